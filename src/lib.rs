@@ -36,6 +36,7 @@
 //! | [`matchmaking`] | the queue: tickets and rules → matches |
 //! | [`tickets`] | the life of tickets, from SUBMIT to a match |
 //! | [`coordinator`] | instances, and the life of hosted matches |
+//! | [`webhooks`] | what is sent to webhooks: events → signed JSON, and when it is sent again |
 //! | [`journal`] | the format in which a running game is stored on disk |
 //! | [`sidecar`] | the decisions of a sidecar: log lines and replies → requests and console commands |
 //! | [`history`] | the fold of matches into weights, and its evaluation |
@@ -44,6 +45,7 @@
 //! | [`logs`] | log files: reading, following, archiving |
 //! | [`session`] | one connection's game: its decisions and results |
 //! | [`queues`] | the task that runs the queues: calls of clients and instances, rounds, pushes |
+//! | [`deliveries`] | the tasks that send events to webhooks |
 //! | [`service`] | joins store, learning, sessions and queues |
 //! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
 //! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
@@ -51,7 +53,7 @@
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
 //!
-//! The first thirteen are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! The first fourteen are pure: no runtime, database, log, files, clock or global random numbers. Time
 //! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
@@ -114,6 +116,10 @@
 //! | hosted match | a match of a queue that is played on an instance, or waits for one |
 //! | call | the address and the passes that the players of a hosted match are sent (GO) |
 //! | pass | the secret by which an instance recognises a player whom the daemon has sent there |
+//! | webhook | an address to which the daemon sends events |
+//! | event | that a match was formed, is hosted or was recorded; in a log, something that happens in a game |
+//! | receiver | the program at the address of a webhook |
+//! | closeness | how close the result of a match was, 0 to 1: the second highest score divided by the highest |
 //! | lull | the time in which a sidecar may choose teams: a warm-up, after a game, or while a server waits for players |
 //! | verdict | who won, as END states it |
 //! | ruling | whether a match is rated, and if not, why |
@@ -146,6 +152,7 @@ pub mod client;
 pub mod config;
 pub mod coordinator;
 pub mod daemon;
+pub mod deliveries;
 pub mod domain;
 pub mod history;
 pub mod ingest;
@@ -164,3 +171,4 @@ pub mod session;
 pub mod sidecar;
 pub mod store;
 pub mod tickets;
+pub mod webhooks;

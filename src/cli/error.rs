@@ -5,6 +5,7 @@ use std::{io, path::PathBuf};
 use crate::{
     config::ConfigError,
     daemon::DaemonError,
+    deliveries::DeliveryError,
     learning::LearningError,
     logs::LogError,
     service::ServiceError,
@@ -27,6 +28,8 @@ pub(super) enum CliError {
     Input(String),
     #[error("{0}")]
     Damaged(String),
+    #[error(transparent)]
+    Delivery(DeliveryError),
     #[error(transparent)]
     Daemon(DaemonError),
     #[error(transparent)]
@@ -70,6 +73,15 @@ impl From<BackupError> for CliError {
     }
 }
 
+impl From<DeliveryError> for CliError {
+    fn from(error: DeliveryError) -> Self {
+        match error {
+            DeliveryError::Store(error) => Self::Store(error),
+            other => Self::Delivery(other),
+        }
+    }
+}
+
 impl From<DaemonError> for CliError {
     fn from(error: DaemonError) -> Self {
         match error {
@@ -78,6 +90,7 @@ impl From<DaemonError> for CliError {
             DaemonError::Service(error) => Self::Service(error),
             DaemonError::Learning(error) => Self::Learning(error),
             DaemonError::Logs(error) => error.into(),
+            DaemonError::Deliveries(error) => error.into(),
             other => Self::Daemon(other),
         }
     }
@@ -102,7 +115,10 @@ impl CliError {
     /// else. Clap itself exits with 2 if the flags are invalid.
     pub fn exit_code(&self) -> u8 {
         match self {
-            CliError::Config { .. } | CliError::ConfigValue(_) | CliError::LogFilter(_) => 3,
+            CliError::Config { .. }
+            | CliError::ConfigValue(_)
+            | CliError::LogFilter(_)
+            | CliError::Delivery(_) => 3,
             CliError::Daemon(DaemonError::Tls(_)) => 3,
             CliError::Service(
                 ServiceError::Pattern(_) | ServiceError::Learning(LearningError::Pattern(_)),

@@ -29,6 +29,7 @@ mod sidecar;
 mod simulate;
 mod table;
 mod token;
+mod webhook;
 mod weights;
 
 use std::{
@@ -84,6 +85,7 @@ enum Command {
     Man(manual::ManArgs),
     Completions(manual::CompletionsArgs),
     Token(token::TokenArgs),
+    Webhook(webhook::WebhookArgs),
 }
 
 /// The flags of every command that opens the database.
@@ -129,6 +131,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Completions(args) => manual::completions(&args).map(done),
         Command::Token(args) => token::run(&args).map(done),
         Command::Queue(args) => queue::run(&args),
+        Command::Webhook(args) => webhook::run(&args),
         Command::Instances(args) => block_on(instances::run(&args)).map(done),
         Command::Instance(args) => block_on(instances::change(args)).map(done),
         Command::Hosted(args) => block_on(instances::hosted(&args)).map(done),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Config, values::NO_NAME};
 use crate::{
     coordinator::Provider,
+    deliveries::MAX_HOOKS,
     domain::{Patterns, Rulebook},
     matchmaking::Queue,
     rating::divisions,
@@ -27,7 +28,8 @@ impl Config {
         let others = others.or_else(|| self.allocator_fault());
         let others = others.or_else(|| self.queue_fault());
         let others = others.or_else(|| self.client_fault());
-        others.or_else(|| self.tls_fault())
+        let others = others.or_else(|| self.tls_fault());
+        others.or_else(|| self.webhook_fault())
     }
 
     /// Checks the section of the allocator, if game servers come from it.
@@ -73,6 +75,28 @@ impl Config {
         Some(Fault {
             keys: vec![format!("server.tls.{key}"), "server.tls.listen".to_owned()],
             why: "must not be empty when server.tls.listen is set".to_owned(),
+        })
+    }
+
+    /// Checks the webhooks: each has a name of its own and a secret, and none is sent plain text by mistake.
+    fn webhook_fault(&self) -> Option<Fault> {
+        let mut names = BTreeSet::new();
+        self.webhook.iter().enumerate().find_map(|(at, hook)| {
+            let (key, why) = match hook.fault() {
+                Some(fault) => fault,
+                None if at >= MAX_HOOKS => (
+                    "name",
+                    format!("is that of one more than {MAX_HOOKS} webhooks"),
+                ),
+                None if !names.insert(&hook.name) => {
+                    ("name", format!("must not be {} twice", hook.name))
+                }
+                None => return None,
+            };
+            Some(Fault {
+                keys: vec![format!("webhook[{at}].{key}")],
+                why,
+            })
         })
     }
 

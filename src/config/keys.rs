@@ -12,6 +12,7 @@ use super::{
 use crate::{
     access::RateSettings,
     coordinator::CoordinatorSettings,
+    deliveries::WebhookSettings,
     domain::{
         GameTypeLists, MutatorLists, Secret,
         behaviour::BehaviourSettings,
@@ -53,6 +54,7 @@ pub struct Config {
     pub follow: Vec<FollowSection>,
     pub coordinator: CoordinatorSettings,
     pub queue: BTreeMap<String, QueueSettings>,
+    pub webhook: Vec<WebhookSettings>,
 }
 
 /// The keys of section `[server]`.

@@ -20,16 +20,15 @@ const FREE_TABLES: [&str; 4] = [
 /// The table with a section for each queue.
 const QUEUES: &str = "queue";
 /// The keys of which there may be several sections.
-const LISTS_OF_SECTIONS: [&str; 2] = ["follow", "clients"];
+const LISTS_OF_SECTIONS: [&str; 3] = ["follow", "clients", "webhook"];
 const ENV_PREFIX: &str = "EVENKEEL_";
 
 /// The compiled-in file as a table; a test checks that it parses.
 pub(super) fn defaults() -> Table {
     let mut table: Table = DEFAULT.parse().unwrap_or_default();
-    // TOML cannot express an empty list of [[follow]] sections that a file may add to.
+    // TOML cannot express an empty list of sections that a file may add to.
     for list in LISTS_OF_SECTIONS {
-        let none = Value::Array(Vec::new());
-        table.entry(list).or_insert(none);
+        table.entry(list).or_insert(Value::Array(Vec::new()));
     }
     // No queue is configured unless a file does it.
     table.entry(QUEUES).or_insert(Value::Table(Table::new()));

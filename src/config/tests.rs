@@ -261,6 +261,78 @@ fn faults_of_clients_name_their_line() {
     assert!(fault("[clients]\nname = 'a'").contains("must be in double brackets, [[clients]]"));
 }
 
+const HOOK: &str = "[[webhook]]\nname = 'a'\nurl = 'https://example.org/s3cret'\n\
+                    secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'\n";
+
+#[test]
+fn the_documented_webhook_is_valid() {
+    let lines = DEFAULT.lines().skip_while(|line| *line != "# [[webhook]]");
+    let lines = lines.take_while(|line| line.starts_with('#'));
+    let text: String = lines.map(|line| format!("{}\n", &line[2..])).collect();
+    let text = text.replace("whsec_…", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    assert!(fault(&text).contains("webhook[0].secret must not be beside secret_file"));
+    let alone: Vec<_> = text
+        .lines()
+        .filter(|line| !line.starts_with("secret_file"))
+        .collect();
+    assert_eq!(alone.len(), 9);
+    let (documented, least) = (load(&alone.join("\n")).unwrap(), load(HOOK).unwrap());
+    let keys = |config: &Config| {
+        let hook = &config.webhook[0];
+        let bounds = (hook.timeout_seconds, hook.keep_seconds, hook.max_waiting);
+        (hook.events.clone(), hook.plain_http, bounds)
+    };
+    assert_eq!(keys(&documented), keys(&least));
+}
+
+#[test]
+fn secrets_of_webhooks_are_not_printed() {
+    let config = load(HOOK).unwrap();
+    let printed = format!("{config:?}");
+    assert!(printed.contains("https://example.org"));
+    assert!(
+        !printed.contains("s3cret") && !printed.contains("MfKQ"),
+        "{printed}"
+    );
+    let bad = fault(&HOOK.replace("MfKQ", "secret!"));
+    assert!(
+        bad.starts_with("line 4: webhook[0].secret must be whsec_"),
+        "{bad}"
+    );
+    assert!(!bad.contains("secret!"), "{bad}");
+}
+
+#[test]
+fn webhooks_that_do_not_fit_are_refused() {
+    let with = |line: &str| fault(&format!("{HOOK}{line}"));
+    let other = HOOK.replace("'a'", "'b'");
+    assert_eq!(with(&other), "");
+    assert_eq!(with(HOOK), "line 6: webhook[1].name must not be a twice");
+    assert!(with("events = []").starts_with("line 5: webhook[0].events must not be empty"));
+    assert!(with("events = ['won']").starts_with("line 5: webhook[0].events"));
+    assert!(with("events = 'formed'").starts_with("line 5: webhook[0].events"));
+    assert!(with("timeout_seconds = 61").contains("must be 1 to 60 seconds, not 61"));
+    assert!(with("max_waiting = 10001").contains("must be 1 to 10000, not 10001"));
+    assert!(with("retries = 3").starts_with("line 5: webhook[0]"));
+    let plain = HOOK.replace("https://example.org", "http://example.org");
+    assert!(fault(&plain).starts_with("line 3: webhook[0].url must begin with https://"));
+    assert_eq!(fault(&format!("{plain}plain_http = true")), "");
+    assert_eq!(
+        fault(&HOOK.replace("https://example.org", "http://127.0.0.1:8080")),
+        ""
+    );
+    let bare: Vec<_> = HOOK.lines().take(3).collect();
+    assert!(fault(&bare.join("\n")).contains("webhook[0].secret or secret_file is missing"));
+    assert_eq!(
+        fault("[webhook]\nname = 'a'"),
+        "line 1: webhook must be in double brackets, [[webhook]]: there may be several"
+    );
+    let many: String = (0..17)
+        .map(|n| HOOK.replace("'a'", &format!("'a{n}'")))
+        .collect();
+    assert!(fault(&many).contains("webhook[16].name is that of one more than 16 webhooks"));
+}
+
 /// A key that no type reads would be accepted whatever its value is.
 #[test]
 fn every_documented_key_is_read() {

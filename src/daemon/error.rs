@@ -3,8 +3,8 @@
 use std::{io, net::SocketAddr};
 
 use crate::{
-    config::ConfigError, learning::LearningError, logs::LogError, server::TlsError,
-    service::ServiceError, store::StoreError,
+    config::ConfigError, deliveries::DeliveryError, learning::LearningError, logs::LogError,
+    server::TlsError, service::ServiceError, store::StoreError,
 };
 
 /// Why the daemon cannot start.
@@ -37,6 +37,9 @@ pub enum DaemonError {
     /// The weights cannot be derived from the stored matches.
     #[error(transparent)]
     Learning(#[from] LearningError),
+    /// The webhooks cannot be used.
+    #[error(transparent)]
+    Deliveries(#[from] DeliveryError),
     /// The archive of logs cannot be opened.
     #[error(transparent)]
     Logs(#[from] LogError),

@@ -26,6 +26,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     config::Config,
+    deliveries::Deliveries,
     domain::Timestamp,
     logs::{Archive, Follower, LogError},
     server::{self, Gate, Limits, Listeners, TlsIdentity, TlsListener},
@@ -55,6 +56,7 @@ pub struct Daemon {
     /// The follower of logs, and the interval of its polls.
     follower: Option<(Follower, Duration)>,
     backups: Option<Backups>,
+    deliveries: Deliveries,
 }
 
 impl std::fmt::Debug for Daemon {
@@ -74,6 +76,9 @@ impl Daemon {
         let gate = Arc::new(Gate::new(config.check_access()?));
         let listeners = bind(config).await?;
         let service = Arc::new(open_service(config, true).await?);
+        let clock = service.sessions().clock().clone();
+        let store = service.store().clone();
+        let deliveries = Deliveries::open(&config.webhook, store, clock).await?;
         let (matches, _) = service.store().extent().await?;
         service.learning().resume().await?;
         if let Some(folder) = config.journal() {
@@ -97,6 +102,7 @@ impl Daemon {
             gate,
             follower,
             backups: config.backups(),
+            deliveries,
         })
     }
 
@@ -136,6 +142,8 @@ impl Daemon {
             let stop = tasks.stop.clone().cancelled_owned();
             tasks.tracker.spawn(follower.run(interval, stop))
         });
+        let deliveries = self.deliveries.run(tasks.stop.clone());
+        tasks.tracker.spawn(deliveries);
         let service = self.service;
         let shutdown = async {
             shutdown.await;

@@ -1,8 +1,8 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
-//! object, so that no other room depends on a database.
+//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`]. [`sqlite`] is its first
+//! implementation; [`open`] returns it as a trait object, so that no other room depends on a database.
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
 //! it afterwards. The room that folds the matches replaces the derived tables; this room does not
@@ -21,6 +21,7 @@ mod matches;
 mod players;
 pub mod sqlite;
 mod tickets;
+mod webhooks;
 
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 
@@ -39,11 +40,21 @@ pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
 pub use players::{NameSeen, OperatorOverrides, Players};
 pub use tickets::{FoundMatch, Tickets};
+pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
 
 /// An open database.
 #[async_trait]
 pub trait Store:
-    Matches + Derived + Decisions + Players + Logs + Tickets + Hosting + BehaviourReports + fmt::Debug
+    Matches
+    + Derived
+    + Decisions
+    + Players
+    + Logs
+    + Tickets
+    + Hosting
+    + BehaviourReports
+    + Webhooks
+    + fmt::Debug
 {
     /// A stream of the commits to this database, by this process and all others.
     ///

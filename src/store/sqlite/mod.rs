@@ -12,6 +12,7 @@ mod derived;
 mod error;
 mod games;
 mod halves;
+mod hook_reports;
 mod hosting;
 mod insert;
 mod logs;
@@ -22,6 +23,7 @@ mod played;
 mod players;
 mod pools;
 mod tickets;
+mod webhooks;
 mod write;
 
 use std::{

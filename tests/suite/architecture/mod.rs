@@ -14,7 +14,7 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 24] = [
+const ROOMS: [(&str, &[&str]); 26] = [
     ("domain", &[]),
     ("access", &["domain"]),
     ("partition", &["domain"]),
@@ -28,7 +28,8 @@ const ROOMS: [(&str, &[&str]); 24] = [
     ("history", &["rating", "domain"]),
     ("tickets", &["domain"]),
     ("coordinator", &["domain"]),
-    ("store", &["domain", "tickets", "coordinator"]),
+    ("webhooks", &["domain"]),
+    ("store", &["domain", "tickets", "coordinator", "webhooks"]),
     ("learning", &["domain", "rating", "history", "store"]),
     ("logs", &["domain", "ingest", "store", "learning"]),
     (
@@ -55,6 +56,7 @@ const ROOMS: [(&str, &[&str]); 24] = [
             "session",
         ],
     ),
+    ("deliveries", &["domain", "webhooks", "store", "session"]),
     (
         "service",
         &[
@@ -97,6 +99,7 @@ const ROOMS: [(&str, &[&str]); 24] = [
             "logs",
             "store",
             "session",
+            "deliveries",
             "service",
             "server",
         ],
@@ -104,7 +107,15 @@ const ROOMS: [(&str, &[&str]); 24] = [
     (
         "daemon",
         &[
-            "domain", "store", "learning", "logs", "session", "queues", "service", "server",
+            "domain",
+            "store",
+            "learning",
+            "logs",
+            "session",
+            "queues",
+            "deliveries",
+            "service",
+            "server",
             "config",
         ],
     ),
@@ -129,11 +140,13 @@ const ROOMS: [(&str, &[&str]); 24] = [
             "config",
             "daemon",
             "queues",
+            "webhooks",
+            "deliveries",
         ],
     ),
 ];
 
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "domain",
     "access",
     "partition",
@@ -144,6 +157,7 @@ const PURE: [&str; 13] = [
     "matchmaking",
     "tickets",
     "coordinator",
+    "webhooks",
     "journal",
     "history",
     "sidecar",

@@ -1,0 +1,173 @@
+//! `evenkeel webhook`: tests a webhook, lists what waits, and draws a secret.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use clap::{Args, Subcommand};
+use comfy_table::Cell;
+use rand::{TryRng, rngs::SysRng};
+use serde_json::json;
+
+use super::{
+    CliError, CommonArgs, block_on, load_config, open,
+    table::{name_cell, table},
+};
+use crate::{
+    deliveries::HookSender,
+    session::{Clock, MachineClock},
+    store::HookRow,
+    webhooks::{HookEvent, HookKind, HookReport, HookVerdict, SigningKeys, body, verdict},
+};
+
+/// Test the webhooks of the configuration, list what waits for them, or draw a secret
+#[derive(Debug, Args)]
+pub(super) struct WebhookArgs {
+    #[command(subcommand)]
+    command: WebhookCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum WebhookCommand {
+    /// Send a test event to a webhook, and print the answer
+    ///
+    /// Exits with 1 unless the receiver answers with a status of 200 to 299. The test is not repeated.
+    Test {
+        /// The name of the webhook in the configuration
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// List the webhooks of the daemon: the events that wait, and those that were sent or dropped
+    List {
+        /// Print one JSON object per webhook
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Print a new secret, for the configuration and for the receiver
+    Secret,
+}
+
+pub(super) fn run(args: &WebhookArgs) -> Result<ExitCode, CliError> {
+    match &args.command {
+        WebhookCommand::Test { name, common } => test(name, common),
+        WebhookCommand::List { json, common } => {
+            block_on(list(*json, common)).map(|()| ExitCode::SUCCESS)
+        }
+        WebhookCommand::Secret => secret().map(|()| ExitCode::SUCCESS),
+    }
+}
+
+fn test(name: &str, common: &CommonArgs) -> Result<ExitCode, CliError> {
+    let config = load_config(common.config.as_ref())?;
+    let mut hooks = config.webhook.iter();
+    let Some(hook) = hooks.find(|hook| hook.name.to_string() == name) else {
+        return Err(CliError::Input(format!(
+            "the configuration has no webhook {name}"
+        )));
+    };
+    let clock = Arc::new(MachineClock::default());
+    let id = random::<12>()?.map(|byte| format!("{byte:02x}"));
+    let event = HookEvent {
+        number: 0,
+        id: format!("evt_{}", id.concat()),
+        kind: None,
+        match_id: 0,
+        at: clock.now(),
+        address: None,
+    };
+    let sender = HookSender::new(hook)?;
+    let answer = sender.send(&event.id, event.at, &body(&event, &HookReport::Test));
+    let (url, millis, what) = (&hook.url, clock.millis(), answer.describe());
+    writeln!(
+        io::stdout().lock(),
+        "{name}: {what}, from {url} in {millis} ms"
+    )?;
+    Ok(match verdict(&answer, 1) {
+        HookVerdict::Delivered => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+async fn list(as_json: bool, common: &CommonArgs) -> Result<(), CliError> {
+    let service = open(&common.load()?, false).await?;
+    let rows = service.store().hook_rows().await?;
+    service.close().await;
+    let mut out = io::stdout().lock();
+    if as_json {
+        for row in &rows {
+            writeln!(out, "{}", row_json(row))?;
+        }
+        return Ok(());
+    }
+    let heads = [
+        "webhook",
+        "events",
+        ">waiting",
+        "oldest",
+        ">delivered",
+        ">dropped",
+        ">tries",
+        "failed",
+        "why",
+    ];
+    let mut shown = table(&heads);
+    for row in &rows {
+        let oldest = row.oldest.map_or("-".to_owned(), |at| at.to_string());
+        let (failed, why) = match &row.failure {
+            Some((at, why)) => (at.to_string(), why.as_str()),
+            None => ("-".to_owned(), "-"),
+        };
+        shown.add_row([
+            name_cell(&row.name),
+            Cell::new(words(row).join(" ")),
+            Cell::new(row.waiting),
+            Cell::new(oldest),
+            Cell::new(row.delivered),
+            Cell::new(row.dropped),
+            Cell::new(row.tries),
+            Cell::new(failed),
+            name_cell(why),
+        ]);
+    }
+    writeln!(out, "{shown}")?;
+    Ok(())
+}
+
+fn row_json(row: &HookRow) -> serde_json::Value {
+    let failure = row.failure.as_ref();
+    json!({
+        "webhook": row.name,
+        "events": words(row),
+        "waiting": row.waiting,
+        "oldest": row.oldest.map(|at| at.to_string()),
+        "delivered": row.delivered,
+        "dropped": row.dropped,
+        "tries": row.tries,
+        "failed": failure.map(|(at, _)| at.to_string()),
+        "why": failure.map(|(_, why)| why),
+    })
+}
+
+fn words(row: &HookRow) -> Vec<&'static str> {
+    row.kinds.iter().copied().map(HookKind::as_str).collect()
+}
+
+fn secret() -> Result<(), CliError> {
+    writeln!(io::stdout().lock(), "{}", SigningKeys::secret(&random()?))?;
+    Ok(())
+}
+
+/// Random bytes of the system.
+fn random<const N: usize>() -> Result<[u8; N], CliError> {
+    let mut bytes = [0; N];
+    SysRng
+        .try_fill_bytes(&mut bytes)
+        .map_err(|error| CliError::Io(io::Error::other(error)))?;
+    Ok(bytes)
+}

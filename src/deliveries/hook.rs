@@ -1,0 +1,272 @@
+//! The task of one webhook.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use rand::{TryRng, rngs::SysRng};
+use tokio::{task::spawn_blocking, time::sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::{Delays, HookSender, WebhookSettings};
+use crate::{
+    session::Clock,
+    store::{HookNote, HookWaits, Store, StoreError},
+    webhooks::{HookAnswer, HookEvent, HookKind, HookReport, HookVerdict, body, verdict},
+};
+
+/// How often the database is asked for new events.
+const POLL: Duration = Duration::from_millis(250);
+/// The delay before a database that failed is asked again.
+const RETRY: Duration = Duration::from_secs(1);
+/// The most events that are read at once.
+const BATCH: u32 = 32;
+/// How long a delivery may remain without a note of it, in milliseconds.
+const LAZY: u64 = 1_000;
+/// How long a recorded match may wait for the chance that was predicted for it, in milliseconds.
+const PREDICTION: i64 = 2_000;
+
+/// A webhook, and how far it is.
+#[derive(Debug)]
+pub(super) struct Hook {
+    name: String,
+    sender: Arc<HookSender>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    delays: Delays,
+    keep: i64,
+    most: u32,
+    /// The next events.
+    ready: VecDeque<HookEvent>,
+    /// The event that failed last.
+    failed: i64,
+    /// What the database does not have yet.
+    note: HookNote,
+    is_noted: bool,
+    noted_at: u64,
+    is_broken: bool,
+}
+
+impl Hook {
+    pub(super) fn new(
+        settings: &WebhookSettings,
+        sender: Arc<HookSender>,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        delays: Delays,
+    ) -> Self {
+        Self {
+            name: settings.name.to_string(),
+            sender,
+            store,
+            clock,
+            delays,
+            keep: i64::from(settings.keep_seconds.get()) * 1_000,
+            most: settings.max_waiting.get(),
+            ready: VecDeque::new(),
+            failed: 0,
+            note: HookNote::default(),
+            is_noted: true,
+            noted_at: 0,
+            is_broken: false,
+        }
+    }
+
+    /// Sends events until `stop` is cancelled.
+    pub(super) async fn run(mut self, stop: CancellationToken) {
+        loop {
+            let step = stop.run_until_cancelled(self.step()).await;
+            let wait = match step {
+                None => break,
+                Some(Ok(wait)) => {
+                    self.is_broken = false;
+                    wait
+                }
+                Some(Err(error)) => {
+                    if !self.is_broken {
+                        tracing::error!(webhook = self.name, %error, "events cannot be read");
+                    }
+                    self.is_broken = true;
+                    self.ready.clear();
+                    RETRY
+                }
+            };
+            if stop.run_until_cancelled(sleep(wait)).await.is_none() {
+                break;
+            }
+        }
+        if let Err(error) = self.save().await {
+            tracing::warn!(webhook = self.name, %error, "the last events will be sent twice");
+        }
+    }
+
+    /// Sends the next event. Returns how long to wait before the next step.
+    async fn step(&mut self) -> Result<Duration, StoreError> {
+        if self.ready.is_empty() {
+            self.fetch().await?;
+        }
+        let Some(event) = self.ready.front().cloned() else {
+            self.save().await?;
+            return Ok(POLL);
+        };
+        if self.is_early(&event).await? {
+            return Ok(POLL);
+        }
+        match self.store.hook_report(&event).await? {
+            Some(report) => self.send(&event, &report).await,
+            None => {
+                tracing::debug!(
+                    webhook = self.name,
+                    event = event.id,
+                    "nothing is left to report"
+                );
+                self.go_on(&event).await?;
+                Ok(Duration::ZERO)
+            }
+        }
+    }
+
+    /// Reads the next events, after those that are beyond the bounds were dropped.
+    async fn fetch(&mut self) -> Result<(), StoreError> {
+        let last = self.store.last_event().await?;
+        if last <= self.note.position {
+            return Ok(());
+        }
+        self.save().await?;
+        let waits = HookWaits {
+            since: self.clock.now().plus_millis(-self.keep),
+            most: self.most,
+        };
+        let (dropped, position) = self.store.bound_events(&self.name, waits).await?;
+        if dropped > 0 {
+            let webhook = &self.name;
+            tracing::warn!(
+                webhook,
+                dropped,
+                "events are dropped: the receiver takes too few"
+            );
+        }
+        self.note.position = self.note.position.max(position);
+        let after = self.note.position;
+        let events = self.store.next_events(&self.name, after, BATCH).await?;
+        self.ready = events.into();
+        if self.ready.is_empty() && last > after {
+            // The others are for other webhooks.
+            (self.note.position, self.is_noted) = (last, false);
+        }
+        Ok(())
+    }
+
+    /// Whether the chance of a recorded match may still come. The decisions of a game are written a moment
+    /// after its match.
+    async fn is_early(&self, event: &HookEvent) -> Result<bool, StoreError> {
+        let age = self.clock.now().0.saturating_sub(event.at.0);
+        let is_new = event.kind == Some(HookKind::Recorded) && (0..PREDICTION).contains(&age);
+        Ok(is_new && self.store.is_prediction_due(event.match_id).await?)
+    }
+
+    async fn send(
+        &mut self,
+        event: &HookEvent,
+        report: &HookReport,
+    ) -> Result<Duration, StoreError> {
+        if self.failed != event.number {
+            self.note.tries = 0;
+        }
+        let answer = self.ask(event.id.clone(), body(event, report)).await;
+        let tries = self.note.tries.saturating_add(1);
+        match verdict(&answer, tries) {
+            HookVerdict::Delivered => {
+                if self.note.tries > 0 {
+                    tracing::info!(
+                        webhook = self.name,
+                        tries,
+                        "an event was delivered after failed tries"
+                    );
+                }
+                self.note.delivered += 1;
+                self.go_on(event).await?;
+                Ok(Duration::ZERO)
+            }
+            HookVerdict::GiveUp => {
+                let (webhook, why) = (&self.name, answer.describe());
+                tracing::warn!(
+                    webhook,
+                    event = event.id,
+                    why,
+                    "an event is dropped: the receiver refuses it"
+                );
+                self.note.dropped += 1;
+                self.go_on(event).await?;
+                Ok(Duration::ZERO)
+            }
+            HookVerdict::Again => {
+                (self.failed, self.note.tries) = (event.number, tries);
+                self.fail(answer).await
+            }
+        }
+    }
+
+    /// Sends a request on a blocking thread. If this is dropped, the thread ends by itself after the time
+    /// limit of the request.
+    async fn ask(&self, id: String, body: String) -> HookAnswer {
+        let (sender, now) = (self.sender.clone(), self.clock.now());
+        let sent = spawn_blocking(move || sender.send(&id, now, &body));
+        sent.await
+            .unwrap_or_else(|error| HookAnswer::Failed(error.to_string()))
+    }
+
+    /// Is done with an event.
+    async fn go_on(&mut self, event: &HookEvent) -> Result<(), StoreError> {
+        self.ready.pop_front();
+        self.note.position = event.number;
+        (self.note.tries, self.note.failure) = (0, None);
+        self.is_noted = false;
+        let is_late = self.clock.millis().saturating_sub(self.noted_at) >= LAZY;
+        match self.ready.is_empty() || is_late {
+            true => self.save().await,
+            false => Ok(()),
+        }
+    }
+
+    /// Notes a failed try, and returns how long to wait.
+    async fn fail(&mut self, answer: HookAnswer) -> Result<Duration, StoreError> {
+        let (tries, why) = (self.note.tries, answer.describe());
+        let wait = (self.delays)(tries, roll(), &answer);
+        if tries.is_power_of_two() {
+            let (webhook, seconds) = (&self.name, wait.as_secs_f32());
+            tracing::warn!(
+                webhook,
+                tries,
+                why,
+                seconds,
+                "an event is not delivered; it will be sent again"
+            );
+        }
+        self.note.failure = Some((self.clock.now(), why));
+        self.is_noted = false;
+        // Read again before the next try: meanwhile the event may have grown too old.
+        self.ready.clear();
+        self.save().await?;
+        Ok(wait)
+    }
+
+    /// Writes what the database does not have yet.
+    async fn save(&mut self) -> Result<(), StoreError> {
+        if self.is_noted {
+            return Ok(());
+        }
+        self.store.note_hook(&self.name, &self.note).await?;
+        (self.note.delivered, self.note.dropped) = (0, 0);
+        self.is_noted = true;
+        self.noted_at = self.clock.millis();
+        Ok(())
+    }
+}
+
+/// A random number; 0 if the system has none.
+fn roll() -> u16 {
+    let mut bytes = [0; 2];
+    match SysRng.try_fill_bytes(&mut bytes) {
+        Ok(()) => u16::from_le_bytes(bytes),
+        Err(_) => 0,
+    }
+}

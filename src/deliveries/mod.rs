@@ -1,0 +1,93 @@
+//! Sends events to webhooks: one task for each, which sends one event after the other.
+//!
+//! An event is committed together with what it reports, and remains in the database until each webhook is
+//! done with it. A task notes after a request what was delivered, so that an end of the process repeats an
+//! event at most, and loses none. A receiver that fails is asked again after growing delays; the events
+//! behind the one that waits keep their order. What is too old, or beyond the number that may wait, is
+//! dropped, logged and counted. Requests run on blocking threads, one at a time for each webhook, with a
+//! time limit; no redirect is followed, and of a response only the status and two headers are used. Nothing
+//! else of the daemon waits for this room.
+//!
+//! Entry points: [`Deliveries::open`] and [`Deliveries::run`]; [`HookSender`] for one request.
+
+mod error;
+mod hook;
+mod send;
+mod settings;
+mod url;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    session::Clock,
+    store::Store,
+    webhooks::{HookAnswer, delay},
+};
+
+pub use error::DeliveryError;
+pub use send::HookSender;
+pub use settings::{HookName, MAX_HOOKS, WebhookSettings};
+pub use url::HookUrl;
+
+use hook::Hook;
+
+/// How long to wait after so many failed tries: see [`delay`].
+pub type Delays = fn(u32, u16, &HookAnswer) -> Duration;
+
+/// The webhooks of the configuration, ready to be sent events.
+#[derive(Debug)]
+pub struct Deliveries {
+    hooks: Vec<Hook>,
+}
+
+impl Deliveries {
+    /// Prepares the webhooks. From now on, what happens is an event for them.
+    ///
+    /// # Errors
+    /// Fails if the file of a secret cannot be read or has no secret, or if the database fails.
+    pub async fn open(
+        settings: &[WebhookSettings],
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, DeliveryError> {
+        Self::open_with_delays(settings, store, clock, delay).await
+    }
+
+    /// Like [`open`](Self::open), with other delays after failures than those of [`delay`].
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub async fn open_with_delays(
+        settings: &[WebhookSettings],
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        delays: Delays,
+    ) -> Result<Self, DeliveryError> {
+        let mut hooks = Vec::new();
+        for settings in settings {
+            let sender = Arc::new(HookSender::new(settings)?);
+            let (store, clock) = (store.clone(), clock.clone());
+            hooks.push(Hook::new(settings, sender, store, clock, delays));
+        }
+        let kinds = |hook: &WebhookSettings| (hook.name.to_string(), hook.events.clone());
+        let kinds: Vec<_> = settings.iter().map(kinds).collect();
+        store.set_webhooks(&kinds).await?;
+        Ok(Self { hooks })
+    }
+
+    /// Sends events until `stop` is cancelled. Then notes what was delivered.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut tasks = JoinSet::new();
+        for hook in self.hooks {
+            tasks.spawn(hook.run(stop.clone()));
+        }
+        while let Some(ended) = tasks.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "the task of a webhook has failed");
+            }
+        }
+    }
+}
