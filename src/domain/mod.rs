@@ -6,6 +6,7 @@
 
 pub mod behaviour;
 mod counted;
+mod display_name;
 mod error;
 mod fingerprint;
 mod ident;
@@ -30,6 +31,7 @@ pub mod units;
 mod verdict;
 
 pub use counted::counted;
+pub use display_name::{NameColour, coloured_name, plain_name};
 pub use error::{PatternError, RecordError};
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;

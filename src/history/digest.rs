@@ -209,6 +209,7 @@ impl Digest {
                 scored,
                 conceded,
                 counts: learns,
+                after: None, // the fold knows it once it has learned
             });
             tallies.push(Tally {
                 scored,

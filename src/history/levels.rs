@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Standing, StartsOfGame, digest::Person};
+use super::{Standing, StartsOfGame, WeightAfter, digest::Person};
 use crate::{
     domain::{Ruleset, Timestamp},
     rating::{Player, RatedGame, Settings, divisions},
@@ -125,6 +125,24 @@ impl Levels {
     pub fn best(&self, ruleset: &Ruleset) -> Option<&Standing> {
         let levels = [Level::Ruleset, Level::GameType, Level::AllGames];
         levels.into_iter().find_map(|l| self.standing(ruleset, l))
+    }
+
+    /// The chance that the first of two teams wins a game, before it is learned from.
+    pub fn forecast(&self, ruleset: &Ruleset, game: &RatedGame) -> Option<f64> {
+        if game.teams() != 2 {
+            return None;
+        }
+        let best = self.best(ruleset);
+        Some(best.map_or(0.5, |standing| standing.system.beats(game, 0, 1)))
+    }
+
+    /// A player's weight under a ruleset; `None` without a game that was learned from.
+    pub fn weight_after(&self, ruleset: &Ruleset, player: Player) -> Option<WeightAfter> {
+        let measured = self.standings.rulesets.get(ruleset)?.measured(player)?;
+        Some(WeightAfter {
+            weight: measured.weight,
+            deviation: measured.deviation,
+        })
     }
 
     /// Learns from a game that ended at `end`, on every level.

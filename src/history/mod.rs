@@ -45,6 +45,6 @@ pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
 pub use fold::{BadState, Fold, Late, LineupReading, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
-pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
+pub use ruling::{Played, Rules, Ruling, Unrated, WeightAfter, unrated};
 pub use settings::Settings;
 pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};

@@ -92,6 +92,9 @@ pub struct Ruling {
     pub ruleset: Ruleset,
     /// What each player did in the match, or the reason why it is not rated.
     pub rated: Result<Vec<Played>, Unrated>,
+    /// The chance that team 0 wins, as the rating system predicted before it learned from the match;
+    /// `None` if the match is not rated or has not two teams.
+    pub chance: Option<f64>,
 }
 
 /// What one player did in a rated match.
@@ -108,6 +111,17 @@ pub struct Played {
     /// Whether the match changes this player's rating. A match that is played mostly by bots
     /// changes only those of the bots.
     pub counts: bool,
+    /// The player's weight after the match; `None` as long as no match has changed it.
+    pub after: Option<WeightAfter>,
+}
+
+/// A player's weight after a match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeightAfter {
+    /// The weight, 0 to 100.
+    pub weight: f64,
+    /// The standard deviation of the weight; 0 in systems without deviations.
+    pub deviation: f64,
 }
 
 /// How a match is to be rated.

@@ -12,7 +12,7 @@ use crate::{
 
 /// Part of the settings' key. Change it when the fold changes: a new value makes every database
 /// derive its weights again.
-pub(super) const FOLD_VERSION: u32 = 20;
+pub(super) const FOLD_VERSION: u32 = 21;
 /// The version of the form in which settings are hashed. A new value makes every database derive
 /// its weights once again.
 const SETTINGS_FORMAT: u32 = 1;

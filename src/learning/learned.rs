@@ -11,15 +11,15 @@ use std::{
     time::Instant,
 };
 
-use super::{Settings, checkpoint::Checkpoint};
+use super::{Settings, checkpoint::Checkpoint, rulings};
 use crate::{
     domain::{
         Kind, MatchRecord, Outcome, PatternError, PlayerKey, RoleWeights, Rulebook, Ruleset,
         StartWeight, Timestamp,
     },
-    history::{self, Fold, Late, Plan, Ruling, Suspect, Weight, evaluate},
+    history::{self, Fold, Late, Plan, Suspect, Weight, evaluate},
     rating::{SystemChoice, SystemName},
-    store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
+    store::{Cursor, OperatorOverrides, RulingRow, Stored, WeightRow},
 };
 
 /// What was learned from the matches folded so far, and the position after the last of them.
@@ -121,15 +121,18 @@ impl Learned {
             self.matches += 1;
             self.last_match = self.last_match.max(id);
             let seats = record.merge_players(&self.knowledge.counts_as);
-            let pushed = self
-                .knowledge
-                .folds
-                .values_mut()
-                .map(|fold| fold.push(&record, fingerprint));
-            match pushed.last() {
+            let first = self.knowledge.first;
+            let folds = self.knowledge.folds.iter_mut();
+            let pushed = folds.map(|(system, fold)| (*system, fold.push(&record, fingerprint)));
+            // What is stored depends on the matches alone, also while rating systems are compared.
+            let ruling = pushed.fold(None, |ruling, (system, pushed)| match ruling {
+                Some(ruling) if system != first => Some(ruling),
+                _ => Some(pushed),
+            });
+            match ruling {
                 Some(Ok(ruling)) => {
                     self.rated += u64::from(ruling.rated.is_ok());
-                    let mut row = ruling_row(id, &seats, &ruling);
+                    let mut row = rulings::row(id, &record, &seats, &ruling);
                     if self.void.contains(&id) {
                         row.unrated = Some(VOID);
                     }
@@ -369,25 +372,6 @@ fn start_weights(overrides: &OperatorOverrides) -> BTreeMap<PlayerKey, StartWeig
         }
     }
     starts
-}
-
-/// Converts a ruling for the store. `seats` maps the participants of the folded record to those of
-/// the stored one.
-fn ruling_row(match_id: i64, seats: &[usize], ruling: &Ruling) -> RulingRow {
-    let played = ruling.rated.as_ref().map_or(&[][..], Vec::as_slice);
-    let performance = |p: &history::Played| {
-        let performance = Performance {
-            points_for: p.scored,
-            points_against: p.conceded,
-        };
-        Some((*seats.get(p.participant)?, performance))
-    };
-    RulingRow {
-        match_id,
-        ruleset: ruling.ruleset.to_string(),
-        unrated: ruling.rated.as_ref().err().map(|why| why.as_str()),
-        performances: played.iter().filter_map(performance).collect(),
-    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod matches;
 mod poll;
 mod ranks;
 mod resume;
+mod rulings;
 mod settings;
 mod standings;
 mod suspects;

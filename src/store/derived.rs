@@ -49,17 +49,29 @@ pub struct RulingRow {
     pub ruleset: String,
     /// The code of the reason if the match is not rated; `None` if it is rated.
     pub unrated: Option<&'static str>,
+    /// When the match ended.
+    pub ended_at: Timestamp,
+    /// The chance that team 0 wins, as predicted from earlier matches; `None` without two teams.
+    pub chance: Option<f64>,
     /// What each participant did, with the seat; empty if the match is not rated.
     pub performances: Vec<(usize, Performance)>,
 }
 
-/// Points scored by and against a player's team while they were on it; kills and deaths in a game
-/// without teams.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What a player did in a rated match.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Performance {
-    /// Points scored by the player's teams.
+    /// The identity that the match counts for.
+    pub key: PlayerKey,
+    /// The team that the player was on for longest; `None` in a game without teams.
+    pub team: Option<u8>,
+    /// 1 if that team won, 0 if another did, 0.5 for a draw; `None` without a result.
+    pub result: Option<f64>,
+    /// The weight after the match, and its deviation; `None` if no match has changed it yet.
+    pub after: Option<(f64, f64)>,
+    /// Points scored by the player's teams while they were on them; kills in a game without teams.
     pub points_for: f64,
-    /// Points scored against the player's teams.
+    /// Points scored against the player's teams while they were on them; deaths in a game without
+    /// teams.
     pub points_against: f64,
 }
 

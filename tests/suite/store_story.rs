@@ -347,6 +347,10 @@ async fn matches_come_in(store: &dyn Store, elsewhere: &dyn Store) -> Vec<i64> {
 async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i64]) {
     assert_eq!(elsewhere.derived_from().await.unwrap(), None);
     let performance = Performance {
+        key: key("ann"),
+        team: Some(0),
+        result: Some(1.0),
+        after: Some((60.5, 2.5)),
         points_for: 3.0,
         points_against: 1.0,
     };
@@ -354,7 +358,9 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
         match_id: id,
         ruleset: "ctf".into(),
         unrated,
-        performances: vec![(0, performance)],
+        ended_at: Timestamp(7),
+        chance: Some(0.5),
+        performances: vec![(0, performance.clone())],
     };
     let weight = |id: &str, weight| WeightRow {
         ruleset: "ctf".into(),

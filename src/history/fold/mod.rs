@@ -117,16 +117,26 @@ impl Fold {
         self.last = place;
         self.begin_seasons(record.end);
         let (ruleset, digested) = self.digest.digest(record);
-        let rated = digested.map(|Digested { game, played }| {
+        let forecast = |game: &Digested| self.levels.forecast(&ruleset, &game.game);
+        let chance = digested.as_ref().ok().and_then(forecast);
+        let rated = digested.map(|Digested { game, mut played }| {
             let starts = self.starts.of_game(&game, self.digest.people());
             self.levels.learn(&ruleset, &game, record.end, &starts);
             if self.divisions.is_on() {
                 let people = self.digest.people();
                 self.levels.divide(&ruleset, &self.divisions, &game, people);
             }
+            for own in &mut played {
+                let player = self.digest.number(&record.participants[own.participant].key);
+                own.after = player.and_then(|player| self.levels.weight_after(&ruleset, player));
+            }
             played
         });
-        Ok(Ruling { ruleset, rated })
+        Ok(Ruling {
+            ruleset,
+            rated,
+            chance,
+        })
     }
 
     /// When the next season begins; `None` if no more are configured.

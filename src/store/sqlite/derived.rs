@@ -5,11 +5,13 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
     SqliteStore,
+    balances,
     insert::{ROWS, insert},
     parts::rows,
+    persons::{self, Persons},
 };
 use crate::{
-    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
+    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp, plain_name},
     store::{
         Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, StoreError,
         WeightRow,
@@ -85,7 +87,12 @@ impl Derived for SqliteStore {
             .iter()
             .filter(|ruling| ruling.match_id > ruled)
             .collect();
-        insert_rulings(&mut tx, &new).await?;
+        if all {
+            persons::clear(&mut tx).await?;
+        }
+        let persons = persons::of(&mut tx, &new).await?;
+        insert_rulings(&mut tx, &new, &persons).await?;
+        balances::refresh(&mut tx, &new, all).await?;
         sqlx::query("DELETE FROM weights").execute(&mut *tx).await?;
         insert_weights(&mut tx, &derived.weights).await?;
         replace_divisions(&mut tx, &derived.divisions).await?;
@@ -129,45 +136,49 @@ async fn delete_rulings(tx: &mut SqliteConnection) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn insert_rulings(
+async fn insert_rulings<'a>(
     tx: &mut SqliteConnection,
-    rulings: &[&RulingRow],
+    rulings: &[&'a RulingRow],
+    persons: &Persons,
 ) -> Result<(), StoreError> {
     insert(
         tx,
-        "INSERT OR REPLACE INTO rulings (match_id, ruleset, unrated)",
+        "INSERT OR REPLACE INTO rulings (match_id, ruleset, unrated, chance, ended_at)",
         rulings,
         |mut row, ruling| {
             row.push_bind(ruling.match_id);
             row.push_bind(ruling.ruleset.clone());
             row.push_bind(ruling.unrated);
+            row.push_bind(ruling.chance).push_bind(ruling.ended_at.0);
         },
     )
     .await?;
-    let seats = |ruling: &&RulingRow| {
-        let id = ruling.match_id;
-        let seats = ruling.performances.clone().into_iter();
-        seats.map(move |(seat, performance)| (id, seat as i64, performance))
+    let seats = |ruling: &&'a RulingRow| {
+        let ruling = *ruling;
+        let seats = ruling.performances.iter();
+        seats.map(move |(seat, performance)| (ruling, *seat as i64, performance))
     };
-    let performances: Vec<(i64, i64, Performance)> = rulings.iter().flat_map(seats).collect();
-    let columns =
-        "INSERT OR REPLACE INTO performances (match_id, seat, points_for, points_against)";
-    insert(
-        tx,
-        columns,
-        &performances,
-        |mut row, (id, seat, performance)| {
-            row.push_bind(*id).push_bind(*seat);
-            row.push_bind(performance.points_for)
-                .push_bind(performance.points_against);
-        },
-    )
+    let performances: Vec<(&RulingRow, i64, &Performance)> =
+        rulings.iter().flat_map(seats).collect();
+    let columns = "INSERT OR REPLACE INTO performances (match_id, seat, points_for, points_against,
+                       person, ended_at, team, result, weight, deviation)";
+    insert(tx, columns, &performances, |mut row, (ruling, seat, own)| {
+        row.push_bind(ruling.match_id).push_bind(*seat);
+        row.push_bind(own.points_for).push_bind(own.points_against);
+        row.push_bind(persons.get(&own.key).copied());
+        row.push_bind(ruling.ended_at.0);
+        row.push_bind(own.team).push_bind(own.result);
+        row.push_bind(own.after.map(|(weight, _)| weight));
+        row.push_bind(own.after.map(|(_, deviation)| deviation));
+    })
     .await
 }
 
 async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
-    let columns = "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1, commander)";
-    insert(tx, columns, rows, |mut row, w| {
+    let columns = "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1, commander, place, plain)";
+    let places = places(rows);
+    let rows: Vec<_> = rows.iter().zip(places).collect();
+    insert(tx, columns, &rows, |mut row, (w, place)| {
         row.push_bind(w.ruleset.clone())
             .push_bind(w.key.kind.as_str());
         row.push_bind(w.key.id.clone()).push_bind(w.name.clone());
@@ -179,8 +190,30 @@ async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result
         row.push_bind(sides.map(|[zero, _]| zero))
             .push_bind(sides.map(|[_, one]| one))
             .push_bind(w.roles.commander);
+        row.push_bind(*place);
+        row.push_bind(plain_name(&w.name).to_lowercase());
     })
     .await
+}
+
+/// The place of each weight among those of its ruleset and kind, from 1; `None` for players who were
+/// forgotten.
+fn places(rows: &[WeightRow]) -> Vec<Option<u32>> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.retain(|&at| !persons::is_forgotten(&rows[at].key, &rows[at].name));
+    order.sort_by(|&a, &b| {
+        let (a, b) = (&rows[a], &rows[b]);
+        let groups = (&a.ruleset, a.key.kind).cmp(&(&b.ruleset, b.key.kind));
+        let weights = || b.weight.total_cmp(&a.weight);
+        groups.then_with(weights).then_with(|| a.key.id.cmp(&b.key.id))
+    });
+    let mut places = vec![None; rows.len()];
+    for group in order.chunk_by(|&a, &b| (&rows[a].ruleset, rows[a].key.kind) == (&rows[b].ruleset, rows[b].key.kind)) {
+        for (place, &at) in (1..).zip(group) {
+            places[at] = Some(place);
+        }
+    }
+    places
 }
 
 async fn replace_divisions(

@@ -10,7 +10,7 @@ use crate::{
     store::{Recorded, StoreError},
 };
 
-/// Rows per statement: at most ten values each, far below SQLite's limit of 32,766 parameters.
+/// Rows per statement: at most 15 values each, far below SQLite's limit of 32,766 parameters.
 pub(super) const ROWS: usize = 1_000;
 
 /// A match that already has an id, and whose parts must still be written.

@@ -4,6 +4,7 @@
 //! failed is replaced. Readers see the last commit. Other processes may share the file (an `ingest`
 //! beside the daemon): `PRAGMA data_version` shows that they have written.
 
+mod balances;
 mod behaviour;
 mod care;
 mod changes;
@@ -19,6 +20,7 @@ mod logs;
 mod matches;
 mod migrations;
 mod parts;
+mod persons;
 mod played;
 mod players;
 mod pools;

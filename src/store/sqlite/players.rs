@@ -223,6 +223,8 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
         "DELETE FROM start_weights WHERE kind = ?1 AND player = ?2",
         "DELETE FROM weights WHERE kind = ?1 AND player = ?2",
         "DELETE FROM behaviour WHERE ?1 = 'human' AND player = ?2",
+        "DELETE FROM hidden_players WHERE kind = ?1 AND player = ?2",
+        "DELETE FROM persons WHERE kind = ?1 AND player = ?2",
     ];
     for statement in statements {
         let query = sqlx::query(statement)

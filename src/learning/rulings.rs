@@ -1,0 +1,60 @@
+//! Rulings in the form in which they are stored.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    domain::{MatchRecord, Outcome, Participant},
+    history::{Played, Ruling},
+    store::{Performance, RulingRow},
+};
+
+/// Converts the ruling on a folded record for the store. `seats` maps the participants of the record
+/// to those of the stored one, which may have more identities.
+pub(super) fn row(
+    match_id: i64,
+    record: &MatchRecord,
+    seats: &[usize],
+    ruling: &Ruling,
+) -> RulingRow {
+    let played = ruling.rated.as_ref().map_or(&[][..], Vec::as_slice);
+    let performance = |own: &Played| {
+        let participant = record.participants.get(own.participant)?;
+        let team = main_team(participant).filter(|_| record.has_teams());
+        let performance = Performance {
+            key: participant.key.clone(),
+            team,
+            result: team.and_then(|team| result(record.outcome, team)),
+            after: own.after.map(|after| (after.weight, after.deviation)),
+            points_for: own.scored,
+            points_against: own.conceded,
+        };
+        Some((*seats.get(own.participant)?, performance))
+    };
+    RulingRow {
+        match_id,
+        ruleset: ruling.ruleset.to_string(),
+        unrated: ruling.rated.as_ref().err().map(|why| why.as_str()),
+        ended_at: record.end,
+        chance: ruling.chance,
+        performances: played.iter().filter_map(performance).collect(),
+    }
+}
+
+/// The team that a participant was on for longest; of two, the one with the lower number.
+fn main_team(participant: &Participant) -> Option<u8> {
+    let mut stayed: BTreeMap<u8, u64> = BTreeMap::new();
+    for stay in &participant.presence {
+        *stayed.entry(stay.team).or_default() += stay.span.millis();
+    }
+    let longest = stayed.into_iter().rev().max_by_key(|(_, millis)| *millis);
+    longest.map(|(team, _)| team)
+}
+
+/// The result of a match for one team: 1, 0.5 or 0.
+fn result(outcome: Outcome, team: u8) -> Option<f64> {
+    match outcome {
+        Outcome::Won(winner) => Some(f64::from(u8::from(winner == team))),
+        Outcome::Draw => Some(0.5),
+        Outcome::Undecided | Outcome::Abandoned => None,
+    }
+}
