@@ -9,6 +9,7 @@
 //! a game server ── lines ──▶ server ─▶ protocol ─▶ session ─▶ lobby ─▶ partition ──▶ reply
 //! a game log ────▶ cli, or the daemon ─▶ logs ─▶ ingest ─▶ store     (stored matches: the ground truth)
 //!                                                  └─▶ learning ─▶ history ─▶ rating ─▶ weights
+//! a browser ─────▶ web ─▶ read models of the store
 //! a ticket ──────▶ server ─▶ protocol ─▶ queues ─▶ matchmaking ─▶ tickets ─▶ coordinator ─▶ an instance
 //! ```
 //!
@@ -48,6 +49,7 @@
 //! | [`deliveries`] | the tasks that send events to webhooks |
 //! | [`service`] | joins store, learning, sessions and queues |
 //! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
+//! | [`web`] | HTTP: statistics pages, made of the read models of the store |
 //! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
 //! | [`config`] | the configuration file |
 //! | [`daemon`] | the composition root: it owns every long-running task |
@@ -125,6 +127,8 @@
 //! | ruling | whether a match is rated, and if not, why |
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |
 //! | checkpoint | the stored state of a fold |
+//! | handle | the public name of a player in addresses: a keyed hash, which does not reveal the identity |
+//! | person | a player who is in a rated match, under the identity that all their matches count for |
 //!
 //! To *record* is to write a match to the store; to *wait* is to await with a time-out; to *poll*
 //! is to look again at intervals; to *drain* is to begin nothing new, and to let everything that has begun
@@ -172,3 +176,4 @@ pub mod sidecar;
 pub mod store;
 pub mod tickets;
 pub mod webhooks;
+pub mod web;

@@ -38,7 +38,7 @@ CREATE INDEX performances_by_person ON performances (person, ended_at);
 
 ALTER TABLE weights ADD COLUMN place INTEGER;           -- by weight in the ruleset and kind, from 1; NULL once forgotten
 ALTER TABLE weights ADD COLUMN plain TEXT;              -- the name without colours in lower case, for searches
-CREATE INDEX weights_by_place ON weights (ruleset, kind, place);
+CREATE INDEX weights_by_place ON weights (ruleset, kind, place, plain);
 CREATE INDEX weights_by_player ON weights (player, kind);
 
 -- How close the rated matches were. A week begins on Monday and is counted from 1969-12-29.

@@ -5,7 +5,10 @@ use std::net::SocketAddr;
 use clap::Args;
 
 use super::{CliError, CommonArgs, log_to_stderr};
-use crate::daemon::{Daemon, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading};
+use crate::{
+    config::WebAddress,
+    daemon::{Daemon, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading},
+};
 
 /// Run the daemon that game servers connect to
 #[derive(Debug, Args)]
@@ -15,12 +18,19 @@ pub(super) struct ServeArgs {
     /// Listen on this address instead of the configured one
     #[arg(long, value_name = "ADDRESS:PORT", env = "EVENKEEL_LISTEN")]
     listen: Option<SocketAddr>,
+    /// Serve the statistics pages on this address instead of the configured one; "off" serves none
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    web: Option<WebAddress>,
 }
 
 pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
     let mut config = args.common.load()?;
     if let Some(listen) = args.listen {
         config.server.listen = listen;
+    }
+    if let Some(web) = args.web {
+        config.web.listen = web;
+        config.web.listen_is_set = true;
     }
     log_to_stderr(&config.log.filter)?;
     // Install this first, so that a signal during the start is not lost.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{
     clients::ClientSection,
-    values::{self, Date, FolderChoice, FormatChoice, JournalChoice},
+    values::{self, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
     access::RateSettings,
@@ -26,6 +26,7 @@ use crate::{
     rating::divisions,
     server::Limits,
     session::BalanceSettings,
+    web::WebSettings,
 };
 
 /// The configuration; each field is a section of `config/evenkeel.toml`.
@@ -36,6 +37,7 @@ pub struct Config {
     pub server: ServerSection,
     pub clients: Vec<ClientSection>,
     pub limits: RateSettings,
+    pub web: WebSection,
     pub store: StoreSection,
     pub log: LogSection,
     pub lobby: RosterSettings,
@@ -81,6 +83,19 @@ pub struct TlsSection {
     pub certificate: PathBuf,
     pub key: PathBuf,
     pub handshake_seconds: Seconds<1, 60>,
+}
+
+/// The keys of section `[web]`.
+#[derive(Clone, Debug, Deserialize)]
+#[allow(missing_docs)]
+pub struct WebSection {
+    pub listen: WebAddress,
+    /// Whether the operator has set `listen`. If not, the daemon runs without pages when the address is
+    /// taken.
+    #[serde(skip)]
+    pub listen_is_set: bool,
+    #[serde(flatten)]
+    pub pages: WebSettings,
 }
 
 /// The keys of section `[store]`.

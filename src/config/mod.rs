@@ -25,9 +25,11 @@ pub use clients::ClientSection;
 pub use error::ConfigError;
 pub use keys::{
     AutoBalanceSection, Config, FollowSection, IngestSection, LogSection, RulesPreset,
-    SeasonSection, ServerSection, StoreSection, TlsSection,
+    SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
 };
-pub use values::{ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice};
+pub use values::{
+    ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress,
+};
 
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");
@@ -52,7 +54,7 @@ impl Config {
             spans: spans.get_ref(),
             by_environment,
         };
-        let config = Self::read(merged.clone()).map_err(|error| {
+        let mut config = Self::read(merged.clone()).map_err(|error| {
             let path = error.path().to_string();
             let keys = layers::table_at(&merged, &path);
             match keys.and_then(|keys| refused_key(&path, keys)) {
@@ -60,6 +62,7 @@ impl Config {
                 None => origin.blame_value(&path, &error),
             }
         })?;
+        config.web.listen_is_set = origin.is_set("web.listen");
         match config.first_fault() {
             Some(fault) => Err(origin.blame(&fault)),
             None => Ok(config),
@@ -111,11 +114,14 @@ impl Origin<'_> {
     /// defaults.
     fn blame(&self, fault: &Fault) -> ConfigError {
         let first = fault.keys.first().map_or("", String::as_str);
-        let is_set = |path: &&String| {
-            self.by_environment.contains_key(*path) || layers::is_written(self.spans, path)
-        };
-        let path = fault.keys.iter().find(is_set).map_or(first, String::as_str);
+        let path = fault.keys.iter().find(|path| self.is_set(path));
+        let path = path.map_or(first, String::as_str);
         self.error(path, format!("{first} {}", fault.why))
+    }
+
+    /// Whether the operator has set a key, in the file or in the environment.
+    fn is_set(&self, path: &str) -> bool {
+        self.by_environment.contains_key(path) || layers::is_written(self.spans, path)
     }
 
     fn error(&self, path: &str, why: String) -> ConfigError {

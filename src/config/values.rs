@@ -5,6 +5,7 @@ use std::{
     collections::BTreeMap,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
+    str::FromStr,
 };
 
 use ipnet::IpNet;
@@ -54,6 +55,36 @@ impl TryFrom<String> for FormatChoice {
         }
         let known = logs::format_names().join(", ");
         Err(format!("must be one of: {AUTO}, {known}, not \"{word}\""))
+    }
+}
+
+/// The value of `[web] listen`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum WebAddress {
+    /// `"off"`: there are no pages.
+    Off,
+    /// The address and port of the pages.
+    At(SocketAddr),
+}
+
+impl TryFrom<String> for WebAddress {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl FromStr for WebAddress {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "must be \"off\", or an address and a port such as \"127.0.0.1:7998\"";
+        match text {
+            "off" => Ok(Self::Off),
+            _ => text.parse().map(Self::At).map_err(|_| expected),
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod error;
 mod file_limit;
+mod pages;
 mod reload;
 mod service_manager;
 mod shutdown;
@@ -36,6 +37,7 @@ use crate::{
 };
 
 pub use error::DaemonError;
+use pages::PageServer;
 pub use reload::{Reloader, reload};
 pub use service_manager::{reloaded, reloading};
 pub use shutdown::{ReloadSignal, ShutdownSignal};
@@ -57,6 +59,7 @@ pub struct Daemon {
     follower: Option<(Follower, Duration)>,
     backups: Option<Backups>,
     deliveries: Deliveries,
+    pages: Option<PageServer>,
 }
 
 impl std::fmt::Debug for Daemon {
@@ -95,6 +98,7 @@ impl Daemon {
         if !address.ip().is_loopback() && config.server.allow_anonymous {
             tracing::warn!("every host that reaches {address} can use this daemon");
         }
+        let pages = PageServer::open(&config.web, &service).await?;
         Ok(Self {
             listeners,
             service,
@@ -103,6 +107,7 @@ impl Daemon {
             follower,
             backups: config.backups(),
             deliveries,
+            pages,
         })
     }
 
@@ -144,6 +149,9 @@ impl Daemon {
         });
         let deliveries = self.deliveries.run(tasks.stop.clone());
         tasks.tracker.spawn(deliveries);
+        if let Some(pages) = self.pages {
+            pages.start(&tasks, self.limits);
+        }
         let service = self.service;
         let shutdown = async {
             shutdown.await;

@@ -3,6 +3,8 @@
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
 //! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`]. [`sqlite`] is its first
 //! implementation; [`open`] returns it as a trait object, so that no other room depends on a database.
+//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Pages`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
+//! object, so that no other room depends on a database.
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
 //! it afterwards. The room that folds the matches replaces the derived tables; this room does not
@@ -18,6 +20,7 @@ mod error;
 mod hosting;
 mod logs;
 mod matches;
+mod pages;
 mod players;
 pub mod sqlite;
 mod tickets;
@@ -38,6 +41,10 @@ pub use error::StoreError;
 pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow};
 pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
+pub use pages::{
+    BoardQuery, BoardRow, ChanceStep, Closeness, Companion, GameOfPerson, MapOfBalance, MatchLine,
+    PageMatch, PageSeat, PageStay, Pages, PersonRow, RulesetLine, StandingLine, WeekOfBalance,
+};
 pub use players::{NameSeen, OperatorOverrides, Players};
 pub use tickets::{FoundMatch, Tickets};
 pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
@@ -55,6 +62,7 @@ pub trait Store:
     + BehaviourReports
     + Webhooks
     + fmt::Debug
+    Matches + Derived + Decisions + Players + Logs + Tickets + Hosting + BehaviourReports + Pages + fmt::Debug
 {
     /// A stream of the commits to this database, by this process and all others.
     ///

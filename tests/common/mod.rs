@@ -4,6 +4,8 @@
 
 pub mod allocator;
 pub mod draw;
+pub mod hostile;
+pub mod http;
 pub mod kills;
 pub mod process;
 pub mod queue_kills;

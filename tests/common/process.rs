@@ -26,6 +26,8 @@ fn inside(folder: &Path, mut command: Command) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
         command.env_remove(name);
     }
+    // A test of pages sets their address.
+    command.env("EVENKEEL_WEB_LISTEN", "off");
     command.current_dir(folder);
     command
 }
@@ -55,7 +57,7 @@ impl Process {
         Self::run(folder, &["serve"], variables)
     }
 
-    fn run(folder: &Path, words: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub fn run(folder: &Path, words: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = evenkeel(folder);
         command.args(words).envs(variables.iter().copied());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();

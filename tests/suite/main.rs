@@ -71,3 +71,6 @@ mod suspects;
 mod tickets;
 mod tls;
 mod webhooks;
+mod web;
+mod web_browser;
+mod web_limits;

@@ -44,6 +44,10 @@ enum PlayerCommand {
     Split(IdentityArgs),
     /// Remove a player's identity and names from the database; the matches stay
     Forget(IdentityArgs),
+    /// Keep a player off the statistics pages; matches show the player without a name
+    Hide(IdentityArgs),
+    /// Show a hidden player on the statistics pages again
+    Unhide(IdentityArgs),
     /// Let a player start at a weight that you expect; unlike a fixed weight, matches change it
     StartWeight(StartArgs),
     /// Read the weights at which players start from a CSV file
@@ -102,7 +106,10 @@ impl PlayerCommand {
             Self::StartWeight(args) => &args.player.common,
             Self::StartWeights(args) => &args.common,
             Self::Suspects(args) => &args.common,
-            Self::Split(player) | Self::Forget(player) => &player.common,
+            Self::Split(player)
+            | Self::Forget(player)
+            | Self::Hide(player)
+            | Self::Unhide(player) => &player.common,
             Self::Merge { player, .. } | Self::PinWeight { player, .. } => &player.common,
         }
     }
@@ -139,6 +146,14 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
         PlayerCommand::Merge { player, into } => Some(merge(&service, &player.key(), into).await?),
         PlayerCommand::Split(player) => Some(split(&service, &player.key()).await?),
         PlayerCommand::Forget(player) => Some(forget(&service, &player.key()).await?),
+        PlayerCommand::Hide(player) => {
+            hide(&service, &player.key(), true).await?;
+            None
+        }
+        PlayerCommand::Unhide(player) => {
+            hide(&service, &player.key(), false).await?;
+            None
+        }
         PlayerCommand::StartWeight(args) => Some(start::run(args, &service).await?),
         PlayerCommand::StartWeights(args) => Some(start::run_list(args, &service).await?),
         PlayerCommand::PinWeight { player, weight } => {
@@ -169,6 +184,21 @@ async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> 
     }
     let matches = service.store().forget_player(key).await?;
     Ok(format!("forgotten in {}", counted(matches, "match")))
+}
+
+/// Hides a player from the statistics pages, or shows the player again. Weights do not change.
+async fn hide(service: &Service, key: &PlayerKey, hidden: bool) -> Result<(), CliError> {
+    check_identity(key)?;
+    let id = printable(&key.id);
+    let changed = service.store().set_hidden(key, hidden).await?;
+    let done = match (hidden, changed) {
+        (true, true) => format!("{id} is not shown on the statistics pages any more"),
+        (true, false) => format!("{id} is hidden already"),
+        (false, true) => format!("{id} is shown on the statistics pages again"),
+        (false, false) => return Err(CliError::Input(format!("{id} is not hidden"))),
+    };
+    writeln!(io::stdout(), "{done}")?;
+    Ok(())
 }
 
 async fn pin_weight(

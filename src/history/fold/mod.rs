@@ -127,7 +127,9 @@ impl Fold {
                 self.levels.divide(&ruleset, &self.divisions, &game, people);
             }
             for own in &mut played {
-                let player = self.digest.number(&record.participants[own.participant].key);
+                let player = self
+                    .digest
+                    .number(&record.participants[own.participant].key);
                 own.after = player.and_then(|player| self.levels.weight_after(&ruleset, player));
             }
             played

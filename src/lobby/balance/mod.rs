@@ -305,6 +305,34 @@ impl Balance {
             && avoided <= avoided_there
     }
 
+    /// The explanation of teams that were chosen before, and the number of parties that are not together
+    /// in them. Takes a few milliseconds at most; `None` if the teams do not fit the question.
+    pub fn explanation_of(&self, team_of: &[u8]) -> Option<(Explanation, usize)> {
+        let mut chosen = self.without_unwanted_company();
+        if chosen.humans.len() != team_of.len() {
+            return None;
+        }
+        for (human, team) in chosen.humans.iter_mut().zip(team_of) {
+            human.pin = Some(usize::from(*team));
+        }
+        let inside = |&who: &usize| who < team_of.len();
+        let together = |party: &Vec<usize>| {
+            let whole = party.iter().all(inside);
+            whole && party.iter().all(|&who| team_of[who] == team_of[party[0]])
+        };
+        let parties = chosen.parties.len();
+        chosen.parties.retain(together);
+        let torn = parties - chosen.parties.len() + self.torn.len();
+        let problem = Problem::new(chosen).ok()?;
+        let mut steps = 100;
+        let mut out_of_time = || {
+            steps -= 1;
+            steps < 0
+        };
+        let solution = partition::solve(&problem, &self.settings, 0, &mut out_of_time).ok()?;
+        (solution.team_of == team_of).then_some((solution.explanation, torn))
+    }
+
     /// How many members of parties are not with their party's first, and how many humans are on one
     /// team with somebody whom they avoid.
     fn wishes_broken(&self, team_of: &[u8]) -> (usize, usize) {

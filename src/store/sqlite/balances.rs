@@ -67,7 +67,7 @@ pub(super) async fn refresh(
         (false, Some(first), Some(last)) => (first, last),
         _ => return Ok(()),
     };
-    let start = |week: i64| week * WEEK_MILLIS - BEFORE_1970;
+    let start = start_of_week;
     for (table, select) in TABLES {
         let delete = format!("DELETE FROM {table} WHERE week BETWEEN ? AND ?");
         let query = sqlx::query(sqlx::AssertSqlSafe(delete));
@@ -78,6 +78,11 @@ pub(super) async fn refresh(
         query.execute(&mut *tx).await?;
     }
     Ok(())
+}
+
+/// The instant at which a week begins, in milliseconds since 1970.
+pub(super) fn start_of_week(week: i64) -> i64 {
+    week.saturating_mul(WEEK_MILLIS).saturating_sub(BEFORE_1970)
 }
 
 /// More weeks than any time in a database is away from 1970, and few enough to count in milliseconds.

@@ -4,8 +4,7 @@ use async_trait::async_trait;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
-    SqliteStore,
-    balances,
+    SqliteStore, balances,
     insert::{ROWS, insert},
     parts::rows,
     persons::{self, Persons},
@@ -162,15 +161,20 @@ async fn insert_rulings<'a>(
         rulings.iter().flat_map(seats).collect();
     let columns = "INSERT OR REPLACE INTO performances (match_id, seat, points_for, points_against,
                        person, ended_at, team, result, weight, deviation)";
-    insert(tx, columns, &performances, |mut row, (ruling, seat, own)| {
-        row.push_bind(ruling.match_id).push_bind(*seat);
-        row.push_bind(own.points_for).push_bind(own.points_against);
-        row.push_bind(persons.get(&own.key).copied());
-        row.push_bind(ruling.ended_at.0);
-        row.push_bind(own.team).push_bind(own.result);
-        row.push_bind(own.after.map(|(weight, _)| weight));
-        row.push_bind(own.after.map(|(_, deviation)| deviation));
-    })
+    insert(
+        tx,
+        columns,
+        &performances,
+        |mut row, (ruling, seat, own)| {
+            row.push_bind(ruling.match_id).push_bind(*seat);
+            row.push_bind(own.points_for).push_bind(own.points_against);
+            row.push_bind(persons.get(&own.key).copied());
+            row.push_bind(ruling.ended_at.0);
+            row.push_bind(own.team).push_bind(own.result);
+            row.push_bind(own.after.map(|(weight, _)| weight));
+            row.push_bind(own.after.map(|(_, deviation)| deviation));
+        },
+    )
     .await
 }
 
@@ -205,10 +209,14 @@ fn places(rows: &[WeightRow]) -> Vec<Option<u32>> {
         let (a, b) = (&rows[a], &rows[b]);
         let groups = (&a.ruleset, a.key.kind).cmp(&(&b.ruleset, b.key.kind));
         let weights = || b.weight.total_cmp(&a.weight);
-        groups.then_with(weights).then_with(|| a.key.id.cmp(&b.key.id))
+        groups
+            .then_with(weights)
+            .then_with(|| a.key.id.cmp(&b.key.id))
     });
     let mut places = vec![None; rows.len()];
-    for group in order.chunk_by(|&a, &b| (&rows[a].ruleset, rows[a].key.kind) == (&rows[b].ruleset, rows[b].key.kind)) {
+    for group in order.chunk_by(|&a, &b| {
+        (&rows[a].ruleset, rows[a].key.kind) == (&rows[b].ruleset, rows[b].key.kind)
+    }) {
         for (place, &at) in (1..).zip(group) {
             places[at] = Some(place);
         }

@@ -19,6 +19,7 @@ mod insert;
 mod logs;
 mod matches;
 mod migrations;
+mod pages;
 mod parts;
 mod persons;
 mod played;
@@ -52,6 +53,8 @@ use write::WriteTransaction;
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
+/// How long a statistics page waits for a connection.
+const PAGE_PATIENCE: Duration = Duration::from_secs(2);
 /// The delay before a locked database is tried again.
 const RETRY: Duration = Duration::from_millis(10);
 
@@ -61,6 +64,8 @@ pub struct SqliteStore {
     /// SQLite has one writer at a time; here it is one connection.
     writer: SqlitePool,
     readers: SqlitePool,
+    /// For the statistics pages, so that visitors of pages never keep the daemon from reading.
+    pages: SqlitePool,
     path: PathBuf,
     /// The file that was opened.
     file: Option<FileId>,
@@ -119,10 +124,14 @@ impl SqliteStore {
             trial.rollback().await.map_err(fail)?;
         }
         // One of the three connections is for `changes`.
-        let readers = pool(3).connect_with(options).await.map_err(fail)?;
+        let readers = pool(3).connect_with(options.clone()).await.map_err(fail)?;
+        let pages = pool(2)
+            .acquire_timeout(PAGE_PATIENCE)
+            .connect_lazy_with(options.pragma("query_only", "ON"));
         Ok(Self {
             writer,
             readers,
+            pages,
             path: path.to_owned(),
             file: get_file_id(path).ok(),
             commits: watch::Sender::new(0),
@@ -155,6 +164,7 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) {
+        self.pages.close().await;
         self.readers.close().await;
         self.writer.close().await;
     }

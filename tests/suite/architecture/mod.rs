@@ -15,6 +15,7 @@ use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
 const ROOMS: [(&str, &[&str]); 26] = [
+const ROOMS: [(&str, &[&str]); 25] = [
     ("domain", &[]),
     ("access", &["domain"]),
     ("partition", &["domain"]),
@@ -83,6 +84,18 @@ const ROOMS: [(&str, &[&str]); 26] = [
             "protocol",
         ],
     ),
+    (
+        "web",
+        &[
+            "domain",
+            "partition",
+            "lobby",
+            "store",
+            "learning",
+            "session",
+            "service",
+        ],
+    ),
     ("client", &["domain", "protocol"]),
     (
         "config",
@@ -102,6 +115,7 @@ const ROOMS: [(&str, &[&str]); 26] = [
             "deliveries",
             "service",
             "server",
+            "web",
         ],
     ),
     (
@@ -117,6 +131,8 @@ const ROOMS: [(&str, &[&str]); 26] = [
             "service",
             "server",
             "config",
+            "domain", "store", "learning", "logs", "session", "queues", "service", "server",
+            "web", "config",
         ],
     ),
     (

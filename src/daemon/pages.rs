@@ -1,0 +1,58 @@
+//! The statistics pages of the daemon.
+
+use std::{io, sync::Arc};
+
+use tokio::net::TcpListener;
+
+use super::{DaemonError, Tasks};
+use crate::{
+    config::{WebAddress, WebSection},
+    server::Limits,
+    service::Service,
+    web::{self, Site},
+};
+
+/// The listener of the pages, and what they show.
+pub(super) struct PageServer {
+    listener: TcpListener,
+    site: Arc<Site>,
+}
+
+impl PageServer {
+    /// Binds the address of the pages. `None` if there are to be none, or if another program has the
+    /// default address.
+    ///
+    /// # Errors
+    /// Fails if the address that the operator has set cannot be bound.
+    pub(super) async fn open(
+        web: &WebSection,
+        service: &Arc<Service>,
+    ) -> Result<Option<Self>, DaemonError> {
+        let WebAddress::At(address) = web.listen else {
+            return Ok(None);
+        };
+        let listener = match TcpListener::bind(address).await {
+            Ok(listener) => listener,
+            Err(error) if !web.listen_is_set && error.kind() == io::ErrorKind::AddrInUse => {
+                tracing::warn!(
+                    "there are no statistics pages: another program has {address}; see [web] listen"
+                );
+                return Ok(None);
+            }
+            Err(source) => return Err(DaemonError::Listen { address, source }),
+        };
+        let bound = listener.local_addr()?;
+        let base = &web.pages.base_path;
+        tracing::info!("statistics pages are at http://{bound}{base}/");
+        let site = Arc::new(Site::new(service.clone(), web.pages.clone()));
+        Ok(Some(Self { listener, site }))
+    }
+
+    /// Serves the pages until the tasks are stopped.
+    pub(super) fn start(self, tasks: &Tasks, limits: Limits) {
+        let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
+        let drain = limits.drain_seconds.duration();
+        let serving = web::run(self.listener, self.site, tracker, stop, drain);
+        tasks.tracker.spawn(serving);
+    }
+}

@@ -1,0 +1,128 @@
+//! Reads how close matches were.
+
+use sqlx::{Row, SqlitePool, sqlite::SqliteRow};
+
+use crate::{
+    domain::Timestamp,
+    store::{
+        ChanceStep, Closeness, MapOfBalance, RulesetLine, StoreError, WeekOfBalance,
+        sqlite::balances::start_of_week,
+    },
+};
+
+/// The sums of a [`Closeness`] over some rows of `balance_weeks`.
+macro_rules! sums {
+    ($before:literal, $after:literal) => {
+        concat!(
+            "SELECT ",
+            $before,
+            ", sum(rated) AS rated, sum(matches) AS matches, sum(draws) AS draws, sum(gap) AS gap,
+               sum(minutes) AS minutes, sum(first_won) AS first_won, sum(decided) AS decided,
+               sum(predicted) AS predicted, sum(favoured) AS favoured, sum(brier) AS brier
+             FROM balance_weeks ",
+            $after
+        )
+    };
+}
+
+/// The rulesets, with their players and all their matches.
+pub(super) async fn rulesets(pool: &SqlitePool) -> Result<Vec<RulesetLine>, StoreError> {
+    let query = sqlx::query(sums!(
+        "ruleset,
+         (SELECT max(place) FROM weights w WHERE w.ruleset = b.ruleset AND kind = 'human') AS humans,
+         (SELECT max(place) FROM weights w WHERE w.ruleset = b.ruleset AND kind = 'bot') AS bots,
+         (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = b.ruleset) AS last",
+        "b GROUP BY ruleset ORDER BY rated DESC, ruleset LIMIT 100"
+    ));
+    let line = |row: &SqliteRow| {
+        let last: Option<i64> = row.try_get("last")?;
+        Ok(RulesetLine {
+            ruleset: row.try_get("ruleset")?,
+            humans: row.try_get::<Option<i64>, _>("humans")?.unwrap_or(0),
+            bots: row.try_get::<Option<i64>, _>("bots")?.unwrap_or(0),
+            last: last.map(Timestamp),
+            closeness: closeness(row)?,
+        })
+    };
+    query.fetch_all(pool).await?.iter().map(line).collect()
+}
+
+/// The weeks of a ruleset, the first one first.
+pub(super) async fn weeks(
+    pool: &SqlitePool,
+    ruleset: &str,
+) -> Result<Vec<WeekOfBalance>, StoreError> {
+    let query = sqlx::query(sums!(
+        "week",
+        "WHERE ruleset = ? GROUP BY week ORDER BY week"
+    ));
+    let week = |row: &SqliteRow| {
+        Ok(WeekOfBalance {
+            begins: Timestamp(start_of_week(row.try_get("week")?)),
+            closeness: closeness(row)?,
+        })
+    };
+    let rows = query.bind(ruleset).fetch_all(pool).await?;
+    rows.iter().map(week).collect()
+}
+
+/// The maps of a ruleset, those with most matches first.
+pub(super) async fn maps(
+    pool: &SqlitePool,
+    ruleset: &str,
+    limit: i64,
+) -> Result<Vec<MapOfBalance>, StoreError> {
+    let query = sqlx::query(sums!(
+        "map",
+        "WHERE ruleset = ? AND matches > 0 GROUP BY map ORDER BY matches DESC, map LIMIT ?"
+    ));
+    let map = |row: &SqliteRow| {
+        Ok(MapOfBalance {
+            map: row.try_get("map")?,
+            closeness: closeness(row)?,
+        })
+    };
+    let rows = query.bind(ruleset).bind(limit).fetch_all(pool).await?;
+    rows.iter().map(map).collect()
+}
+
+/// The differences of scores of a ruleset, ascending.
+pub(super) async fn gaps(pool: &SqlitePool, ruleset: &str) -> Result<Vec<(i64, i64)>, StoreError> {
+    let query = sqlx::query_as(
+        "SELECT gap, sum(matches) FROM balance_gaps WHERE ruleset = ? GROUP BY gap ORDER BY gap",
+    );
+    Ok(query.bind(ruleset).fetch_all(pool).await?)
+}
+
+/// The predictions of a ruleset, by steps of the favourite's chance.
+pub(super) async fn chances(
+    pool: &SqlitePool,
+    ruleset: &str,
+) -> Result<Vec<ChanceStep>, StoreError> {
+    let query = sqlx::query_as(
+        "SELECT sum(matches), sum(chance) / sum(matches), sum(won) / sum(matches)
+         FROM balance_chances WHERE ruleset = ? GROUP BY step ORDER BY step",
+    );
+    let rows: Vec<(i64, f64, f64)> = query.bind(ruleset).fetch_all(pool).await?;
+    let step = |(matches, chance, won)| ChanceStep {
+        matches,
+        chance,
+        won,
+    };
+    Ok(rows.into_iter().map(step).collect())
+}
+
+fn closeness(row: &SqliteRow) -> Result<Closeness, StoreError> {
+    Ok(Closeness {
+        rated: row.try_get("rated")?,
+        matches: row.try_get("matches")?,
+        draws: row.try_get("draws")?,
+        gap: row.try_get("gap")?,
+        minutes: row.try_get("minutes")?,
+        first_won: row.try_get("first_won")?,
+        decided: row.try_get("decided")?,
+        predicted: row.try_get("predicted")?,
+        favoured: row.try_get("favoured")?,
+        brier: row.try_get("brier")?,
+    })
+}

@@ -1,0 +1,125 @@
+//! Reads leaderboards, and a player's standings.
+
+use sqlx::{Row, SqlitePool, sqlite::SqliteRow};
+
+use crate::{
+    domain::{Kind, PlayerKey, Timestamp},
+    store::{BoardQuery, BoardRow, PersonRow, StandingLine, StoreError},
+};
+
+/// The columns of a [`BoardRow`], from `weights w`.
+macro_rules! rows {
+    ($columns:literal, $condition:literal) => {
+        concat!(
+            "SELECT w.place, w.name, w.weight, w.deviation, w.games, w.last_seen, d.name AS division,
+                    p.handle",
+            $columns,
+            " FROM weights w
+             LEFT JOIN persons p ON p.kind = w.kind AND p.player = w.player
+             LEFT JOIN displayed_ranks r ON r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player
+             LEFT JOIN divisions d ON d.division = r.division
+             WHERE w.place IS NOT NULL
+               AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = w.kind AND h.player = w.player)
+               AND ",
+            $condition
+        )
+    };
+}
+
+/// A part of a leaderboard, and its last place.
+pub(super) async fn board(
+    pool: &SqlitePool,
+    query: BoardQuery<'_>,
+) -> Result<(Vec<BoardRow>, i64), StoreError> {
+    let mut tx = pool.begin().await?;
+    let last = "SELECT max(place) FROM weights WHERE ruleset = ? AND kind = ?";
+    let last = sqlx::query_scalar(last).bind(query.ruleset);
+    let last: Option<i64> = last.bind(query.kind.as_str()).fetch_one(&mut *tx).await?;
+    let rows = match query.search.is_empty() {
+        true => sqlx::query(rows!(
+            "",
+            "w.ruleset = ?1 AND w.kind = ?2 AND w.place > ?4 AND w.place <= ?4 + ?5 AND ?3 = ''
+             ORDER BY w.place LIMIT ?5"
+        )),
+        false => sqlx::query(rows!(
+            "",
+            "w.ruleset = ?1 AND w.kind = ?2 AND instr(w.plain, ?3) > 0
+             ORDER BY w.place LIMIT ?5 OFFSET ?4"
+        )),
+    };
+    let rows = rows.bind(query.ruleset).bind(query.kind.as_str());
+    let rows = rows.bind(query.search).bind(query.skip).bind(query.limit);
+    let rows = rows.fetch_all(&mut *tx).await?;
+    let rows: Result<Vec<_>, _> = rows.iter().map(row).collect();
+    Ok((rows?, last.unwrap_or(0)))
+}
+
+/// The player with this handle or identity.
+pub(super) async fn person(
+    pool: &SqlitePool,
+    text: &str,
+    kind: Option<Kind>,
+) -> Result<Option<PersonRow>, StoreError> {
+    let query = sqlx::query(
+        "SELECT p.person, p.kind, p.player, p.handle FROM persons p
+         WHERE (p.handle = ?1
+                OR p.player = ?1
+                OR (p.kind, p.player) IN (SELECT kind, into_player FROM merged_players WHERE player = ?1))
+           AND (?2 IS NULL OR p.kind = ?2)
+           AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
+           AND EXISTS (SELECT 1 FROM weights w
+                       WHERE w.player = p.player AND w.kind = p.kind AND w.place IS NOT NULL)
+         ORDER BY p.handle = ?1 DESC, p.kind = 'human' DESC, p.player = ?1 DESC LIMIT 1",
+    );
+    let query = query.bind(text).bind(kind.map(Kind::as_str));
+    let Some(row) = query.fetch_optional(pool).await? else {
+        return Ok(None);
+    };
+    Ok(Some(PersonRow {
+        person: row.try_get("person")?,
+        key: PlayerKey {
+            kind: read_kind(&row)?,
+            id: row.try_get("player")?,
+        },
+        handle: row.try_get("handle")?,
+    }))
+}
+
+/// A player's standings.
+pub(super) async fn standings(
+    pool: &SqlitePool,
+    person: &PersonRow,
+) -> Result<Vec<StandingLine>, StoreError> {
+    let query = sqlx::query(rows!(
+        ", w.ruleset, (SELECT max(place) FROM weights o WHERE o.ruleset = w.ruleset AND o.kind = w.kind) AS last",
+        "w.player = ? AND w.kind = ? ORDER BY w.games DESC, w.ruleset LIMIT 50"
+    ));
+    let query = query.bind(&person.key.id).bind(person.key.kind.as_str());
+    let line = |found: &SqliteRow| {
+        Ok(StandingLine {
+            ruleset: found.try_get("ruleset")?,
+            of: found.try_get::<Option<i64>, _>("last")?.unwrap_or(0),
+            row: row(found)?,
+        })
+    };
+    query.fetch_all(pool).await?.iter().map(line).collect()
+}
+
+fn row(row: &SqliteRow) -> Result<BoardRow, StoreError> {
+    Ok(BoardRow {
+        place: row.try_get("place")?,
+        handle: row.try_get("handle")?,
+        name: row.try_get("name")?,
+        weight: row.try_get("weight")?,
+        deviation: row.try_get("deviation")?,
+        games: row.try_get("games")?,
+        last_seen: Timestamp(row.try_get("last_seen")?),
+        division: row.try_get("division")?,
+    })
+}
+
+/// The kind in the column `kind` of a row.
+pub(super) fn read_kind(row: &SqliteRow) -> Result<Kind, StoreError> {
+    let kind = row.try_get("kind")?;
+    Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))
+}

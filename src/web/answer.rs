@@ -1,0 +1,128 @@
+//! From a page to the bytes of an answer: HTML or JSON, with headers that tell how long it is valid.
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use maud::{Markup, html};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::{Site, error::WebError, frame::frame};
+
+/// What a visitor asks for: a page, or the data of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Html,
+    Json,
+}
+
+impl Form {
+    /// Splits the name at the end of a path from `.json`.
+    pub(super) fn of(name: &str) -> (Self, &str) {
+        match name.strip_suffix(".json") {
+            Some(name) if !name.is_empty() => (Self::Json, name),
+            _ => (Self::Html, name),
+        }
+    }
+}
+
+/// A page, whose data are its fields.
+pub(super) trait Page: Serialize {
+    /// The title, without the name of the site.
+    fn title(&self) -> String;
+
+    /// The path of the page below the base path, without `.json`.
+    fn path(&self) -> String;
+
+    /// The content of the page.
+    ///
+    /// # Errors
+    /// Fails if a plot cannot be drawn.
+    fn body(&self, site: &Site) -> Result<Markup, WebError>;
+}
+
+/// How long visitors and proxies may use an answer without asking again, in seconds.
+const FRESH: &str = "public, max-age=5";
+
+/// The answer to a request for a page.
+pub(super) fn answer(
+    site: &Site,
+    request: &HeaderMap,
+    form: Form,
+    page: Result<impl Page, WebError>,
+) -> Response {
+    let made = page.and_then(|page| match form {
+        Form::Html => {
+            let body = page.body(site)?;
+            let page = frame(site, &page.title(), &page.path(), &body);
+            Ok(page.into_string())
+        }
+        Form::Json => {
+            serde_json::to_string(&page).map_err(|error| WebError::Broken(error.to_string()))
+        }
+    });
+    match made {
+        Ok(text) => fresh(request, form.content_type(), text),
+        Err(error) => refuse(site, form, &error),
+    }
+}
+
+impl Form {
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Html => "text/html; charset=utf-8",
+            Self::Json => "application/json",
+        }
+    }
+}
+
+/// An answer with the text, or without it if the visitor has the same text already.
+pub(super) fn fresh(request: &HeaderMap, content_type: &'static str, text: String) -> Response {
+    let hash = Sha256::digest(text.as_bytes());
+    let hash: String = hash.iter().take(8).map(|b| format!("{b:02x}")).collect();
+    let tag = format!("\"{hash}\"");
+    let has = |value: &HeaderValue| {
+        let tags = value.to_str().unwrap_or_default().split(',');
+        tags.map(|tag| tag.trim().trim_start_matches("W/"))
+            .any(|own| own == tag || own == "*")
+    };
+    let same = request.get_all(header::IF_NONE_MATCH).iter().any(has);
+    let headers = [
+        (header::ETAG, tag.clone()),
+        (header::CACHE_CONTROL, FRESH.to_owned()),
+    ];
+    match same {
+        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
+        false => {
+            let kind = [(header::CONTENT_TYPE, content_type)];
+            (headers, kind, Body::from(text)).into_response()
+        }
+    }
+}
+
+/// The answer to a request that has no page.
+pub(super) fn refuse(site: &Site, form: Form, error: &WebError) -> Response {
+    match error {
+        WebError::Store(error) => tracing::warn!(%error, "cannot read a statistics page"),
+        WebError::Broken(error) => tracing::error!(error, "cannot show a statistics page"),
+        _ => {}
+    }
+    let why = error.to_string();
+    let text = match form {
+        Form::Html => {
+            let body = html! {
+                h1 { (why) }
+                p { a href=(site.links.to("/")) { "All rulesets and matches" } }
+            };
+            frame(site, &why, "", &body).into_string()
+        }
+        Form::Json => serde_json::json!({ "error": why }).to_string(),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, form.content_type()),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (error.status(), headers, Body::from(text)).into_response()
+}

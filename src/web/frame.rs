@@ -1,0 +1,58 @@
+//! What all pages have in common: head, navigation and foot.
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::{Site, style};
+use crate::domain::plain_name;
+
+/// A whole page. `path` is empty for a page without data of its own.
+pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Markup {
+    let links = &site.links;
+    let (name, imprint) = (plain_name(&site.settings.title), &site.settings.imprint);
+    let here = |to: &str| (path == to).then_some("page");
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · " (name) }
+                link rel="stylesheet" href=(links.to(&style::path()));
+                link rel="icon" href="data:,";
+                link rel="alternate" type="application/atom+xml" title="Matches" href=(links.to("/matches.atom"));
+                @if !path.is_empty() {
+                    link rel="alternate" type="application/json" href=(links.to(&data(path)));
+                }
+            }
+            body {
+                a.skip href="#content" { "Skip to the content" }
+                header {
+                    nav aria-label="Pages" {
+                        a.site href=(links.to("/")) aria-current=[here("/")] { (name) }
+                        a href=(links.to("/balance")) aria-current=[here("/balance")] { "Balance" }
+                    }
+                }
+                main #content { (body) }
+                footer {
+                    p {
+                        "Times are in UTC. "
+                        @if !path.is_empty() { a href=(links.to(&data(path))) { "This page as JSON" } " · " }
+                        a href=(links.to("/matches.atom")) { "Feed of matches" }
+                        @if !imprint.is_empty() { " · " a href=(imprint) { "Imprint" } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The path of the data of a page, which may have a query.
+fn data(path: &str) -> String {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let mark = if query.is_empty() { "" } else { "?" };
+    match path {
+        "/" => format!("/index.json{mark}{query}"),
+        _ => format!("{path}.json{mark}{query}"),
+    }
+}

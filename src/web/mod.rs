@@ -1,0 +1,28 @@
+//! The statistics pages: HTML, JSON and a feed over HTTP, on a listener of their own.
+//!
+//! Pages are made at each request from the read models of the store ([`Pages`](crate::store::Pages)) and the
+//! published weights; no page is cached here. This room only reads: it answers GET and HEAD, and changes
+//! nothing. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.
+//! Every text of a player or a game server is escaped, and an identity is never written.
+//!
+//! Each page is a struct: its JSON is the struct, its HTML is made of the same struct. Entry point: [`run`].
+
+mod answer;
+mod connection;
+mod encode;
+mod error;
+mod feed;
+mod frame;
+mod links;
+mod name;
+mod pages;
+mod plot;
+mod routes;
+mod settings;
+mod site;
+mod style;
+mod words;
+
+pub use connection::run;
+pub use settings::{PageNumbers, WebLimits, WebSettings};
+pub use site::Site;

@@ -1,0 +1,256 @@
+//! `/rulesets/NAME`: the players of a ruleset by weight.
+
+use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
+
+use super::lists::{MatchSummary, as_text, matches, scrolled};
+use crate::{
+    domain::{Kind, Timestamp},
+    store::{BoardQuery, BoardRow},
+    web::{Site, answer::Page, encode::path_part, error::WebError, name::Player, words},
+};
+
+/// The number of players on a page.
+const ROWS: i64 = 50;
+/// The number of matches below them.
+const MATCHES: i64 = 10;
+/// The longest search, in bytes.
+const SEARCH: usize = 64;
+/// The last page that can be asked for.
+const PAGES: i64 = 100_000;
+
+/// What a visitor chooses on this page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(in crate::web) struct BoardChoice {
+    kind: Option<String>,
+    q: String,
+    page: Option<i64>,
+}
+
+/// A leaderboard.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct Board {
+    ruleset: String,
+    kind: &'static str,
+    search: String,
+    page: i64,
+    /// The last page, where it is known.
+    pages: Option<i64>,
+    has_next: bool,
+    /// The number of players who have a place.
+    players: i64,
+    rows: Vec<BoardLine>,
+    matches: Vec<MatchSummary>,
+}
+
+/// A line of the leaderboard.
+#[derive(Debug, Serialize)]
+pub(super) struct BoardLine {
+    pub(super) place: i64,
+    pub(super) player: Player,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) weight: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) deviation: Option<f64>,
+    pub(super) division: Option<String>,
+    pub(super) games: i64,
+    #[serde(serialize_with = "as_text")]
+    pub(super) last_seen: Timestamp,
+}
+
+impl BoardLine {
+    pub(super) fn new(site: &Site, kind: Kind, row: BoardRow) -> Self {
+        let numbers = site.settings.shows_numbers();
+        let shown = |number: f64| numbers.then(|| (number * 1_000.0).round() / 1_000.0);
+        Self {
+            place: row.place,
+            player: Player::new(row.handle, Some(row.name), kind),
+            weight: shown(row.weight),
+            deviation: shown(row.deviation),
+            division: row.division,
+            games: row.games,
+            last_seen: row.last_seen,
+        }
+    }
+
+    /// The weight with its deviation.
+    pub(super) fn measure(&self) -> Option<String> {
+        let weight = words::tenths(self.weight?);
+        Some(match self.deviation.filter(|deviation| *deviation > 0.0) {
+            Some(deviation) => format!("{weight} ± {}", words::tenths(deviation)),
+            None => weight,
+        })
+    }
+}
+
+/// Reads a leaderboard.
+pub(in crate::web) async fn ruleset(
+    site: &Site,
+    name: &str,
+    choice: BoardChoice,
+) -> Result<Board, WebError> {
+    let page = choice.page.unwrap_or(1).clamp(1, PAGES);
+    let mut search = choice.q.trim().to_lowercase();
+    search.truncate(search.floor_char_boundary(SEARCH));
+    let read = |kind| BoardQuery {
+        ruleset: name,
+        kind,
+        search: &search,
+        skip: (page - 1) * ROWS,
+        limit: ROWS + 1,
+    };
+    let wanted = choice.kind.as_deref().and_then(Kind::parse);
+    let mut kind = wanted.unwrap_or(Kind::Human);
+    let (mut rows, mut players) = site.pages().board(read(kind)).await?;
+    if players == 0 {
+        let other = if kind == Kind::Human {
+            Kind::Bot
+        } else {
+            Kind::Human
+        };
+        let (found, count) = site.pages().board(read(other)).await?;
+        if count == 0 {
+            return Err(WebError::NoRuleset);
+        }
+        if wanted.is_none() {
+            (kind, rows, players) = (other, found, count);
+        }
+    }
+    let by_place = search.is_empty();
+    let has_next = match by_place {
+        true => players > page * ROWS,
+        false => rows.len() as i64 > ROWS,
+    };
+    rows.retain(|row| !by_place || row.place <= page * ROWS);
+    rows.truncate(ROWS as usize);
+    let lines = site.pages().latest_matches(Some(name), MATCHES).await?;
+    Ok(Board {
+        ruleset: name.to_owned(),
+        kind: kind.as_str(),
+        page,
+        pages: by_place.then(|| (players + ROWS - 1) / ROWS),
+        has_next,
+        players,
+        rows: rows
+            .into_iter()
+            .map(|row| BoardLine::new(site, kind, row))
+            .collect(),
+        matches: lines
+            .into_iter()
+            .map(|line| MatchSummary::from(line).shown(site))
+            .collect(),
+        search,
+    })
+}
+
+impl Board {
+    /// The address of another page of this board.
+    fn link(&self, site: &Site, kind: &str, page: i64) -> String {
+        let mut link = format!("{}?kind={kind}", site.links.ruleset(&self.ruleset));
+        if !self.search.is_empty() {
+            link.push_str(&format!("&q={}", path_part(&self.search)));
+        }
+        if page > 1 {
+            link.push_str(&format!("&page={page}"));
+        }
+        link
+    }
+
+    /// The choice between humans and bots, and the search.
+    fn controls(&self, site: &Site) -> Markup {
+        let here = |kind: &str| (self.kind == kind).then_some("true");
+        html! {
+            div.controls {
+                nav.tabs aria-label="Kind of player" {
+                    a href=(self.link(site, "human", 1)) aria-current=[here("human")] { "Humans" }
+                    a href=(self.link(site, "bot", 1)) aria-current=[here("bot")] { "Bots" }
+                }
+                form.search role="search" method="get" action=(site.links.ruleset(&self.ruleset)) {
+                    input type="hidden" name="kind" value=(self.kind);
+                    label for="q" { "Search a name" }
+                    input #q type="search" name="q" value=(self.search) maxlength=(SEARCH);
+                    button type="submit" { "Search" }
+                }
+            }
+        }
+    }
+
+    fn table(&self, site: &Site) -> Markup {
+        let numbers = site.settings.shows_numbers();
+        let divisions = self.rows.iter().any(|row| row.division.is_some());
+        html! {
+            table {
+                thead {
+                    tr {
+                        th.num scope="col" { "Place" }
+                        th scope="col" { "Player" }
+                        @if numbers { th.num scope="col" { "Weight" } }
+                        @if divisions { th scope="col" { "Division" } }
+                        th.num scope="col" { "Games" }
+                        th.wide scope="col" { "Last seen" }
+                    }
+                }
+                tbody {
+                    @for row in &self.rows {
+                        tr {
+                            td.num { (row.place) }
+                            th scope="row" { (row.player.link(&site.links)) }
+                            @if numbers { td.num { (words::or_dash(row.measure())) } }
+                            @if divisions { td { (words::or_dash(row.division.clone())) } }
+                            td.num { (row.games) }
+                            td.wide { (words::day(row.last_seen)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Page for Board {
+    fn title(&self) -> String {
+        self.ruleset.clone()
+    }
+
+    fn path(&self) -> String {
+        let mut path = format!("/rulesets/{}", path_part(&self.ruleset));
+        path.push_str(&format!("?kind={}&page={}", self.kind, self.page));
+        if !self.search.is_empty() {
+            path.push_str(&format!("&q={}", path_part(&self.search)));
+        }
+        path
+    }
+
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        let previous = (self.page > 1).then(|| self.link(site, self.kind, self.page - 1));
+        let next = self
+            .has_next
+            .then(|| self.link(site, self.kind, self.page + 1));
+        Ok(html! {
+            h1 { (words::ruleset(&self.ruleset)) }
+            p { a href=(site.links.balance(&self.ruleset)) { "How even its matches are" } }
+            (self.controls(site))
+            @if self.rows.is_empty() {
+                p { "No such player." }
+            } @else {
+                (scrolled("Players", &self.table(site)))
+            }
+            nav.pages aria-label="Pages of players" {
+                @if let Some(link) = &previous { a rel="prev" href=(link) { "← Previous" } }
+                span {
+                    "Page " (self.page)
+                    @if let Some(pages) = self.pages.filter(|pages| *pages > 0) { " of " (pages) }
+                }
+                @if let Some(link) = &next { a rel="next" href=(link) { "Next →" } }
+            }
+            @if site.settings.shows_numbers() {
+                p.note {
+                    "A weight is between 0 and 100; a newcomer has 50. The number after ± is how uncertain it is."
+                }
+            }
+            h2 { "Latest matches" }
+            (matches(site, &self.matches, false))
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! With whom a player wins, and against whom.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::lists::scrolled;
+use crate::{
+    domain::Timestamp,
+    store::{Companion, GameOfPerson},
+    web::{Site, error::WebError, name::Player, words},
+};
+
+/// Over how many of the latest matches companions are counted.
+const GAMES: usize = 200;
+/// How many of those with most matches are looked at, on the own team and on others.
+const LOOKED_AT: usize = 20;
+/// How many are listed in each table.
+const LISTED: usize = 5;
+/// The fewest matches together.
+const FEWEST: i64 = 3;
+
+/// Those with whom and against whom a player won most, the highest share first.
+#[derive(Debug, Serialize)]
+pub(super) struct Companions {
+    with: Vec<CompanionLine>,
+    against: Vec<CompanionLine>,
+}
+
+#[derive(Debug, Serialize)]
+struct CompanionLine {
+    player: Player,
+    games: i64,
+    /// The share of these matches that the player of this page won; a draw is half a win.
+    won: f64,
+}
+
+/// Reads the companions in the latest of these games.
+pub(super) async fn companions(
+    site: &Site,
+    person: i64,
+    games: &[GameOfPerson],
+) -> Result<Companions, WebError> {
+    let last = games.get(GAMES - 1).or(games.last());
+    let since = last.map_or(Timestamp(i64::MAX), |game| game.ended);
+    let found = site.pages().companions(person, since, LOOKED_AT).await?;
+    let (with, against) = found
+        .into_iter()
+        .filter(|companion| companion.games >= FEWEST)
+        .partition::<Vec<Companion>, _>(|companion| companion.together);
+    Ok(Companions {
+        with: lines(with),
+        against: lines(against),
+    })
+}
+
+fn lines(list: Vec<Companion>) -> Vec<CompanionLine> {
+    let line = |companion: Companion| CompanionLine {
+        won: companion.won / companion.games.max(1) as f64,
+        games: companion.games,
+        player: Player::new(companion.handle, Some(companion.name), companion.kind),
+    };
+    let mut lines: Vec<CompanionLine> = list.into_iter().map(line).collect();
+    lines.sort_by(|a, b| b.won.total_cmp(&a.won).then(b.games.cmp(&a.games)));
+    lines.truncate(LISTED);
+    lines
+}
+
+impl Companions {
+    /// The tables, if there is anybody.
+    pub(super) fn body(&self, site: &Site) -> Markup {
+        html! {
+            @if !self.with.is_empty() || !self.against.is_empty() {
+                h2 { "Wins with and against" }
+                div.columns {
+                    (table(site, "On the same team", &self.with))
+                    (table(site, "On the other team", &self.against))
+                }
+                p.note {
+                    "Players in at least " (FEWEST) " of the last " (GAMES) " matches. The share is that of the matches \
+                     that this page's player won."
+                }
+            }
+        }
+    }
+}
+
+fn table(site: &Site, title: &str, list: &[CompanionLine]) -> Markup {
+    html! {
+        section {
+            h3 { (title) }
+            @if list.is_empty() { p { "Nobody yet." } } @else {
+                (scrolled(title, &html! {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "Player" }
+                                th.num scope="col" { "Won" }
+                                th.num scope="col" { "Games" }
+                            }
+                        }
+                        tbody {
+                            @for row in list {
+                                tr {
+                                    th scope="row" { (row.player.link(&site.links)) }
+                                    td.num { (words::percent(row.won)) }
+                                    td.num { (row.games) }
+                                }
+                            }
+                        }
+                    }
+                }))
+            }
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! `/matches/N`: one match.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::{
+    lists::{MatchSummary, scrolled},
+    reasons::{Reasons, reasons},
+    swaps::swaps,
+};
+use crate::{
+    domain::{PlayerKey, plain_name},
+    store::{PageMatch, PageSeat, PageStay},
+    web::{Site, answer::Page, error::WebError, name::Player, plot, words},
+};
+
+/// The page of a match.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct GamePage {
+    #[serde(flatten)]
+    summary: MatchSummary,
+    /// Whether the chance was predicted when the teams were picked; else it is by the weights before the
+    /// match.
+    chance_was_told: bool,
+    mutators: Vec<String>,
+    teams: Vec<GameTeam>,
+    /// Players who were on no team, or in a game without teams.
+    others: Vec<GameSeat>,
+    /// Changes of the score: milliseconds, team, and points. Teams are counted from 0 here.
+    events: Vec<(i64, u8, f64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasons: Option<Reasons>,
+}
+
+/// A team and its players.
+#[derive(Debug, Serialize)]
+struct GameTeam {
+    /// Counted from 1.
+    number: usize,
+    score: f64,
+    players: Vec<GameSeat>,
+}
+
+/// A player of the match.
+#[derive(Debug, Serialize)]
+struct GameSeat {
+    player: Player,
+    points: Option<f64>,
+    kills: i64,
+    deaths: i64,
+    /// Milliseconds of play.
+    played: i64,
+    stays: Vec<PageStay>,
+    left: Option<String>,
+    /// The weight after the match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+    /// The chance of the other team if this player alone had been on it, by the weights of today.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_side: Option<f64>,
+}
+
+/// Reads the match with this number.
+pub(in crate::web) async fn game(site: &Site, number: &str) -> Result<GamePage, WebError> {
+    let id: i64 = number.parse().map_err(|_| WebError::NoMatch)?;
+    let found = site
+        .pages()
+        .page_match(id)
+        .await?
+        .ok_or(WebError::NoMatch)?;
+    let numbers = site.settings.shows_numbers();
+    let swapped = if numbers {
+        other_sides(site, &found)
+    } else {
+        Vec::new()
+    };
+    let summary = MatchSummary::from(found.line.clone()).shown(site);
+    let team = |(number, score): (usize, &f64)| GameTeam {
+        number: number + 1,
+        score: *score,
+        players: Vec::new(),
+    };
+    let mut page = GamePage {
+        chance_was_told: summary.chance.is_some() && found.line.told.is_some(),
+        mutators: found.mutators.iter().map(|name| plain_name(name)).collect(),
+        teams: found.line.scores.iter().enumerate().map(team).collect(),
+        others: Vec::new(),
+        reasons: found
+            .balance
+            .as_deref()
+            .filter(|_| numbers)
+            .and_then(reasons),
+        events: found.events,
+        summary,
+    };
+    for (at, seat) in found.seats.into_iter().enumerate() {
+        let team = seat
+            .team
+            .or_else(|| seat.stays.first().map(|stay| stay.team));
+        let team = team.and_then(|team| page.teams.get_mut(usize::from(team)));
+        let own = swapped.iter().find(|(of, _)| *of == at);
+        let seat = GameSeat::new(seat, numbers, own.map(|(_, chance)| *chance));
+        match team {
+            Some(team) => team.players.push(seat),
+            None => page.others.push(seat),
+        }
+    }
+    Ok(page)
+}
+
+/// For each seat of a match between two teams, the chance of the other team with this player.
+fn other_sides(site: &Site, found: &PageMatch) -> Vec<(usize, f64)> {
+    if found.line.scores.len() != 2 || found.line.unrated.is_some() {
+        return Vec::new();
+    }
+    let rulebook = site.learning().rulebook();
+    let ruleset = rulebook.ruleset_of_mode(&found.game_type, &found.mode, &found.mutators);
+    let placed = found.seats.iter().enumerate();
+    let placed = placed.filter_map(|(at, seat)| Some((at, (seat.key.clone(), seat.team?))));
+    let (places, seats): (Vec<usize>, Vec<(PlayerKey, u8)>) = placed.unzip();
+    let chances = swaps(site, &ruleset, &found.line.map, &seats);
+    places
+        .into_iter()
+        .zip(chances.into_iter().map(|(_, other)| other))
+        .collect()
+}
+
+impl GameSeat {
+    fn new(seat: PageSeat, numbers: bool, other_side: Option<f64>) -> Self {
+        Self {
+            player: Player::new(seat.handle, seat.name, seat.key.kind),
+            points: seat.points,
+            kills: seat.kills,
+            deaths: seat.deaths,
+            played: seat
+                .stays
+                .iter()
+                .map(|stay| (stay.to - stay.from).max(0))
+                .sum(),
+            stays: seat.stays,
+            left: seat.left,
+            weight: seat.after.map(|(weight, _)| weight).filter(|_| numbers),
+            other_side,
+        }
+    }
+}
+
+impl GamePage {
+    fn millis(&self) -> i64 {
+        (self.summary.ended.0 - self.summary.started.0).max(0)
+    }
+
+    /// What was expected, and what happened.
+    fn verdict(&self) -> Markup {
+        let expected = self.summary.favourite().map(|(team, chance)| {
+            let when = match self.chance_was_told {
+                true => "When the teams were picked",
+                false => "By the weights before the match",
+            };
+            (
+                team,
+                format!(
+                    "{when}, team {team} had a chance of {} to win.",
+                    words::percent(chance)
+                ),
+            )
+        });
+        let happened = match (self.summary.outcome.as_str(), self.summary.winner) {
+            (_, Some(team)) => format!("Team {team} won."),
+            ("draw", _) => "It was a draw.".to_owned(),
+            ("abandoned", _) => "It was abandoned.".to_owned(),
+            _ => String::new(),
+        };
+        html! {
+            p {
+                @if let Some((_, sentence)) = &expected { (sentence) " " }
+                (happened)
+                @if let Some(code) = &self.summary.unrated { " The match does not count: " (words::unrated(code)) }
+            }
+        }
+    }
+
+    fn facts(&self, site: &Site) -> Markup {
+        let line = &self.summary;
+        html! {
+            dl.facts {
+                div { dt { "Map" } dd { (line.map) } }
+                @if let Some(ruleset) = &line.ruleset {
+                    div {
+                        dt { "Ruleset" }
+                        dd {
+                            @if line.unrated.is_none() {
+                                a href=(site.links.ruleset(ruleset)) { (words::ruleset(ruleset)) }
+                            } @else { (words::ruleset(ruleset)) }
+                        }
+                    }
+                }
+                div { dt { "Began" } dd { (words::time(line.started)) } }
+                div { dt { "Played" } dd { (words::length(self.millis())) " min" } }
+                @if !line.server.is_empty() { div { dt { "Server" } dd { (line.server) } } }
+                @if !self.mutators.is_empty() { div { dt { "Mutators" } dd { (self.mutators.join(", ")) } } }
+            }
+        }
+    }
+
+    fn players(&self, site: &Site, caption: &str, list: &[GameSeat], other: bool) -> Markup {
+        let numbers = site.settings.shows_numbers();
+        let whole = self.millis();
+        scrolled(
+            caption,
+            &html! {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "Player" }
+                            th.num scope="col" { "Points" }
+                            th.num scope="col" { abbr title="Kills and deaths" { "K : D" } }
+                            th.num scope="col" { "Played" }
+                            @if numbers { th.num scope="col" { "Weight" } }
+                            @if other { th.num scope="col" { "Other side" } }
+                        }
+                    }
+                    tbody {
+                        @for seat in list {
+                            tr {
+                                th scope="row" {
+                                    (seat.player.link(&site.links))
+                                    @if let Some(left) = &seat.left { " " span.tag { (left) } }
+                                }
+                                td.num { (words::or_dash(seat.points.map(words::number))) }
+                                td.num { (seat.kills) " : " (seat.deaths) }
+                                td.num { (played(seat.played, whole)) }
+                                @if numbers { td.num { (words::or_dash(seat.weight.map(words::tenths))) } }
+                                @if other { td.num { (words::or_dash(seat.other_side.map(words::percent))) } }
+                            }
+                        }
+                    }
+                }
+            },
+        )
+    }
+
+    fn score_plot(&self) -> Result<Markup, WebError> {
+        if self.events.is_empty() {
+            return Ok(html! {});
+        }
+        let scores = words::scores(&self.summary.scores);
+        let label = format!("Score over time, to the result {scores}");
+        let teams = self.teams.len();
+        let plot = plot::score(&label, teams, self.millis(), &self.events)?;
+        Ok(html! {
+            figure {
+                figcaption {
+                    "Score over time: "
+                    @for team in 0..teams { span class=(team_class(team)) { "team " (team + 1) } " " }
+                }
+                (plot)
+            }
+        })
+    }
+}
+
+/// How long a player has played, and which part of the match, unless it was all of it.
+fn played(millis: i64, whole: i64) -> String {
+    let share = millis as f64 / whole.max(1) as f64;
+    match share >= 0.995 {
+        true => words::length(millis),
+        false => format!("{} ({})", words::length(millis), words::percent(share)),
+    }
+}
+
+/// The class of a team's colour.
+fn team_class(team: usize) -> String {
+    format!("team t{}", team.min(7))
+}
+
+impl Page for GamePage {
+    fn title(&self) -> String {
+        format!("Match {} on {}", self.summary.id, self.summary.map)
+    }
+
+    fn path(&self) -> String {
+        format!("/matches/{}", self.summary.id)
+    }
+
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        let other = |list: &[GameSeat]| list.iter().any(|seat| seat.other_side.is_some());
+        let any_other = self.teams.iter().any(|team| other(&team.players));
+        Ok(html! {
+            h1 { (self.title()) }
+            @if !self.summary.scores.is_empty() {
+                p.score {
+                    @for (at, team) in self.teams.iter().enumerate() {
+                        @if at > 0 { " : " }
+                        span class=(team_class(at)) { (words::number(team.score)) }
+                    }
+                }
+            }
+            (self.verdict())
+            (self.facts(site))
+            @if !self.teams.is_empty() {
+                div.columns.teams {
+                    @for (at, team) in self.teams.iter().enumerate() {
+                        section {
+                            h2 { span class=(team_class(at)) { "Team " (team.number) } " – " (words::number(team.score)) }
+                            (self.players(site, &format!("Team {}", team.number), &team.players, other(&team.players)))
+                        }
+                    }
+                }
+            }
+            @if !self.others.is_empty() {
+                h2 { @if self.teams.is_empty() { "Players" } @else { "On no team" } }
+                (self.players(site, "Players", &self.others, false))
+            }
+            @if any_other {
+                p.note {
+                    "“Other side” is the chance of the other team if this player alone had been on it, by the weights of \
+                     today. Weights are those after the match."
+                }
+            }
+            (self.score_plot()?)
+            @if let Some(reasons) = &self.reasons {
+                h2 { "Why these teams" }
+                (reasons.body())
+            }
+        })
+    }
+}

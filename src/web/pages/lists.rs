@@ -1,0 +1,154 @@
+//! Lists of matches, which several pages have.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use crate::{
+    domain::{Timestamp, plain_name},
+    store::MatchLine,
+    web::{Site, words},
+};
+
+/// A match in a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(in crate::web) struct MatchSummary {
+    pub(in crate::web) id: i64,
+    #[serde(serialize_with = "as_text")]
+    pub(in crate::web) started: Timestamp,
+    #[serde(serialize_with = "as_text")]
+    pub(in crate::web) ended: Timestamp,
+    pub(in crate::web) ruleset: Option<String>,
+    pub(in crate::web) map: String,
+    pub(in crate::web) server: String,
+    pub(in crate::web) scores: Vec<f64>,
+    /// `won`, `draw`, `undecided` or `abandoned`.
+    pub(in crate::web) outcome: String,
+    /// The team that won, counted from 1.
+    pub(in crate::web) winner: Option<u8>,
+    pub(in crate::web) humans: i64,
+    pub(in crate::web) bots: i64,
+    /// The predicted chance of team 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::web) chance: Option<f64>,
+    pub(in crate::web) unrated: Option<String>,
+}
+
+/// Writes a time as text, as in `2026-11-20T15:28:36Z`.
+pub(super) fn as_text<S: serde::Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(at)
+}
+
+impl From<MatchLine> for MatchSummary {
+    fn from(line: MatchLine) -> Self {
+        let chance = line.told.or(line.forecast);
+        Self {
+            id: line.id,
+            started: line.started,
+            ended: line.ended,
+            ruleset: line.ruleset,
+            map: plain_name(&line.map),
+            server: if line.server.is_empty() {
+                String::new()
+            } else {
+                plain_name(&line.server)
+            },
+            chance: chance.filter(|_| line.scores.len() == 2),
+            scores: line.scores,
+            outcome: line.outcome,
+            winner: line.winner.map(|team| team.saturating_add(1)),
+            humans: line.humans,
+            bots: line.bots,
+            unrated: line.unrated,
+        }
+    }
+}
+
+impl MatchSummary {
+    /// Leaves out what a site does not show.
+    pub(super) fn shown(mut self, site: &Site) -> Self {
+        self.chance = self.chance.filter(|_| site.settings.shows_numbers());
+        self
+    }
+
+    pub(in crate::web) fn ruleset_or_dash(&self) -> &str {
+        self.ruleset.as_deref().unwrap_or("–")
+    }
+
+    /// How the match ended, in a few words.
+    pub(super) fn result(&self) -> String {
+        match (self.outcome.as_str(), self.winner) {
+            (_, Some(team)) => format!("team {team} won"),
+            ("draw", _) => "draw".to_owned(),
+            ("abandoned", _) => "abandoned".to_owned(),
+            _ => "–".to_owned(),
+        }
+    }
+
+    /// The team that was expected to win, and its chance.
+    pub(super) fn favourite(&self) -> Option<(u8, f64)> {
+        let chance = self.chance?;
+        Some(if chance >= 0.5 {
+            (1, chance)
+        } else {
+            (2, 1.0 - chance)
+        })
+    }
+}
+
+/// A table that can be scrolled sideways if it does not fit.
+pub(super) fn scrolled(label: &str, table: &Markup) -> Markup {
+    html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }
+}
+
+/// A table of matches. The ruleset has a column only where it is not that of the page.
+pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) -> Markup {
+    if list.is_empty() {
+        return html! { p { "No matches yet." } };
+    }
+    let numbers = site.settings.shows_numbers();
+    scrolled(
+        "Matches",
+        &html! {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Match" }
+                        th scope="col" { "Map" }
+                        @if with_ruleset { th.wide scope="col" { "Ruleset" } }
+                        th.num scope="col" { "Score" }
+                        th.wide scope="col" { "Result" }
+                        @if numbers { th.num scope="col" { "Favourite" } }
+                        th.num.wide scope="col" { "Players" }
+                    }
+                }
+                tbody {
+                    @for line in list {
+                        tr {
+                            td { a href=(site.links.game(line.id)) { (words::time(line.ended)) } }
+                            td { (line.map) }
+                            @if with_ruleset { td.wide { (ruleset_link(site, line)) } }
+                            td.num { (words::or_dash((!line.scores.is_empty()).then(|| words::scores(&line.scores)))) }
+                            td.wide { (line.result()) }
+                            @if numbers {
+                                td.num { (words::or_dash(line.favourite().map(|(team, chance)| {
+                                    format!("team {team}, {}", words::percent(chance))
+                                }))) }
+                            }
+                            td.num.wide { (line.humans + line.bots) }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}
+
+fn ruleset_link(site: &Site, line: &MatchSummary) -> Markup {
+    match &line.ruleset {
+        Some(ruleset) if line.unrated.is_none() => {
+            html! { a href=(site.links.ruleset(ruleset)) { (words::ruleset(ruleset)) } }
+        }
+        Some(ruleset) => words::ruleset(ruleset),
+        None => html! { "–" },
+    }
+}

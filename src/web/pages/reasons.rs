@@ -1,0 +1,80 @@
+//! Why a match had these teams: what BALANCE weighed up, in words.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use crate::{domain::counted, lobby::Decision, partition::Terms, web::words};
+
+/// The reasons for teams, in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Reasons {
+    /// The weight of the weaker team divided by that of the stronger one.
+    ratio: f64,
+    /// Number of humans whom BALANCE divided.
+    humans: usize,
+    /// Number of splits from which these teams were picked.
+    candidates: usize,
+    /// Whether no more even split is possible.
+    best_possible: bool,
+    /// Number of parties, and how many of them are not together.
+    parties: usize,
+    parties_apart: usize,
+    /// What is undesirable about the teams.
+    #[serde(flatten)]
+    terms: Terms,
+}
+
+/// The reasons for the teams of a stored BALANCE. `None` if this version cannot read it.
+pub(super) fn reasons(json: &str) -> Option<Reasons> {
+    let Decision::Balance(decided) = Decision::parse("balance", json).ok()? else {
+        return None;
+    };
+    let question = &decided.question;
+    let (explanation, parties_apart) = question.explanation_of(&decided.answer.team_of)?;
+    let pick = &explanation.pick;
+    Some(Reasons {
+        ratio: pick.ratio,
+        humans: question.problem.humans.len(),
+        candidates: question.settings.top.as_usize(),
+        best_possible: explanation.exact && pick.evenness >= explanation.bound - 1e-9,
+        parties: question.problem.parties.len() + question.torn.len(),
+        parties_apart,
+        terms: pick.terms,
+    })
+}
+
+impl Reasons {
+    /// The reasons as a list.
+    pub(super) fn body(&self) -> Markup {
+        let terms = &self.terms;
+        let players = |number: f64| counted(number as u64, "player");
+        html! {
+            ul {
+                li {
+                    "The weaker team had " (words::percent(self.ratio)) " of the weight of the stronger one, among "
+                    (counted(self.humans as u64, "human")) "."
+                }
+                @if terms.best_gap > 0.005 {
+                    li { "The best players of the teams differed by " (words::percent(terms.best_gap)) " in weight." }
+                }
+                @if terms.spread_gap > 0.005 {
+                    li { "One team was more mixed than the other: the spread of weights differed by "
+                         (words::percent(terms.spread_gap)) "." }
+                }
+                @if self.parties > 0 {
+                    li {
+                        (counted(self.parties as u64, "party")) " asked to be together; "
+                        @match self.parties_apart { 0 => "all were.", apart => { (apart) " could not be." } }
+                    }
+                }
+                @if terms.avoided_pairs > 0.0 {
+                    li { (counted(terms.avoided_pairs as u64, "pair")) " of players who avoid each other shared a team." }
+                }
+                @if terms.moved > 0.0 { li { (players(terms.moved)) " had to change teams." } }
+                @if terms.repeated > 0.0 {
+                    li { (words::percent(terms.repeated)) " of the pairs of the match before were together again." }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Bars: how many matches there are of each kind.
+
+use maud::Markup;
+use plotters::prelude::*;
+
+use super::{DATA, GRID, INK, TEXT, draw};
+use crate::web::{error::WebError, words};
+
+/// A bar and the text below it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::web) struct Bar {
+    pub(in crate::web) name: String,
+    pub(in crate::web) height: f64,
+}
+
+/// Draws bars beside each other; where there are many, not every name is written.
+pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Markup, WebError> {
+    let most = list
+        .iter()
+        .map(|bar| bar.height)
+        .fold(0.0, f64::max)
+        .max(1e-9);
+    let count = list.len().max(1);
+    let longest = list
+        .iter()
+        .map(|bar| bar.name.chars().count())
+        .max()
+        .unwrap_or(1);
+    // About 8 units of the plot's 500 for each character, and a gap.
+    let step = (count * (longest * 8 + 10)).div_ceil(500).max(1);
+    let name = |at: &f64| {
+        let place = at.round();
+        let bar = list
+            .get(place as usize)
+            .filter(|_| (at - place).abs() < 1e-6);
+        bar.filter(|_| place as usize % step == 0)
+            .map_or(String::new(), |bar| bar.name.clone())
+    };
+    draw(label, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(10)
+            .x_label_area_size(48)
+            .y_label_area_size(44)
+            .build_cartesian_2d((-0.5..count as f64 - 0.5).step(1.0), 0.0..most * 1.05)?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .bold_line_style(GRID)
+            .light_line_style(TRANSPARENT)
+            .max_light_lines(1)
+            .axis_style(GRID)
+            .label_style(("sans-serif", TEXT).into_font().color(&INK))
+            .x_desc(below)
+            .x_labels(0)
+            .y_labels(5)
+            .y_label_formatter(&|height| words::number(*height))
+            .draw()?;
+        let area_of = |(at, bar): (usize, &Bar)| {
+            let at = at as f64;
+            Rectangle::new([(at - 0.4, 0.0), (at + 0.4, bar.height)], DATA.filled())
+        };
+        chart.draw_series(list.iter().enumerate().map(area_of))?;
+        let style = ("sans-serif", TEXT).into_font().color(&INK);
+        let style = style.pos(plotters::style::text_anchor::Pos::new(
+            plotters::style::text_anchor::HPos::Center,
+            plotters::style::text_anchor::VPos::Top,
+        ));
+        let plane = chart.plotting_area();
+        for at in (0..list.len()).map(|at| at as f64) {
+            let (x, y) = plane.map_coordinate(&(at, 0.0));
+            let text = name(&at);
+            if !text.is_empty() {
+                area.draw(&Text::new(text, (x, y + 6), style.clone()))?;
+            }
+        }
+        Ok(())
+    })
+}

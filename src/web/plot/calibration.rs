@@ -1,0 +1,54 @@
+//! What was predicted, and what happened.
+
+use maud::Markup;
+use plotters::prelude::*;
+
+use super::{DATA, GRID, INK, TEXT, draw};
+use crate::{
+    store::ChanceStep,
+    web::{error::WebError, words},
+};
+
+/// Draws the favourite's predicted chance against the share of matches that the favourite won. On the
+/// diagonal, both are equal. The area of a point grows with the number of matches.
+pub(in crate::web) fn calibration(label: &str, steps: &[ChanceStep]) -> Result<Markup, WebError> {
+    let most = steps
+        .iter()
+        .map(|step| step.matches)
+        .max()
+        .unwrap_or(1)
+        .max(1);
+    let low = steps.iter().map(|step| step.won).fold(0.4, f64::min);
+    draw(label, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(10)
+            .margin_right(24)
+            .x_label_area_size(48)
+            .y_label_area_size(62)
+            .build_cartesian_2d(0.5..1.0, low..1.0)?;
+        chart
+            .configure_mesh()
+            .bold_line_style(GRID)
+            .light_line_style(TRANSPARENT)
+            .max_light_lines(1)
+            .axis_style(GRID)
+            .label_style(("sans-serif", TEXT).into_font().color(&INK))
+            .x_desc("chance given to the favourite")
+            .y_desc("favourite won")
+            .x_labels(6)
+            .y_labels(5)
+            .x_label_formatter(&|share| words::percent(*share))
+            .y_label_formatter(&|share| words::percent(*share))
+            .draw()?;
+        chart.draw_series(LineSeries::new(
+            [(0.5, 0.5), (1.0, 1.0)],
+            INK.stroke_width(1),
+        ))?;
+        let dots = steps.iter().map(|step| {
+            let size = 4.0 + 10.0 * (step.matches as f64 / most as f64).sqrt();
+            Circle::new((step.chance, step.won), size as i32, DATA.filled())
+        });
+        chart.draw_series(dots)?;
+        Ok(())
+    })
+}

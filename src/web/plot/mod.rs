@@ -1,0 +1,62 @@
+//! Plots as SVG inside of pages.
+//!
+//! The colours here are names: the style sheet gives them their colours, in the light theme and in the
+//! dark one.
+
+mod bars;
+mod calibration;
+mod score;
+mod weight;
+
+pub(super) use bars::{Bar, bars};
+pub(super) use calibration::calibration;
+pub(super) use score::score;
+pub(super) use weight::{WeightPoint, weights};
+
+use maud::{Markup, PreEscaped, html};
+use plotters::{
+    coord::Shift,
+    prelude::{DrawingArea, IntoDrawingArea, RGBColor, SVGBackend},
+};
+
+use super::error::WebError;
+
+/// Text.
+const INK: RGBColor = RGBColor(1, 1, 1);
+/// Lines behind the data.
+const GRID: RGBColor = RGBColor(2, 2, 2);
+/// The data, where there is one series.
+const DATA: RGBColor = RGBColor(3, 3, 3);
+/// The range in which the data is uncertain.
+const RANGE: RGBColor = RGBColor(4, 4, 4);
+/// The series of teams, in order.
+const TEAMS: [RGBColor; 8] = [
+    RGBColor(16, 16, 16),
+    RGBColor(17, 17, 17),
+    RGBColor(18, 18, 18),
+    RGBColor(19, 19, 19),
+    RGBColor(20, 20, 20),
+    RGBColor(21, 21, 21),
+    RGBColor(22, 22, 22),
+    RGBColor(23, 23, 23),
+];
+
+/// The size of a plot, which pages scale to their width.
+const SIZE: (u32, u32) = (560, 280);
+/// The size of texts in it.
+const TEXT: u32 = 15;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Draws a plot. `label` tells people who do not see it what it shows.
+fn draw(
+    label: &str,
+    content: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn std::error::Error>>,
+) -> Result<Markup, WebError> {
+    let mut svg = String::new();
+    let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+    let drawn = content(&area).and_then(|()| Ok(area.present()?));
+    drop(area);
+    drawn.map_err(|error| WebError::Broken(error.to_string()))?;
+    Ok(html! { div.plot role="img" aria-label=(label) { (PreEscaped(svg)) } })
+}

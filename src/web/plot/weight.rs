@@ -1,0 +1,73 @@
+//! A player's weight over time, with its uncertainty.
+
+use maud::Markup;
+use plotters::prelude::*;
+
+use super::{DATA, GRID, INK, RANGE, TEXT, draw};
+use crate::{
+    domain::Timestamp,
+    web::{error::WebError, words},
+};
+
+/// A player's weight after a match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::web) struct WeightPoint {
+    /// When the match ended.
+    pub(in crate::web) at: Timestamp,
+    pub(in crate::web) weight: f64,
+    pub(in crate::web) deviation: f64,
+}
+
+/// A day in milliseconds.
+const DAY: f64 = 86_400_000.0;
+
+/// Draws weights in order of time; there is at least one.
+pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Markup, WebError> {
+    let at = |point: &WeightPoint| point.at.0 as f64;
+    let first = points.first().map_or(0.0, at);
+    let last = points.last().map_or(0.0, at).max(first + 1.0);
+    let low = |point: &WeightPoint| (point.weight - point.deviation).max(0.0);
+    let high = |point: &WeightPoint| (point.weight + point.deviation).min(100.0);
+    let least = points.iter().map(low).fold(45.0, f64::min);
+    let most = points.iter().map(high).fold(55.0, f64::max);
+    let date = |millis: &f64| {
+        let minute = words::minute(Timestamp(*millis as i64));
+        let part = if last - first < 2.0 * DAY {
+            11..16
+        } else {
+            0..10
+        };
+        minute.get(part).unwrap_or_default().to_owned()
+    };
+    draw(label, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(10)
+            .margin_right(34)
+            .x_label_area_size(30)
+            .y_label_area_size(36)
+            .build_cartesian_2d(first..last, least..most)?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .bold_line_style(GRID)
+            .light_line_style(TRANSPARENT)
+            .max_light_lines(1)
+            .axis_style(GRID)
+            .label_style(("sans-serif", TEXT).into_font().color(&INK))
+            .x_labels(4)
+            .y_labels(5)
+            .x_label_formatter(&date)
+            .y_label_formatter(&|weight| words::number(*weight))
+            .draw()?;
+        let upper = points.iter().map(|point| (at(point), high(point)));
+        let lower = points.iter().rev().map(|point| (at(point), low(point)));
+        let range: Vec<(f64, f64)> = upper.chain(lower).collect();
+        chart.draw_series([Polygon::new(range, RANGE.filled())])?;
+        let line = points.iter().map(|point| (at(point), point.weight));
+        let style = DATA.stroke_width(2);
+        chart.draw_series(LineSeries::new(line, style))?;
+        let end = points.iter().rev().take(1);
+        chart.draw_series(end.map(|p| Circle::new((at(p), p.weight), 4, DATA.filled())))?;
+        Ok(())
+    })
+}

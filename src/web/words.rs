@@ -1,0 +1,119 @@
+//! Numbers and times as people read them.
+
+use maud::{Markup, html};
+
+use crate::domain::Timestamp;
+
+/// A date and time to the minute in UTC, such as `2026-11-20 15:28`.
+pub(super) fn minute(at: Timestamp) -> String {
+    let text = at.to_string();
+    match text.get(..16) {
+        Some(minute) if text.ends_with('Z') => minute.replace('T', " "),
+        _ => "–".to_owned(),
+    }
+}
+
+/// A date in UTC, such as `2026-11-20`.
+pub(super) fn day(at: Timestamp) -> String {
+    minute(at).get(..10).unwrap_or("–").to_owned()
+}
+
+/// A time for people and for programs.
+pub(super) fn time(at: Timestamp) -> Markup {
+    html! { time datetime=(at) { (minute(at)) } }
+}
+
+/// A share as a percentage without decimals.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A number with one decimal.
+pub(super) fn tenths(number: f64) -> String {
+    // Without this, -0.04 would be "-0.0".
+    let rounded = (10.0 * number).round() / 10.0 + 0.0;
+    format!("{rounded:.1}")
+}
+
+/// A number without decimals that it does not have.
+pub(super) fn number(number: f64) -> String {
+    match number.fract() == 0.0 && number.abs() < 1e9 {
+        true => format!("{number:.0}"),
+        false => tenths(number),
+    }
+}
+
+/// A difference with its sign.
+pub(super) fn signed(number: f64) -> String {
+    match tenths(number) {
+        text if text.starts_with('-') => text.replace('-', "−"),
+        text => format!("+{text}"),
+    }
+}
+
+/// Scores such as `5 : 3`.
+pub(super) fn scores(scores: &[f64]) -> String {
+    let scores: Vec<String> = scores.iter().map(|score| number(*score)).collect();
+    scores.join(" : ")
+}
+
+/// Minutes and seconds, such as `3:13`.
+pub(super) fn length(millis: i64) -> String {
+    let seconds = millis.max(0) / 1_000;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+/// A mean, or `None` without anything to take it over.
+pub(super) fn mean(sum: f64, count: i64) -> Option<f64> {
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// A number that may be missing.
+pub(super) fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
+/// The key of a ruleset with places to break the line.
+pub(super) fn ruleset(key: &str) -> Markup {
+    html! {
+        @for (at, part) in key.split('+').enumerate() {
+            @if at > 0 { wbr; "+" }
+            (part)
+        }
+    }
+}
+
+/// Why a match is not rated, as a sentence.
+pub(super) fn unrated(code: &str) -> &'static str {
+    match code {
+        "no-play-time" => "Nobody played.",
+        "too-short" => "It was too short.",
+        "abandoned" => "It was abandoned.",
+        "no-scores" => "No score was reported.",
+        "team-empty" => "A team had no player.",
+        "no-opponent" => "Only one player took part.",
+        "too-few-humans" => "There were too few humans.",
+        "void" => "An operator has declared it void.",
+        _ => "It does not count.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(minute(Timestamp(1_795_188_516_000)), "2026-11-20 15:28");
+        assert_eq!(day(Timestamp(1_795_188_516_000)), "2026-11-20");
+        assert_eq!(minute(Timestamp(i64::MAX)), "–");
+        assert_eq!(
+            [tenths(-0.04), number(3.0), number(2.5)],
+            ["0.0", "3", "2.5"]
+        );
+        assert_eq!([signed(0.26), signed(-1.0)], ["+0.3", "−1.0"]);
+        assert_eq!(scores(&[5.0, -1.0]), "5 : -1");
+        assert_eq!([length(193_001), length(-5)], ["3:13", "0:00"]);
+        assert_eq!(mean(3.0, 0), None);
+    }
+}

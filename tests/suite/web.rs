@@ -1,0 +1,335 @@
+//! The statistics pages of a real daemon, over HTTP.
+
+use std::{net::TcpListener, process::Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{
+    hostile::{self, SECRET, identity},
+    http::Pages,
+    process::{Process, evenkeel},
+};
+
+/// The largest page.
+const LARGEST: usize = 100_000;
+
+/// A daemon with the season of bots and a season of hostile names.
+fn both_seasons(variables: &[(&str, &str)]) -> (Pages, TempDir) {
+    let folder = TempDir::new().unwrap();
+    hostile::ingest_season(folder.path());
+    hostile::ingest(folder.path(), 24);
+    (Pages::start(folder.path(), variables), folder)
+}
+
+fn json(pages: &Pages, path: &str) -> Value {
+    let answer = pages.get(path);
+    assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+    assert_eq!(answer.field("content-type"), Some("application/json"));
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+/// The handle of the first human who played the latest match.
+fn some_handle(pages: &Pages) -> String {
+    let home = json(pages, "/index.json");
+    let id = home["matches"].as_array().unwrap().iter();
+    let id = id
+        .filter(|line| line["humans"] == 8)
+        .map(|line| &line["id"])
+        .next()
+        .unwrap();
+    let game = json(pages, &format!("/matches/{id}.json"));
+    let handle = &game["teams"][0]["players"][0]["player"]["handle"];
+    handle.as_str().unwrap().to_owned()
+}
+
+/// The paths of all kinds of pages, without `.json`.
+fn paths(pages: &Pages) -> Vec<String> {
+    let home = json(pages, "/index.json");
+    let matches = home["matches"].as_array().unwrap();
+    let mut paths = vec!["/".to_owned(), "/balance".to_owned()];
+    for line in [matches.first().unwrap(), matches.last().unwrap()] {
+        paths.push(format!("/matches/{}", line["id"]));
+    }
+    for ruleset in ["baseoa.ctf", "%3Ci%3Ectf%3C%2Fi%3E%26a"] {
+        paths.push(format!("/rulesets/{ruleset}"));
+        paths.push(format!("/balance?ruleset={ruleset}&date=2026-11-10"));
+    }
+    paths.push("/rulesets/baseoa.ctf?kind=bot&q=a&page=1".to_owned());
+    paths.push(format!("/players/{}", some_handle(pages)));
+    paths.push("/players/Sarge".to_owned());
+    paths
+}
+
+fn data_of(path: &str) -> String {
+    let (page, query) = path.split_once('?').unwrap_or((path, ""));
+    let page = if page == "/" { "/index" } else { page };
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("{page}.json{mark}{query}")
+}
+
+#[test]
+fn every_page_is_small_escaped_and_without_identities() {
+    let (pages, _folder) = both_seasons(&[]);
+    let mut paths = paths(&pages);
+    let feed = pages.get("/matches.atom");
+    assert!(feed.body.matches("<entry>").count() == 30, "{}", feed.body);
+    paths.push("/matches.atom".to_owned());
+    for path in &paths {
+        let mut variants = vec![path.clone()];
+        variants.extend((path != "/matches.atom").then(|| data_of(path)));
+        for path in variants {
+            let answer = pages.get(&path);
+            assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+            assert!(
+                answer.body.len() < LARGEST,
+                "{path}: {} bytes",
+                answer.body.len()
+            );
+            assert!(!answer.body.contains(SECRET), "{path}");
+            let policy = answer.field("content-security-policy").unwrap();
+            assert!(policy.starts_with("default-src 'none'"), "{path}");
+            assert_eq!(answer.field("x-content-type-options"), Some("nosniff"));
+            assert_eq!(answer.field("referrer-policy"), Some("same-origin"));
+            if !path.contains(".json") {
+                for tag in [
+                    "<script",
+                    "<img",
+                    "<i>",
+                    "<b>",
+                    "onerror=document.title='owned'>",
+                ] {
+                    assert!(!answer.body.contains(tag), "{path}: {tag}");
+                }
+                assert!(!answer.body.contains('\u{202e}'), "{path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_player_is_found_by_handle_and_by_identity_and_can_leave() {
+    let (pages, folder) = both_seasons(&[]);
+    let mine = pages.get(&format!("/players/{}.json", identity(2)));
+    assert_eq!(mine.status, 200);
+    let mine: Value = serde_json::from_str(&mine.body).unwrap();
+    let handle = mine["player"]["handle"].as_str().unwrap().to_owned();
+    assert_eq!(mine["player"]["name"], "RedGreenTeal & ' \" ]]>");
+    assert_eq!(json(&pages, &format!("/players/{handle}.json")), mine);
+    assert_eq!(mine["standings"][0]["games"], 24);
+    assert_eq!(
+        mine["standings"][0]["history"].as_array().unwrap().len(),
+        24
+    );
+    assert_eq!(mine["form"].as_array().unwrap().len(), 10);
+    let kind = |kind: &str| pages.get(&format!("/players/Sarge?kind={kind}")).status;
+    assert_eq!((kind("bot"), kind("human")), (200, 404));
+    for command in ["hide", "unhide", "forget"] {
+        let output = evenkeel(folder.path())
+            .args(["player", command, &identity(2)])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let shown = command == "unhide";
+        let status = if shown { 200 } else { 404 };
+        assert_eq!(
+            pages.get(&format!("/players/{handle}")).status,
+            status,
+            "{command}"
+        );
+        assert_eq!(
+            pages.get(&format!("/players/{}", identity(2))).status,
+            status
+        );
+        let ruleset = "/rulesets/%3Ci%3Ectf%3C%2Fi%3E%26a";
+        let board = json(&pages, &format!("{ruleset}.json"));
+        assert_eq!(
+            board["rows"].as_array().unwrap().len(),
+            if shown { 8 } else { 7 }
+        );
+        let other = pages.get(&format!("/players/{}.json", identity(3)));
+        for text in [&board.to_string(), &other.body] {
+            assert_eq!(text.contains("RedGreenTeal"), shown, "{command}: {text}");
+        }
+        let home = json(&pages, "/index.json");
+        let game = pages.get(&format!("/matches/{}", home["matches"][0]["id"]));
+        assert_eq!(game.body.contains("Green"), shown, "{command}");
+        assert_eq!(game.body.contains("a player"), !shown, "{command}");
+    }
+}
+
+#[test]
+fn a_match_page_tells_what_was_expected_and_what_happened() {
+    let (pages, _folder) = both_seasons(&[]);
+    let board = json(&pages, "/rulesets/baseoa.ctf.json?kind=bot");
+    let line = &board["matches"][0];
+    let game = json(&pages, &format!("/matches/{}.json", line["id"]));
+    assert_eq!(game["scores"], line["scores"]);
+    let chance = game["chance"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&chance) && chance != 0.5, "{chance}");
+    assert_eq!(
+        game["chance_was_told"], false,
+        "its teams were not picked by Evenkeel"
+    );
+    let players = game["teams"][0]["players"].as_array().unwrap();
+    assert!(
+        players
+            .iter()
+            .all(|player| player["weight"].is_f64() && player["other_side"].is_f64())
+    );
+    let html = pages.get(&format!("/matches/{}", line["id"])).body;
+    for part in [
+        "By the weights before the match, team",
+        "Other side",
+        "Score over time",
+        "<svg",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    // The season's true skills are 1 to 5, so the predictions are better than a coin's.
+    let balance = json(&pages, "/balance.json?ruleset=baseoa.ctf&date=2026-11-20");
+    assert_eq!(balance["all"]["matches"], 60);
+    assert!(
+        balance["all"]["brier"].as_f64().unwrap() < 0.25,
+        "{balance}"
+    );
+    let parts = ["before", "after"].map(|part| balance[part]["matches"].as_i64().unwrap());
+    assert_eq!(parts.iter().sum::<i64>(), 60);
+    let gaps = balance["gaps"].as_array().unwrap().iter();
+    assert_eq!(
+        gaps.map(|bar| bar["matches"].as_i64().unwrap())
+            .sum::<i64>(),
+        60
+    );
+}
+
+#[test]
+fn divisions_can_be_shown_instead_of_numbers() {
+    let variables = [
+        ("EVENKEEL_WEB_SHOW", "division"),
+        ("EVENKEEL_WEB_BASE_PATH", "/stats"),
+        ("EVENKEEL_WEB_TITLE", "Ann's <site>"),
+        ("EVENKEEL_WEB_IMPRINT", "https://example.org/?a=\"b"),
+    ];
+    let (pages, _folder) = both_seasons(&variables);
+    assert_eq!(
+        pages.get("/").status,
+        404,
+        "the pages are below the base path"
+    );
+    assert_eq!(pages.get("/healthz").body, "ok\n");
+    let home = pages.get("/stats/").body;
+    assert!(
+        home.contains("Ann&#39;s &lt;site&gt;") || home.contains("Ann's &lt;site&gt;"),
+        "{home}"
+    );
+    assert!(home.contains("https://example.org/?a=&quot;b"));
+    assert!(home.contains("href=\"/stats/balance\""));
+    let player = json(&pages, "/stats/players/Sarge.json");
+    let text = player.to_string();
+    for number in ["weight", "deviation", "chance", "change", "history"] {
+        assert!(!text.contains(&format!("\"{number}\"")), "{number}");
+    }
+    let html = pages.get("/stats/players/Sarge").body;
+    assert!(!html.contains("<svg") && !html.contains("±"), "{html}");
+}
+
+#[test]
+fn an_answer_is_sent_again_only_if_it_has_changed() {
+    let (pages, folder) = both_seasons(&[]);
+    let first = pages.get("/");
+    let tag = first.field("etag").unwrap().to_owned();
+    let again = pages.request("GET", "/", &format!("If-None-Match: {tag}\r\n"));
+    assert_eq!((again.status, again.body.as_str()), (304, ""));
+    assert_eq!(again.field("etag"), Some(tag.as_str()));
+    let head = pages.request("HEAD", "/", "");
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+    assert_eq!(head.field("etag"), Some(tag.as_str()));
+    hostile::ingest(folder.path(), 30);
+    let changed = pages.request("GET", "/", &format!("If-None-Match: {tag}\r\n"));
+    assert_eq!(changed.status, 200);
+    let sheet = first
+        .body
+        .split("href=\"")
+        .find(|part| part.starts_with("/style-"))
+        .unwrap();
+    let sheet = pages.get(sheet.split('"').next().unwrap());
+    assert_eq!(sheet.field("content-type"), Some("text/css; charset=utf-8"));
+    assert!(sheet.field("cache-control").unwrap().contains("immutable"));
+}
+
+#[test]
+fn an_empty_database_has_pages_too() {
+    let folder = TempDir::new().unwrap();
+    let pages = Pages::start(folder.path(), &[]);
+    for path in [
+        "/",
+        "/balance",
+        "/index.json",
+        "/balance.json",
+        "/matches.atom",
+        "/healthz",
+        "/readyz",
+    ] {
+        assert_eq!(pages.get(path).status, 200, "{path}");
+    }
+    for path in [
+        "/rulesets/x",
+        "/players/x",
+        "/matches/1",
+        "/matches/x",
+        "/nothing",
+        "/balance?ruleset=x",
+    ] {
+        let answer = pages.get(path);
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(answer.body.contains("<h1>"), "{path}");
+    }
+    let error = pages.get("/players/x.json");
+    assert_eq!(
+        (error.status, error.field("content-type")),
+        (404, Some("application/json"))
+    );
+}
+
+#[test]
+fn the_default_address_may_be_taken_and_a_configured_one_may_not() {
+    // If another program has the default address already, this test needs not take it.
+    let _taken = TcpListener::bind("127.0.0.1:7998");
+    let folder = TempDir::new().unwrap();
+    let mut command = evenkeel(folder.path());
+    command.env_remove("EVENKEEL_WEB_LISTEN");
+    command.args(["serve", "--listen", "127.0.0.1:0"]);
+    let mut daemon = command.stderr(Stdio::piped()).spawn().unwrap();
+    let log = std::io::BufReader::new(daemon.stderr.take().unwrap());
+    let said = std::io::BufRead::lines(log).map_while(Result::ok);
+    let said = said
+        .into_iter()
+        .find(|line| line.contains("statistics pages"));
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    assert!(said.unwrap().contains("there are no statistics pages"));
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for words in [&["--web", &address][..], &[]] {
+        let mut command = evenkeel(folder.path());
+        command.env("EVENKEEL_WEB_LISTEN", &address);
+        let output = command
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(words)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            errors.contains(&format!("cannot listen on {address}: ")),
+            "{errors}"
+        );
+    }
+    let off = Process::run(
+        folder.path(),
+        &["serve", "--listen", "127.0.0.1:0", "--web", "off"],
+        &[],
+    );
+    assert_eq!(off.ask("PING\n"), "PONG\n");
+}
