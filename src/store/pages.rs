@@ -1,7 +1,7 @@
 //! What the statistics pages read. Every list is bounded, and every query uses an index.
 //!
-//! Rows contain identities only as a [`PersonRow`]'s key. Players who are hidden or were forgotten have no
-//! handle and no name.
+//! Rows contain identities only as keys, never as names: a guid that a game has sent as a name is left out.
+//! Players who are hidden or were forgotten have no handle and no name.
 
 use async_trait::async_trait;
 use serde::Serialize;

@@ -18,14 +18,25 @@ pub(super) fn day(at: Timestamp) -> String {
     minute(at).get(..10).unwrap_or("–").to_owned()
 }
 
-/// A time for people and for programs.
+/// A time for people and for programs. Where there is little room, a line may end after the date.
 pub(super) fn time(at: Timestamp) -> Markup {
-    html! { time datetime=(at) { (minute(at)) } }
+    let text = minute(at);
+    let (day, hour) = text.split_once(' ').unwrap_or((&text, ""));
+    html! { time datetime=(at) { span { (day) } " " span { (hour) } } }
 }
 
 /// A share as a percentage without decimals.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
+}
+
+/// A predicted chance, which is never quite 0 or 100 %.
+pub(super) fn chance(chance: f64) -> String {
+    match chance {
+        chance if chance > 0.995 => "> 99 %".to_owned(),
+        chance if chance < 0.005 => "< 1 %".to_owned(),
+        chance => percent(chance),
+    }
 }
 
 /// A number with one decimal.
@@ -115,5 +126,6 @@ mod tests {
         assert_eq!(scores(&[5.0, -1.0]), "5 : -1");
         assert_eq!([length(193_001), length(-5)], ["3:13", "0:00"]);
         assert_eq!(mean(3.0, 0), None);
+        assert_eq!([0.999, 0.5, 0.0].map(chance), ["> 99 %", "50 %", "< 1 %"]);
     }
 }

@@ -33,7 +33,7 @@ pub fn ingest(folder: &Path, matches: usize) {
         let minute = |at: usize| {
             format!(
                 "2026-11-{:02}T{:02}:{:02}:00Z",
-                1 + at / 1_440,
+                21 + at / 1_440,
                 at / 60 % 24,
                 at % 60
             )

@@ -195,7 +195,8 @@ async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result
             .push_bind(sides.map(|[_, one]| one))
             .push_bind(w.roles.commander);
         row.push_bind(*place);
-        row.push_bind(plain_name(&w.name).to_lowercase());
+        let public = persons::public_name(&w.key, w.name.clone());
+        row.push_bind(plain_name(&public).to_lowercase());
     })
     .await
 }

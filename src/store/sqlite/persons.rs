@@ -7,7 +7,7 @@ use sha2::Sha256;
 use sqlx::SqliteConnection;
 
 use crate::{
-    domain::PlayerKey,
+    domain::{Kind, PlayerKey},
     store::{RulingRow, StoreError},
 };
 
@@ -24,6 +24,19 @@ pub(super) const FORGOTTEN: &str = "forgotten-";
 /// Whether a player was forgotten: without a name, under an identity that `forget` gave.
 pub(super) fn is_forgotten(key: &PlayerKey, name: &str) -> bool {
     name.is_empty() && key.id.starts_with(FORGOTTEN)
+}
+
+/// The name of a player as others may see it: empty if the game knows no name but a guid, which is a
+/// secret.
+pub(super) fn public_name(key: &PlayerKey, name: String) -> String {
+    let is_code = |c: char| c.is_ascii_hexdigit() || "-_:[]".contains(c);
+    let id = &key.id;
+    let steam = id.starts_with("STEAM_") || id.starts_with("[U:");
+    let guid = steam || (id.len() >= 16 && id.chars().all(is_code));
+    match key.kind == Kind::Human && guid && name == *id {
+        true => String::new(),
+        false => name,
+    }
 }
 
 /// Removes all persons, before all of them are derived again. They get the same handles.
@@ -81,7 +94,23 @@ fn handle(secret: &[u8], key: &PlayerKey) -> Result<String, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Kind;
+
+    #[test]
+    fn a_guid_is_no_name() {
+        let public = |kind, id: &str, name: &str| {
+            let id = id.to_owned();
+            public_name(&PlayerKey { kind, id }, name.to_owned())
+        };
+        let guid = "0123456789abcdef0123456789ABCDEF";
+        assert_eq!(public(Kind::Human, guid, guid), "");
+        assert_eq!(public(Kind::Human, guid, "Ann"), "Ann");
+        assert_eq!(public(Kind::Human, "STEAM_0:1:2", "STEAM_0:1:2"), "");
+        assert_eq!(
+            public(Kind::Human, "Boring John", "Boring John"),
+            "Boring John"
+        );
+        assert_eq!(public(Kind::Bot, "abcdef", "abcdef"), "abcdef");
+    }
 
     #[test]
     fn handles_depend_on_the_key_the_kind_and_the_identity() {

@@ -117,7 +117,7 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
                         @if with_ruleset { th.wide scope="col" { "Ruleset" } }
                         th.num scope="col" { "Score" }
                         th.wide scope="col" { "Result" }
-                        @if numbers { th.num scope="col" { "Favourite" } }
+                        @if numbers { th.num.wide scope="col" { "Favourite" } }
                         th.num.wide scope="col" { "Players" }
                     }
                 }
@@ -130,8 +130,8 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
                             td.num { (words::or_dash((!line.scores.is_empty()).then(|| words::scores(&line.scores)))) }
                             td.wide { (line.result()) }
                             @if numbers {
-                                td.num { (words::or_dash(line.favourite().map(|(team, chance)| {
-                                    format!("team {team}, {}", words::percent(chance))
+                                td.num.wide { (words::or_dash(line.favourite().map(|(team, chance)| {
+                                    format!("team {team}, {}", words::chance(chance))
                                 }))) }
                             }
                             td.num.wide { (line.humans + line.bots) }

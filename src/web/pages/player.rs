@@ -326,7 +326,7 @@ impl PlayerPage {
                             td { (result_word(game.result)) }
                             td.num { (words::scores(&[game.points_for, game.points_against])) }
                             @if numbers {
-                                td.num { (words::or_dash(game.chance.map(words::percent))) }
+                                td.num { (words::or_dash(game.chance.map(words::chance))) }
                                 td.num.wide { (words::or_dash(game.change.map(words::signed))) }
                             }
                         }

@@ -41,7 +41,7 @@ pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Mar
             .margin(10)
             .x_label_area_size(48)
             .y_label_area_size(44)
-            .build_cartesian_2d((-0.5..count as f64 - 0.5).step(1.0), 0.0..most * 1.05)?;
+            .build_cartesian_2d(-0.5..count as f64 - 0.5, 0.0..most * 1.05)?;
         chart
             .configure_mesh()
             .disable_x_mesh()

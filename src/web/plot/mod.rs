@@ -13,6 +13,8 @@ pub(super) use calibration::calibration;
 pub(super) use score::score;
 pub(super) use weight::{WeightPoint, weights};
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use maud::{Markup, PreEscaped, html};
 use plotters::{
     coord::Shift,
@@ -42,9 +44,9 @@ const TEAMS: [RGBColor; 8] = [
 ];
 
 /// The size of a plot, which pages scale to their width.
-const SIZE: (u32, u32) = (560, 280);
+const SIZE: (u32, u32) = (520, 280);
 /// The size of texts in it.
-const TEXT: u32 = 15;
+const TEXT: u32 = 18;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -55,7 +57,9 @@ fn draw(
 ) -> Result<Markup, WebError> {
     let mut svg = String::new();
     let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-    let drawn = content(&area).and_then(|()| Ok(area.present()?));
+    // The plotting library has panicked on ranges that it does not expect; that must not end a connection.
+    let drawing = AssertUnwindSafe(|| content(&area).and_then(|()| Ok(area.present()?)));
+    let drawn = catch_unwind(drawing).unwrap_or_else(|_| Err("the plot cannot be drawn".into()));
     drop(area);
     drawn.map_err(|error| WebError::Broken(error.to_string()))?;
     Ok(html! { div.plot role="img" aria-label=(label) { (PreEscaped(svg)) } })

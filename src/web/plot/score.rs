@@ -29,6 +29,8 @@ pub(in crate::web) fn score(
     }
     let scores = || lines.iter().flatten().map(|(_, score)| *score);
     let (least, most) = (scores().fold(0.0, f64::min), scores().fold(1.0, f64::max));
+    // Scores are whole numbers in most games: no labels between them.
+    let ticks = (most - least).ceil().clamp(1.0, 4.0) as usize + 1;
     draw(label, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(10)
@@ -46,7 +48,7 @@ pub(in crate::web) fn score(
             .label_style(("sans-serif", TEXT).into_font().color(&INK))
             .x_desc("minutes")
             .x_labels(6)
-            .y_labels(5)
+            .y_labels(ticks)
             .x_label_formatter(&|minutes| words::number(*minutes))
             .y_label_formatter(&|score| words::number(*score))
             .draw()?;

@@ -25,7 +25,7 @@ const DAY: f64 = 86_400_000.0;
 pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Markup, WebError> {
     let at = |point: &WeightPoint| point.at.0 as f64;
     let first = points.first().map_or(0.0, at);
-    let last = points.last().map_or(0.0, at).max(first + 1.0);
+    let last = points.last().map_or(0.0, at).max(first + 60_000.0);
     let low = |point: &WeightPoint| (point.weight - point.deviation).max(0.0);
     let high = |point: &WeightPoint| (point.weight + point.deviation).min(100.0);
     let least = points.iter().map(low).fold(45.0, f64::min);

@@ -92,7 +92,6 @@ const ROOMS: [(&str, &[&str]); 25] = [
             "lobby",
             "store",
             "learning",
-            "session",
             "service",
         ],
     ),

@@ -4,14 +4,16 @@ use sqlx::{Row, SqlitePool, sqlite::SqliteRow};
 
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
-    store::{BoardQuery, BoardRow, PersonRow, StandingLine, StoreError},
+    store::{
+        BoardQuery, BoardRow, PersonRow, StandingLine, StoreError, sqlite::persons::public_name,
+    },
 };
 
 /// The columns of a [`BoardRow`], from `weights w`.
 macro_rules! rows {
     ($columns:literal, $condition:literal) => {
         concat!(
-            "SELECT w.place, w.name, w.weight, w.deviation, w.games, w.last_seen, d.name AS division,
+            "SELECT w.place, w.kind, w.player, w.name, w.weight, w.deviation, w.games, w.last_seen, d.name AS division,
                     p.handle",
             $columns,
             " FROM weights w
@@ -106,10 +108,14 @@ pub(super) async fn standings(
 }
 
 fn row(row: &SqliteRow) -> Result<BoardRow, StoreError> {
+    let key = PlayerKey {
+        kind: read_kind(row)?,
+        id: row.try_get("player")?,
+    };
     Ok(BoardRow {
         place: row.try_get("place")?,
         handle: row.try_get("handle")?,
-        name: row.try_get("name")?,
+        name: public_name(&key, row.try_get("name")?),
         weight: row.try_get("weight")?,
         deviation: row.try_get("deviation")?,
         games: row.try_get("games")?,

@@ -7,7 +7,10 @@ use sqlx::{Row, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 use super::boards::read_kind;
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
-    store::{Companion, GameOfPerson, StoreError, sqlite::persons::is_forgotten},
+    store::{
+        Companion, GameOfPerson, StoreError,
+        sqlite::persons::{is_forgotten, public_name},
+    },
 };
 
 /// A player's latest rated matches, the last one first.
@@ -93,9 +96,11 @@ async fn companion(
     };
     let kind: Kind = read_kind(&row)?;
     let (id, name): (String, String) = (row.try_get("player")?, row.try_get("name")?);
-    if is_forgotten(&PlayerKey { kind, id }, &name) {
+    let key = PlayerKey { kind, id };
+    if is_forgotten(&key, &name) {
         return Ok(None);
     }
+    let name = public_name(&key, name);
     Ok(Some(Companion {
         handle: row.try_get("handle")?,
         kind,

@@ -7,7 +7,10 @@ use sqlx::{Row, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 use super::boards::read_kind;
 use crate::{
     domain::{PlayerKey, Timestamp},
-    store::{MatchLine, PageMatch, PageSeat, PageStay, StoreError, sqlite::persons::is_forgotten},
+    store::{
+        MatchLine, PageMatch, PageSeat, PageStay, StoreError,
+        sqlite::persons::{is_forgotten, public_name},
+    },
 };
 
 /// The columns of a [`MatchLine`].
@@ -106,6 +109,7 @@ async fn seats(tx: &mut SqliteConnection, id: i64) -> Result<Vec<PageSeat>, Stor
         let handle: Option<String> = row.try_get("handle")?;
         let counted: Option<String> = row.try_get("counted")?;
         let stays = stays.remove(&row.try_get("seat")?).unwrap_or_default();
+        let name = public_name(&key, name);
         Ok(PageSeat {
             key: PlayerKey {
                 id: counted.unwrap_or(key.id),
