@@ -161,7 +161,7 @@ impl GamePage {
                 team,
                 format!(
                     "{when}, team {team} had a chance of {} to win.",
-                    words::percent(chance)
+                    words::chance(chance)
                 ),
             )
         });
@@ -214,7 +214,7 @@ impl GamePage {
                         tr {
                             th scope="col" { "Player" }
                             th.num scope="col" { "Points" }
-                            th.num scope="col" { abbr title="Kills and deaths" { "K : D" } }
+                            th.num.wide scope="col" { abbr title="Kills and deaths" { "K : D" } }
                             th.num scope="col" { "Played" }
                             @if numbers { th.num scope="col" { "Weight" } }
                             @if other { th.num scope="col" { "Other side" } }
@@ -228,10 +228,10 @@ impl GamePage {
                                     @if let Some(left) = &seat.left { " " span.tag { (left) } }
                                 }
                                 td.num { (words::or_dash(seat.points.map(words::number))) }
-                                td.num { (seat.kills) " : " (seat.deaths) }
+                                td.num.wide { (seat.kills) " : " (seat.deaths) }
                                 td.num { (played(seat.played, whole)) }
                                 @if numbers { td.num { (words::or_dash(seat.weight.map(words::tenths))) } }
-                                @if other { td.num { (words::or_dash(seat.other_side.map(words::percent))) } }
+                                @if other { td.num { (words::or_dash(seat.other_side.map(words::chance))) } }
                             }
                         }
                     }
@@ -261,11 +261,11 @@ impl GamePage {
 }
 
 /// How long a player has played, and which part of the match, unless it was all of it.
-fn played(millis: i64, whole: i64) -> String {
+fn played(millis: i64, whole: i64) -> Markup {
     let share = millis as f64 / whole.max(1) as f64;
-    match share >= 0.995 {
-        true => words::length(millis),
-        false => format!("{} ({})", words::length(millis), words::percent(share)),
+    html! {
+        (words::length(millis))
+        @if share < 0.995 { span.wide { " (" (words::percent(share)) ")" } }
     }
 }
 
