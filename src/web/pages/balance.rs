@@ -365,7 +365,7 @@ impl Page for BalancePage {
                 p { "No match has been rated yet." }
             } @else {
                 (self.controls(site))
-                (table("Balance", "Matches", &lines))
+                (table("Balance", "Weeks", &lines))
                 p.note {
                     "The favourite is the team that was more likely to win by the weights before the match; the closer to \
                      50 % it won, the more even the teams were. Brier is the mean squared difference between chance and \

@@ -25,7 +25,7 @@ pub(in crate::web) fn calibration(label: &str, steps: &[ChanceStep]) -> Result<M
             .margin_right(24)
             .x_label_area_size(48)
             .y_label_area_size(62)
-            .build_cartesian_2d(0.5..1.0, low..1.0)?;
+            .build_cartesian_2d(0.5..1.02, low - 0.05..1.05)?;
         chart
             .configure_mesh()
             .bold_line_style(GRID)
