@@ -63,6 +63,8 @@ pub trait Store:
     + Webhooks
     + fmt::Debug
     Matches + Derived + Decisions + Players + Logs + Tickets + Hosting + BehaviourReports + Pages + fmt::Debug
+    + Pages
+    + fmt::Debug
 {
     /// A stream of the commits to this database, by this process and all others.
     ///

@@ -302,10 +302,8 @@ fn the_default_address_may_be_taken_and_a_configured_one_may_not() {
     command.args(["serve", "--listen", "127.0.0.1:0"]);
     let mut daemon = command.stderr(Stdio::piped()).spawn().unwrap();
     let log = std::io::BufReader::new(daemon.stderr.take().unwrap());
-    let said = std::io::BufRead::lines(log).map_while(Result::ok);
-    let said = said
-        .into_iter()
-        .find(|line| line.contains("statistics pages"));
+    let mut said = std::io::BufRead::lines(log).map_while(Result::ok);
+    let said = said.find(|line| line.contains("statistics pages"));
     daemon.kill().unwrap();
     daemon.wait().unwrap();
     assert!(said.unwrap().contains("there are no statistics pages"));

@@ -33,7 +33,7 @@ pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Mar
         let bar = list
             .get(place as usize)
             .filter(|_| (at - place).abs() < 1e-6);
-        bar.filter(|_| place as usize % step == 0)
+        bar.filter(|_| (place as usize).is_multiple_of(step))
             .map_or(String::new(), |bar| bar.name.clone())
     };
     draw(label, |area| {
