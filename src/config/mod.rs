@@ -27,9 +27,7 @@ pub use keys::{
     AutoBalanceSection, Config, FollowSection, IngestSection, LogSection, RulesPreset,
     SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
 };
-pub use values::{
-    ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress,
-};
+pub use values::{ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress};
 
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");

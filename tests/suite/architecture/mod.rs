@@ -132,6 +132,8 @@ const ROOMS: [(&str, &[&str]); 25] = [
             "config",
             "domain", "store", "learning", "logs", "session", "queues", "service", "server",
             "web", "config",
+            "domain", "store", "learning", "logs", "session", "queues", "service", "server", "web",
+            "config",
         ],
     ),
     (
