@@ -175,5 +175,5 @@ pub mod session;
 pub mod sidecar;
 pub mod store;
 pub mod tickets;
-pub mod webhooks;
 pub mod web;
+pub mod webhooks;

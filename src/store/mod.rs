@@ -61,8 +61,8 @@ pub trait Store:
     + Hosting
     + BehaviourReports
     + Webhooks
+    + Pages
     + fmt::Debug
-    Matches + Derived + Decisions + Players + Logs + Tickets + Hosting + BehaviourReports + Pages + fmt::Debug
     + Pages
     + fmt::Debug
 {

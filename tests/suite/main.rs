@@ -70,7 +70,7 @@ mod store_tickets;
 mod suspects;
 mod tickets;
 mod tls;
-mod webhooks;
 mod web;
 mod web_browser;
 mod web_limits;
+mod webhooks;

@@ -297,7 +297,7 @@ proptest! {
         for (number, teams) in present.chunks(2).enumerate() {
             let team = |(side, players): (usize, &Vec<Facts>)| -> Vec<Ticket> {
                 players.iter().enumerate()
-                    .map(|(at, one)| make(format!("p{number}.{side}.{at}"), &[one.clone()])).collect()
+                    .map(|(at, one)| make(format!("p{number}.{side}.{at}"), std::slice::from_ref(one))).collect()
             };
             let game = open(&queue, teams.iter().enumerate().map(team).collect());
             matches.push(OpenMatch {

@@ -230,7 +230,7 @@ impl World {
             .queued(&queue)
             .map(|one| (one.number, 1))
             .collect();
-        if at % 5 == 0 {
+        if at.is_multiple_of(5) {
             tickets = self
                 .life
                 .tickets

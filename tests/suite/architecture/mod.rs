@@ -14,8 +14,7 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 26] = [
-const ROOMS: [(&str, &[&str]); 25] = [
+const ROOMS: [(&str, &[&str]); 27] = [
     ("domain", &[]),
     ("access", &["domain"]),
     ("partition", &["domain"]),
@@ -129,10 +128,7 @@ const ROOMS: [(&str, &[&str]); 25] = [
             "deliveries",
             "service",
             "server",
-            "config",
-            "domain", "store", "learning", "logs", "session", "queues", "service", "server",
-            "web", "config",
-            "domain", "store", "learning", "logs", "session", "queues", "service", "server", "web",
+            "web",
             "config",
         ],
     ),
