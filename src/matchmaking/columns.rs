@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Attribute, AttributeType, Player, people::number, queue::declared};
+use super::{Attribute, AttributeType, TicketPlayer, people::number, queue::declared};
 
 /// Where the values of a column come from.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Source {
+pub(super) enum ColumnSource {
     /// A declared attribute, by its place in the settings.
     Declared(usize),
     /// A number that the caller knows.
@@ -18,7 +18,7 @@ pub(super) enum Source {
     /// The players met in the last so many matches.
     Met(usize),
     /// The sum of several numbers.
-    Sum(Vec<Source>),
+    Sum(Vec<ColumnSource>),
 }
 
 /// What kind of values a column has.
@@ -34,7 +34,7 @@ const PLUS: &str = " + ";
 /// The most attributes of a sum.
 const MAX_TERMS: usize = 4;
 
-impl Source {
+impl ColumnSource {
     /// The source itself, or those that a sum adds up.
     fn terms(&self) -> &[Self] {
         match self {
@@ -46,9 +46,9 @@ impl Source {
 
 /// The columns of a queue.
 #[derive(Debug)]
-pub(super) struct Columns {
+pub(super) struct QueueColumns {
     attributes: BTreeMap<String, Attribute>,
-    wanted: Vec<(Source, Shape, String)>,
+    wanted: Vec<(ColumnSource, Shape, String)>,
 }
 
 /// The `@` attributes: what Evenkeel itself knows of a player.
@@ -68,7 +68,7 @@ pub fn is_known(name: &str) -> bool {
     KNOWN.contains(&name)
 }
 
-impl Columns {
+impl QueueColumns {
     pub fn new(attributes: &BTreeMap<String, Attribute>) -> Self {
         Self {
             attributes: attributes.clone(),
@@ -105,10 +105,10 @@ impl Columns {
         let found = declared(&self.attributes, name);
         let source = match (found, within) {
             (Some((index, attribute)), None) if matches!(attribute.of, AttributeType::Set(_)) => {
-                Source::Declared(index)
+                ColumnSource::Declared(index)
             }
             (Some((index, attribute)), Some(limit)) if attribute.of == AttributeType::Map => {
-                Source::Within(index, limit)
+                ColumnSource::Within(index, limit)
             }
             (Some((_, attribute)), None) if attribute.of == AttributeType::Map => {
                 return Err(format!(
@@ -126,11 +126,11 @@ impl Columns {
 
     /// The column of the players met in the last `matches` matches.
     pub fn met(&mut self, matches: usize) -> usize {
-        self.add(Source::Met(matches), Shape::Set, "@met")
+        self.add(ColumnSource::Met(matches), Shape::Set, "@met")
     }
 
     /// The source of several numbers that are added up, such as `@division + boost`.
-    fn sum(&self, name: &str) -> Result<(Source, Shape), String> {
+    fn sum(&self, name: &str) -> Result<(ColumnSource, Shape), String> {
         let terms: Vec<&str> = name.split(PLUS).map(str::trim).collect();
         if terms.len() > MAX_TERMS {
             return Err(format!("must add up at most {MAX_TERMS} attributes"));
@@ -140,15 +140,15 @@ impl Columns {
             _ => Err(format!("must add up attributes with numbers, not {name}")),
         };
         let terms: Result<_, String> = terms.iter().map(term).collect();
-        Ok((Source::Sum(terms?), Shape::Number))
+        Ok((ColumnSource::Sum(terms?), Shape::Number))
     }
 
-    fn find(&self, name: &str) -> Result<(Source, Shape), String> {
+    fn find(&self, name: &str) -> Result<(ColumnSource, Shape), String> {
         if name.contains(PLUS) {
             return self.sum(name);
         }
         if KNOWN.contains(&name) {
-            return Ok((Source::Known(name.to_owned()), Shape::Number));
+            return Ok((ColumnSource::Known(name.to_owned()), Shape::Number));
         }
         if let Some((index, attribute)) = declared(&self.attributes, name) {
             let shape = match attribute.of {
@@ -163,11 +163,12 @@ impl Columns {
                     ));
                 }
             };
-            return Ok((Source::Declared(index), shape));
+            return Ok((ColumnSource::Declared(index), shape));
         }
         let entry = name.split_once('.').and_then(|(map, word)| {
             let (index, attribute) = declared(&self.attributes, map)?;
-            (attribute.of == AttributeType::Map).then(|| Source::Entry(index, word.to_owned()))
+            (attribute.of == AttributeType::Map)
+                .then(|| ColumnSource::Entry(index, word.to_owned()))
         });
         match entry {
             Some(source) => Ok((source, Shape::Number)),
@@ -175,7 +176,7 @@ impl Columns {
         }
     }
 
-    fn add(&mut self, source: Source, shape: Shape, name: &str) -> usize {
+    fn add(&mut self, source: ColumnSource, shape: Shape, name: &str) -> usize {
         if let Some(at) = self.wanted.iter().position(|(known, ..)| *known == source) {
             return at;
         }
@@ -184,13 +185,13 @@ impl Columns {
     }
 
     /// A player's number in a column of numbers; 0 in any other.
-    pub fn number_of(&self, column: usize, player: &Player) -> f64 {
+    pub fn number_of(&self, column: usize, player: &TicketPlayer) -> f64 {
         let source = self.wanted.get(column).map(|(source, ..)| source);
         source.map_or(0.0, |source| number(player, source))
     }
 
     /// The sources of all columns, in the order of their numbers.
-    pub fn sources(&self) -> impl Iterator<Item = (&Source, Shape)> {
+    pub fn sources(&self) -> impl Iterator<Item = (&ColumnSource, Shape)> {
         self.wanted
             .iter()
             .map(|(source, shape, _)| (source, *shape))
@@ -200,7 +201,7 @@ impl Columns {
     pub fn known_names(&self) -> Vec<&str> {
         let terms = self.wanted.iter().flat_map(|(source, ..)| source.terms());
         let names = terms.filter_map(|term| match term {
-            Source::Known(name) => Some(name.as_str()),
+            ColumnSource::Known(name) => Some(name.as_str()),
             _ => None,
         });
         names.collect()
@@ -208,7 +209,7 @@ impl Columns {
 
     /// The words that an enum's values may have, by the column of that attribute; empty for others.
     pub fn words(&self, column: usize) -> &[String] {
-        let Some((Source::Declared(index), ..)) = self.wanted.get(column) else {
+        let Some((ColumnSource::Declared(index), ..)) = self.wanted.get(column) else {
             return &[];
         };
         match self
@@ -227,8 +228,10 @@ impl Columns {
         let reads = |index: usize| {
             let mut terms = self.wanted.iter().flat_map(|(source, ..)| source.terms());
             terms.any(|term| match term {
-                Source::Declared(at) | Source::Entry(at, _) | Source::Within(at, _) => *at == index,
-                Source::Known(_) | Source::Met(_) | Source::Sum(_) => false,
+                ColumnSource::Declared(at)
+                | ColumnSource::Entry(at, _)
+                | ColumnSource::Within(at, _) => *at == index,
+                ColumnSource::Known(_) | ColumnSource::Met(_) | ColumnSource::Sum(_) => false,
             })
         };
         let names = self.attributes.keys().enumerate();

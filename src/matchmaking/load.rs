@@ -89,7 +89,7 @@ impl Load {
         };
         let tier = self.tier_mean + self.tier_deviation * normal(stream);
         let tier = tier.round().clamp(1.0, 10.0);
-        let shared = Shared {
+        let shared = PartyTraits {
             tier,
             modes: self.modes(stream),
             control: if stream.unit() < self.mouse {
@@ -118,7 +118,7 @@ impl Load {
         }
     }
 
-    fn player(&self, shared: &Shared, may_be_below: bool, stream: &mut Stream) -> PlayerSpec {
+    fn player(&self, shared: &PartyTraits, may_be_below: bool, stream: &mut Stream) -> PlayerSpec {
         let below = stream.unit() < self.below && may_be_below && shared.tier > 1.0;
         let tier = shared.tier - f64::from(u8::from(below));
         let rank = Zipf::new(self.vehicles).rank(stream);
@@ -156,7 +156,7 @@ impl Load {
 }
 
 /// What the players of a party share.
-struct Shared {
+struct PartyTraits {
     tier: f64,
     modes: Vec<String>,
     control: &'static str,

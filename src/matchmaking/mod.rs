@@ -53,10 +53,10 @@ pub use rhythm::{AGAIN_MILLIS, REST, SPACING_MILLIS};
 pub use rules::{By, Parties, RuleSettings, Side, Within};
 pub use settings::{Accept, Host, Latency, QueueSettings};
 pub use simulate::{
-    Closeness, Counts, RuleShare, Simulation, SimulationReport, SimulationSettings, SizeShare,
-    Spread, WaitCurve, Waits,
+    CategoryWaits, Closeness, MatchQuantiles, RuleShare, Simulation, SimulationReport,
+    SimulationSettings, SizeShare, TicketCounts, WaitCurve,
 };
-pub use ticket::{Known, Player, PlayerSpec, Raw, Ticket, TicketSpec, unknown};
+pub use ticket::{Known, PlayerSpec, Raw, Ticket, TicketPlayer, TicketSpec, unknown};
 pub use value::Value;
 
 /// The longest identifier of a ticket or player, and the longest name of a rule or ruleset, in

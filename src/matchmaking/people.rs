@@ -4,8 +4,8 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
-    Player, Queue, Ticket, Value,
-    columns::{Shape, Source},
+    Queue, Ticket, TicketPlayer, Value,
+    columns::{ColumnSource, Shape},
     unknown,
 };
 use crate::domain::Outlook;
@@ -15,7 +15,7 @@ use crate::domain::Outlook;
 pub(super) struct People {
     /// The first player of each ticket, and the number of all players.
     starts: Vec<u32>,
-    columns: Vec<Column>,
+    columns: Vec<PeopleColumn>,
     words: Vec<String>,
     /// The word that is each player's identity.
     ids: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct People {
 }
 
 #[derive(Debug)]
-enum Column {
+enum PeopleColumn {
     Numbers(Vec<f64>),
     Words(Vec<u32>),
     Sets(Vec<Vec<u32>>),
@@ -67,14 +67,14 @@ impl People {
         let columns = queue.columns().sources();
         let columns = columns.map(|(source, shape)| match shape {
             Shape::Number => {
-                Column::Numbers(players().map(|player| number(player, source)).collect())
+                PeopleColumn::Numbers(players().map(|player| number(player, source)).collect())
             }
             Shape::Word => {
                 let word =
                     |player| word(player, source).map_or(u32::MAX, |text| interner.word(text));
-                Column::Words(players().map(word).collect())
+                PeopleColumn::Words(players().map(word).collect())
             }
-            Shape::Set => Column::Sets(
+            Shape::Set => PeopleColumn::Sets(
                 players()
                     .map(|player| set(player, source, &mut interner))
                     .collect(),
@@ -85,7 +85,7 @@ impl People {
         let per_friend = outlook.map_or(0.0, |outlook| outlook.company.per_friend);
         let strengths = tickets.iter().flat_map(|ticket| {
             let company = per_friend * ticket.players.len().saturating_sub(1) as f64;
-            let own = |player| number(player, &Source::Known("@strength".to_owned()));
+            let own = |player| number(player, &ColumnSource::Known("@strength".to_owned()));
             ticket
                 .players
                 .iter()
@@ -128,7 +128,7 @@ impl People {
     /// A player's number in a column of numbers; 0 in any other.
     pub fn number(&self, column: usize, player: usize) -> f64 {
         match self.columns.get(column) {
-            Some(Column::Numbers(numbers)) => numbers.get(player).copied().unwrap_or(0.0),
+            Some(PeopleColumn::Numbers(numbers)) => numbers.get(player).copied().unwrap_or(0.0),
             _ => 0.0,
         }
     }
@@ -136,8 +136,8 @@ impl People {
     /// A player's words in a column of sets or words; empty in any other.
     pub fn set(&self, column: usize, player: usize) -> &[u32] {
         match self.columns.get(column) {
-            Some(Column::Sets(sets)) => sets.get(player).map_or(&[], Vec::as_slice),
-            Some(Column::Words(words)) => words.get(player..=player).unwrap_or(&[]),
+            Some(PeopleColumn::Sets(sets)) => sets.get(player).map_or(&[], Vec::as_slice),
+            Some(PeopleColumn::Words(words)) => words.get(player..=player).unwrap_or(&[]),
             _ => &[],
         }
     }
@@ -147,10 +147,12 @@ impl People {
     pub fn key(&self, column: usize, player: usize) -> u64 {
         match self.columns.get(column) {
             // Adding 0 makes -0 and 0 the same.
-            Some(Column::Numbers(numbers)) => {
+            Some(PeopleColumn::Numbers(numbers)) => {
                 numbers.get(player).map_or(0, |n| (n + 0.0).to_bits())
             }
-            Some(Column::Words(words)) => words.get(player).map_or(0, |word| u64::from(*word)),
+            Some(PeopleColumn::Words(words)) => {
+                words.get(player).map_or(0, |word| u64::from(*word))
+            }
             _ => 0,
         }
     }
@@ -158,7 +160,7 @@ impl People {
     /// The text of a player's value in a column, for sentences.
     pub fn text(&self, column: usize, player: usize) -> String {
         match self.columns.get(column) {
-            Some(Column::Numbers(numbers)) => numbers
+            Some(PeopleColumn::Numbers(numbers)) => numbers
                 .get(player)
                 .map_or_else(String::new, |n| n.to_string()),
             _ => {
@@ -190,36 +192,36 @@ impl People {
 }
 
 /// A player's number from a source of numbers; 0 from any other.
-pub(super) fn number(player: &Player, source: &Source) -> f64 {
+pub(super) fn number(player: &TicketPlayer, source: &ColumnSource) -> f64 {
     match source {
-        Source::Declared(index) => match player.values.get(*index) {
+        ColumnSource::Declared(index) => match player.values.get(*index) {
             Some(Value::Number(number)) => *number,
             _ => 0.0,
         },
-        Source::Known(name) => {
+        ColumnSource::Known(name) => {
             let number = player.known.numbers.get(name).copied();
             number
                 .filter(|n| n.is_finite())
                 .unwrap_or_else(|| unknown(name))
         }
-        Source::Entry(index, word) => match player.values.get(*index) {
+        ColumnSource::Entry(index, word) => match player.values.get(*index) {
             Some(Value::Map(map)) => {
                 let entry = map.iter().find(|(key, _)| key == word);
                 entry.map_or(FAR, |(_, number)| *number)
             }
             _ => FAR,
         },
-        Source::Sum(terms) => terms.iter().map(|term| number(player, term)).sum(),
-        Source::Within(..) | Source::Met(_) => 0.0,
+        ColumnSource::Sum(terms) => terms.iter().map(|term| number(player, term)).sum(),
+        ColumnSource::Within(..) | ColumnSource::Met(_) => 0.0,
     }
 }
 
 /// The number of a map's word that the player did not state: a ping that no rule accepts.
 const FAR: f64 = 1e9;
 
-fn word<'a>(player: &'a Player, source: &Source) -> Option<&'a str> {
+fn word<'a>(player: &'a TicketPlayer, source: &ColumnSource) -> Option<&'a str> {
     match source {
-        Source::Declared(index) => match player.values.get(*index) {
+        ColumnSource::Declared(index) => match player.values.get(*index) {
             Some(Value::Word(word)) => Some(word),
             _ => None,
         },
@@ -227,24 +229,28 @@ fn word<'a>(player: &'a Player, source: &Source) -> Option<&'a str> {
     }
 }
 
-fn set<'a>(player: &'a Player, source: &Source, interner: &mut Interner<'a>) -> Vec<u32> {
+fn set<'a>(
+    player: &'a TicketPlayer,
+    source: &ColumnSource,
+    interner: &mut Interner<'a>,
+) -> Vec<u32> {
     let mut words: Vec<u32> = match source {
-        Source::Declared(index) => match player.values.get(*index) {
+        ColumnSource::Declared(index) => match player.values.get(*index) {
             Some(Value::Set(set)) => set.iter().map(|word| interner.word(word)).collect(),
             _ => Vec::new(),
         },
-        Source::Within(index, limit) => match player.values.get(*index) {
+        ColumnSource::Within(index, limit) => match player.values.get(*index) {
             Some(Value::Map(map)) => {
                 let near = map.iter().filter(|(_, number)| number <= limit);
                 near.map(|(word, _)| interner.word(word)).collect()
             }
             _ => Vec::new(),
         },
-        Source::Met(matches) => {
+        ColumnSource::Met(matches) => {
             let met = player.known.met.iter().take(*matches).flatten();
             met.map(|id| interner.word(id)).collect()
         }
-        Source::Known(_) | Source::Entry(..) | Source::Sum(_) => Vec::new(),
+        ColumnSource::Known(_) | ColumnSource::Entry(..) | ColumnSource::Sum(_) => Vec::new(),
     };
     words.sort_unstable();
     words.dedup();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Attribute, AttributeType, QueueError, QueueSettings,
-    columns::Columns,
+    columns::QueueColumns,
     rules::{Registered, Rule, registered},
 };
 
@@ -20,7 +20,7 @@ const MAX_STEPS: usize = 32;
 pub struct Queue {
     name: String,
     settings: QueueSettings,
-    columns: Columns,
+    columns: QueueColumns,
     rules: Vec<QueueRule>,
     /// The column by whose sums the final split makes teams even.
     even_by: usize,
@@ -99,7 +99,7 @@ impl Queue {
         }
         check_smaller(&settings)?;
         check_latency(&settings)?;
-        let mut columns = Columns::new(&settings.attributes);
+        let mut columns = QueueColumns::new(&settings.attributes);
         let rules = rules(&settings, &mut columns)?;
         let even_by = settings.even_by.as_deref().unwrap_or("@weight");
         let even_by = columns
@@ -150,7 +150,7 @@ impl Queue {
         &self.rules
     }
 
-    pub(super) fn columns(&self) -> &Columns {
+    pub(super) fn columns(&self) -> &QueueColumns {
         &self.columns
     }
 
@@ -201,7 +201,10 @@ fn check_smaller(settings: &QueueSettings) -> Result<(), QueueError> {
 }
 
 /// Builds the rules. A queue without a hard rule `full` gets one: all teams of a match have the same size.
-fn rules(settings: &QueueSettings, columns: &mut Columns) -> Result<Vec<QueueRule>, QueueError> {
+fn rules(
+    settings: &QueueSettings,
+    columns: &mut QueueColumns,
+) -> Result<Vec<QueueRule>, QueueError> {
     if settings.rules.len() > MAX_RULES {
         let why = format!("must be at most {MAX_RULES} rules");
         return Err(QueueError::new("rule", why));

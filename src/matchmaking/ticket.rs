@@ -97,7 +97,7 @@ pub fn unknown(name: &str) -> f64 {
 
 /// A checked player.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Player {
+pub struct TicketPlayer {
     /// The player's identity.
     pub id: String,
     /// A value for each declared attribute, in the order of the queue's settings.
@@ -114,7 +114,7 @@ pub struct Ticket {
     /// How long it has waited, in seconds.
     pub waited: f64,
     /// The players of the ticket, who stay together.
-    pub players: Vec<Player>,
+    pub players: Vec<TicketPlayer>,
 }
 
 impl Queue {
@@ -139,7 +139,7 @@ impl Queue {
         if !(1..=most).contains(&players) {
             return Err(TicketError::Players { players, most });
         }
-        let mut checked: Vec<Player> = Vec::with_capacity(players);
+        let mut checked: Vec<TicketPlayer> = Vec::with_capacity(players);
         for player in spec.players {
             if !is_id(&player.id) {
                 return Err(TicketError::PlayerId);
@@ -175,7 +175,7 @@ impl Queue {
             && readers.all(|rule| rule.rule == "apart")
     }
 
-    fn player(&self, mut spec: PlayerSpec, known: Known) -> Result<Player, TicketError> {
+    fn player(&self, mut spec: PlayerSpec, known: Known) -> Result<TicketPlayer, TicketError> {
         let attributes = &self.settings().attributes;
         let mut values = Vec::with_capacity(attributes.len());
         for (name, attribute) in attributes {
@@ -205,7 +205,7 @@ impl Queue {
                 player: spec.id,
                 attribute: shown(&attribute),
             }),
-            None => Ok(Player {
+            None => Ok(TicketPlayer {
                 id: spec.id,
                 values,
                 known,

@@ -20,7 +20,7 @@ use super::{
     bits::Bits,
     cores,
     pool::Pool,
-    search::{Failure, Proposal, Search},
+    search::{Failure, MatchProposal, MatchSearch},
 };
 pub use effort::Effort;
 pub use explain::RuleReport;
@@ -57,7 +57,7 @@ impl PlanInput<'_> {
     /// `cancelled` ends the searches early; the matches found until then are returned.
     pub fn plan(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Plan {
         let pool = Pool::new(self.queue, self.tickets, self.outlook);
-        let mut round = Round::new(&pool, self.seed, self.effort);
+        let mut round = PlanRound::new(&pool, self.seed, self.effort);
         round.run(cores, cancelled);
         let tries = self.effort.tries(round.matches.len(), pool.len());
         round.refine(tries, cores, cancelled);
@@ -67,18 +67,18 @@ impl PlanInput<'_> {
 }
 
 /// The state of one round.
-struct Round<'p> {
+struct PlanRound<'p> {
     pool: &'p Pool<'p>,
     seed: u64,
     effort: Effort,
     free: Bits,
     /// The tickets that have not had their turn, the next one last.
     waiting: Vec<u32>,
-    matches: Vec<Proposal>,
+    matches: Vec<MatchProposal>,
     failures: Vec<(u32, Failure)>,
 }
 
-impl<'p> Round<'p> {
+impl<'p> PlanRound<'p> {
     fn new(pool: &'p Pool<'p>, seed: u64, effort: Effort) -> Self {
         Self {
             pool,
@@ -115,7 +115,7 @@ impl<'p> Round<'p> {
             let own = cores.share(batch.len());
             let search = |at: usize| {
                 let ticket = batch.get(at).copied().unwrap_or(0);
-                Search::new(pool, ticket, free, budget, seed).run(&*own, cancelled)
+                MatchSearch::new(pool, ticket, free, budget, seed).run(&*own, cancelled)
             };
             let results = cores::collect(cores, batch.len(), &search);
             self.commit(&batch, results);
@@ -152,7 +152,7 @@ impl<'p> Round<'p> {
         batch
     }
 
-    fn commit(&mut self, batch: &[u32], results: Vec<Result<Proposal, Failure>>) {
+    fn commit(&mut self, batch: &[u32], results: Vec<Result<MatchProposal, Failure>>) {
         let mut again = Vec::new();
         for (&ticket, result) in batch.iter().zip(results) {
             match result {

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{BATCH, Cores, Effort, Round};
+use super::{BATCH, Cores, Effort, PlanRound};
 use crate::{
     domain::{Stream, StreamPurpose, seeded_hash},
     matchmaking::{
@@ -16,7 +16,7 @@ use crate::{
         bits::Bits,
         cores::collect,
         pool::Pool,
-        search::{Budget, Proposal, Search},
+        search::{Budget, MatchProposal, MatchSearch},
     },
 };
 
@@ -32,7 +32,7 @@ struct Try {
     random: u64,
 }
 
-impl Round<'_> {
+impl PlanRound<'_> {
     /// Makes so many tries, a batch of [`BATCH`] at a time, on different matches.
     pub(super) fn refine(&mut self, tries: usize, cores: &dyn Cores, cancelled: &AtomicBool) {
         let mut stream = Stream::new(seeded_hash(self.seed, *b"refine"), StreamPurpose::Match);
@@ -96,7 +96,7 @@ impl Round<'_> {
     }
 
     /// Replaces the matches of a try by those that were formed, if that is better.
-    fn keep(&mut self, this: &Try, formed: Option<Vec<Proposal>>) {
+    fn keep(&mut self, this: &Try, formed: Option<Vec<MatchProposal>>) {
         let Some(formed) = formed else {
             return;
         };
@@ -109,14 +109,14 @@ impl Round<'_> {
         // An earlier try of the batch may have taken tickets that were left.
         if !formed
             .iter()
-            .flat_map(Proposal::tickets)
+            .flat_map(MatchProposal::tickets)
             .all(|ticket| free.contains(ticket))
         {
             return;
         }
         formed
             .iter()
-            .flat_map(Proposal::tickets)
+            .flat_map(MatchProposal::tickets)
             .for_each(|ticket| free.remove(ticket));
         let dropped = || old.iter().filter(|ticket| free.contains(**ticket));
         let fair = dropped().all(|ticket| *ticket > this.ticket);
@@ -140,16 +140,16 @@ fn reform(
     pool: &Pool<'_>,
     this: &Try,
     free: &Bits,
-    matches: &[Proposal],
+    matches: &[MatchProposal],
     budget: Budget,
     cancelled: &AtomicBool,
-) -> Option<Vec<Proposal>> {
+) -> Option<Vec<MatchProposal>> {
     let mut free = free.clone();
     let old = this.matches.iter().filter_map(|at| matches.get(*at));
-    let mut seeds: Vec<u32> = old.flat_map(Proposal::tickets).collect();
+    let mut seeds: Vec<u32> = old.flat_map(MatchProposal::tickets).collect();
     seeds.iter().for_each(|ticket| free.insert(*ticket));
     let mut formed = Vec::new();
-    let first = Search::new(pool, this.ticket, &free, budget, this.random)
+    let first = MatchSearch::new(pool, this.ticket, &free, budget, this.random)
         .run(&OneCore, cancelled)
         .ok()?;
     first.tickets().for_each(|ticket| free.remove(ticket));
@@ -164,7 +164,7 @@ fn reform(
         if !free.contains(seed) {
             continue;
         }
-        match Search::new(pool, seed, &free, budget, this.random).run(&OneCore, cancelled) {
+        match MatchSearch::new(pool, seed, &free, budget, this.random).run(&OneCore, cancelled) {
             Ok(found) => {
                 found.tickets().for_each(|ticket| free.remove(ticket));
                 formed.push(found);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::reason::reason;
 use crate::matchmaking::{
     pool::Pool,
-    search::{Failure, Proposal},
+    search::{Failure, MatchProposal},
 };
 
 /// The matches and the tickets that are left.
@@ -44,9 +44,13 @@ pub struct Left {
     pub candidates: Vec<(String, usize)>,
 }
 
-pub(super) fn plan(pool: &Pool<'_>, matches: Vec<Proposal>, failures: &[(u32, Failure)]) -> Plan {
+pub(super) fn plan(
+    pool: &Pool<'_>,
+    matches: Vec<MatchProposal>,
+    failures: &[(u32, Failure)],
+) -> Plan {
     let mut left = pool.all();
-    for ticket in matches.iter().flat_map(Proposal::tickets) {
+    for ticket in matches.iter().flat_map(MatchProposal::tickets) {
         left.remove(ticket);
     }
     let failures: BTreeMap<u32, &Failure> = failures.iter().map(|(at, why)| (*at, why)).collect();
@@ -73,7 +77,7 @@ fn candidates(pool: &Pool<'_>, failure: &Failure) -> Vec<(String, usize)> {
     named.collect()
 }
 
-fn planned(pool: &Pool<'_>, found: &Proposal) -> PlannedMatch {
+fn planned(pool: &Pool<'_>, found: &MatchProposal) -> PlannedMatch {
     let team = |team: &Vec<u32>| {
         let places = team
             .iter()

@@ -11,7 +11,7 @@ use crate::{
         bits::Bits,
         pool::Pool,
         queue::QueueRule,
-        search::{Failure, Lack, Nearest, Search},
+        search::{Failure, Lack, MatchSearch, Nearest},
     },
 };
 
@@ -87,7 +87,7 @@ impl PlanInput<'_> {
             }
         }
         let budget = self.effort.budget();
-        let search = Search::new(&pool, ticket, &among, budget, self.seed);
+        let search = MatchSearch::new(&pool, ticket, &among, budget, self.seed);
         Some(match search.run(&OneCore, cancelled) {
             Ok(found) => Explanation {
                 reason: format!(

@@ -6,7 +6,7 @@ use crate::matchmaking::bits::Bits;
 
 /// What one hard rule demands of every match.
 #[derive(Debug)]
-pub(super) struct Demand {
+pub(super) struct RuleDemand {
     /// The place of the rule.
     rule: usize,
     /// Number of players whom it demands on each team.
@@ -29,7 +29,7 @@ pub(in crate::matchmaking) struct Lacking {
     pub provided: usize,
 }
 
-impl Demand {
+impl RuleDemand {
     /// The demands of all hard rules of a pool.
     pub fn of(pool: &Pool<'_>) -> Vec<Self> {
         let rules = pool.queue.rules().iter().zip(&pool.bound).enumerate();
@@ -59,7 +59,7 @@ impl Pool<'_> {
             .find_map(|demand| self.lacks(demand, tickets))
     }
 
-    fn lacks(&self, demand: &Demand, tickets: &Bits) -> Option<Lacking> {
+    fn lacks(&self, demand: &RuleDemand, tickets: &Bits) -> Option<Lacking> {
         let needed = demand.each * self.queue.settings().teams.as_usize();
         if demand.suppliers.len_with(tickets) >= needed {
             return None; // each of them provides at least one player

@@ -7,8 +7,8 @@ mod signature;
 use super::{Queue, Ticket, bits::Bits, people::People, rules::Bound};
 use crate::domain::Outlook;
 pub(super) use combine::{Combination, Combinations};
-use demand::Demand;
 pub(super) use demand::Lacking;
+use demand::RuleDemand;
 use signature::Signatures;
 
 /// The tickets of one round. Tickets have the numbers of their order: 0 has waited longest.
@@ -30,7 +30,7 @@ pub(super) struct Pool<'q> {
     /// The place of the first strict rule.
     pub strict_rule: Option<usize>,
     /// How many players of a kind the hard rules demand.
-    demands: Vec<Demand>,
+    demands: Vec<RuleDemand>,
 }
 
 impl<'q> Pool<'q> {
@@ -83,7 +83,7 @@ impl<'q> Pool<'q> {
             places,
             demands: Vec::new(),
         };
-        pool.demands = Demand::of(&pool);
+        pool.demands = RuleDemand::of(&pool);
         pool
     }
 

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::{
-    Bound, Choice, Columns, Registered, Rule, RuleSettings, Tally, Teams,
-    counts::{Counts, Symbols},
+    Bound, Choice, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams,
+    counts::{Symbols, TeamCounts},
     settings::required,
 };
 use crate::matchmaking::{bits::Bits, people::People};
@@ -25,7 +25,7 @@ struct Alike {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     let asked_by = required("asked_by", settings.asked_by.as_deref())?;
     Ok(Box::new(Alike {
@@ -98,7 +98,7 @@ impl Rule for Alike {
             }
             asked.push(asks);
         }
-        Box::new(Values {
+        Box::new(AlikeValues {
             symbols,
             asked,
             silent,
@@ -117,7 +117,7 @@ fn single(symbols: &[u32]) -> Option<u32> {
 }
 
 /// The values of each ticket's players, and whether they ask for it.
-struct Values {
+struct AlikeValues {
     symbols: Symbols,
     asked: Vec<Vec<bool>>,
     /// The tickets of which nobody asks.
@@ -126,7 +126,7 @@ struct Values {
     having: Vec<Vec<u32>>,
 }
 
-impl Values {
+impl AlikeValues {
     /// The tickets with the value that all players of this ticket have.
     fn having(&self, ticket: u32) -> Option<&Vec<u32>> {
         let value = single(self.symbols.of_ticket(ticket))?;
@@ -134,11 +134,11 @@ impl Values {
     }
 }
 
-impl Bound for Values {
-    fn tally(&self, _: usize, _: f64) -> Box<dyn Tally + '_> {
-        Box::new(Asked {
+impl Bound for AlikeValues {
+    fn tally(&self, _: usize, _: f64) -> Box<dyn RuleTally + '_> {
+        Box::new(AskedValues {
             values: self,
-            having: Counts::new(&self.symbols, 1),
+            having: TeamCounts::new(&self.symbols, 1),
             asking: vec![0; self.symbols.count()],
             asked: 0,
             players: 0,
@@ -173,9 +173,9 @@ impl Bound for Values {
     }
 }
 
-struct Asked<'a> {
-    values: &'a Values,
-    having: Counts<'a>,
+struct AskedValues<'a> {
+    values: &'a AlikeValues,
+    having: TeamCounts<'a>,
     /// Number of players who ask, by value.
     asking: Vec<i32>,
     /// Number of values that are asked for.
@@ -183,7 +183,7 @@ struct Asked<'a> {
     players: i32,
 }
 
-impl Asked<'_> {
+impl AskedValues<'_> {
     fn change(&mut self, ticket: u32, by: i32) {
         let values = self.values;
         self.having.change(0, ticket, by, |_| 0);
@@ -203,7 +203,7 @@ impl Asked<'_> {
     }
 }
 
-impl Tally for Asked<'_> {
+impl RuleTally for AskedValues<'_> {
     fn put(&mut self, _: usize, ticket: u32) {
         self.change(ticket, 1);
     }

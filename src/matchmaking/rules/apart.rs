@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::{Bound, Columns, Registered, Rule, RuleSettings, Side, Tally, Teams, seated::Seated};
+use super::{
+    Bound, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Side, Teams, seated::Seated,
+};
 use crate::matchmaking::people::People;
 
 pub(super) const TYPE: Registered = Registered {
@@ -22,7 +24,7 @@ struct Apart {
 /// so many matches.
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     let of = match (&settings.of, settings.last) {
         (Some(of), None) => columns.set(of, None).map_err(|why| ("of", why))?,
@@ -152,7 +154,7 @@ impl Pairs {
 }
 
 impl Bound for Pairs {
-    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
             let mut sum = 0;
             for (at, team) in teams.iter().enumerate() {

@@ -2,8 +2,8 @@
 //! `from`, only players count whose `counted_by` is at least `from`.
 
 use super::{
-    Bound, Columns, Registered, Rule, RuleSettings, Share, Tally, Teams,
-    counts::{Counts, Symbols, tabulate},
+    Bound, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Share, Teams,
+    counts::{Symbols, TeamCounts, tabulate},
     settings::required,
 };
 use crate::matchmaking::people::People;
@@ -24,7 +24,7 @@ struct AtMostEach {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     settings.limit()?;
     let counted = match (&settings.counted_by, settings.from) {
@@ -99,7 +99,7 @@ impl Rule for AtMostEach {
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {
-        Box::new(Counted(Symbols::of(people, |ticket, keys| {
+        Box::new(CountedValues(Symbols::of(people, |ticket, keys| {
             let players = people
                 .members(ticket)
                 .filter(|player| self.counts(people, *player));
@@ -109,12 +109,12 @@ impl Rule for AtMostEach {
 }
 
 /// The values of each ticket's players who count.
-struct Counted(Symbols);
+struct CountedValues(Symbols);
 
-impl Bound for Counted {
-    fn tally(&self, teams: usize, limit: f64) -> Box<dyn Tally + '_> {
+impl Bound for CountedValues {
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Surplus {
-            counts: Counts::new(&self.0, teams),
+            counts: TeamCounts::new(&self.0, teams),
             limit: limit.floor() as i32,
             surplus: 0,
         })
@@ -139,7 +139,7 @@ impl Bound for Counted {
 }
 
 struct Surplus<'a> {
-    counts: Counts<'a>,
+    counts: TeamCounts<'a>,
     limit: i32,
     surplus: i64,
 }
@@ -156,7 +156,7 @@ impl Surplus<'_> {
     }
 }
 
-impl Tally for Surplus<'_> {
+impl RuleTally for Surplus<'_> {
     fn put(&mut self, team: usize, ticket: u32) {
         self.change(team, ticket, 1);
     }

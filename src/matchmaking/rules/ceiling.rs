@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Bound, Choice, Columns, Registered, Rule, RuleSettings, Tally, Teams, seated::Seated,
+    Bound, Choice, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, seated::Seated,
     settings::required,
 };
 use crate::matchmaking::{bits::Bits, people::People};
@@ -25,7 +25,7 @@ struct Ceiling {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     let ceiling = required("ceiling", settings.ceiling.as_deref())?;
     Ok(Box::new(Ceiling {
@@ -88,7 +88,7 @@ impl Rule for Ceiling {
         values.sort_by(f64::total_cmp);
         let mut levels = values.clone();
         levels.dedup();
-        Box::new(Ends {
+        Box::new(CeilingEnds {
             ends,
             values,
             levels,
@@ -96,7 +96,7 @@ impl Rule for Ceiling {
     }
 }
 
-struct Ends {
+struct CeilingEnds {
     /// The highest value and the lowest ceiling of each ticket.
     ends: Vec<(f64, f64)>,
     /// The highest values of all tickets, ascending.
@@ -108,8 +108,8 @@ struct Ends {
 /// The most levels that are tried for one ticket.
 const LEVELS: usize = 3;
 
-impl Bound for Ends {
-    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+impl Bound for CeilingEnds {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
             let mut all = (f64::NEG_INFINITY, f64::INFINITY);
             for ticket in teams.iter().flatten() {

@@ -5,7 +5,8 @@
 //! a team is its share of all numbers, as the ratio of weights implies.
 
 use super::{
-    Bound, Columns, Registered, Rule, RuleSettings, Tally, Teams, gap::parts, seated::Seated,
+    Bound, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, gap::parts,
+    seated::Seated,
 };
 use crate::{
     domain::{Outlook, TeamLoad},
@@ -27,7 +28,7 @@ struct Chance {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     settings.limit()?;
     let of = settings.of.as_deref().unwrap_or("@weight");
@@ -151,7 +152,7 @@ impl Rule for Chance {
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {
         let tickets = 0..people.tickets() as u32;
-        Box::new(Sums {
+        Box::new(ChanceSums {
             own: tickets.map(|ticket| self.sum(people, &[ticket])).collect(),
             outlook: self.outlook(people).copied(),
         })
@@ -159,13 +160,13 @@ impl Rule for Chance {
 }
 
 /// What each ticket adds to its team.
-struct Sums {
+struct ChanceSums {
     own: Vec<Sum>,
     outlook: Option<Outlook>,
 }
 
-impl Bound for Sums {
-    fn tally(&self, teams: usize, limit: f64) -> Box<dyn Tally + '_> {
+impl Bound for ChanceSums {
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, move |teams: &[Vec<u32>]| {
             let own = |ticket: &u32| self.own.get(*ticket as usize).copied();
             let sum = |team: &Vec<u32>| team.iter().filter_map(own).sum();

@@ -4,8 +4,8 @@
 use std::{borrow::Cow, collections::HashMap};
 
 use super::{
-    Bound, Choice, Columns, Registered, Rule, RuleSettings, Tally, Teams,
-    counts::{Counts, Symbols, tabulate},
+    Bound, Choice, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams,
+    counts::{Symbols, TeamCounts, tabulate},
     list,
 };
 use crate::matchmaking::{bits::Bits, people::People};
@@ -24,7 +24,7 @@ struct Common {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     let within = settings.at_most.map(|at_most| at_most.get());
     if settings
@@ -167,7 +167,7 @@ impl Rule for Common {
             .map(|(word, list)| (word, Sharing::of(list, count)));
         let sharing = sharing.collect();
         let tickets = 0..people.tickets() as u32;
-        Box::new(Words {
+        Box::new(SharedWords {
             symbols,
             sizes: tickets.map(|ticket| people.size(ticket) as i32).collect(),
             sharing,
@@ -177,7 +177,7 @@ impl Rule for Common {
 }
 
 /// The words of each ticket.
-struct Words {
+struct SharedWords {
     /// A symbol for each word of each player.
     symbols: Symbols,
     sizes: Vec<i32>,
@@ -187,11 +187,11 @@ struct Words {
     shared: Vec<Vec<usize>>,
 }
 
-impl Bound for Words {
-    fn tally(&self, _: usize, _: f64) -> Box<dyn Tally + '_> {
+impl Bound for SharedWords {
+    fn tally(&self, _: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Shares {
             words: self,
-            counts: Counts::new(&self.symbols, 1),
+            counts: TeamCounts::new(&self.symbols, 1),
             seated: Vec::new(),
             players: 0,
         })
@@ -226,8 +226,8 @@ impl Bound for Words {
 }
 
 struct Shares<'a> {
-    words: &'a Words,
-    counts: Counts<'a>,
+    words: &'a SharedWords,
+    counts: TeamCounts<'a>,
     seated: Vec<u32>,
     players: i32,
 }
@@ -239,7 +239,7 @@ impl Shares<'_> {
     }
 }
 
-impl Tally for Shares<'_> {
+impl RuleTally for Shares<'_> {
     fn put(&mut self, _: usize, ticket: u32) {
         self.seated.push(ticket);
         self.change(ticket, 1);

@@ -76,13 +76,13 @@ impl Symbols {
 
 /// The numbers of players by value and team.
 #[derive(Debug)]
-pub(super) struct Counts<'a> {
+pub(super) struct TeamCounts<'a> {
     pub symbols: &'a Symbols,
     teams: usize,
     counts: Vec<i32>,
 }
 
-impl<'a> Counts<'a> {
+impl<'a> TeamCounts<'a> {
     pub fn new(symbols: &'a Symbols, teams: usize) -> Self {
         Self {
             symbols,

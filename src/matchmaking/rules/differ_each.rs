@@ -2,8 +2,8 @@
 //! values need not be known beforehand.
 
 use super::{
-    Bound, Columns, Registered, Rule, RuleSettings, Share, Tally, Teams,
-    counts::{Counts, Symbols, difference, range, tabulate_column},
+    Bound, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Share, Teams,
+    counts::{Symbols, TeamCounts, difference, range, tabulate_column},
 };
 use crate::matchmaking::people::People;
 
@@ -21,7 +21,7 @@ struct DifferEach {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     settings.limit()?;
     Ok(Box::new(DifferEach {
@@ -67,17 +67,17 @@ impl Rule for DifferEach {
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {
-        Box::new(Values(Symbols::of_column(people, self.of)))
+        Box::new(DifferingValues(Symbols::of_column(people, self.of)))
     }
 }
 
 /// The values of each ticket's players.
-struct Values(Symbols);
+struct DifferingValues(Symbols);
 
-impl Bound for Values {
-    fn tally(&self, teams: usize, limit: f64) -> Box<dyn Tally + '_> {
+impl Bound for DifferingValues {
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Differences {
-            counts: Counts::new(&self.0, teams),
+            counts: TeamCounts::new(&self.0, teams),
             limit: limit.floor() as i64,
             sum: 0,
         })
@@ -90,7 +90,7 @@ impl Bound for Values {
 }
 
 struct Differences<'a> {
-    counts: Counts<'a>,
+    counts: TeamCounts<'a>,
     limit: i64,
     sum: i64,
 }
@@ -103,7 +103,7 @@ impl Differences<'_> {
     }
 }
 
-impl Tally for Differences<'_> {
+impl RuleTally for Differences<'_> {
     fn put(&mut self, team: usize, ticket: u32) {
         self.change(team, ticket, 1);
     }

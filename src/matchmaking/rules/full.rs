@@ -2,7 +2,7 @@
 //! players. A hard rule wants the size that is being searched for; a soft one that of the queue, so that a
 //! match of smaller teams costs more.
 
-use super::{Bound, Columns, Registered, Rule, RuleSettings, Tally, Teams};
+use super::{Bound, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams};
 use crate::matchmaking::people::People;
 
 pub(super) const TYPE: Registered = Registered {
@@ -14,7 +14,7 @@ pub(super) const TYPE: Registered = Registered {
 #[derive(Debug)]
 struct Full;
 
-fn build(_: &RuleSettings, _: &mut Columns) -> Result<Box<dyn Rule>, (&'static str, String)> {
+fn build(_: &RuleSettings, _: &mut QueueColumns) -> Result<Box<dyn Rule>, (&'static str, String)> {
     Ok(Box::new(Full))
 }
 
@@ -44,7 +44,7 @@ impl Rule for Full {
 struct Sizes(Vec<i64>);
 
 impl Bound for Sizes {
-    fn tally(&self, teams: usize, limit: f64) -> Box<dyn Tally + '_> {
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
         let wanted = limit as i64;
         Box::new(Heads {
             sizes: self,
@@ -72,7 +72,7 @@ impl Heads<'_> {
     }
 }
 
-impl Tally for Heads<'_> {
+impl RuleTally for Heads<'_> {
     fn put(&mut self, team: usize, ticket: u32) {
         self.add(
             team,

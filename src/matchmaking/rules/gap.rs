@@ -1,6 +1,8 @@
 //! `gap`: the teams' sums (or means, or maxima) of a number differ by at most `at_most`.
 
-use super::{Bound, By, Columns, Registered, Rule, RuleSettings, Tally, Teams, seated::Seated};
+use super::{
+    Bound, By, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, seated::Seated,
+};
 use crate::matchmaking::people::People;
 
 pub(super) const TYPE: Registered = Registered {
@@ -18,7 +20,7 @@ struct Gap {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     settings.limit()?;
     Ok(Box::new(Gap {
@@ -96,7 +98,7 @@ impl Rule for Gap {
                 (sum + number, players + 1, most.max(number))
             })
         };
-        Box::new(Sums {
+        Box::new(GapSums {
             own: tickets.map(own).collect(),
             by: self.by,
         })
@@ -104,13 +106,13 @@ impl Rule for Gap {
 }
 
 /// The sum, the number and the maximum of each ticket's players.
-struct Sums {
+struct GapSums {
     own: Vec<(i64, usize, i64)>,
     by: By,
 }
 
-impl Bound for Sums {
-    fn tally(&self, teams: usize, limit: f64) -> Box<dyn Tally + '_> {
+impl Bound for GapSums {
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, move |teams: &[Vec<u32>]| {
             let team = |team: &Vec<u32>| {
                 let own = team

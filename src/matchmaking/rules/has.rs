@@ -2,7 +2,8 @@
 //! one medic. A player whose attribute is a set has every value in it.
 
 use super::{
-    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Tally, Teams, list, settings::required,
+    Bound, Mirror, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, list,
+    settings::required,
 };
 use crate::matchmaking::people::People;
 
@@ -16,17 +17,17 @@ pub(super) const TYPE: Registered = Registered {
 struct Has {
     of: usize,
     value: String,
-    range: Range,
+    range: CountRange,
 }
 
 /// The numbers of players for which the rule holds.
 #[derive(Clone, Copy, Debug)]
-struct Range {
+struct CountRange {
     least: i64,
     most: i64,
 }
 
-impl Range {
+impl CountRange {
     fn beyond(self, count: i64) -> i64 {
         (self.least - count).max(count - self.most).max(0)
     }
@@ -34,7 +35,7 @@ impl Range {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     let value = required("value", settings.value.clone())?;
     let of = columns.any(settings.of()?).map_err(|why| ("of", why))?;
@@ -45,7 +46,7 @@ fn build(
     if settings.at_least.is_none() && settings.at_most.is_none() {
         return Err(("at_least", "or the key at_most is missing".to_owned()));
     }
-    let range = Range {
+    let range = CountRange {
         least: settings.at_least.map_or(0, |least| i64::from(least.get())),
         most: settings.at_most.map_or(i64::MAX, |most| most.get() as i64),
     };
@@ -119,7 +120,7 @@ impl Rule for Has {
 /// Number of each ticket's players who have the value.
 struct Having {
     own: Vec<i64>,
-    range: Range,
+    range: CountRange,
 }
 
 impl Bound for Having {
@@ -132,7 +133,7 @@ impl Bound for Having {
         usize::try_from(own).unwrap_or(0)
     }
 
-    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Held {
             having: self,
             counts: vec![0; teams],
@@ -162,7 +163,7 @@ impl Held<'_> {
     }
 }
 
-impl Tally for Held<'_> {
+impl RuleTally for Held<'_> {
     fn put(&mut self, team: usize, ticket: u32) {
         self.add(team, ticket, 1);
     }

@@ -2,8 +2,8 @@
 //! values that a team has more often than another.
 
 use super::{
-    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Share, Tally, Teams,
-    counts::{Counts, Symbols, range, tabulate_column, unmirrored},
+    Bound, Mirror, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Share, Teams,
+    counts::{Symbols, TeamCounts, range, tabulate_column, unmirrored},
     list,
 };
 use crate::matchmaking::people::People;
@@ -22,7 +22,7 @@ struct MirrorValues {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     Ok(Box::new(MirrorValues {
         of: columns.value(settings.of()?).map_err(|why| ("of", why))?,
@@ -66,15 +66,15 @@ impl Rule for MirrorValues {
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {
-        Box::new(Values(Symbols::of_column(people, self.of)))
+        Box::new(MirroredValues(Symbols::of_column(people, self.of)))
     }
 }
 
 /// The values of each ticket's players.
-struct Values(Symbols);
+struct MirroredValues(Symbols);
 
-impl Bound for Values {
-    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+impl Bound for MirroredValues {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(MirrorTally::new(&self.0, teams))
     }
 
@@ -100,20 +100,20 @@ impl Bound for Values {
 
 /// The sum of the differences between the teams' counts.
 pub(super) struct MirrorTally<'a> {
-    counts: Counts<'a>,
+    counts: TeamCounts<'a>,
     sum: i64,
 }
 
 impl<'a> MirrorTally<'a> {
     pub fn new(symbols: &'a Symbols, teams: usize) -> Self {
         Self {
-            counts: Counts::new(symbols, teams),
+            counts: TeamCounts::new(symbols, teams),
             sum: 0,
         }
     }
 }
 
-impl Tally for MirrorTally<'_> {
+impl RuleTally for MirrorTally<'_> {
     fn put(&mut self, team: usize, ticket: u32) {
         self.sum += self.counts.change(team, ticket, 1, range);
     }

@@ -2,7 +2,7 @@
 //! times. Single players do not count.
 
 use super::{
-    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Share, Tally, Teams,
+    Bound, Mirror, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Share, Teams,
     counts::{Symbols, tabulate, unmirrored},
     mirror::MirrorTally,
 };
@@ -22,7 +22,7 @@ struct MirrorParties {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     Ok(Box::new(MirrorParties {
         of: columns.number(settings.of()?).map_err(|why| ("of", why))?,
@@ -107,7 +107,7 @@ impl Rule for MirrorParties {
 struct Kinds(Symbols);
 
 impl Bound for Kinds {
-    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(MirrorTally::new(&self.0, teams))
     }
 

@@ -2,7 +2,7 @@
 //! change by one move, and its sentence for explanations; [`REGISTRY`] lists them.
 //!
 //! A [`Rule`] is made from the settings alone. Bound to the players of a pool it becomes a
-//! [`Bound`], which has small numbers for each ticket at hand. A search opens a [`Tally`] on it,
+//! [`Bound`], which has small numbers for each ticket at hand. A search opens a [`RuleTally`] on it,
 //! which follows the tickets that come and go. The violation of a tally is exactly that of the
 //! evaluation from scratch; the tests of this folder compare them over random moves.
 
@@ -28,7 +28,7 @@ mod tests;
 
 use std::{borrow::Cow, fmt};
 
-use super::{Player, bits::Bits, columns::Columns, people::People};
+use super::{TicketPlayer, bits::Bits, columns::QueueColumns, people::People};
 pub(super) use counts::Symbols;
 pub use settings::{By, Parties, RuleSettings, Side, Within};
 
@@ -79,7 +79,7 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
 
     /// What a player lacks who can meet the rule in no match, whoever else plays: `needs at least 20
     /// games, has 3`. `None` if the rule is about several players, or the player meets it.
-    fn bars(&self, _columns: &Columns, _player: &Player) -> Option<String> {
+    fn bars(&self, _columns: &QueueColumns, _player: &TicketPlayer) -> Option<String> {
         None
     }
 
@@ -90,7 +90,7 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
 /// A rule with what it needs to know of each ticket of a pool.
 pub(super) trait Bound: Send + Sync {
     /// Opens a tally of `teams` empty teams.
-    fn tally(&self, teams: usize, limit: f64) -> Box<dyn Tally + '_>;
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_>;
 
     /// The ways to choose other tickets so that the rule holds in any match of the chosen ones and
     /// of `seed`; an empty list if there is none, `None` if the rule depends on who is on which
@@ -203,7 +203,7 @@ impl Share {
 }
 
 /// The violation of one rule while tickets come and go.
-pub(super) trait Tally {
+pub(super) trait RuleTally {
     /// Adds a ticket to a team.
     fn put(&mut self, team: usize, ticket: u32);
     /// Removes a ticket from a team that has it.
@@ -213,7 +213,7 @@ pub(super) trait Tally {
 }
 
 /// Makes a rule from its settings, or returns the key at fault and what is wrong with it.
-type Build = fn(&RuleSettings, &mut Columns) -> Result<Box<dyn Rule>, (&'static str, String)>;
+type Build = fn(&RuleSettings, &mut QueueColumns) -> Result<Box<dyn Rule>, (&'static str, String)>;
 
 /// A type of rules.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::{Bound, Choice, Columns, Registered, Rule, RuleSettings, Tally, Teams, list};
-use crate::matchmaking::{Player, bits::Bits, people::People, rules::seated::Seated};
+use super::{Bound, Choice, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, list};
+use crate::matchmaking::{TicketPlayer, bits::Bits, people::People, rules::seated::Seated};
 
 pub(super) const TYPE: Registered = Registered {
     name: "range",
@@ -22,7 +22,7 @@ struct NumberRange {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     let (from, to) = (settings.from, settings.to);
     if from.is_none() && to.is_none() {
@@ -118,7 +118,7 @@ impl Rule for NumberRange {
         binds.then(|| format!("with {}", self.asks()))
     }
 
-    fn bars(&self, columns: &Columns, player: &Player) -> Option<String> {
+    fn bars(&self, columns: &QueueColumns, player: &TicketPlayer) -> Option<String> {
         let number = columns.number_of(self.of, player);
         let has = || format!("needs {}, has {}", self.asks(), self.shown(number));
         (!self.holds(number)).then(has)
@@ -146,7 +146,7 @@ struct Fitting {
 }
 
 impl Bound for Fitting {
-    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
             let tickets = teams.iter().flatten();
             let outside = tickets.filter_map(|ticket| self.outside.get(*ticket as usize));

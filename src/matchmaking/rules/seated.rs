@@ -1,7 +1,7 @@
 //! A tally for rules that look at all seated tickets again after each change: there are so few that
 //! this is quick.
 
-use super::Tally;
+use super::RuleTally;
 
 /// Keeps the tickets on each team and computes the violation from them.
 pub(super) struct Seated<F> {
@@ -18,7 +18,7 @@ impl<F: Fn(&[Vec<u32>]) -> f64> Seated<F> {
     }
 }
 
-impl<F: Fn(&[Vec<u32>]) -> f64> Tally for Seated<F> {
+impl<F: Fn(&[Vec<u32>]) -> f64> RuleTally for Seated<F> {
     fn put(&mut self, team: usize, ticket: u32) {
         if let Some(team) = self.teams.get_mut(team) {
             team.push(ticket);

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::{
-    Bound, Choice, Columns, Parties, Registered, Rule, RuleSettings, Tally, Teams, Within, list,
-    seated::Seated,
+    Bound, Choice, Parties, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, Within,
+    list, seated::Seated,
 };
 use crate::matchmaking::{bits::Bits, people::People};
 
@@ -16,7 +16,7 @@ pub(super) const TYPE: Registered = Registered {
 };
 
 #[derive(Debug)]
-struct Spread {
+struct SpreadRule {
     of: usize,
     name: String,
     exempt: bool,
@@ -25,10 +25,10 @@ struct Spread {
 
 fn build(
     settings: &RuleSettings,
-    columns: &mut Columns,
+    columns: &mut QueueColumns,
 ) -> Result<Box<dyn Rule>, (&'static str, String)> {
     settings.limit()?;
-    Ok(Box::new(Spread {
+    Ok(Box::new(SpreadRule {
         of: columns.number(settings.of()?).map_err(|why| ("of", why))?,
         name: settings.of()?.to_owned(),
         exempt: settings.parties.unwrap_or_default() == Parties::Exempt,
@@ -36,7 +36,7 @@ fn build(
     }))
 }
 
-impl Spread {
+impl SpreadRule {
     fn counts(&self, people: &People, ticket: u32) -> bool {
         !(self.exempt && people.size(ticket) > 1)
     }
@@ -61,7 +61,7 @@ fn beyond(ends: Option<(f64, f64)>, limit: f64) -> f64 {
     ends.map_or(0.0, |(least, most)| (most - least - limit).max(0.0))
 }
 
-impl Rule for Spread {
+impl Rule for SpreadRule {
     fn violation(&self, people: &People, teams: Teams<'_>, limit: f64) -> f64 {
         match self.within {
             Within::Match => beyond(self.ends(people, teams.iter().flatten()), limit),
@@ -132,7 +132,7 @@ impl Rule for Spread {
         sorted.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.2.cmp(&other.2)));
         let mut levels: Vec<f64> = sorted.iter().map(|(least, ..)| *least).collect();
         levels.dedup();
-        Box::new(Ends {
+        Box::new(SpreadEnds {
             levels,
             ends,
             exempt,
@@ -144,7 +144,7 @@ impl Rule for Spread {
 }
 
 /// The smallest and largest number of each ticket that counts.
-struct Ends {
+struct SpreadEnds {
     ends: Vec<Option<(f64, f64)>>,
     exempt: Bits,
     /// Smallest and largest number with the ticket, ascending by the smallest.
@@ -156,7 +156,7 @@ struct Ends {
     within: Within,
 }
 
-impl Ends {
+impl SpreadEnds {
     fn join<'a>(&self, tickets: impl Iterator<Item = &'a u32>) -> Option<(f64, f64)> {
         let ends = tickets.filter_map(|ticket| *self.ends.get(*ticket as usize)?);
         ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
@@ -199,8 +199,8 @@ impl Ends {
 /// The most bands that are tried for one ticket.
 const BANDS: usize = 4;
 
-impl Bound for Ends {
-    fn tally(&self, teams: usize, limit: f64) -> Box<dyn Tally + '_> {
+impl Bound for SpreadEnds {
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
         let violation = move |teams: &[Vec<u32>]| match self.within {
             Within::Match => beyond(self.join(teams.iter().flatten()), limit),
             Within::Team => teams

@@ -18,7 +18,7 @@ const COLD: f64 = 0.2;
 const LOOK: usize = 256;
 
 /// A change of the teams that can be undone.
-enum Move {
+enum SeatMove {
     Add(usize, u32),
     Remove(usize, u32),
     Replace(usize, u32, u32),
@@ -67,7 +67,12 @@ pub(super) fn anneal(
 }
 
 /// Makes a random move and returns it; `None` if the drawn one is impossible.
-fn draw(teams: &mut Teams<'_>, seed: u32, out: &mut Vec<u32>, stream: &mut Stream) -> Option<Move> {
+fn draw(
+    teams: &mut Teams<'_>,
+    seed: u32,
+    out: &mut Vec<u32>,
+    stream: &mut Stream,
+) -> Option<SeatMove> {
     let count = teams.seats.len();
     let team = stream.index(count);
     let place = |teams: &Teams<'_>, team: usize, stream: &mut Stream| {
@@ -82,13 +87,13 @@ fn draw(teams: &mut Teams<'_>, seed: u32, out: &mut Vec<u32>, stream: &mut Strea
         0 if !out.is_empty() => {
             let ticket = out.swap_remove(stream.index(out.len()));
             teams.put(team, ticket);
-            Some(Move::Add(team, ticket))
+            Some(SeatMove::Add(team, ticket))
         }
         1 => {
             let place = place(teams, team, stream)?;
             let ticket = teams.take_at(team, place)?;
             out.push(ticket);
-            Some(Move::Remove(team, ticket))
+            Some(SeatMove::Remove(team, ticket))
         }
         2..=5 if !out.is_empty() => {
             let place = place(teams, team, stream)?;
@@ -96,7 +101,7 @@ fn draw(teams: &mut Teams<'_>, seed: u32, out: &mut Vec<u32>, stream: &mut Strea
             let at = stream.index(out.len());
             let other = std::mem::replace(&mut out[at], ticket);
             teams.put(team, other);
-            Some(Move::Replace(team, ticket, other))
+            Some(SeatMove::Replace(team, ticket, other))
         }
         _ => {
             let other = (team + 1 + stream.index(count - 1)) % count;
@@ -113,34 +118,34 @@ fn draw(teams: &mut Teams<'_>, seed: u32, out: &mut Vec<u32>, stream: &mut Strea
             ];
             teams.put(other, tickets[0]);
             teams.put(team, tickets[1]);
-            Some(Move::Swap([team, other], tickets))
+            Some(SeatMove::Swap([team, other], tickets))
         }
     }
 }
 
-fn undo(teams: &mut Teams<'_>, change: Move, out: &mut Vec<u32>) {
+fn undo(teams: &mut Teams<'_>, change: SeatMove, out: &mut Vec<u32>) {
     let leave = |out: &mut Vec<u32>, ticket: u32| {
         if let Some(at) = out.iter().rposition(|other| *other == ticket) {
             out.swap_remove(at);
         }
     };
     match change {
-        Move::Add(team, ticket) => {
+        SeatMove::Add(team, ticket) => {
             teams.take(team, ticket);
             out.push(ticket);
         }
-        Move::Remove(team, ticket) => {
+        SeatMove::Remove(team, ticket) => {
             leave(out, ticket);
             teams.put(team, ticket);
         }
-        Move::Replace(team, ticket, other) => {
+        SeatMove::Replace(team, ticket, other) => {
             teams.take(team, other);
             teams.put(team, ticket);
             if let Some(at) = out.iter().position(|out| *out == ticket) {
                 out[at] = other;
             }
         }
-        Move::Swap([team, other], tickets) => {
+        SeatMove::Swap([team, other], tickets) => {
             teams.take(other, tickets[0]);
             teams.take(team, tickets[1]);
             teams.put(team, tickets[0]);

@@ -1,6 +1,6 @@
 //! The last step: the same players, on teams as even as the rules allow.
 
-use super::{Proposal, teams::Teams};
+use super::{MatchProposal, teams::Teams};
 use crate::{
     domain::units::{Amount, Count},
     matchmaking::pool::Pool,
@@ -14,8 +14,8 @@ const LOOKS: u32 = 100;
 
 /// Exchanges tickets between the teams so that the sums of the queue's `even_by` are as close as the
 /// rules allow. The penalty does not become larger than it is.
-pub(super) fn even(pool: &Pool<'_>, mut found: Proposal, waited: f64) -> Proposal {
-    let sums = Sums { pool };
+pub(super) fn even(pool: &Pool<'_>, mut found: MatchProposal, waited: f64) -> MatchProposal {
+    let sums = TeamSums { pool };
     let before = sums.gap(&found.teams);
     if before == 0.0 || sums.is_flat(&found.teams) {
         return found;
@@ -45,11 +45,11 @@ pub(super) fn even(pool: &Pool<'_>, mut found: Proposal, waited: f64) -> Proposa
 }
 
 /// The sums of the queue's `even_by`.
-struct Sums<'a> {
+struct TeamSums<'a> {
     pool: &'a Pool<'a>,
 }
 
-impl Sums<'_> {
+impl TeamSums<'_> {
     fn of(&self, tickets: &[u32]) -> f64 {
         let players = self.pool.people.all(tickets);
         players.map(|player| self.pool.even_by(player)).sum()
@@ -74,7 +74,7 @@ impl Sums<'_> {
 }
 
 /// Whether these teams violate no hard rule and cost no more than those that were found.
-fn allowed(teams: &mut Teams<'_>, seats: &[Vec<u32>], found: &Proposal) -> bool {
+fn allowed(teams: &mut Teams<'_>, seats: &[Vec<u32>], found: &MatchProposal) -> bool {
     super::anneal::restore(teams, seats);
     let cost = teams.cost();
     cost.hard == 0.0 && cost.soft <= found.cost.soft
@@ -82,9 +82,9 @@ fn allowed(teams: &mut Teams<'_>, seats: &[Vec<u32>], found: &Proposal) -> bool 
 
 /// The exchange of two tickets that makes the teams most even, if any does.
 fn improved(
-    sums: &Sums<'_>,
+    sums: &TeamSums<'_>,
     teams: &mut Teams<'_>,
-    found: &Proposal,
+    found: &MatchProposal,
     gap: f64,
 ) -> Option<(Vec<Vec<u32>>, f64)> {
     let size = |ticket: u32| sums.pool.people.size(ticket);

@@ -33,7 +33,7 @@ pub(super) fn exact(
     size: usize,
     nodes: usize,
 ) -> Exact {
-    let mut search = Search {
+    let mut search = ExactSearch {
         pool,
         grows: teams.grows(),
         reach: Reach::new(pool, candidates, teams.seats.len(), size),
@@ -91,7 +91,7 @@ fn order(pool: &Pool<'_>, candidates: &Candidates) -> Vec<u32> {
     places.into_iter().map(|at| candidates.ticket(at)).collect()
 }
 
-struct Search<'a, 'p, 't> {
+struct ExactSearch<'a, 'p, 't> {
     pool: &'a Pool<'p>,
     teams: &'a mut Teams<'t>,
     grows: Vec<bool>,
@@ -102,7 +102,7 @@ struct Search<'a, 'p, 't> {
     nodes: usize,
 }
 
-impl Search<'_, '_, '_> {
+impl ExactSearch<'_, '_, '_> {
     fn is_solved(&self) -> bool {
         self.nodes == 0
             || self

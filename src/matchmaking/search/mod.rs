@@ -40,7 +40,7 @@ pub(super) struct Budget {
 
 /// A match that a search proposes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Proposal {
+pub(super) struct MatchProposal {
     /// The tickets of each team.
     pub teams: Vec<Vec<u32>>,
     /// Number of players of each team.
@@ -53,7 +53,7 @@ pub(super) struct Proposal {
     pub start: usize,
 }
 
-impl Proposal {
+impl MatchProposal {
     /// All tickets of the match.
     pub fn tickets(&self) -> impl Iterator<Item = u32> + '_ {
         self.teams.iter().flatten().copied()
@@ -67,7 +67,7 @@ pub(super) struct Failure {
     /// before it left.
     pub narrowed: Vec<(usize, usize)>,
     /// The best teams that were found, if any were searched for.
-    pub best: Option<Box<Proposal>>,
+    pub best: Option<Box<MatchProposal>>,
     /// The place of the strict rule by which nobody mirrors the ticket.
     pub unmirrored: Option<usize>,
     /// What the candidates have too few players for.
@@ -75,7 +75,7 @@ pub(super) struct Failure {
 }
 
 /// A search around one ticket.
-pub(super) struct Search<'p> {
+pub(super) struct MatchSearch<'p> {
     pool: &'p Pool<'p>,
     seed: u32,
     waited: f64,
@@ -84,7 +84,7 @@ pub(super) struct Search<'p> {
     combinations: Combinations,
 }
 
-impl<'p> Search<'p> {
+impl<'p> MatchSearch<'p> {
     /// The search for a match of `seed` and other `free` tickets. `random` is the seed of all
     /// random numbers.
     pub fn new(pool: &'p Pool<'p>, seed: u32, free: &Bits, budget: Budget, random: u64) -> Self {
@@ -104,7 +104,7 @@ impl<'p> Search<'p> {
     }
 
     /// Runs the starts for each size of teams that the wait allows, the largest first.
-    pub fn run(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Result<Proposal, Failure> {
+    pub fn run(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Result<MatchProposal, Failure> {
         let mut failure = Failure {
             narrowed: self.combinations.narrowed.clone(),
             ..Failure::default()
@@ -137,7 +137,7 @@ impl<'p> Search<'p> {
 
     /// The match with the cost that it has by the wait of its oldest ticket. That ticket can be older than
     /// the seed if its own search has failed; the rules may then allow more.
-    fn priced(&self, mut found: Proposal) -> Proposal {
+    fn priced(&self, mut found: MatchProposal) -> MatchProposal {
         let waited = found.tickets().map(|ticket| self.pool.waited(ticket));
         let waited = waited.fold(self.waited, f64::max);
         if waited > self.waited && found.cost.soft > 0.0 {
@@ -151,7 +151,12 @@ impl<'p> Search<'p> {
     /// Runs the numbered starts. One without any cost stops those with higher numbers, so the result is
     /// that of running them one after the other: the lowest-numbered without any cost, else the best by
     /// cost and number.
-    fn race(&self, size: usize, cores: &dyn Cores, cancelled: &AtomicBool) -> Option<Proposal> {
+    fn race(
+        &self,
+        size: usize,
+        cores: &dyn Cores,
+        cancelled: &AtomicBool,
+    ) -> Option<MatchProposal> {
         let solved = AtomicUsize::new(usize::MAX);
         let viable = self.viable(size);
         let run = |number: usize| {
@@ -166,7 +171,7 @@ impl<'p> Search<'p> {
             }
             Some(found)
         };
-        let mut best: Option<Proposal> = None;
+        let mut best: Option<MatchProposal> = None;
         for found in collect(cores, self.budget.starts, &run)
             .into_iter()
             .flatten()
@@ -213,7 +218,7 @@ impl<'p> Search<'p> {
         number: usize,
         size: usize,
         stop: &dyn Fn() -> bool,
-    ) -> Option<Proposal> {
+    ) -> Option<MatchProposal> {
         let combination = *viable.get(number % viable.len().max(1))?;
         let round = number / viable.len().max(1);
         let candidates = Candidates::of(self.pool, self.seed, &combination.tickets);
@@ -224,7 +229,7 @@ impl<'p> Search<'p> {
         }
         let mut teams = Teams::new(self.pool, size, self.waited, &self.combinations.settled);
         let found = |seats: Vec<Vec<u32>>, cost| {
-            Some(Proposal {
+            Some(MatchProposal {
                 teams: seats,
                 size,
                 cost,

@@ -1,6 +1,6 @@
 //! The nearest match: teams that meet the rules as far as they go, and what they lack.
 
-use super::{Candidates, Cost, Search, Teams, pairs};
+use super::{Candidates, Cost, MatchSearch, Teams, pairs};
 use crate::matchmaking::pool::Pool;
 
 /// Teams that are not full, or that violate a rule.
@@ -29,7 +29,7 @@ pub(in crate::matchmaking) struct Lack {
     pub count: usize,
 }
 
-impl Search<'_> {
+impl MatchSearch<'_> {
     /// The teams around the seed that lack the fewest players; `None` if no combination has the seed.
     pub fn nearest(&self) -> Option<Nearest> {
         let mut best: Option<(usize, Cost, Nearest)> = None;

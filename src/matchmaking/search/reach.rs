@@ -9,13 +9,13 @@ use crate::matchmaking::{
 
 /// The hard rules by which tickets that are still to come can be too few.
 pub(super) struct Reach<'p> {
-    rules: Vec<Counted<'p>>,
+    rules: Vec<CountedRule<'p>>,
     pool: &'p Pool<'p>,
     teams: usize,
 }
 
 /// One rule: how often each of its values is on each team, and how often it can still come.
-struct Counted<'p> {
+struct CountedRule<'p> {
     symbols: &'p Symbols,
     share: Share,
     /// The counts by value and team.
@@ -28,7 +28,7 @@ struct Counted<'p> {
     most: i64,
 }
 
-impl Counted<'_> {
+impl CountedRule<'_> {
     /// The most players whom a value can bring, if it occurs so often.
     fn seats(&self, symbol: usize, ticket: Option<usize>) -> i64 {
         let count = self.all.get(symbol).copied().unwrap_or(0);
@@ -45,7 +45,7 @@ impl<'p> Reach<'p> {
             let limit = rule.limit(pool.waited(candidates.seed), size);
             bound.share(teams, limit)
         });
-        let rules = shares.map(|(symbols, share)| Counted {
+        let rules = shares.map(|(symbols, share)| CountedRule {
             symbols,
             share,
             on: vec![0; symbols.count() * teams],

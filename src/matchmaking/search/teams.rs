@@ -1,7 +1,7 @@
 //! The teams of a match while they are being chosen, with the cost of every rule that the choice of
 //! the candidates has not settled.
 
-use crate::matchmaking::{pool::Pool, queue::QueueRule, rules::Tally};
+use crate::matchmaking::{pool::Pool, queue::QueueRule, rules::RuleTally};
 
 /// What the violations cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,7 +37,7 @@ pub(super) struct Teams<'p> {
 
 struct Term<'p> {
     rule: &'p QueueRule,
-    tally: Box<dyn Tally + 'p>,
+    tally: Box<dyn RuleTally + 'p>,
 }
 
 impl<'p> Teams<'p> {

@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Event {
+pub(super) enum CrowdEvent {
     /// A party queues.
     Arrive(usize),
     /// The patience of a party's so-and-so-many-th ticket ends, or its time to live.
@@ -20,13 +20,13 @@ pub(super) enum Event {
 /// Events in the order of their times; those of one time in the order in which they were added.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    events: BinaryHeap<Reverse<(u64, u64, CrowdEvent)>>,
     added: u64,
 }
 
 impl Agenda {
     /// Adds an event at a time in milliseconds.
-    pub fn add(&mut self, at: u64, event: Event) {
+    pub fn add(&mut self, at: u64, event: CrowdEvent) {
         self.events.push(Reverse((at, self.added, event)));
         self.added += 1;
     }
@@ -37,7 +37,7 @@ impl Agenda {
     }
 
     /// Takes the next event, with its time.
-    pub fn take(&mut self) -> Option<(u64, Event)> {
+    pub fn take(&mut self) -> Option<(u64, CrowdEvent)> {
         let Reverse((at, _, event)) = self.events.pop()?;
         Some((at, event))
     }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::waits::{Category, Waits};
+use super::waits::{Category, CategoryWaits};
 use crate::matchmaking::{AttributeType, Queue, Ticket, Value};
 
 /// The most values of an attribute by which tickets are divided.
@@ -15,7 +15,7 @@ const MOST: usize = 12;
 
 /// The categories of all tickets, by number.
 #[derive(Debug, Default)]
-pub(super) struct Labels {
+pub(super) struct WaitLabels {
     names: Vec<String>,
     numbers: HashMap<String, u16>,
     all: Category,
@@ -24,7 +24,7 @@ pub(super) struct Labels {
     deciles: [Category; 10],
 }
 
-impl Labels {
+impl WaitLabels {
     fn number(&mut self, name: String) -> u16 {
         if let Some(number) = self.numbers.get(&name) {
             return *number;
@@ -72,7 +72,7 @@ impl Labels {
     }
 
     /// The waits of all tickets.
-    pub fn all(&self) -> Waits {
+    pub fn all(&self) -> CategoryWaits {
         self.all.report("all")
     }
 
@@ -92,11 +92,12 @@ impl Labels {
     }
 
     /// The waits by category, in the order of the names.
-    pub fn waits(&self) -> Vec<Waits> {
+    pub fn waits(&self) -> Vec<CategoryWaits> {
         let mut named: Vec<(&String, &Category)> = self.names.iter().zip(&self.single).collect();
         named.retain(|(_, category)| category.waits.count() > 0);
         named.sort_by_key(|one| natural(one.0));
-        let mut waits: Vec<Waits> = named.iter().map(|(name, one)| one.report(name)).collect();
+        let mut waits: Vec<CategoryWaits> =
+            named.iter().map(|(name, one)| one.report(name)).collect();
         let deciles = (1..)
             .zip(&self.deciles)
             .filter(|(_, one)| one.waits.count() > 0);
@@ -105,7 +106,7 @@ impl Labels {
     }
 
     /// The two categories together whose tickets waited longest, by their 95th percentile.
-    pub fn worst(&self, count: usize) -> Vec<Waits> {
+    pub fn worst(&self, count: usize) -> Vec<CategoryWaits> {
         let name = |at: u16| self.names.get(usize::from(at)).map_or("", String::as_str);
         let many = self
             .pairs
@@ -114,7 +115,7 @@ impl Labels {
         let report = |(&(one, other), category): (&(u16, u16), &Category)| {
             category.report(&format!("{}, {}", name(one), name(other)))
         };
-        let mut waits: Vec<Waits> = many.map(report).collect();
+        let mut waits: Vec<CategoryWaits> = many.map(report).collect();
         waits.sort_by(|one, other| {
             let longest = other.p95.total_cmp(&one.p95);
             longest.then_with(|| one.category.cmp(&other.category))

@@ -6,7 +6,7 @@ use crate::matchmaking::Ticket;
 
 /// A ticket of the simulation.
 #[derive(Clone, Debug)]
-pub(super) struct Waiting {
+pub(super) struct WaitingParty {
     pub party: usize,
     /// How many tickets the party has submitted, this one included.
     pub visit: u32,
@@ -22,22 +22,22 @@ pub(super) struct Waiting {
 
 /// The tickets that wait.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct WaitingLine {
     tickets: Vec<Ticket>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingParty>,
     places: HashMap<usize, usize>,
 }
 
-impl Line {
+impl WaitingLine {
     /// Adds a ticket.
-    pub fn add(&mut self, ticket: Ticket, waiting: Waiting) {
+    pub fn add(&mut self, ticket: Ticket, waiting: WaitingParty) {
         self.places.insert(waiting.party, self.tickets.len());
         self.tickets.push(ticket);
         self.waiting.push(waiting);
     }
 
     /// Removes a party's ticket, if it waits.
-    pub fn remove(&mut self, party: usize) -> Option<(Ticket, Waiting)> {
+    pub fn remove(&mut self, party: usize) -> Option<(Ticket, WaitingParty)> {
         let place = self.places.remove(&party)?;
         let removed = (
             self.tickets.swap_remove(place),
@@ -50,12 +50,12 @@ impl Line {
     }
 
     /// A party's ticket, if it waits.
-    pub fn get(&self, party: usize) -> Option<&Waiting> {
+    pub fn get(&self, party: usize) -> Option<&WaitingParty> {
         self.waiting.get(*self.places.get(&party)?)
     }
 
     /// The ticket at a place of [`tickets`](Self::tickets).
-    pub fn at(&self, place: usize) -> Option<&Waiting> {
+    pub fn at(&self, place: usize) -> Option<&WaitingParty> {
         self.waiting.get(place)
     }
 

@@ -20,23 +20,23 @@ mod report;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod visits;
 mod waits;
 
 use std::collections::BTreeMap;
 
-use super::{
-    AGAIN_MILLIS, Plan, PlannedMatch, Queue, REST, Ticket, TicketError,
-    draw::{exponential, log_normal},
-};
+use super::{AGAIN_MILLIS, Plan, PlannedMatch, Queue, REST, Ticket, TicketError};
 use crate::domain::seeded_hash;
-use agenda::{Agenda, Event};
+use agenda::{Agenda, CrowdEvent};
 use crowd::Crowd;
-use line::{Line, Waiting};
-use ready::Asked;
-pub use report::{Closeness, Counts, RuleShare, SimulationReport, SizeShare, Spread, WaitCurve};
+use line::{WaitingLine, WaitingParty};
+use ready::AskedMatch;
+pub use report::{
+    Closeness, MatchQuantiles, RuleShare, SimulationReport, SizeShare, TicketCounts, WaitCurve,
+};
 use report::{Findings, Tallies};
 pub use settings::SimulationSettings;
-pub use waits::Waits;
+pub use waits::CategoryWaits;
 
 /// A simulation of one queue.
 pub struct Simulation<'q> {
@@ -47,16 +47,16 @@ pub struct Simulation<'q> {
     /// The time in milliseconds.
     now: u64,
     end: u64,
-    line: Line,
+    line: WaitingLine,
     /// Number of tickets that each party has submitted.
     visits: Vec<u32>,
     /// When the last round began.
     began: Option<u64>,
     /// Whether tickets have come or gone since then.
     stale: bool,
-    found: Vec<Found>,
+    found: Vec<SimulatedMatch>,
     /// The matches that not all players have accepted yet.
-    asked: BTreeMap<u64, Asked>,
+    asked: BTreeMap<u64, AskedMatch>,
     /// The matches of the last players, where a rule looks at them.
     met: ready::Met,
     tallies: Tallies,
@@ -65,7 +65,7 @@ pub struct Simulation<'q> {
 }
 
 /// A proposal of the last round.
-struct Found {
+struct SimulatedMatch {
     /// The parties, each with the number of its ticket.
     parties: Vec<(usize, u32)>,
     findings: Findings,
@@ -82,7 +82,7 @@ impl<'q> Simulation<'q> {
             let until = settings.battle + settings.rest;
             agenda.add(
                 millis(until * crowd.visit(party, 0).unit()),
-                Event::Arrive(party),
+                CrowdEvent::Arrive(party),
             );
         }
         Self {
@@ -93,7 +93,7 @@ impl<'q> Simulation<'q> {
             agenda,
             now: 0,
             end: millis(settings.length),
-            line: Line::default(),
+            line: WaitingLine::default(),
             began: None,
             stale: false,
             found: Vec::new(),
@@ -181,11 +181,11 @@ impl<'q> Simulation<'q> {
         self.found = found.collect();
         if !self.found.is_empty() {
             let search = self.settings.spacing_millis / u64::from(REST);
-            self.agenda.add(self.now + search, Event::Commit);
+            self.agenda.add(self.now + search, CrowdEvent::Commit);
         }
     }
 
-    fn proposal(&self, found: &PlannedMatch) -> Found {
+    fn proposal(&self, found: &PlannedMatch) -> SimulatedMatch {
         let tickets = self.line.tickets();
         let places = || found.teams.iter().flatten();
         let parties = places().filter_map(|place| self.line.at(*place));
@@ -195,7 +195,7 @@ impl<'q> Simulation<'q> {
                 .flat_map(|waiting| self.crowd.strengths(waiting.party))
                 .collect()
         });
-        Found {
+        SimulatedMatch {
             parties: parties
                 .map(|waiting| (waiting.party, waiting.visit))
                 .collect(),
@@ -209,91 +209,14 @@ impl<'q> Simulation<'q> {
         }
     }
 
-    fn happen(&mut self, event: Event) {
+    fn happen(&mut self, event: CrowdEvent) {
         match event {
-            Event::Arrive(party) => self.arrive(party),
-            Event::GiveUp(party, visit) => self.give_up(party, visit),
-            Event::Commit => self.commit(),
-            Event::Decline(id, party) => self.decline(id, party),
-            Event::Accept(id) => self.accept(id),
+            CrowdEvent::Arrive(party) => self.arrive(party),
+            CrowdEvent::GiveUp(party, visit) => self.give_up(party, visit),
+            CrowdEvent::Commit => self.commit(),
+            CrowdEvent::Decline(id, party) => self.decline(id, party),
+            CrowdEvent::Accept(id) => self.accept(id),
         }
-    }
-
-    fn arrive(&mut self, party: usize) {
-        let Some(visit) = self.visits.get_mut(party) else {
-            return;
-        };
-        *visit += 1;
-        let visit = *visit;
-        let mut stream = self.crowd.visit(party, visit);
-        let met = self.met.of(party);
-        let ticket = match self.crowd.ticket(party, visit, met, &mut stream) {
-            Ok(ticket) => ticket,
-            Err(error) => {
-                self.refused = Some(error);
-                return;
-            }
-        };
-        let settings = &self.settings;
-        let patience = log_normal(settings.patience, settings.patience_spread, &mut stream);
-        let ttl = f64::from(self.queue.settings().ttl.get());
-        let waiting = Waiting {
-            party,
-            visit,
-            since: self.now,
-            until: self.now + millis(patience.min(ttl)),
-            expires: ttl <= patience,
-            labels: self.tallies.labels.of(self.queue, &ticket),
-        };
-        self.tallies.counts.queued += 1;
-        self.tallies.players += ticket.players.len() as u64;
-        self.enter(ticket, waiting);
-    }
-
-    /// Puts a ticket into the queue, for the first time or again.
-    fn enter(&mut self, ticket: Ticket, waiting: Waiting) {
-        self.stale = true;
-        self.agenda.add(
-            waiting.until.max(self.now),
-            Event::GiveUp(waiting.party, waiting.visit),
-        );
-        self.line.add(ticket, waiting);
-    }
-
-    fn give_up(&mut self, party: usize, visit: u32) {
-        let waits = self
-            .line
-            .get(party)
-            .is_some_and(|waiting| waiting.visit == visit);
-        if !waits {
-            return; // it has a match, or is asked whether it accepts one
-        }
-        if let Some((_, waiting)) = self.line.remove(party) {
-            self.stale = true;
-            let counts = &mut self.tallies.counts;
-            match waiting.expires {
-                true => counts.expired += 1,
-                false => counts.cancelled += 1,
-            }
-            self.leave(&waiting, false);
-        }
-    }
-
-    /// Counts a ticket that is final now, and lets its party come back later: after a match, or after
-    /// something else that takes as long.
-    fn leave(&mut self, waiting: &Waiting, is_matched: bool) {
-        let waited = self.now - waiting.since.min(self.now);
-        let decile = self.crowd.decile(waiting.party);
-        self.tallies
-            .labels
-            .count(&waiting.labels, decile, waited, is_matched);
-        let settings = &self.settings;
-        // The next ticket's numbers have another stream, and this one's first numbers are used.
-        let mut stream = self.crowd.visit(waiting.party, !waiting.visit);
-        let early = 1.0 + settings.battle_spread * (2.0 * stream.unit() - 1.0);
-        let away = settings.battle * early + exponential(settings.rest, &mut stream);
-        self.agenda
-            .add(self.now + millis(away).max(1), Event::Arrive(waiting.party));
     }
 
     /// Forms the matches that the last round has found.
@@ -321,7 +244,7 @@ impl<'q> Simulation<'q> {
     }
 
     /// Begins a match.
-    fn play(&mut self, seats: Vec<(Ticket, Waiting)>, findings: Findings) {
+    fn play(&mut self, seats: Vec<(Ticket, WaitingParty)>, findings: Findings) {
         let players: usize = seats.iter().map(|(ticket, _)| ticket.players.len()).sum();
         self.tallies.add_match(players, findings);
         self.met.add(&seats);

@@ -2,18 +2,23 @@
 
 use std::collections::HashMap;
 
-use super::{Findings, Simulation, agenda::Event, line::Waiting};
+use super::{Findings, Simulation, agenda::CrowdEvent, line::WaitingParty};
 use crate::matchmaking::{Queue, Ticket, draw::exponential};
 
 /// A match that not all players have accepted yet.
-pub(super) struct Asked {
-    pub seats: Vec<(Ticket, Waiting)>,
+pub(super) struct AskedMatch {
+    pub seats: Vec<(Ticket, WaitingParty)>,
     findings: Findings,
 }
 
 impl Simulation<'_> {
     /// Asks all players of a match. The first who declines, or is too late, ends it.
-    pub(super) fn ask(&mut self, seats: Vec<(Ticket, Waiting)>, findings: Findings, seconds: u32) {
+    pub(super) fn ask(
+        &mut self,
+        seats: Vec<(Ticket, WaitingParty)>,
+        findings: Findings,
+        seconds: u32,
+    ) {
         let id = self.tallies.matches + self.tallies.dissolved + self.asked.len() as u64;
         let (mut last, mut declined) = (0.0_f64, None::<(f64, usize)>);
         for (ticket, waiting) in &seats {
@@ -32,11 +37,11 @@ impl Simulation<'_> {
             }
         }
         let (after, event) = match declined {
-            Some((at, party)) => (at, Event::Decline(id, party)),
-            None => (last, Event::Accept(id)),
+            Some((at, party)) => (at, CrowdEvent::Decline(id, party)),
+            None => (last, CrowdEvent::Accept(id)),
         };
         self.agenda.add(self.now + super::millis(after), event);
-        self.asked.insert(id, Asked { seats, findings });
+        self.asked.insert(id, AskedMatch { seats, findings });
     }
 
     /// Ends a match that a party does not want: its ticket leaves, the others go back with the time that
@@ -88,7 +93,7 @@ impl Met {
     }
 
     /// Notes a match.
-    pub fn add(&mut self, seats: &[(Ticket, Waiting)]) {
+    pub fn add(&mut self, seats: &[(Ticket, WaitingParty)]) {
         if self.matches == 0 {
             return;
         }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{labels::Labels, waits::Waits};
+use super::{labels::WaitLabels, waits::CategoryWaits};
 use crate::matchmaking::RuleReport;
 
 /// What became of the tickets. Each ticket that was queued is in one of the other counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct TicketCounts {
     /// Tickets that were submitted.
     pub queued: u64,
     /// Tickets that had a match.
@@ -50,7 +50,7 @@ pub struct RuleShare {
 
 /// The quantiles of a number over all matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spread {
+pub struct MatchQuantiles {
     /// The number that half of the matches do not exceed.
     pub p50: f64,
     /// The number that 95 % of the matches do not exceed.
@@ -59,7 +59,7 @@ pub struct Spread {
     pub most: f64,
 }
 
-impl Spread {
+impl MatchQuantiles {
     pub(super) fn of(mut numbers: Vec<f64>) -> Self {
         numbers.sort_by(f64::total_cmp);
         let at = |share: f64| {
@@ -79,10 +79,10 @@ impl Spread {
 pub struct Closeness {
     /// The largest minus the smallest sum of a team, of the attribute by which the queue makes teams
     /// even.
-    pub gap: Spread,
+    pub gap: MatchQuantiles,
     /// How far from even the chance of the strongest of the teams is, by Elo's formula on the teams' mean
     /// strengths.
-    pub chance: Spread,
+    pub chance: MatchQuantiles,
 }
 
 /// For plots: within how many seconds which share of the waits ended.
@@ -106,7 +106,7 @@ pub struct SimulationReport {
     /// The seed of all random numbers.
     pub seed: u64,
     /// What became of the tickets.
-    pub tickets: Counts,
+    pub tickets: TicketCounts,
     /// Number of players of all tickets.
     pub players: u64,
     /// Number of rounds.
@@ -124,15 +124,15 @@ pub struct SimulationReport {
     /// The matches by the size of their teams, the largest first.
     pub sizes: Vec<SizeShare>,
     /// What the violations of the rules that are not hard cost together, over all matches.
-    pub penalty: Spread,
+    pub penalty: MatchQuantiles,
     /// What each rule found.
     pub rules: Vec<RuleShare>,
     /// How close the matches were.
     pub closeness: Closeness,
     /// The waits of all tickets, then by category.
-    pub waits: Vec<Waits>,
+    pub waits: Vec<CategoryWaits>,
     /// The pairs of categories with the longest waits, by their 95th percentile.
-    pub worst: Vec<Waits>,
+    pub worst: Vec<CategoryWaits>,
     /// The distributions of the waits of all tickets, then by number of players.
     pub curves: Vec<WaitCurve>,
 }
@@ -140,14 +140,14 @@ pub struct SimulationReport {
 /// What is counted while a simulation runs.
 #[derive(Debug, Default)]
 pub(super) struct Tallies {
-    pub counts: Counts,
+    pub counts: TicketCounts,
     pub players: u64,
     pub rounds: u64,
     pub waiting: u64,
     pub matches: u64,
     pub dropped: u64,
     pub dissolved: u64,
-    pub labels: Labels,
+    pub labels: WaitLabels,
     sizes: BTreeMap<usize, (u64, u64)>,
     rules: Vec<RuleShare>,
     penalties: Vec<f64>,
@@ -225,11 +225,11 @@ impl Tallies {
                     .map_or(0, |(_, players)| *players),
             ),
             sizes: self.sizes.iter().rev().map(size).collect(),
-            penalty: Spread::of(self.penalties),
+            penalty: MatchQuantiles::of(self.penalties),
             rules,
             closeness: Closeness {
-                gap: Spread::of(self.gaps),
-                chance: Spread::of(self.chances),
+                gap: MatchQuantiles::of(self.gaps),
+                chance: MatchQuantiles::of(self.chances),
             },
             waits,
             worst: self.labels.worst(5),

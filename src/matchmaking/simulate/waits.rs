@@ -86,7 +86,7 @@ impl Histogram {
 
 /// How long the tickets of one category waited, until they had a match or left the queue otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Waits {
+pub struct CategoryWaits {
     /// What the tickets have in common, such as `tier 7`.
     pub category: String,
     /// Number of tickets that left the queue.
@@ -113,8 +113,8 @@ pub(super) struct Category {
 }
 
 impl Category {
-    pub fn report(&self, category: &str) -> Waits {
-        Waits {
+    pub fn report(&self, category: &str) -> CategoryWaits {
+        CategoryWaits {
             category: category.to_owned(),
             tickets: self.waits.count(),
             matched: self.matched as f64 / self.waits.count().max(1) as f64,

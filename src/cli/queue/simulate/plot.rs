@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-use crate::matchmaking::{SimulationReport, Waits};
+use crate::matchmaking::{SimulationReport, CategoryWaits};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -56,7 +56,7 @@ fn distribution(path: &Path, report: &SimulationReport) -> Result<(), Failure> {
 
 /// For each category, the median, the 95th and the 99th percentile of its waits.
 fn categories(path: &Path, report: &SimulationReport) -> Result<(), Failure> {
-    let rows: &[Waits] = &report.waits;
+    let rows: &[CategoryWaits] = &report.waits;
     let most = rows.iter().map(|waits| waits.p99).fold(0.1, f64::max);
     let height = 90 + 18 * rows.len() as u32;
     let root = SVGBackend::new(path, (640, height)).into_drawing_area();

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::Outcome;
 use crate::{
     cli::table::{printable, table},
-    matchmaking::{SimulationReport, Spread, Waits},
+    matchmaking::{SimulationReport, MatchQuantiles, CategoryWaits},
 };
 
 /// Prints what became of the tickets, how long they waited, and what the matches were like.
@@ -56,7 +56,7 @@ fn counts(out: &mut impl Write, report: &SimulationReport) -> io::Result<()> {
     )
 }
 
-fn waits(out: &mut impl Write, head: &str, rows: &[Waits]) -> io::Result<()> {
+fn waits(out: &mut impl Write, head: &str, rows: &[CategoryWaits]) -> io::Result<()> {
     let heads = [
         head, ">number", ">matched", ">mean s", ">p50 s", ">p95 s", ">p99 s", ">most s",
     ];
@@ -104,7 +104,7 @@ fn matches(out: &mut impl Write, report: &SimulationReport) -> io::Result<()> {
     }
     writeln!(out, "{rules}")?;
     let mut spreads = table(&["of a match", ">p50", ">p95", ">most"]);
-    let rows: [(&str, &Spread); 3] = [
+    let rows: [(&str, &MatchQuantiles); 3] = [
         ("difference of the teams' sums", &report.closeness.gap),
         ("chance, from even", &report.closeness.chance),
         ("penalty", &report.penalty),

@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::{
-    super::{Budget, Search},
+    super::{Budget, MatchSearch},
     Candidates, Cost, Teams, anneal, exact, pairs, small_queue, tickets,
 };
 use crate::{
@@ -41,7 +41,7 @@ fn searches_that_reach_zero() {
     let pool = Pool::new(&queue, &tickets, None);
     let (mut zero, mut first) = (0, 0);
     for seed in (0..4_000).step_by(4) {
-        let search = Search::new(&pool, seed, &pool.all(), BUDGET, 1);
+        let search = MatchSearch::new(&pool, seed, &pool.all(), BUDGET, 1);
         if let Ok(found) = search.run(&OneCore, &AtomicBool::new(false)) {
             zero += usize::from(found.cost == Cost::default());
             first += usize::from(found.start == 0);

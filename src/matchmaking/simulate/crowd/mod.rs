@@ -4,15 +4,16 @@
 //! seed and the party's number, what it changes from ticket to ticket (its vehicles) also from the
 //! number of the ticket. So the same players come with the same tickets, whatever the queue does.
 
+mod stated;
+
 use std::collections::BTreeMap;
 
 use super::SimulationSettings;
 use crate::{
     domain::{Stream, StreamPurpose, seeded_hash},
     matchmaking::{
-        AttributeType, Known, PlayerSpec, Queue, Raw, Ticket, TicketError, TicketSpec,
+        AttributeType, Known, PlayerSpec, Queue, Ticket, TicketError, TicketSpec,
         draw::{Zipf, normal},
-        load::KINDS,
     },
 };
 
@@ -43,7 +44,7 @@ struct Party {
 }
 
 /// What the members of a party share in one ticket.
-struct Shared {
+struct PartyHabits {
     tier: f64,
     modes: Vec<String>,
     mouse: bool,
@@ -51,7 +52,7 @@ struct Shared {
 }
 
 /// One player in one ticket.
-struct Member {
+struct CrowdMember {
     strength: f64,
     tier: f64,
     rank: usize,
@@ -212,7 +213,7 @@ impl<'q> Crowd<'q> {
         })
     }
 
-    fn shared(&self, habits: &mut Stream, stream: &mut Stream) -> Shared {
+    fn shared(&self, habits: &mut Stream, stream: &mut Stream) -> PartyHabits {
         let load = &self.settings.load;
         let modes = ["encounter", "supremacy"];
         let modes = match habits.unit() < load.one_mode {
@@ -220,7 +221,7 @@ impl<'q> Crowd<'q> {
             false => modes.map(str::to_owned).to_vec(),
         };
         let tier = load.tier_mean + load.tier_deviation * normal(stream);
-        Shared {
+        PartyHabits {
             modes,
             mouse: habits.unit() < load.mouse,
             single: habits.unit() < load.single_control,
@@ -230,12 +231,12 @@ impl<'q> Crowd<'q> {
 
     fn member(
         &self,
-        shared: &Shared,
+        shared: &PartyHabits,
         strength: f64,
         may_be_below: bool,
         habits: &mut Stream,
         stream: &mut Stream,
-    ) -> Member {
+    ) -> CrowdMember {
         let load = &self.settings.load;
         let maps = (0..load.maps).filter(|_| habits.unit() < load.loaded);
         let maps = maps.map(|map| format!("map{map}")).collect();
@@ -243,86 +244,13 @@ impl<'q> Crowd<'q> {
         let rank = self.vehicles.rank(stream);
         // A party whose newest vehicle is below its highest could play with nobody.
         let is_new = stream.unit() < load.newcomers && !below;
-        Member {
+        CrowdMember {
             strength,
             tier: shared.tier - f64::from(u8::from(below)),
             rank,
             is_new,
             maps,
         }
-    }
-
-    /// What a player states: a value for each attribute that the queue declares.
-    fn attributes(
-        &self,
-        shared: &Shared,
-        member: &Member,
-        habits: &mut Stream,
-    ) -> BTreeMap<String, Raw> {
-        let mut stated = BTreeMap::new();
-        for (name, attribute) in &self.queue.settings().attributes {
-            let raw = match (name.as_str(), &attribute.of) {
-                ("tier", AttributeType::Int { .. }) => Some(Raw::Number(member.tier)),
-                ("tier_cap", AttributeType::Int { .. }) => {
-                    member.is_new.then_some(Raw::Number(member.tier))
-                }
-                ("kind", AttributeType::Enum(words)) => {
-                    let kind = KINDS[member.rank % KINDS.len()];
-                    let known = words.iter().any(|word| word == kind);
-                    let other = words.get(member.rank % words.len().max(1));
-                    let other = other.map_or("", String::as_str);
-                    Some(Raw::Text(if known { kind } else { other }.to_owned()))
-                }
-                ("vehicle", AttributeType::Id) => {
-                    Some(Raw::Text(format!("v{}-{}", member.tier, member.rank)))
-                }
-                ("modes", AttributeType::Set(words)) if fits(words, &shared.modes) => {
-                    Some(Raw::List(shared.modes.clone()))
-                }
-                ("maps", AttributeType::Set(words)) if words.is_empty() => {
-                    Some(Raw::List(member.maps.clone()))
-                }
-                ("control", AttributeType::Enum(words)) if fits(words, &CONTROLS) => {
-                    Some(Raw::Text(CONTROLS[usize::from(shared.mouse)].to_owned()))
-                }
-                ("same_control", AttributeType::Flag) => Some(Raw::Flag(shared.single)),
-                ("rating", AttributeType::Num) => Some(Raw::Number(Self::rating(member.strength))),
-                (_, of) => self.by_type(of, habits),
-            };
-            stated.extend(raw.map(|raw| (name.clone(), raw)));
-        }
-        stated
-    }
-
-    /// A value of an attribute of which only the type is known. A party keeps it.
-    fn by_type(&self, of: &AttributeType, habits: &mut Stream) -> Option<Raw> {
-        let load = &self.settings.load;
-        Some(match of {
-            AttributeType::Int { least, most } => {
-                let range = i64::from(*most) - i64::from(*least);
-                let above = habits.index(usize::try_from(range).unwrap_or(0) + 1);
-                Raw::Number(f64::from(*least) + above as f64)
-            }
-            AttributeType::Num => Raw::Number((100.0 * habits.unit()).round()),
-            AttributeType::Enum(words) => Raw::Text(words.get(habits.index(words.len()))?.clone()),
-            AttributeType::Id => Raw::Text(format!("id{}", self.vehicles.rank(habits))),
-            AttributeType::Flag => Raw::Flag(habits.unit() < load.single_control),
-            AttributeType::Set(words) if words.is_empty() => return None,
-            AttributeType::Set(words) => {
-                let one = words.get(habits.index(words.len()))?;
-                let mut drawn = words.iter().filter(|_| habits.unit() < 0.5);
-                let mut list: Vec<String> = drawn.by_ref().cloned().collect();
-                list.push(one.clone());
-                Raw::List(list)
-            }
-            AttributeType::Map => {
-                let near = ["eu", "us", "asia"].map(|word| {
-                    let far = (20.0 + 160.0 * habits.unit()).round();
-                    (word.to_owned(), far)
-                });
-                Raw::Map(BTreeMap::from(near))
-            }
-        })
     }
 }
 
@@ -333,14 +261,6 @@ fn tiers(queue: &Queue) -> (f64, f64) {
         Some(AttributeType::Int { least, most }) => (f64::from(*least), f64::from(*most)),
         _ => (1.0, 10.0),
     }
-}
-
-const CONTROLS: [&str; 2] = ["touch", "mouse"];
-
-/// Whether all words may be stated.
-fn fits(allowed: &[String], words: &[impl AsRef<str>]) -> bool {
-    let known = |word: &str| allowed.is_empty() || allowed.iter().any(|allowed| allowed == word);
-    words.iter().all(|word| known(word.as_ref()))
 }
 
 /// The identity of a party's player.
