@@ -15,7 +15,7 @@ use crate::{
     coordinator::Hosted,
     domain::MatchId,
     matchmaking::{
-        Addition, OpenMatch, PlanInput, Player, Queue, RuleReport, Ticket, TicketSpec, Value,
+        Addition, OpenMatch, PlanInput, Queue, RuleReport, Ticket, TicketPlayer, TicketSpec, Value,
     },
     tickets::{Life, TicketNumber},
 };
@@ -284,7 +284,7 @@ impl Hosting {
 
 impl Queue {
     /// A player's number for a word of a declared `map num`.
-    fn entry(&self, player: &Player, attribute: &str, word: &str) -> Option<f64> {
+    fn entry(&self, player: &TicketPlayer, attribute: &str, word: &str) -> Option<f64> {
         let at = self
             .settings()
             .attributes

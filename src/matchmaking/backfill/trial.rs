@@ -3,14 +3,14 @@
 use super::game::Game;
 use crate::matchmaking::{
     queue::QueueRule,
-    rules::{Bound, Tally},
+    rules::{Bound, RuleTally},
 };
 
 /// A rule with the violation of the teams as they are being filled.
 pub(super) struct Term<'p> {
     pub rule: &'p QueueRule,
     pub bound: &'p dyn Bound,
-    pub tally: Box<dyn Tally + 'p>,
+    pub tally: Box<dyn RuleTally + 'p>,
     /// The violation without any addition.
     pub before: f64,
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::Outcome;
 use crate::{
     cli::table::{printable, table},
-    matchmaking::{SimulationReport, MatchQuantiles, CategoryWaits},
+    matchmaking::{CategoryWaits, MatchQuantiles, SimulationReport},
 };
 
 /// Prints what became of the tickets, how long they waited, and what the matches were like.
