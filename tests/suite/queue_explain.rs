@@ -207,7 +207,10 @@ fn a_hangup_makes_the_daemon_read_its_queues_again() {
         "the configuration cannot be read again",
     );
     let fewer = TIERS.replace("int 1..10", "int 1..8");
-    hangup(&fewer, "the queues of the configuration are taken over");
+    hangup(
+        &fewer,
+        "the queues, clients and limits of the configuration are taken over",
+    );
     let mut news = [line(), line()];
     news.sort();
     assert_eq!(

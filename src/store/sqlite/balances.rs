@@ -33,7 +33,7 @@ const TABLES: [(&str, &str); 3] = [
          FROM (SELECT *, max(chance, 1 - chance) AS favoured,
                       CASE WHEN chance >= 0.5 THEN won ELSE 1 - won END AS won_by_favourite
                FROM rated)
-         WHERE won_by_favourite IS NOT NULL GROUP BY ruleset, week, step",
+         WHERE favoured IS NOT NULL AND won_by_favourite IS NOT NULL GROUP BY ruleset, week, step",
     ),
 ];
 
