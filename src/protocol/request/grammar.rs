@@ -76,14 +76,14 @@ impl Request {
             b"ROLE" => role(&mut words)?,
             b"START" => Self::Start,
             b"SCORE" => score(&mut words)?,
-            b"POINTS" => Self::Points {
-                id: words.word("the player")?,
-                points: points(&mut words)?,
-            },
-            b"BEHAVIOUR" => Self::Behaviour {
-                id: words.word("the player")?,
-                points: points(&mut words)?,
-            },
+            b"POINTS" => {
+                let (id, points) = player_and_points(&mut words)?;
+                Self::Points { id, points }
+            }
+            b"BEHAVIOUR" => {
+                let (id, points) = player_and_points(&mut words)?;
+                Self::Behaviour { id, points }
+            }
             b"KILL" => Self::Kill {
                 killer: words.word_or_empty("the killer")?,
                 victim: words.word_or_empty("the victim")?,
@@ -440,6 +440,11 @@ fn put_end(line: &mut WordWriter<'_>, verdict: Verdict) {
         Verdict::Won(team) => line.plain(team),
         Verdict::Draw => line.plain("draw"),
     }
+}
+
+/// A player, and points of that player.
+fn player_and_points(words: &mut Words) -> Result<(Ident, f64), Refusal> {
+    Ok((words.word("the player")?, points(words)?))
 }
 
 fn points(words: &mut Words) -> Result<f64, Refusal> {
