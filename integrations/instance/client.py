@@ -127,22 +127,30 @@ class Client:
         if player in self.absent:
             return
         host, port = address.rsplit(":", 1)
-        started = False
-        try:
-            reader, writer = await asyncio.open_connection(host, int(port))
-            writer.write(f"{secret} {player}\n".encode())
-            while line := (await reader.readline()).decode().strip():
-                if line == "start":
-                    started = True
-                    if random.random() < self.args.leaves:
-                        await asyncio.sleep(random.uniform(0, 0.2))
-                        ticket.played[player] = "left"
+        started, admitted = False, False
+        # In play, the player may be faster than the news of them on the way to the instance, which says "no" then.
+        for _ in range(20):
+            try:
+                reader, writer = await asyncio.open_connection(host, int(port))
+                writer.write(f"{secret} {player}\n".encode())
+                while line := (await reader.readline()).decode().strip():
+                    if line == "no":
                         break
-                if line == "over":
-                    ticket.played[player] = "over"
-            writer.close()
-        except OSError:
-            pass
+                    admitted = True
+                    if line == "start":
+                        started = True
+                        if random.random() < self.args.leaves:
+                            await asyncio.sleep(random.uniform(0, 0.2))
+                            ticket.played[player] = "left"
+                            break
+                    if line == "over":
+                        ticket.played[player] = "over"
+                writer.close()
+            except OSError:
+                break
+            if admitted or line != "no":
+                break
+            await asyncio.sleep(0.1)
         if started and not ticket.played[player]:
             ticket.played[player] = "lost"
 

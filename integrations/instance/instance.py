@@ -304,7 +304,8 @@ class Instance:
                     note("refused", line=answer, why=str(error))
                     if match:
                         match.drop()
-            line.ask("LOAD %.3f" % (len(self.matches) / self.args.slots))
+            # A match that has just ended may still be counted here.
+            line.ask("LOAD %.3f" % min(1, len(self.matches) / self.args.slots))
             if not self.answers:
                 time.sleep(0.02)
 

@@ -137,9 +137,9 @@ pub trait Derived: Send + Sync {
     async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError>;
 
     /// Replaces the derived tables in one transaction. If `all` is set, the given rulings replace
-    /// those on disk. Otherwise they are added: a ruling depends on its match and the settings
-    /// only, so the rulings on disk remain valid under the same settings. Under other settings,
-    /// returns `false` and changes nothing.
+    /// those on disk. Otherwise each of them replaces the one on the same match, and the others stay;
+    /// ids are in no order, because a match of a queue has its id before it is played. Under other
+    /// settings, returns `false` and changes nothing.
     ///
     /// # Errors
     /// Fails if the database does.

@@ -39,7 +39,11 @@ pub(super) fn router(site: Arc<Site>) -> Router {
     let base = site.settings.base_path.clone();
     let pages = match base.is_empty() {
         true => pages,
-        false => Router::new().nest(&base, pages).fallback(nothing),
+        // A proxy asks for the home page with a slash at the end.
+        false => Router::new()
+            .route(&format!("{base}/"), get(home))
+            .nest(&base, pages)
+            .fallback(nothing),
     };
     // Health is asked for by service managers, whatever the base path is.
     pages

@@ -429,6 +429,12 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
     assert_eq!(store.derived_from().await.unwrap().unwrap().settings, "one");
     assert!(elsewhere.replace_derived(&rows, true).await.unwrap());
     assert_eq!(store.rulings(ids).await.unwrap().len(), 1);
+    // A match of a queue may be recorded after others with higher ids, and one that was ruled may be ruled again.
+    rows.rulings = vec![ruling(ids[0], None), ruling(ids[2], Some("void"))];
+    assert!(elsewhere.replace_derived(&rows, false).await.unwrap());
+    let mut reasons = store.rulings(ids).await.unwrap();
+    reasons.sort();
+    assert_eq!(reasons, [None, Some("void".into())]);
 }
 
 async fn decisions_are_kept(store: &dyn Store, elsewhere: &dyn Store) {

@@ -218,7 +218,10 @@ fn divisions_can_be_shown_instead_of_numbers() {
         "the pages are below the base path"
     );
     assert_eq!(pages.get("/healthz").body, "ok\n");
-    let home = pages.get("/stats/").body;
+    assert_eq!(pages.get("/stats").status, 200);
+    let home = pages.get("/stats/");
+    assert_eq!(home.status, 200);
+    let home = home.body;
     assert!(
         home.contains("Ann&#39;s &lt;site&gt;") || home.contains("Ann's &lt;site&gt;"),
         "{home}"

@@ -73,19 +73,12 @@ impl Derived for SqliteStore {
         let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
         let before = before.fetch_optional(&mut *tx).await?;
         let before = before.as_ref().map(from_row).transpose()?;
-        let ruled = match before {
-            Some(before) if !all && before.settings == derived.from.settings => before.last_match,
-            _ if all => {
-                delete_rulings(&mut tx).await?;
-                0
-            }
+        match before {
+            _ if all => delete_rulings(&mut tx).await?,
+            Some(before) if before.settings == derived.from.settings => {}
             _ => return Ok(false),
-        };
-        let new: Vec<&RulingRow> = derived
-            .rulings
-            .iter()
-            .filter(|ruling| ruling.match_id > ruled)
-            .collect();
+        }
+        let new: Vec<&RulingRow> = derived.rulings.iter().collect();
         if all {
             persons::clear(&mut tx).await?;
         }
