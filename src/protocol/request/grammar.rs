@@ -51,9 +51,7 @@ impl Request {
             b"PING" => Self::Ping,
             b"QUIT" => Self::Quit,
             b"MAP" => map(&mut words)?,
-            b"TEAMS" => {
-                Self::Teams(words.number("the number of teams", 2, MAX_TEAMS as u64)? as u8)
-            }
+            b"TEAMS" => Self::Teams(teams(&mut words)?),
             b"MINPLAYERS" => Self::MinPlayers(players(&mut words, "the number of players")?),
             b"JOIN" => Self::Join(join(&mut words)?),
             b"LEAVE" => leave(&mut words)?,
@@ -465,6 +463,10 @@ fn yes_or_no(text: &Ident, what: &str) -> Result<bool, Refusal> {
 
 fn players(words: &mut Words, what: &str) -> Result<u32, Refusal> {
     Ok(words.number(what, 0, MAX_PLAYERS as u64)? as u32)
+}
+
+fn teams(words: &mut Words) -> Result<u8, Refusal> {
+    Ok(words.number("the number of teams", 2, MAX_TEAMS as u64)? as u8)
 }
 
 fn team(words: &mut Words) -> Result<u8, Refusal> {
