@@ -41,10 +41,12 @@ ALTER TABLE weights ADD COLUMN plain TEXT;              -- the name without colo
 CREATE INDEX weights_by_place ON weights (ruleset, kind, place, plain);
 CREATE INDEX weights_by_player ON weights (player, kind);
 
--- How close the rated matches were. A week begins on Monday and is counted from 1969-12-29.
-CREATE TABLE balance_weeks (
-    ruleset   TEXT    NOT NULL,
+-- How close the rated matches were, by week, ruleset and map. A week begins on Monday and is counted from
+-- 1969-12-29. All sums are computed again for the weeks of new matches, so that they are the same whether
+-- matches come one by one or all at once.
+CREATE TABLE balance_cells (
     week      INTEGER NOT NULL,
+    ruleset   TEXT    NOT NULL,
     map       TEXT    NOT NULL,
     rated     INTEGER NOT NULL,     -- how many matches are rated
     matches   INTEGER NOT NULL,     -- how many of them had teams; the other columns count only these
@@ -56,7 +58,41 @@ CREATE TABLE balance_weeks (
     predicted INTEGER NOT NULL,     -- how many two teams played to a result that was predicted
     favoured  INTEGER NOT NULL,     -- in how many of these the team with the higher chance won
     brier     REAL    NOT NULL,     -- sum of the squared differences between chance and result
-    PRIMARY KEY (ruleset, week, map)
+    PRIMARY KEY (week, ruleset, map)
+) STRICT, WITHOUT ROWID;
+
+-- Their sums by week, and by map in blocks of 13 weeks: few rows to read for a page, and few to write for a match.
+CREATE TABLE balance_weeks (
+    ruleset   TEXT    NOT NULL,
+    week      INTEGER NOT NULL,
+    rated     INTEGER NOT NULL,
+    matches   INTEGER NOT NULL,
+    draws     INTEGER NOT NULL,
+    gap       REAL    NOT NULL,
+    minutes   REAL    NOT NULL,
+    first_won INTEGER NOT NULL,
+    decided   INTEGER NOT NULL,
+    predicted INTEGER NOT NULL,
+    favoured  INTEGER NOT NULL,
+    brier     REAL    NOT NULL,
+    PRIMARY KEY (ruleset, week)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE balance_maps (
+    ruleset   TEXT    NOT NULL,
+    block     INTEGER NOT NULL,     -- the number of the week, divided by 13 and rounded down
+    map       TEXT    NOT NULL,
+    rated     INTEGER NOT NULL,
+    matches   INTEGER NOT NULL,
+    draws     INTEGER NOT NULL,
+    gap       REAL    NOT NULL,
+    minutes   REAL    NOT NULL,
+    first_won INTEGER NOT NULL,
+    decided   INTEGER NOT NULL,
+    predicted INTEGER NOT NULL,
+    favoured  INTEGER NOT NULL,
+    brier     REAL    NOT NULL,
+    PRIMARY KEY (ruleset, block, map)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE balance_gaps (

@@ -11,6 +11,18 @@ use super::{
 use crate::domain::{Ident, Verdict};
 
 impl Lobby {
+    /// How many milliseconds the game has been in play; `None` before START and after END.
+    pub fn played(&self) -> Option<u64> {
+        let game = self.game.as_ref();
+        let running = game.filter(|game| game.course.is_running())?;
+        Some(running.course.elapsed(self.now))
+    }
+
+    /// The score of each team since START; empty before it, and without teams.
+    pub fn scores(&self) -> &[f64] {
+        self.game.as_ref().map_or(&[], |game| game.course.scores())
+    }
+
     pub(super) fn start(&mut self) -> Result<(), LobbyError> {
         let (now, teams) = (self.now, usize::from(self.teams));
         let game = self.game_mut()?;

@@ -85,7 +85,7 @@ impl Sessions {
             // A later journal has replaced this one, and the daemon ended before this one was removed.
             return folder.remove(&file);
         }
-        let Some(state) = self.state_of(folder, file, game).await else {
+        let Some(mut state) = self.state_of(folder, file, game).await else {
             return;
         };
         match server {
@@ -94,6 +94,7 @@ impl Sessions {
                     server,
                     "a running game waits for its server to connect again"
                 );
+                state.show(self, Some(&server), false);
                 let now = self.clock.millis();
                 for (server, state) in self.parked.put(&server, state, now) {
                     self.give_up(state, Some(&server));

@@ -13,7 +13,8 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     Clock, MachineClock, Mailbox, SessionError, Settings, backlog::Backlog,
-    journal_folder::JournalFolder, parked::ParkedGames, registry::ConnectionRegistry,
+    journal_folder::JournalFolder, live::LiveBoard, parked::ParkedGames,
+    registry::ConnectionRegistry,
 };
 use crate::{
     domain::{PatternError, Patterns, Rulebook},
@@ -39,6 +40,8 @@ pub struct Sessions {
     pub(super) parked: ParkedGames,
     pub(super) registry: ConnectionRegistry,
     pub(super) backlog: Backlog,
+    /// The running games as spectators see them.
+    pub(super) live: Arc<LiveBoard>,
     tasks: TaskTracker,
     /// Where running games are journaled, if they are.
     pub(super) journals: OnceLock<Arc<JournalFolder>>,
@@ -71,6 +74,7 @@ impl Sessions {
             parked: ParkedGames::default(),
             registry: ConnectionRegistry::default(),
             backlog: Backlog::default(),
+            live: Arc::default(),
             tasks: TaskTracker::new(),
             journals: OnceLock::new(),
         })

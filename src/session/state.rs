@@ -8,7 +8,9 @@ use std::{
 use rand::{TryRng, rngs::SysRng};
 use tracing::Span;
 
-use super::{Clock, Ended, Sessions, game_journal::GameJournal, host::server_name};
+use super::{
+    Clock, Ended, Sessions, game_journal::GameJournal, host::server_name, live::LivePlace,
+};
 use crate::{
     domain::{Ruleset, Timestamp},
     journal::{EndAnswer, Entry, JournalSnapshot},
@@ -48,6 +50,8 @@ pub(super) struct SessionState {
     /// game.
     shift: i64,
     pub(super) journal: GameJournal,
+    /// Where spectators see the game.
+    pub(super) live: LivePlace,
 }
 
 /// The parts of a session's state that come from a journal.
@@ -86,6 +90,7 @@ impl SessionState {
             waiting: Vec::new(),
             shift: 0,
             journal,
+            live: LivePlace::new(&sessions.live),
             span: span.clone(),
         }
     }
@@ -127,6 +132,7 @@ impl SessionState {
 
     /// Replaces the reasons for the last decision.
     pub(super) fn give_reasons(&mut self, reasons: Vec<String>) {
+        self.live.changed();
         self.new_reasons |= reasons != self.reasons;
         self.reasons = reasons;
     }
@@ -197,6 +203,7 @@ impl SessionState {
 
     /// Adds an entry to the journal, after entries for what the lobby's decisions have changed.
     pub(super) fn note(&mut self, entry: &Entry<'_>) {
+        self.live.changed();
         self.note_trail();
         self.journal.push(self.lobby.now(), entry);
     }
@@ -207,9 +214,11 @@ impl SessionState {
             .drain_trail(|at, command| journal.push(at, &Entry::Command(Cow::Owned(command))));
     }
 
-    /// Writes to the journal what has happened since the last time. A game that is over and whose
-    /// match is not on disk yet is journaled entry by entry, without a new snapshot.
+    /// Shows the game to spectators, and writes to the journal what has happened since the last time. A
+    /// game that is over and whose match is not on disk yet is journaled entry by entry, without a new
+    /// snapshot.
     pub(super) fn write_journal(&mut self, sessions: &Sessions, server: Option<&str>) {
+        self.show_changes(sessions, server);
         if !self.journal.is_on() || self.lobby.game().is_err() {
             return;
         }

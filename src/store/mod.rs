@@ -1,10 +1,8 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`]. [`sqlite`] is its first
-//! implementation; [`open`] returns it as a trait object, so that no other room depends on a database.
-//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Pages`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
-//! object, so that no other room depends on a database.
+//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Pages`]. [`sqlite`] is its
+//! first implementation; [`open`] returns it as a trait object, so that no other room depends on a database.
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
 //! it afterwards. The room that folds the matches replaces the derived tables; this room does not
@@ -61,8 +59,6 @@ pub trait Store:
     + Hosting
     + BehaviourReports
     + Webhooks
-    + Pages
-    + fmt::Debug
     + Pages
     + fmt::Debug
 {

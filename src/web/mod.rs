@@ -8,6 +8,7 @@
 //! Each page is a struct: its JSON is the struct, its HTML is made of the same struct. Entry point: [`run`].
 
 mod answer;
+mod asked;
 mod connection;
 mod encode;
 mod error;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::{Path, Query, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    extract::{Request, State},
+    http::{HeaderName, HeaderValue, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
@@ -13,7 +13,8 @@ use axum::{
 
 use super::{
     Site,
-    answer::{Form, answer, refuse},
+    answer::{Form, refuse},
+    asked::{Asked, Nothing},
     error::WebError,
     feed, pages, style,
 };
@@ -27,12 +28,12 @@ type Sites = State<Arc<Site>>;
 pub(super) fn router(site: Arc<Site>) -> Router {
     let pages = Router::new()
         .route("/", get(home))
-        .route("/index.json", get(home_data))
+        .route("/index.json", get(home))
         .route("/rulesets/{name}", get(ruleset))
         .route("/players/{name}", get(player))
         .route("/matches/{name}", get(game))
         .route("/balance", get(balance))
-        .route("/balance.json", get(balance_data))
+        .route("/balance.json", get(balance))
         .route("/matches.atom", get(feed::feed))
         .route(&style::path(), get(async || style::sheet()))
         .fallback(nothing);
@@ -106,85 +107,28 @@ async fn nothing(State(site): Sites, request: Request) -> Response {
     refuse(&site, form, &WebError::NotFound)
 }
 
-async fn home(State(site): Sites, headers: HeaderMap) -> Response {
-    answer(&site, &headers, Form::Html, pages::home(&site).await)
+async fn home(State(site): Sites, asked: Asked<Nothing>) -> Response {
+    asked.answer(&site, pages::home(&site).await)
 }
 
-async fn home_data(State(site): Sites, headers: HeaderMap) -> Response {
-    answer(&site, &headers, Form::Json, pages::home(&site).await)
-}
-
-type Named = Result<Path<String>, axum::extract::rejection::PathRejection>;
-type Queried<T> = Result<Query<T>, axum::extract::rejection::QueryRejection>;
-
-async fn ruleset(
-    State(site): Sites,
-    name: Named,
-    query: Queried<pages::BoardChoice>,
-    headers: HeaderMap,
-) -> Response {
-    let (Ok(Path(name)), Ok(Query(query))) = (name, query) else {
-        return refuse(&site, Form::Html, &WebError::BadRequest);
-    };
-    let (form, name) = Form::of(&name);
-    answer(
+async fn ruleset(State(site): Sites, asked: Asked<pages::BoardChoice>) -> Response {
+    asked.answer(
         &site,
-        &headers,
-        form,
-        pages::ruleset(&site, name, query).await,
+        pages::ruleset(&site, &asked.name, &asked.choice).await,
     )
 }
 
-async fn player(
-    State(site): Sites,
-    name: Named,
-    query: Queried<pages::KindChoice>,
-    headers: HeaderMap,
-) -> Response {
-    let (Ok(Path(name)), Ok(Query(query))) = (name, query) else {
-        return refuse(&site, Form::Html, &WebError::BadRequest);
-    };
-    let (form, name) = Form::of(&name);
-    answer(
+async fn player(State(site): Sites, asked: Asked<pages::KindChoice>) -> Response {
+    asked.answer(
         &site,
-        &headers,
-        form,
-        pages::player(&site, name, query).await,
+        pages::player(&site, &asked.name, &asked.choice).await,
     )
 }
 
-async fn game(State(site): Sites, name: Named, headers: HeaderMap) -> Response {
-    let Ok(Path(name)) = name else {
-        return refuse(&site, Form::Html, &WebError::BadRequest);
-    };
-    let (form, name) = Form::of(&name);
-    answer(&site, &headers, form, pages::game(&site, name).await)
+async fn game(State(site): Sites, asked: Asked<Nothing>) -> Response {
+    asked.answer(&site, pages::game(&site, &asked.name).await)
 }
 
-async fn balance(
-    State(site): Sites,
-    query: Queried<pages::BalanceChoice>,
-    headers: HeaderMap,
-) -> Response {
-    balance_as(&site, Form::Html, query, &headers).await
-}
-
-async fn balance_data(
-    State(site): Sites,
-    query: Queried<pages::BalanceChoice>,
-    headers: HeaderMap,
-) -> Response {
-    balance_as(&site, Form::Json, query, &headers).await
-}
-
-async fn balance_as(
-    site: &Site,
-    form: Form,
-    query: Queried<pages::BalanceChoice>,
-    headers: &HeaderMap,
-) -> Response {
-    match query {
-        Ok(Query(query)) => answer(site, headers, form, pages::balance(site, query).await),
-        Err(_) => refuse(site, form, &WebError::BadRequest),
-    }
+async fn balance(State(site): Sites, asked: Asked<pages::BalanceChoice>) -> Response {
+    asked.answer(&site, pages::balance(&site, &asked.choice).await)
 }

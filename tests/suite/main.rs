@@ -46,6 +46,7 @@ mod queue;
 mod queue_chaos;
 mod queue_explain;
 mod queue_panics;
+mod read_models;
 mod restricted;
 mod results;
 mod rights;

@@ -1,25 +1,21 @@
-//! How close matches were, by week: read models of the balance page.
+//! How close matches were: read models of the balance page, by week.
+//!
+//! Rows of a week are counted again from its matches, and never changed by a difference: sums of floating
+//! point numbers are then the same bits whether matches come one by one or all at once.
 
-use sqlx::SqliteConnection;
+use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::store::{RulingRow, StoreError};
 
-/// The week of a time in milliseconds since 1970, in SQL: from Monday, counted from 1969-12-29.
-macro_rules! week {
-    ($time:literal) => {
-        concat!("(", $time, " / 86400000 + 3) / 7")
-    };
-}
-
-/// The tables, and how each is made of the [rated matches](RATED).
+/// The tables that are counted from the [rated matches](RATED), and how.
 const TABLES: [(&str, &str); 3] = [
     (
-        "balance_weeks",
-        "SELECT ruleset, week, map, count(*), count(gap), total(gap = 0), total(gap),
+        "balance_cells",
+        "SELECT week, ruleset, map, count(*), count(gap), total(gap = 0), total(gap),
                 total(CASE WHEN gap IS NOT NULL THEN minutes END), total(winner = 0), count(winner),
                 count(chance * won), total((chance > 0.5) = won AND won <> 0.5),
                 total((chance - won) * (chance - won))
-         FROM rated GROUP BY ruleset, week, map",
+         FROM rated GROUP BY week, ruleset, map",
     ),
     (
         "balance_gaps",
@@ -37,22 +33,29 @@ const TABLES: [(&str, &str); 3] = [
     ),
 ];
 
-/// The rated matches that ended from ?1 to before ?2.
-const RATED: &str = concat!(
-    "WITH rated AS (
-         SELECT r.ruleset, ",
-    week!("m.ended_at"),
-    " AS week, m.map, m.winner, r.chance,
-                (m.ended_at - m.started_at) / 60000.0 AS minutes,
+/// The rated matches that ended from ?1 to before ?2. The order of the join is fixed, because an index finds
+/// the matches of a week.
+const RATED: &str = "WITH rated AS (
+         SELECT r.ruleset, (m.ended_at + 259200000) / 604800000
+                           - ((m.ended_at + 259200000) % 604800000 < 0) AS week,
+                m.map, m.winner, r.chance, (m.ended_at - m.started_at) / 60000.0 AS minutes,
                 (SELECT max(score) - min(score) FROM match_teams WHERE match_id = m.id) AS gap,
                 CASE m.outcome WHEN 'won' THEN m.winner = 0 WHEN 'draw' THEN 0.5 END AS won
-         FROM matches m JOIN rulings r ON r.match_id = m.id
-         WHERE r.unrated IS NULL AND m.ended_at >= ?1 AND m.ended_at < ?2)"
-);
+         FROM matches m CROSS JOIN rulings r ON r.match_id = m.id
+         WHERE r.unrated IS NULL AND m.ended_at >= ?1 AND m.ended_at < ?2)";
+
+/// The tables that sum up `balance_cells`: the name, the column of its periods, the length of a period in
+/// weeks, and the column by which a period is divided further.
+const SUMS: [(&str, &str, i64, &str); 2] = [
+    ("balance_weeks", "week", 1, ""),
+    ("balance_maps", "block", 13, ", map"),
+];
 
 const WEEK_MILLIS: i64 = 7 * 86_400_000;
 /// From 1969-12-29, the Monday from which weeks are counted, to 1970-01-01.
 const BEFORE_1970: i64 = 3 * 86_400_000;
+/// The last week whose milliseconds can be counted.
+const LAST_WEEK: i64 = 15_000_000_000;
 
 /// Counts the weeks of these rulings again, or with `all` every week.
 pub(super) async fn refresh(
@@ -60,23 +63,63 @@ pub(super) async fn refresh(
     rulings: &[&RulingRow],
     all: bool,
 ) -> Result<(), StoreError> {
-    let week = |ruling: &&RulingRow| (ruling.ended_at.0 + BEFORE_1970).div_euclid(WEEK_MILLIS);
+    let week = |ruling: &&RulingRow| {
+        (ruling.ended_at.0.saturating_add(BEFORE_1970)).div_euclid(WEEK_MILLIS)
+    };
     let weeks = rulings.iter().map(week);
     let (first, last) = match (all, weeks.clone().min(), weeks.max()) {
-        (true, ..) => (-MOST_WEEKS, MOST_WEEKS),
+        (true, ..) => (-LAST_WEEK, LAST_WEEK),
         (false, Some(first), Some(last)) => (first, last),
         _ => return Ok(()),
     };
-    let start = start_of_week;
+    for (table, column, length, _) in SUMS {
+        delete(tx, table, column, length, (first, last)).await?;
+    }
+    // The cells are the last: they show which rulesets the other tables have rows of.
+    for (table, _) in TABLES.iter().rev() {
+        delete(tx, table, "week", 1, (first, last)).await?;
+    }
     for (table, select) in TABLES {
-        let delete = format!("DELETE FROM {table} WHERE week BETWEEN ? AND ?");
-        let query = sqlx::query(sqlx::AssertSqlSafe(delete));
-        query.bind(first).bind(last).execute(&mut *tx).await?;
-        let insert = format!("INSERT OR REPLACE INTO {table} {RATED} {select}");
-        let query = sqlx::query(sqlx::AssertSqlSafe(insert));
-        let query = query.bind(start(first)).bind(start(last + 1));
+        let insert = format!("INSERT INTO {table} {RATED} {select}");
+        let query = sqlx::query(AssertSqlSafe(insert));
+        let query = query.bind(start_of_week(first));
+        let query = query.bind(start_of_week(last.saturating_add(1)));
         query.execute(&mut *tx).await?;
     }
+    for (table, _, length, by) in SUMS {
+        let (from, to) = (first.div_euclid(length), last.div_euclid(length));
+        // Counted from the first week of the first period, a division rounds down.
+        let insert = format!(
+            "INSERT INTO {table}
+             SELECT ruleset, (week - ?1) / {length} + ?2{by}, sum(rated), sum(matches), sum(draws), sum(gap),
+                    sum(minutes), sum(first_won), sum(decided), sum(predicted), sum(favoured), sum(brier)
+             FROM balance_cells WHERE week BETWEEN ?1 AND ?3 GROUP BY 1, 2{by}"
+        );
+        let query = sqlx::query(AssertSqlSafe(insert));
+        let query = query.bind(from * length).bind(from);
+        let query = query.bind((to + 1) * length - 1);
+        query.execute(&mut *tx).await?;
+    }
+    Ok(())
+}
+
+/// Deletes the rows of the periods in which these weeks are, a period having `length` weeks.
+async fn delete(
+    tx: &mut SqliteConnection,
+    table: &str,
+    column: &str,
+    length: i64,
+    (first, last): (i64, i64),
+) -> Result<(), StoreError> {
+    let (from, to) = (first.div_euclid(length), last.div_euclid(length));
+    // With the rulesets, an index finds these rows in tables whose key begins with the ruleset.
+    let delete = format!(
+        "DELETE FROM {table} WHERE {column} BETWEEN ?1 AND ?2 AND ruleset IN
+             (SELECT ruleset FROM balance_cells WHERE week BETWEEN ?3 AND ?4)"
+    );
+    let query = sqlx::query(AssertSqlSafe(delete)).bind(from).bind(to);
+    let query = query.bind(from * length).bind((to + 1) * length - 1);
+    query.execute(tx).await?;
     Ok(())
 }
 
@@ -84,6 +127,3 @@ pub(super) async fn refresh(
 pub(super) fn start_of_week(week: i64) -> i64 {
     week.saturating_mul(WEEK_MILLIS).saturating_sub(BEFORE_1970)
 }
-
-/// More weeks than any time in a database is away from 1970, and few enough to count in milliseconds.
-const MOST_WEEKS: i64 = 1_000_000;

@@ -13,7 +13,19 @@ use super::{APPLICATION_ID, application_id};
 use crate::store::{Care, Forgotten, StoreError};
 
 /// The derived tables. The checkpoint is not among them: it may be older than the weights.
-const DERIVED: [&str; 5] = ["rulings", "performances", "weights", "divisions", "seasons"];
+const DERIVED: [&str; 11] = [
+    "rulings",
+    "performances",
+    "weights",
+    "divisions",
+    "seasons",
+    "persons",
+    "balance_cells",
+    "balance_weeks",
+    "balance_maps",
+    "balance_gaps",
+    "balance_chances",
+];
 /// The most faults of one kind that are reported.
 const FAULTS: usize = 100;
 
@@ -138,7 +150,14 @@ async fn hash(connection: &mut SqliteConnection, table: &str) -> Result<String, 
             .bind(table)
             .fetch_all(&mut *connection)
             .await?;
-    let quote = |column: &String| format!("quote({})", quoted(column));
+    let quote = |column: &String| match (table, column.as_str()) {
+        // The numbers of persons depend on the order in which matches came; their handles do not.
+        ("persons", "person") => "''".to_owned(),
+        ("performances", "person") => {
+            "quote((SELECT handle FROM persons p WHERE p.person = performances.person))".to_owned()
+        }
+        _ => format!("quote({})", quoted(column)),
+    };
     let row = columns
         .iter()
         .map(quote)

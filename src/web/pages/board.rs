@@ -88,7 +88,7 @@ impl BoardLine {
 pub(in crate::web) async fn ruleset(
     site: &Site,
     name: &str,
-    choice: BoardChoice,
+    choice: &BoardChoice,
 ) -> Result<Board, WebError> {
     let page = choice.page.unwrap_or(1).clamp(1, PAGES);
     let mut search = choice.q.trim().to_lowercase();

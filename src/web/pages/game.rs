@@ -26,7 +26,7 @@ pub(in crate::web) struct GamePage {
     teams: Vec<GameTeam>,
     /// Players who were on no team, or in a game without teams.
     others: Vec<GameSeat>,
-    /// Changes of the score: milliseconds, team, and points. Teams are counted from 0 here.
+    /// Changes of the score: milliseconds, team, and points.
     events: Vec<(i64, u8, f64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasons: Option<Reasons>,
@@ -35,7 +35,6 @@ pub(in crate::web) struct GamePage {
 /// A team and its players.
 #[derive(Debug, Serialize)]
 struct GameTeam {
-    /// Counted from 1.
     number: usize,
     score: f64,
     players: Vec<GameSeat>,
@@ -76,7 +75,7 @@ pub(in crate::web) async fn game(site: &Site, number: &str) -> Result<GamePage, 
     };
     let summary = MatchSummary::from(found.line.clone()).shown(site);
     let team = |(number, score): (usize, &f64)| GameTeam {
-        number: number + 1,
+        number,
         score: *score,
         players: Vec::new(),
     };
@@ -252,7 +251,7 @@ impl GamePage {
             figure {
                 figcaption {
                     "Score over time: "
-                    @for team in 0..teams { span class=(team_class(team)) { "team " (team + 1) } " " }
+                    @for team in 0..teams { span class=(team_class(team)) { "team " (team) } " " }
                 }
                 (plot)
             }

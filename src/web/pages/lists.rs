@@ -1,4 +1,4 @@
-//! Lists of matches, which several pages have.
+//! Lists of matches, which several pages have. Teams are counted from 0, as in the line protocol.
 
 use maud::{Markup, html};
 use serde::Serialize;
@@ -23,11 +23,11 @@ pub(in crate::web) struct MatchSummary {
     pub(in crate::web) scores: Vec<f64>,
     /// `won`, `draw`, `undecided` or `abandoned`.
     pub(in crate::web) outcome: String,
-    /// The team that won, counted from 1.
+    /// The team that won.
     pub(in crate::web) winner: Option<u8>,
     pub(in crate::web) humans: i64,
     pub(in crate::web) bots: i64,
-    /// The predicted chance of team 1.
+    /// The predicted chance of team 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::web) chance: Option<f64>,
     pub(in crate::web) unrated: Option<String>,
@@ -55,7 +55,7 @@ impl From<MatchLine> for MatchSummary {
             chance: chance.filter(|_| line.scores.len() == 2),
             scores: line.scores,
             outcome: line.outcome,
-            winner: line.winner.map(|team| team.saturating_add(1)),
+            winner: line.winner,
             humans: line.humans,
             bots: line.bots,
             unrated: line.unrated,
@@ -88,9 +88,9 @@ impl MatchSummary {
     pub(super) fn favourite(&self) -> Option<(u8, f64)> {
         let chance = self.chance?;
         Some(if chance >= 0.5 {
-            (1, chance)
+            (0, chance)
         } else {
-            (2, 1.0 - chance)
+            (1, 1.0 - chance)
         })
     }
 }

@@ -10,17 +10,17 @@ use crate::{
     },
 };
 
-/// The sums of a [`Closeness`] over some rows of `balance_weeks`.
+/// The sums of a [`Closeness`] over some rows of a table.
 macro_rules! sums {
-    ($before:literal, $after:literal) => {
+    ($before:literal, $from:literal) => {
         concat!(
             "SELECT ",
             $before,
             ", sum(rated) AS rated, sum(matches) AS matches, sum(draws) AS draws, sum(gap) AS gap,
                sum(minutes) AS minutes, sum(first_won) AS first_won, sum(decided) AS decided,
                sum(predicted) AS predicted, sum(favoured) AS favoured, sum(brier) AS brier
-             FROM balance_weeks ",
-            $after
+             FROM ",
+            $from
         )
     };
 }
@@ -32,7 +32,7 @@ pub(super) async fn rulesets(pool: &SqlitePool) -> Result<Vec<RulesetLine>, Stor
          (SELECT max(place) FROM weights w WHERE w.ruleset = b.ruleset AND kind = 'human') AS humans,
          (SELECT max(place) FROM weights w WHERE w.ruleset = b.ruleset AND kind = 'bot') AS bots,
          (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = b.ruleset) AS last",
-        "b GROUP BY ruleset ORDER BY rated DESC, ruleset LIMIT 100"
+        "balance_weeks b GROUP BY ruleset ORDER BY rated DESC, ruleset LIMIT 100"
     ));
     let line = |row: &SqliteRow| {
         let last: Option<i64> = row.try_get("last")?;
@@ -54,7 +54,7 @@ pub(super) async fn weeks(
 ) -> Result<Vec<WeekOfBalance>, StoreError> {
     let query = sqlx::query(sums!(
         "week",
-        "WHERE ruleset = ? GROUP BY week ORDER BY week"
+        "balance_weeks WHERE ruleset = ? GROUP BY week ORDER BY week"
     ));
     let week = |row: &SqliteRow| {
         Ok(WeekOfBalance {
@@ -74,7 +74,7 @@ pub(super) async fn maps(
 ) -> Result<Vec<MapOfBalance>, StoreError> {
     let query = sqlx::query(sums!(
         "map",
-        "WHERE ruleset = ? AND matches > 0 GROUP BY map ORDER BY matches DESC, map LIMIT ?"
+        "balance_maps WHERE ruleset = ? AND matches > 0 GROUP BY map ORDER BY matches DESC, map LIMIT ?"
     ));
     let map = |row: &SqliteRow| {
         Ok(MapOfBalance {

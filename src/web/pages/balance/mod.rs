@@ -1,9 +1,11 @@
 //! `/balance`: how even the matches of a ruleset are.
 
+mod gaps;
+mod lines;
+
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::lists::scrolled;
 use crate::{
     domain::{Timestamp, plain_name},
     store::{ChanceStep, Closeness, WeekOfBalance},
@@ -17,12 +19,13 @@ use crate::{
     },
 };
 
+use gaps::{GapBar, gap_bars};
+use lines::{BalanceLine, NamedBalance, named, table};
+
 /// The most maps in the table.
 const MAPS: i64 = 25;
 /// The most weeks in the plot and in the table: the latest.
 const WEEKS: usize = 26;
-/// The most bars in the plot of differences.
-const BARS: i64 = 14;
 
 /// What a visitor chooses on this page.
 #[derive(Debug, Default, Deserialize)]
@@ -51,35 +54,6 @@ pub(in crate::web) struct BalancePage {
     weeks: Vec<NamedBalance>,
 }
 
-/// How even some matches were.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct BalanceLine {
-    matches: i64,
-    mean_gap: Option<f64>,
-    draws: Option<f64>,
-    team_1_won: Option<f64>,
-    predicted: i64,
-    favourite_won: Option<f64>,
-    /// The mean squared difference between chance and result: 0.25 for a coin.
-    brier: Option<f64>,
-    mean_minutes: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
-struct NamedBalance {
-    name: String,
-    #[serde(flatten)]
-    line: BalanceLine,
-}
-
-/// Matches whose scores differ by `from` to `to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-struct GapBar {
-    from: i64,
-    to: i64,
-    matches: i64,
-}
-
 #[derive(Debug, Serialize)]
 struct CalibrationPoint {
     #[serde(serialize_with = "rounded")]
@@ -93,35 +67,20 @@ fn rounded<S: serde::Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error>
     to.serialize_f64((number * 10_000.0).round() / 10_000.0)
 }
 
-impl From<Closeness> for BalanceLine {
-    fn from(of: Closeness) -> Self {
-        Self {
-            matches: of.matches,
-            mean_gap: words::mean(of.gap, of.matches),
-            draws: words::mean(of.draws as f64, of.matches),
-            team_1_won: words::mean(of.first_won as f64, of.decided),
-            predicted: of.predicted,
-            favourite_won: words::mean(of.favoured as f64, of.predicted),
-            brier: words::mean(of.brier, of.predicted),
-            mean_minutes: words::mean(of.minutes, of.matches),
-        }
-    }
-}
-
 /// Reads the balance report of the chosen ruleset, or of that with most matches.
 pub(in crate::web) async fn balance(
     site: &Site,
-    choice: BalanceChoice,
+    choice: &BalanceChoice,
 ) -> Result<BalancePage, WebError> {
     let lines = site.pages().ruleset_lines().await?;
     let rulesets: Vec<String> = lines.iter().map(|line| line.ruleset.clone()).collect();
-    let ruleset = match choice.ruleset.filter(|name| !name.is_empty()) {
-        Some(name) if rulesets.contains(&name) => Some(name),
+    let ruleset = match choice.ruleset.as_ref().filter(|name| !name.is_empty()) {
+        Some(name) if rulesets.contains(name) => Some(name.clone()),
         Some(_) => return Err(WebError::NoRuleset),
         None => rulesets.first().cloned(),
     };
     let name = ruleset.clone().unwrap_or_default();
-    let date = choice.date.filter(|date| !date.is_empty());
+    let date = choice.date.clone().filter(|date| !date.is_empty());
     let from = match &date {
         Some(date) => Some(Timestamp::parse(date).ok_or(WebError::BadRequest)?),
         None => None,
@@ -183,60 +142,6 @@ fn sum<'a>(weeks: impl Iterator<Item = &'a WeekOfBalance>) -> Closeness {
     })
 }
 
-/// Bars of equal width over the differences. The last one has all differences from 19 of 20 on, so that a
-/// few large ones do not squeeze all others.
-fn gap_bars(gaps: &[(i64, i64)]) -> Vec<GapBar> {
-    let all: i64 = gaps.iter().map(|(_, matches)| matches).sum();
-    let (mut seen, mut usual) = (0, 0);
-    for (gap, matches) in gaps {
-        usual = *gap;
-        seen += matches;
-        if seen * 20 >= all * 19 {
-            break;
-        }
-    }
-    let width = usual.max(0) / (BARS - 1) + 1;
-    let count = usual / width + 1;
-    let mut bars: Vec<GapBar> = (0..count)
-        .map(|at| GapBar {
-            from: at * width,
-            to: at * width + width - 1,
-            matches: 0,
-        })
-        .collect();
-    let largest = gaps.last().map_or(0, |(gap, _)| *gap);
-    if gaps.is_empty() {
-        return Vec::new();
-    }
-    if let Some(last) = bars.last_mut()
-        && largest > last.to
-    {
-        let from = last.to + 1;
-        bars.push(GapBar {
-            from,
-            to: largest,
-            matches: 0,
-        });
-    }
-    for (gap, matches) in gaps {
-        let at = usize::try_from(gap / width)
-            .unwrap_or(0)
-            .min(bars.len() - 1);
-        bars[at].matches += matches;
-    }
-    bars
-}
-
-impl GapBar {
-    fn name(&self, is_last: bool) -> String {
-        match (self.from == self.to, is_last && self.to > self.from) {
-            (true, _) => self.from.to_string(),
-            (false, true) => format!("{}+", self.from),
-            (false, false) => format!("{}–{}", self.from, self.to),
-        }
-    }
-}
-
 impl BalancePage {
     fn controls(&self, site: &Site) -> Markup {
         html! {
@@ -285,49 +190,6 @@ impl BalancePage {
             }
         })
     }
-}
-
-/// A table with a line for each name.
-fn table(label: &str, first: &str, lines: &[(&str, &BalanceLine)]) -> Markup {
-    scrolled(
-        label,
-        &html! {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { (first) }
-                        th.num scope="col" { "Matches" }
-                        th.num scope="col" { "Mean difference" }
-                        th.num.wide scope="col" { "Draws" }
-                        th.num.wide scope="col" { "Team 1 won" }
-                        th.num scope="col" { "Favourite won" }
-                        th.num.wide scope="col" { abbr title="Mean squared difference between chance and result" { "Brier" } }
-                        th.num.wide scope="col" { "Minutes" }
-                    }
-                }
-                tbody {
-                    @for (name, line) in lines {
-                        tr {
-                            th scope="row" { (name) }
-                            td.num { (line.matches) }
-                            td.num { (words::or_dash(line.mean_gap.map(words::tenths))) }
-                            td.num.wide { (words::or_dash(line.draws.map(words::percent))) }
-                            td.num.wide { (words::or_dash(line.team_1_won.map(words::percent))) }
-                            td.num { (words::or_dash(line.favourite_won.map(words::percent))) }
-                            td.num.wide { (words::or_dash(line.brier.map(|brier| format!("{brier:.3}")))) }
-                            td.num.wide { (words::or_dash(line.mean_minutes.map(words::tenths))) }
-                        }
-                    }
-                }
-            }
-        },
-    )
-}
-
-fn named(list: &[NamedBalance]) -> Vec<(&str, &BalanceLine)> {
-    list.iter()
-        .map(|own| (own.name.as_str(), &own.line))
-        .collect()
 }
 
 impl Page for BalancePage {
@@ -385,36 +247,5 @@ impl Page for BalancePage {
                 (table("By week", "Week of", &weeks))
             }
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_match_is_in_one_bar() {
-        let lists: [&[(i64, i64)]; 5] = [
-            &[(0, 3)],
-            &[(0, 10), (1, 20), (2, 5), (5, 1)],
-            &[(0, 1), (40, 50), (99, 40), (1_000_000, 1)],
-            &[(i64::MAX / 2, 1)],
-            &[],
-        ];
-        for gaps in lists {
-            let bars = gap_bars(gaps);
-            assert!(bars.len() as i64 <= BARS + 1, "{bars:?}");
-            let all = |list: &mut dyn Iterator<Item = i64>| list.sum::<i64>();
-            assert_eq!(
-                all(&mut bars.iter().map(|bar| bar.matches)),
-                all(&mut gaps.iter().map(|(_, matches)| *matches)),
-            );
-            assert!(bars.windows(2).all(|pair| pair[0].to + 1 == pair[1].from));
-        }
-        let bars = gap_bars(&[(0, 10), (1, 20), (2, 5), (5, 1)]);
-        let names: Vec<_> = (0..bars.len())
-            .map(|at| bars[at].name(at + 1 == bars.len()))
-            .collect();
-        assert_eq!(names, ["0", "1", "2", "3+"]);
     }
 }

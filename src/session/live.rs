@@ -1,0 +1,204 @@
+//! The running games as spectators see them. Each session shows its game whenever it has changed; readers
+//! never wait for a session.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+
+use super::{Sessions, host::server_name, state::SessionState};
+use crate::{
+    domain::{Kind, PlayerKey, Timestamp},
+    lobby::Lobby,
+};
+
+/// A running game with its players.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveGame {
+    /// The name of the game server; empty if it has given none.
+    pub server: String,
+    /// Whether the server is connected. If not, its game is parked.
+    pub is_connected: bool,
+    /// The game type, as the game server named it.
+    pub game_type: String,
+    /// The mutators, as the game server named them.
+    pub mutators: Vec<String>,
+    /// The map, if the server has named it.
+    pub map: Option<String>,
+    /// When play began; `None` in a warm-up and after the end.
+    pub began: Option<Timestamp>,
+    /// The score of each team; empty unless a game of teams is in play.
+    pub scores: Vec<f64>,
+    /// Number of teams; 0 in a game without teams.
+    pub teams: u8,
+    /// The humans, then the bots, in the order in which they joined.
+    pub players: Vec<LivePlayer>,
+}
+
+/// A player of a running game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LivePlayer {
+    /// The identity that the game server sent; it is not for the pages.
+    pub key: PlayerKey,
+    /// The name; the identity of a human without a name.
+    pub name: String,
+    /// The team; `None` without one.
+    pub team: Option<u8>,
+}
+
+impl LiveGame {
+    /// The game of a lobby; `None` without a game, and without players.
+    fn of(lobby: &Lobby, server: &str, now: Timestamp, is_connected: bool) -> Option<Self> {
+        let game = lobby.game().ok()?;
+        let team = |team: Option<u8>| team.filter(|_| game.has_teams);
+        let humans = game.roster.humans().iter().map(|human| LivePlayer {
+            key: PlayerKey {
+                kind: Kind::Human,
+                id: human.id.text().to_owned(),
+            },
+            name: human
+                .name
+                .clone()
+                .unwrap_or_else(|| human.id.text().to_owned()),
+            team: team(human.team),
+        });
+        let bots = game.roster.bots().iter().map(|bot| LivePlayer {
+            key: PlayerKey {
+                kind: Kind::Bot,
+                id: bot.name.text().to_owned(),
+            },
+            name: bot.name.text().to_owned(),
+            team: team(Some(bot.team)),
+        });
+        let players: Vec<LivePlayer> = humans.chain(bots).collect();
+        let played = lobby.played();
+        let began = played.map(|played| now.plus_millis(-i64::try_from(played).unwrap_or(0)));
+        (!players.is_empty()).then(|| Self {
+            server: server_name(server).to_owned(),
+            is_connected,
+            game_type: game.game_type.clone(),
+            mutators: game.mutators.clone(),
+            map: game.map.clone(),
+            began,
+            scores: match began {
+                Some(_) => lobby.scores().to_vec(),
+                None => Vec::new(),
+            },
+            teams: if game.has_teams { lobby.teams() } else { 0 },
+            players,
+        })
+    }
+}
+
+/// The games that sessions show.
+#[derive(Debug, Default)]
+pub(super) struct LiveBoard {
+    games: Mutex<BTreeMap<u64, Arc<LiveGame>>>,
+    next: AtomicU64,
+}
+
+/// The place of one session's game on the board; dropping it removes the game.
+#[derive(Debug)]
+pub(super) struct LivePlace {
+    board: Arc<LiveBoard>,
+    number: u64,
+    /// Whether the game has changed since it was shown.
+    is_outdated: bool,
+}
+
+impl LivePlace {
+    /// A place without a game.
+    pub(super) fn new(board: &Arc<LiveBoard>) -> Self {
+        Self {
+            board: board.clone(),
+            number: board.next.fetch_add(1, Ordering::Relaxed),
+            is_outdated: false,
+        }
+    }
+
+    /// Notes that the game has changed.
+    pub(super) fn changed(&mut self) {
+        self.is_outdated = true;
+    }
+
+    fn show(&mut self, game: Option<LiveGame>) {
+        self.is_outdated = false;
+        let mut games = self.board.games.lock();
+        match game {
+            Some(game) => games.insert(self.number, Arc::new(game)),
+            None => games.remove(&self.number),
+        };
+    }
+}
+
+impl Drop for LivePlace {
+    fn drop(&mut self) {
+        self.board.games.lock().remove(&self.number);
+    }
+}
+
+impl SessionState {
+    /// Shows the game as it is now, if it has changed.
+    pub(super) fn show_changes(&mut self, sessions: &Sessions, server: Option<&str>) {
+        if self.live.is_outdated {
+            self.show(sessions, server, true);
+        }
+    }
+
+    /// Shows the game as it is now.
+    pub(super) fn show(&mut self, sessions: &Sessions, server: Option<&str>, is_connected: bool) {
+        let (server, now) = (server.unwrap_or_default(), sessions.clock.now());
+        // The lobby knows the time of its last command; since then, play has gone on.
+        let idle = self
+            .millis(&*sessions.clock)
+            .saturating_sub(self.lobby.now());
+        let at = now.plus_millis(-i64::try_from(idle).unwrap_or(0));
+        let game = LiveGame::of(&self.lobby, server, at, is_connected);
+        self.live.show(game);
+    }
+}
+
+impl Sessions {
+    /// The running games with players, in the order in which their sessions began.
+    pub fn live(&self) -> Vec<Arc<LiveGame>> {
+        self.live.games.lock().values().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_is_gone_with_its_session() {
+        let board = Arc::new(LiveBoard::default());
+        let game = |server: &str| LiveGame {
+            server: server.into(),
+            is_connected: true,
+            game_type: "ctf".into(),
+            mutators: vec![],
+            map: None,
+            began: None,
+            scores: vec![],
+            teams: 2,
+            players: vec![],
+        };
+        let (mut one, mut other) = (LivePlace::new(&board), LivePlace::new(&board));
+        one.show(Some(game("one")));
+        other.show(Some(game("other")));
+        let servers = || -> Vec<String> {
+            let games = board.games.lock();
+            games.values().map(|game| game.server.clone()).collect()
+        };
+        assert_eq!(servers(), ["one", "other"]);
+        drop(one);
+        assert_eq!(servers(), ["other"]);
+        other.show(None);
+        assert!(servers().is_empty());
+    }
+}

@@ -1,0 +1,55 @@
+//! What a visitor asks for, read from the path, the query and the header fields of a request.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{
+    extract::{FromRequestParts, Path, Query},
+    http::{HeaderMap, request::Parts},
+    response::Response,
+};
+use serde::{Deserialize, de::DeserializeOwned};
+
+use super::{
+    Site,
+    answer::{Form, Page, answer, refuse},
+    error::WebError,
+};
+
+/// The query of a page on which there is nothing to choose. What a query contains is ignored then.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Nothing {}
+
+/// A request for a page, with the choice `C` that its query states.
+pub(super) struct Asked<C> {
+    form: Form,
+    /// The last part of the path without `.json`, where it names what the page is about.
+    pub(super) name: String,
+    pub(super) choice: C,
+    fields: HeaderMap,
+}
+
+impl<C> Asked<C> {
+    /// The answer to the request.
+    pub(super) fn answer(&self, site: &Site, page: Result<impl Page, WebError>) -> Response {
+        answer(site, &self.fields, self.form, page)
+    }
+}
+
+impl<C: DeserializeOwned> FromRequestParts<Arc<Site>> for Asked<C> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Response> {
+        let (form, _) = Form::of(parts.uri.path());
+        let refused = || refuse(site, form, &WebError::BadRequest);
+        let path = Path::<BTreeMap<String, String>>::from_request_parts(parts, site).await;
+        let Path(path) = path.map_err(|_| refused())?;
+        let name = path.get("name").map(String::as_str).unwrap_or_default();
+        let query = Query::<C>::try_from_uri(&parts.uri).map_err(|_| refused())?;
+        Ok(Self {
+            form,
+            name: Form::of(name).1.to_owned(),
+            choice: query.0,
+            fields: parts.headers.clone(),
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! `/players/ID`: one player.
+
+mod games;
+mod history;
+mod maps;
+
+use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    board::BoardLine,
+    companions::{Companions, companions},
+    lists::scrolled,
+};
+use crate::{
+    domain::Kind,
+    store::StandingLine,
+    web::{Site, answer::Page, error::WebError, name::Player, words},
+};
+
+use games::PlayedGame;
+use history::HistoryPoint;
+use maps::{MapResult, ON_MAP, map_table};
+
+/// How many of the latest matches are read.
+const GAMES: i64 = 1_000;
+/// How many of them are the form.
+const FORM: usize = 10;
+/// The most rulesets with a plot.
+const PLOTS: usize = 3;
+
+/// What a visitor chooses on this page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(in crate::web) struct KindChoice {
+    kind: Option<String>,
+}
+
+/// The page of a player.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct PlayerPage {
+    player: Player,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identity: Option<String>,
+    standings: Vec<PlayerStandingLine>,
+    /// The results of the last matches, the latest first: `W`, `D` or `L`.
+    form: Vec<char>,
+    games: Vec<PlayedGame>,
+    best_maps: Vec<MapResult>,
+    worst_maps: Vec<MapResult>,
+    companions: Companions,
+}
+
+/// A player's standing under a ruleset.
+#[derive(Debug, Serialize)]
+struct PlayerStandingLine {
+    ruleset: String,
+    players: i64,
+    #[serde(flatten)]
+    line: BoardLine,
+    /// The weight after each of the latest matches, the first one first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    history: Vec<HistoryPoint>,
+}
+
+/// Reads the page of the player with this handle or identity.
+pub(in crate::web) async fn player(
+    site: &Site,
+    text: &str,
+    choice: &KindChoice,
+) -> Result<PlayerPage, WebError> {
+    let kind = choice.kind.as_deref().and_then(Kind::parse);
+    let person = site.pages().person(text, kind).await?;
+    let person = person.ok_or(WebError::NoPlayer)?;
+    let kind = person.key.kind;
+    let standings = site.pages().standings_of(&person).await?;
+    let games = site.pages().games_of(person.person, GAMES).await?;
+    let latest = standings.iter().max_by_key(|line| line.row.last_seen);
+    let name = latest.map(|line| line.row.name.clone());
+    let (best_maps, worst_maps) = maps::maps(&games);
+    let numbers = site.settings.shows_numbers();
+    let standing = |line: StandingLine| PlayerStandingLine {
+        history: match numbers {
+            true => history::history(&games, &line.ruleset),
+            false => Vec::new(),
+        },
+        ruleset: line.ruleset,
+        players: line.of,
+        line: BoardLine::new(site, kind, line.row),
+    };
+    Ok(PlayerPage {
+        standings: standings.into_iter().map(standing).collect(),
+        companions: companions(site, person.person, &games).await?,
+        form: games
+            .iter()
+            .filter_map(|game| game.result)
+            .map(letter)
+            .take(FORM)
+            .collect(),
+        games: games::listed(&games, numbers),
+        best_maps,
+        worst_maps,
+        identity: site.settings.show_ids.then_some(person.key.id),
+        player: Player::new(Some(person.handle), name, kind),
+    })
+}
+
+/// The letter of a result.
+fn letter(result: f64) -> char {
+    match result {
+        result if result > 0.5 => 'W',
+        result if result < 0.5 => 'L',
+        _ => 'D',
+    }
+}
+
+impl PlayerPage {
+    fn standings(&self, site: &Site) -> Markup {
+        let numbers = site.settings.shows_numbers();
+        let divisions = self.standings.iter().any(|row| row.line.division.is_some());
+        html! {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Ruleset" }
+                        @if numbers { th.num scope="col" { "Weight" } }
+                        @if divisions { th scope="col" { "Division" } }
+                        th.num scope="col" { "Place" }
+                        th.num scope="col" { "Games" }
+                        th.wide scope="col" { "Last seen" }
+                    }
+                }
+                tbody {
+                    @for row in &self.standings {
+                        tr {
+                            th scope="row" { a href=(site.links.ruleset(&row.ruleset)) { (words::ruleset(&row.ruleset)) } }
+                            @if numbers { td.num { (words::or_dash(row.line.measure())) } }
+                            @if divisions { td { (words::or_dash(row.line.division.clone())) } }
+                            td.num { (row.line.place) " of " (row.players) }
+                            td.num { (row.line.games) }
+                            td.wide { (words::day(row.line.last_seen)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A plot of the weight for each of the rulesets with most matches.
+    fn plots(&self) -> Result<Markup, WebError> {
+        let many = self.standings.iter().filter(|row| row.history.len() > 1);
+        let mut plots = Vec::new();
+        for row in many.take(PLOTS) {
+            let name = self.player.plain();
+            let label = format!("Weight of {name} in {} over time", row.ruleset);
+            plots.push((&row.ruleset, history::plot(&label, &row.history)?));
+        }
+        Ok(html! {
+            @for (ruleset, plot) in plots {
+                figure {
+                    figcaption { "Weight in " (words::ruleset(ruleset)) ", with its uncertainty" }
+                    (plot)
+                }
+            }
+        })
+    }
+}
+
+impl Page for PlayerPage {
+    fn title(&self) -> String {
+        self.player.plain().to_owned()
+    }
+
+    fn path(&self) -> String {
+        format!(
+            "/players/{}",
+            self.player.handle.as_deref().unwrap_or_default()
+        )
+    }
+
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        Ok(html! {
+            h1 { (self.player.coloured()) @if self.player.bot { " " span.tag { "bot" } } }
+            @if let Some(identity) = &self.identity { p { "Identity: " bdi { (identity) } } }
+            @if !self.form.is_empty() {
+                p {
+                    "Last results, the latest first: "
+                    span.form { @for result in &self.form { span class=(form_class(*result)) { (result) } " " } }
+                }
+            }
+            (scrolled("Standings", &self.standings(site)))
+            (self.plots()?)
+            @if site.settings.shows_numbers() {
+                p.note { "The band is one standard deviation: how far off the weight may easily be. A newcomer has 50." }
+            }
+            h2 { "Latest matches" }
+            (scrolled("Matches", &games::table(site, &self.games)))
+            p.note {
+                "Points are those of the player's team, and those against it, while the player was on it."
+                @if site.settings.shows_numbers() {
+                    " The chance is that of the player's team, by the weights before the match."
+                }
+            }
+            @if !self.best_maps.is_empty() {
+                h2 { "Maps" }
+                div.columns {
+                    (map_table("Best", &self.best_maps))
+                    @if !self.worst_maps.is_empty() { (map_table("Worst", &self.worst_maps)) }
+                }
+                p.note { "Maps with at least " (ON_MAP) " games, of the last " (GAMES) "." }
+            }
+            (self.companions.body(site))
+        })
+    }
+}
+
+fn form_class(result: char) -> &'static str {
+    match result {
+        'W' => "won",
+        'L' => "lost",
+        _ => "draw",
+    }
+}
+
+#[cfg(test)]
+pub(in crate::web::pages) mod tests {
+    use crate::{domain::Timestamp, store::GameOfPerson};
+
+    /// A match of a player on team 1.
+    pub(in crate::web::pages) fn game(id: i64, map: &str, result: f64) -> GameOfPerson {
+        GameOfPerson {
+            id,
+            ended: Timestamp(id),
+            ruleset: "ctf".into(),
+            map: map.into(),
+            team: Some(1),
+            result: Some(result),
+            forecast: Some(0.25),
+            after: Some((50.0 + id as f64, 5.0)),
+            points_for: 3.0,
+            points_against: 1.0,
+        }
+    }
+}

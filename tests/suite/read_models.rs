@@ -1,0 +1,249 @@
+//! The read models of the statistics pages: whatever has happened to the matches, they are those of a
+//! rebuild, and their sums are those of the matches.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Duration,
+};
+
+use evenkeel::{
+    domain::{Kind, PlayerKey, Timestamp},
+    service::Service,
+    store::{self, Closeness, MatchLine, Store},
+};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use crate::common::{BUSY, config, game};
+
+/// Something that happens to the database. Players and matches are chosen by numbers.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A match ends, perhaps earlier than those that are on disk.
+    Record {
+        minute: i64,
+        map: u8,
+        first: usize,
+        scores: [u8; 2],
+    },
+    Void(usize, bool),
+    Merge(usize, usize),
+    Split(usize),
+    Forget(usize),
+    Learn,
+    /// The process ends, perhaps without time for a checkpoint, and another one begins.
+    Restart(bool),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    // Forty weeks, some of them before 1970.
+    let minute = -50_000..350_000_i64;
+    let record = (minute, 0..3_u8, 0..6_usize, [0..4_u8, 0..4_u8]);
+    let record = record.prop_map(|(minute, map, first, scores)| Step::Record {
+        minute,
+        map,
+        first,
+        scores,
+    });
+    let step = prop_oneof![
+        8 => record,
+        1 => (0..20_usize, any::<bool>()).prop_map(|(at, void)| Step::Void(at, void)),
+        1 => (0..6_usize, 0..6_usize).prop_map(|(from, into)| Step::Merge(from, into)),
+        1 => (0..6_usize).prop_map(Step::Split),
+        1 => (0..6_usize).prop_map(Step::Forget),
+        4 => Just(Step::Learn),
+        1 => any::<bool>().prop_map(Step::Restart),
+    ];
+    proptest::collection::vec(step, 1..40)
+}
+
+fn human(number: usize) -> PlayerKey {
+    PlayerKey {
+        kind: Kind::Human,
+        id: format!("p{}", number % 6),
+    }
+}
+
+async fn opened(path: &Path) -> Service {
+    let store = store::open(path, true, BUSY).await.unwrap();
+    Service::open(store, config("").service()).unwrap()
+}
+
+async fn take(step: Step, service: Service, path: &Path) -> Service {
+    let store = service.store().clone();
+    match step {
+        Step::Record {
+            minute,
+            map,
+            first,
+            scores,
+        } => {
+            let ids: Vec<String> = (first..first + 4).map(|number| human(number).id).collect();
+            let side = |at: usize| [(Kind::Human, ids[at].as_str()), (Kind::Human, &ids[at + 1])];
+            let mut record = game(minute, &side(0), &side(2), scores.map(f64::from));
+            record.map = format!("map{map}");
+            store.record(&record).await.unwrap();
+        }
+        Step::Void(at, void) => {
+            let lines = store.latest_matches(None, 1_000).await.unwrap();
+            if let Some(line) = lines.get(at) {
+                store.set_void(&[line.id], void).await.unwrap();
+            }
+        }
+        Step::Merge(from, into) if from != into => {
+            store
+                .merge_player(&human(from), &human(into))
+                .await
+                .unwrap();
+        }
+        Step::Merge(..) => {}
+        Step::Split(player) => {
+            store.split_player(&human(player)).await.unwrap();
+        }
+        Step::Forget(player) => {
+            store.forget_player(&human(player)).await.unwrap();
+        }
+        Step::Learn => {
+            service.learning().refresh().await.unwrap();
+        }
+        Step::Restart(in_peace) => {
+            if in_peace {
+                service.learning().save_checkpoint().await.unwrap();
+            }
+            service.close().await;
+            return opened(path).await;
+        }
+    }
+    service
+}
+
+/// The sums of some matches, computed here.
+fn sum<'a>(lines: impl Iterator<Item = &'a MatchLine>) -> Closeness {
+    let mut sum = Closeness::default();
+    for line in lines {
+        sum.rated += 1;
+        sum.matches += 1;
+        let gap = (line.scores[0] - line.scores[1]).abs();
+        sum.draws += i64::from(gap == 0.0);
+        sum.gap += gap;
+        sum.minutes += (line.ended.0 - line.started.0) as f64 / 60_000.0;
+        sum.decided += i64::from(line.winner.is_some());
+        sum.first_won += i64::from(line.winner == Some(0));
+        if let Some((chance, won)) = line.forecast.zip(won(line)) {
+            sum.predicted += 1;
+            sum.favoured += i64::from((chance > 0.5) == (won > 0.5) && won != 0.5);
+            sum.brier += (chance - won).powi(2);
+        }
+    }
+    sum
+}
+
+fn won(line: &MatchLine) -> Option<f64> {
+    match line.outcome.as_str() {
+        "won" => Some(f64::from(u8::from(line.winner == Some(0)))),
+        "draw" => Some(0.5),
+        _ => None,
+    }
+}
+
+/// Compares sums; those of numbers with decimals may differ by the order of the terms.
+fn assert_same(is: Closeness, should: Closeness, what: &str) {
+    let whole = |of: Closeness| {
+        (
+            of.rated,
+            of.matches,
+            of.draws,
+            of.first_won,
+            of.decided,
+            of.predicted,
+            of.favoured,
+        )
+    };
+    assert_eq!(whole(is), whole(should), "{what}");
+    for (is, should) in [
+        (is.gap, should.gap),
+        (is.minutes, should.minutes),
+        (is.brier, should.brier),
+    ] {
+        assert!((is - should).abs() < 1e-9, "{what}: {is} and {should}");
+    }
+}
+
+/// The Monday with which the week of a time begins.
+fn monday(at: Timestamp) -> Timestamp {
+    let (week, shift) = (7 * 86_400_000, 3 * 86_400_000);
+    Timestamp((at.0 + shift).div_euclid(week) * week - shift)
+}
+
+async fn check_sums(store: &dyn Store) {
+    let lines = store.latest_matches(None, 1_000).await.unwrap();
+    let rated = |line: &MatchLine| line.ruleset.is_some() && line.unrated.is_none();
+    let lines: Vec<MatchLine> = lines.into_iter().filter(rated).collect();
+    let rulesets = store.ruleset_lines().await.unwrap();
+    let all = rulesets.iter().map(|line| line.closeness.rated);
+    assert_eq!(all.sum::<i64>(), lines.len() as i64);
+    for ruleset in rulesets {
+        let name = ruleset.ruleset;
+        let own = || {
+            lines
+                .iter()
+                .filter(|line| line.ruleset.as_ref() == Some(&name))
+        };
+        assert_same(ruleset.closeness, sum(own()), &name);
+        let weeks = store.balance_weeks(&name).await.unwrap();
+        let mondays: BTreeSet<Timestamp> = own().map(|line| monday(line.ended)).collect();
+        let begins: Vec<Timestamp> = weeks.iter().map(|week| week.begins).collect();
+        assert_eq!(begins, mondays.into_iter().collect::<Vec<_>>());
+        for week in weeks {
+            let of_week = own().filter(|line| monday(line.ended) == week.begins);
+            assert_same(week.closeness, sum(of_week), "a week");
+        }
+        for map in store.balance_maps(&name, 100).await.unwrap() {
+            let on_map = own().filter(|line| line.map == map.map);
+            assert_same(map.closeness, sum(on_map), &map.map);
+        }
+        let mut gaps: BTreeMap<i64, i64> = BTreeMap::new();
+        for line in own() {
+            *gaps
+                .entry((line.scores[0] - line.scores[1]).abs() as i64)
+                .or_default() += 1;
+        }
+        let counted = store.balance_gaps(&name).await.unwrap();
+        assert_eq!(counted, gaps.into_iter().collect::<Vec<_>>());
+        let steps = store.balance_chances(&name).await.unwrap();
+        let predicted: i64 = steps.iter().map(|step| step.matches).sum();
+        assert_eq!(predicted, sum(own()).predicted);
+    }
+}
+
+async fn hashes(path: &Path) -> Vec<(String, String)> {
+    let file = store::open_file(path, Duration::from_secs(5))
+        .await
+        .unwrap();
+    file.derived_hashes().await.unwrap()
+}
+
+async fn run(steps: Vec<Step>) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let mut service = opened(&path).await;
+    for step in steps {
+        service = take(step, service, &path).await;
+    }
+    service.learning().refresh().await.unwrap();
+    check_sums(&**service.store()).await;
+    let learned = hashes(&path).await;
+    service.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(learned, hashes(&path).await);
+    check_sums(&**service.store()).await;
+    service.close().await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn whatever_happens_the_read_models_are_those_of_a_rebuild(steps in steps()) {
+        tokio::runtime::Runtime::new().unwrap().block_on(run(steps));
+    }
+}
