@@ -62,6 +62,14 @@ pub(super) fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) ->
             violated => violated,
         };
     }
+    if let Some(unfilled) = failure.unfilled {
+        return format!(
+            "{}: of the candidates, at most {} can play in one match, which needs {}",
+            name(unfilled.rule),
+            unfilled.most,
+            unfilled.needed
+        );
+    }
     let last = failure.narrowed.iter().min_by_key(|(_, count)| *count);
     match last {
         Some((at, count)) => format!(

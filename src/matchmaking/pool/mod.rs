@@ -25,6 +25,8 @@ pub(super) struct Pool<'q> {
     pub mirrors: Signatures,
     /// The same by the strict hard rules alone, which no other tickets can make up for.
     pub strict: Signatures,
+    /// Which tickets have the same values of those that hard rules limit.
+    pub limited: Signatures,
     /// The share of the tickets that each ticket could play with, about.
     pub breadth: Vec<f64>,
     /// The place of the first strict rule.
@@ -59,6 +61,8 @@ impl<'q> Pool<'q> {
         };
         let strict: Vec<usize> = (0..bound.len()).filter(is_strict).collect();
         let own = |at: &usize| bound.get(*at).map(AsRef::as_ref);
+        let hard = (0..bound.len()).filter(|at| queue.rules()[*at].hard);
+        let hard: Vec<&dyn Bound> = hard.filter_map(|at| own(&at)).collect();
         let breadth = (0..sorted.len() as u32).map(|ticket| {
             let rules = queue
                 .rules()
@@ -77,6 +81,7 @@ impl<'q> Pool<'q> {
                 &bound.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
             ),
             strict: Signatures::of(&people, &strict.iter().filter_map(own).collect::<Vec<_>>()),
+            limited: Signatures::of_limited(&people, &hard),
             strict_rule: strict.first().copied(),
             people,
             bound,

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::matchmaking::{people::People, rules::Bound};
+use crate::matchmaking::{
+    people::People,
+    rules::{Bound, Share, Symbols},
+};
 
 /// A small number for each ticket. Two tickets have the same if one makes up for the other, when
 /// they are on different teams: they have the same number of players, and add the same values to
@@ -26,6 +29,26 @@ impl Signatures {
             }
             let next = known.len() as u32;
             *known.entry(keys).or_insert(next)
+        };
+        let of = (0..people.tickets() as u32).map(signature).collect();
+        Self {
+            of,
+            count: known.len(),
+        }
+    }
+
+    /// The signatures by the values that hard rules count and limit, whatever the limits are.
+    pub fn of_limited(people: &People, rules: &[&dyn Bound]) -> Self {
+        let symbols = rules.iter().filter_map(|rule| match rule.share(1, 0.0) {
+            Some((symbols, Share::Limited { .. })) => Some(symbols),
+            _ => None,
+        });
+        let symbols: Vec<&Symbols> = symbols.collect();
+        let mut known: HashMap<Vec<&[u32]>, u32> = HashMap::new();
+        let signature = |ticket: u32| {
+            let own = symbols.iter().map(|symbols| symbols.of_ticket(ticket));
+            let next = known.len() as u32;
+            *known.entry(own.collect()).or_insert(next)
         };
         let of = (0..people.tickets() as u32).map(signature).collect();
         Self {

@@ -1,7 +1,11 @@
 //! The candidates of one start: the tickets that may play with the seed, grouped by what they
 //! mirror.
 
-use crate::matchmaking::{bits::Bits, pool::Pool, rules::Bound};
+use crate::matchmaking::{
+    bits::Bits,
+    pool::Pool,
+    rules::{Bound, Share, Symbols},
+};
 
 /// The most candidates of one start: the oldest.
 const MOST: usize = 512;
@@ -59,6 +63,80 @@ impl<'p> Demands<'p> {
     }
 }
 
+/// What hard rules leave to be filled that limit how many players of one value a team has. If most of
+/// the oldest tickets have the same value, they cannot fill the teams alone.
+struct Limits<'p> {
+    pool: &'p Pool<'p>,
+    /// The players of the matches that the candidates should be able to fill.
+    needed: usize,
+    rules: Vec<LimitedRule<'p>>,
+}
+
+/// One rule that limits how many players of one value may play.
+struct LimitedRule<'p> {
+    symbols: &'p Symbols,
+    /// The most players with one value who count towards what is needed.
+    most: usize,
+    /// The players who were counted, by value.
+    counts: Vec<usize>,
+    /// The players who can be seated, of those who were counted.
+    seated: usize,
+}
+
+impl<'p> Limits<'p> {
+    /// What a match with the seed needs, `times` over.
+    fn of(pool: &'p Pool<'p>, seed: u32, times: usize) -> Self {
+        let teams = pool.queue.settings().teams.as_usize();
+        let size = pool.queue.settings().size.as_usize();
+        let rules = pool.queue.rules().iter().zip(&pool.bound);
+        let limited = rules
+            .filter(|(rule, _)| rule.hard)
+            .filter_map(|(rule, bound)| {
+                let limit = rule.limit(pool.waited(seed), size);
+                let (symbols, Share::Limited { most }) = bound.share(teams, limit)? else {
+                    return None;
+                };
+                Some(LimitedRule {
+                    symbols,
+                    most: usize::try_from(most).unwrap_or(0) * times,
+                    counts: vec![0; symbols.count()],
+                    seated: 0,
+                })
+            });
+        let mut limits = Self {
+            pool,
+            needed: teams * size * times,
+            rules: limited.collect(),
+        };
+        limits.take(seed);
+        limits
+    }
+
+    /// Counts the next ticket if it helps to fill the teams; whether some rule needs it for that.
+    fn take(&mut self, ticket: u32) -> bool {
+        let size = self.pool.people.size(ticket);
+        let mut is_needed = false;
+        for rule in &mut self.rules {
+            if rule.seated >= self.needed {
+                continue;
+            }
+            let own = rule.symbols.of_ticket(ticket);
+            let before = rule.seated;
+            rule.seated += size.saturating_sub(own.len());
+            for &symbol in own {
+                if let Some(count) = rule.counts.get_mut(symbol as usize)
+                    && *count < rule.most
+                {
+                    *count += 1;
+                    rule.seated += 1;
+                }
+            }
+            is_needed |= rule.seated > before;
+        }
+        is_needed
+    }
+}
+
 /// The tickets that may play with the seed, without the seed.
 pub(super) struct Candidates {
     pub seed: u32,
@@ -78,8 +156,10 @@ impl Candidates {
         let strict = pool.strict.get(seed);
         let mut tickets = Vec::new();
         let mut demands = Demands::of(pool, seed, SPARE);
+        let mut limits = Limits::of(pool, seed, SPARE);
         for ticket in fitting.iter().filter(|ticket| *ticket != seed) {
             let demanded = demands.take(ticket) == Use::Demanded;
+            let demanded = limits.take(ticket) || demanded;
             let mirrors = pool.strict.get(ticket) == strict && tickets.len() < 2 * MOST;
             if tickets.len() < MOST || mirrors || demanded {
                 tickets.push(ticket);

@@ -12,7 +12,10 @@ mod teams;
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
 
 use super::{
     Cores,
@@ -24,6 +27,7 @@ use crate::domain::{Stream, StreamPurpose, seeded_hash};
 use candidates::Candidates;
 pub(super) use nearest::{Lack, Nearest};
 use reach::Reach;
+pub(super) use reach::Unfilled;
 pub(super) use teams::Cost;
 use teams::Teams;
 
@@ -72,6 +76,8 @@ pub(super) struct Failure {
     pub unmirrored: Option<usize>,
     /// What the candidates have too few players for.
     pub lacking: Option<Lacking>,
+    /// Why the candidates cannot fill the teams, if that is why.
+    pub unfilled: Option<Unfilled>,
 }
 
 /// A search around one ticket.
@@ -123,7 +129,11 @@ impl<'p> MatchSearch<'p> {
         failure.lacking = None;
         let accepted = self.pool.queue.accepts(self.waited);
         for size in self.pool.queue.sizes(self.waited) {
-            match self.race(size, cores, cancelled) {
+            let grounds = self.viable(size);
+            match self.race(&grounds, size, cores, cancelled) {
+                None if failure.unfilled.is_none() => {
+                    failure.unfilled = self.unfilled(&grounds, size);
+                }
                 Some(found) if found.cost.hard == 0.0 && found.cost.soft <= accepted => {
                     let found = even::even(self.pool, found, self.waited);
                     return Ok(self.priced(found));
@@ -153,19 +163,19 @@ impl<'p> MatchSearch<'p> {
     /// cost and number.
     fn race(
         &self,
+        viable: &[Ground<'_>],
         size: usize,
         cores: &dyn Cores,
         cancelled: &AtomicBool,
     ) -> Option<MatchProposal> {
         let solved = AtomicUsize::new(usize::MAX);
-        let viable = self.viable(size);
         let run = |number: usize| {
             let stop =
                 || cancelled.load(Ordering::Relaxed) || solved.load(Ordering::Relaxed) < number;
             if stop() {
                 return None;
             }
-            let found = self.start(&viable, number, size, &stop)?;
+            let found = self.start(viable, number, size, &stop)?;
             if found.cost == Cost::default() {
                 solved.fetch_min(number, Ordering::Relaxed);
             }
@@ -190,9 +200,9 @@ impl<'p> MatchSearch<'p> {
         best
     }
 
-    /// The combinations with enough players for teams of this size, and of those whom rules demand. Without the others, a start is never
-    /// spent on one that cannot fill the teams while another could.
-    fn viable(&self, size: usize) -> Vec<&Combination> {
+    /// The combinations with enough players for teams of this size, and of those whom rules demand.
+    /// Without the others, a start is never spent on one that cannot fill the teams while another could.
+    fn viable(&self, size: usize) -> Vec<Ground<'_>> {
         let needed = size * self.pool.queue.settings().teams.as_usize();
         let is_viable = |combination: &&Combination| {
             let sizes = combination
@@ -207,24 +217,51 @@ impl<'p> MatchSearch<'p> {
                 && self.pool.lacking(&combination.tickets).is_none()
                 && sums.any(|sum| sum >= needed)
         };
-        self.combinations.all.iter().filter(is_viable).collect()
+        let viable = self.combinations.all.iter().filter(is_viable);
+        viable.map(Ground::new).collect()
+    }
+
+    /// The candidates of a combination, which all of its starts share.
+    fn candidates<'g>(&self, ground: &'g Ground<'_>, size: usize) -> &'g Gathered {
+        ground.gathered.get_or_init(|| {
+            let tickets = &ground.combination.tickets;
+            let candidates = Candidates::of(self.pool, self.seed, tickets);
+            let count = self.pool.queue.settings().teams.as_usize();
+            let reach = Reach::new(self.pool, &candidates, count, size);
+            Gathered {
+                unfilled: reach.unfilled(count * size),
+                candidates,
+            }
+        })
+    }
+
+    /// Why no combination can fill teams of this size; `None` if one of them may.
+    fn unfilled(&self, grounds: &[Ground<'_>], size: usize) -> Option<Unfilled> {
+        let mut unfilled = None;
+        for ground in grounds {
+            unfilled = Some(self.candidates(ground, size).unfilled?);
+        }
+        unfilled
     }
 
     /// One start: a combination, teams built from tickets that mirror each other, and annealing.
-    /// `None` if the candidates cannot fill the teams.
+    /// `None` if the candidates cannot fill the teams, or if an earlier start has found what there is.
     fn start(
         &self,
-        viable: &[&Combination],
+        viable: &[Ground<'_>],
         number: usize,
         size: usize,
         stop: &dyn Fn() -> bool,
     ) -> Option<MatchProposal> {
-        let combination = *viable.get(number % viable.len().max(1))?;
-        let round = number / viable.len().max(1);
-        let candidates = Candidates::of(self.pool, self.seed, &combination.tickets);
+        let ground = viable.get(number % viable.len().max(1))?;
+        let is_first = number < viable.len();
+        let Gathered {
+            candidates,
+            unfilled,
+        } = self.candidates(ground, size);
         let count = self.pool.queue.settings().teams.as_usize();
         let too_large = self.pool.people.size(self.seed) > size;
-        if too_large || candidates.players(self.pool) < count * size {
+        if too_large || unfilled.is_some() || candidates.players(self.pool) < count * size {
             return None;
         }
         let mut teams = Teams::new(self.pool, size, self.waited, &self.combinations.settled);
@@ -233,23 +270,23 @@ impl<'p> MatchSearch<'p> {
                 teams: seats,
                 size,
                 cost,
-                picks: combination.picks.clone(),
+                picks: ground.combination.picks.clone(),
                 start: number,
             })
         };
         let is_small = candidates.len() < exact::MOST;
-        if is_small && round > 0 {
+        if is_small && !is_first {
             return None;
         }
-        let mut is_possible = Reach::new(self.pool, &candidates, count, size).seats(count * size);
-        if is_small && is_possible {
-            let best = exact::exact(self.pool, &mut teams, &candidates, size, self.budget.nodes);
+        let mut is_possible = true;
+        if is_small {
+            let best = exact::exact(self.pool, &mut teams, candidates, size, self.budget.nodes);
             if !best.seats.is_empty() {
                 return found(best.seats, best.cost);
             }
             is_possible = !best.proven;
         }
-        pairs::build(self.pool, &mut teams, &candidates, size);
+        pairs::build(self.pool, &mut teams, candidates, size);
         if !is_possible {
             // What is missing is all that there is to report.
             let cost = teams.cost();
@@ -260,15 +297,32 @@ impl<'p> MatchSearch<'p> {
             .into_iter()
             .chain((size as u64).to_le_bytes());
         let mut stream = Stream::new(seeded_hash(self.random, key), StreamPurpose::Match);
-        let cost = anneal::anneal(
-            &mut teams,
-            &candidates,
-            self.budget.moves,
-            &mut stream,
-            stop,
-        );
+        let cost = anneal::anneal(&mut teams, candidates, self.budget.moves, &mut stream, stop);
         found(teams.seats, cost)
     }
+}
+
+/// A combination on which starts for one size of teams search.
+struct Ground<'c> {
+    combination: &'c Combination,
+    /// Computed by the first start.
+    gathered: OnceLock<Gathered>,
+}
+
+impl<'c> Ground<'c> {
+    fn new(combination: &'c Combination) -> Self {
+        Self {
+            combination,
+            gathered: OnceLock::new(),
+        }
+    }
+}
+
+/// The candidates of a combination.
+struct Gathered {
+    candidates: Candidates,
+    /// Why they cannot fill the teams, as far as the rules that count values can tell.
+    unfilled: Option<Unfilled>,
 }
 
 /// Whether a combination has enough tickets that mirror the seed by the strict rules.

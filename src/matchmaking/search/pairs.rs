@@ -11,6 +11,11 @@ use crate::matchmaking::pool::Pool;
 const MATES: usize = 8;
 /// How many tickets are tried for one step, once none fits.
 const TRIES: usize = 24;
+/// How many of these may have the same values by the rules that limit values: where a team has no room for
+/// one more of a kind, those of other kinds have their turn.
+const ALIKE: usize = 8;
+/// The same among the mates of one ticket.
+const ALIKE_MATES: usize = 3;
 
 /// Builds teams of `size` players around the seed. The result may be incomplete or violate rules.
 pub(super) fn build(pool: &Pool<'_>, teams: &mut Teams<'_>, candidates: &Candidates, size: usize) {
@@ -25,6 +30,27 @@ pub(super) fn build_whole(
     size: usize,
 ) {
     Builder::new(pool, teams, candidates, false).build(size);
+}
+
+/// How many tickets were tried, by their values that rules limit. There are few of these at a time.
+#[derive(Default)]
+struct Tried(Vec<(u32, usize)>);
+
+impl Tried {
+    /// Counts one more ticket with these values; `false` if `most` were tried before.
+    fn is_next(&mut self, values: u32, most: usize) -> bool {
+        match self.0.iter_mut().find(|(known, _)| *known == values) {
+            Some((_, tried)) if *tried >= most => false,
+            Some((_, tried)) => {
+                *tried += 1;
+                true
+            }
+            None => {
+                self.0.push((values, 1));
+                true
+            }
+        }
+    }
 }
 
 struct Builder<'a, 'p, 't> {
@@ -93,8 +119,12 @@ impl<'a, 'p, 't> Builder<'a, 'p, 't> {
     fn best_mate(&mut self, group: &[usize], team: usize) -> Option<(usize, Cost)> {
         let mut best: Option<(usize, Cost)> = None;
         let mut tried = 0;
+        let mut alike = Tried::default();
         for &at in group.iter().filter(|at| !self.used[**at]) {
             let ticket = self.candidates.ticket(at);
+            if !alike.is_next(self.pool.limited.get(ticket), ALIKE_MATES) {
+                continue;
+            }
             self.teams.put(team, ticket);
             let cost = self.teams.strain();
             self.teams.take(team, ticket);
@@ -114,6 +144,7 @@ impl<'a, 'p, 't> Builder<'a, 'p, 't> {
         let (room, before) = (self.room(size), self.teams.strain());
         let mut best: Option<(Vec<usize>, Cost)> = None;
         let mut tried = 0;
+        let mut alike = Tried::default();
         let mut first = true;
         for place in *from..self.candidates.len() {
             let at = self.candidates.by_priority(place);
@@ -124,6 +155,9 @@ impl<'a, 'p, 't> Builder<'a, 'p, 't> {
             first = false;
             let ticket = self.candidates.ticket(at);
             if self.pool.people.size(ticket) > room || !self.has_mates(ticket) {
+                continue;
+            }
+            if !alike.is_next(self.pool.limited.get(ticket), ALIKE) {
                 continue;
             }
             for turn in 0..self.count {

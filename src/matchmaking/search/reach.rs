@@ -14,8 +14,21 @@ pub(super) struct Reach<'p> {
     teams: usize,
 }
 
+/// A hard rule by which the candidates cannot fill the teams.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::matchmaking) struct Unfilled {
+    /// The place of the rule.
+    pub rule: usize,
+    /// The most players whom the rule lets on all teams together.
+    pub most: i64,
+    /// Number of players that the teams need.
+    pub needed: usize,
+}
+
 /// One rule: how often each of its values is on each team, and how often it can still come.
 struct CountedRule<'p> {
+    /// Its place in the queue.
+    place: usize,
     symbols: &'p Symbols,
     share: Share,
     /// The counts by value and team.
@@ -39,13 +52,14 @@ impl CountedRule<'_> {
 impl<'p> Reach<'p> {
     /// The rules for teams of `size` players, with the seed on none of them and all tickets to come.
     pub fn new(pool: &'p Pool<'p>, candidates: &Candidates, teams: usize, size: usize) -> Self {
-        let bound = pool.queue.rules().iter().zip(&pool.bound);
-        let hard = bound.filter(|(rule, _)| rule.hard);
-        let shares = hard.filter_map(|(rule, bound)| {
+        let bound = pool.queue.rules().iter().zip(&pool.bound).enumerate();
+        let hard = bound.filter(|(_, (rule, _))| rule.hard);
+        let shares = hard.filter_map(|(place, (rule, bound))| {
             let limit = rule.limit(pool.waited(candidates.seed), size);
-            bound.share(teams, limit)
+            Some((place, bound.share(teams, limit)?))
         });
-        let rules = shares.map(|(symbols, share)| CountedRule {
+        let rules = shares.map(|(place, (symbols, share))| CountedRule {
+            place,
             symbols,
             share,
             on: vec![0; symbols.count() * teams],
@@ -115,9 +129,20 @@ impl<'p> Reach<'p> {
         }
     }
 
+    /// The first rule by which so many players in all cannot be seated.
+    pub fn unfilled(&self, players: usize) -> Option<Unfilled> {
+        let mut rules = self.rules.iter();
+        let rule = rules.find(|rule| rule.most < players as i64)?;
+        Some(Unfilled {
+            rule: rule.place,
+            most: rule.most,
+            needed: players,
+        })
+    }
+
     /// Whether so many players in all can still be seated, by each rule.
     pub fn seats(&self, players: usize) -> bool {
-        self.rules.iter().all(|rule| rule.most >= players as i64)
+        self.unfilled(players).is_none()
     }
 
     /// Whether the tickets to come can still make the teams as even as the rules demand, in the values

@@ -73,6 +73,63 @@ fn captains_behind_a_long_line_are_found() {
     }
 }
 
+/// A queue for teams of seven, with at most three players of a kind on each.
+fn kinds() -> Queue {
+    let text = r#"
+        teams = 2
+        size = 7
+        ruleset = "x"
+        attributes = { kind = "enum heavy light medium destroyer" }
+        rule = [
+          { name = "full", rule = "full", hard = true },
+          { name = "three of a kind", rule = "at-most-each", of = "kind", at_most = 3, hard = true },
+        ]
+    "#;
+    Queue::new("x", toml::from_str(text).unwrap()).unwrap()
+}
+
+fn of_kind(queue: &Queue, at: usize, kind: &str) -> Ticket {
+    let more = format!(r#","kind":"{kind}""#);
+    ticket(queue, &format!("t{at}"), 10_000 - at, &more)
+}
+
+#[test]
+fn players_of_rare_kinds_are_found_behind_a_long_line_of_one_kind() {
+    let queue = kinds();
+    let heavies = (0..2_000).map(|at| of_kind(&queue, at, "heavy"));
+    let others = (2_000..2_150).map(|at| {
+        let kind = ["light", "medium", "destroyer"][at % 3];
+        of_kind(&queue, at, kind)
+    });
+    let tickets: Vec<Ticket> = heavies.chain(others).collect();
+    let plan = planned(&queue, &tickets);
+    // Each match has at most 6 heavies, so it needs 8 of the 150 others: there are 18 matches at most.
+    assert!(plan.matches.len() >= 17, "{} matches", plan.matches.len());
+    let oldest: Vec<bool> = (0..6)
+        .map(|at| {
+            plan.matches
+                .iter()
+                .any(|found| found.teams.iter().flatten().any(|seat| *seat == at))
+        })
+        .collect();
+    assert_eq!(oldest, [true; 6]);
+}
+
+#[test]
+fn where_all_are_of_one_kind_the_reason_names_the_limit() {
+    let queue = kinds();
+    let tickets: Vec<Ticket> = (0..1_000).map(|at| of_kind(&queue, at, "heavy")).collect();
+    let plan = planned(&queue, &tickets);
+    assert_eq!(plan.matches.len(), 0);
+    assert!(
+        plan.left
+            .iter()
+            .all(|left| left.reason.contains("three of a kind")),
+        "{:?}",
+        plan.left[0]
+    );
+}
+
 #[test]
 fn avoided_players_may_have_spaces_in_their_ids() {
     let queue = shipped("pickup");
