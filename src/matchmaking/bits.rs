@@ -67,6 +67,13 @@ impl Bits {
         )
     }
 
+    /// Adds the indices of another set.
+    pub fn add(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(&other.0) {
+            *word |= other;
+        }
+    }
+
     /// The indices, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let words = self.0.iter().enumerate();

@@ -10,6 +10,10 @@ use crate::matchmaking::{
 /// The most candidates of one start: the oldest.
 const MOST: usize = 512;
 
+/// Where so many of the oldest candidates cannot fill the teams by the rules that limit values, most of them
+/// have the same values.
+const CROWD: usize = 128;
+
 /// How many times the players that a rule demands are candidates beyond the oldest, so that a few
 /// who fit nobody do not matter.
 const SPARE: usize = 2;
@@ -135,6 +139,11 @@ impl<'p> Limits<'p> {
         }
         is_needed
     }
+
+    /// Whether the tickets that were counted can fill the teams by each rule.
+    fn are_met(&self) -> bool {
+        self.rules.iter().all(|rule| rule.seated >= self.needed)
+    }
 }
 
 /// The tickets that may play with the seed, without the seed.
@@ -147,6 +156,7 @@ pub(super) struct Candidates {
     starts: Vec<(u32, usize)>,
     priority: Vec<usize>,
     uses: Vec<Use>,
+    is_crowded: bool,
 }
 
 impl Candidates {
@@ -157,12 +167,14 @@ impl Candidates {
         let mut tickets = Vec::new();
         let mut demands = Demands::of(pool, seed, SPARE);
         let mut limits = Limits::of(pool, seed, SPARE);
+        let mut is_crowded = false;
         for ticket in fitting.iter().filter(|ticket| *ticket != seed) {
             let demanded = demands.take(ticket) == Use::Demanded;
             let demanded = limits.take(ticket) || demanded;
             let mirrors = pool.strict.get(ticket) == strict && tickets.len() < 2 * MOST;
             if tickets.len() < MOST || mirrors || demanded {
                 tickets.push(ticket);
+                is_crowded |= tickets.len() == CROWD && !limits.are_met();
             }
         }
         let teams = pool.queue.settings().teams.as_usize();
@@ -209,7 +221,14 @@ impl Candidates {
             starts,
             priority,
             uses,
+            is_crowded,
         }
+    }
+
+    /// Whether so many of the oldest candidates have the same values that rules limit them, and others are
+    /// rare among them.
+    pub fn is_crowded(&self) -> bool {
+        self.is_crowded
     }
 
     /// Whether other matches need the candidate more than this one, which can have enough players

@@ -5,6 +5,7 @@ mod anneal;
 mod candidates;
 mod even;
 mod exact;
+mod ground;
 mod nearest;
 mod pairs;
 mod reach;
@@ -12,10 +13,7 @@ mod teams;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{
     Cores,
@@ -25,8 +23,8 @@ use super::{
 };
 use crate::domain::{Stream, StreamPurpose, seeded_hash};
 use candidates::Candidates;
+use ground::{Gathered, Ground};
 pub(super) use nearest::{Lack, Nearest};
-use reach::Reach;
 pub(super) use reach::Unfilled;
 pub(super) use teams::Cost;
 use teams::Teams;
@@ -221,29 +219,6 @@ impl<'p> MatchSearch<'p> {
         viable.map(Ground::new).collect()
     }
 
-    /// The candidates of a combination, which all of its starts share.
-    fn candidates<'g>(&self, ground: &'g Ground<'_>, size: usize) -> &'g Gathered {
-        ground.gathered.get_or_init(|| {
-            let tickets = &ground.combination.tickets;
-            let candidates = Candidates::of(self.pool, self.seed, tickets);
-            let count = self.pool.queue.settings().teams.as_usize();
-            let reach = Reach::new(self.pool, &candidates, count, size);
-            Gathered {
-                unfilled: reach.unfilled(count * size),
-                candidates,
-            }
-        })
-    }
-
-    /// Why no combination can fill teams of this size; `None` if one of them may.
-    fn unfilled(&self, grounds: &[Ground<'_>], size: usize) -> Option<Unfilled> {
-        let mut unfilled = None;
-        for ground in grounds {
-            unfilled = Some(self.candidates(ground, size).unfilled?);
-        }
-        unfilled
-    }
-
     /// One start: a combination, teams built from tickets that mirror each other, and annealing.
     /// `None` if the candidates cannot fill the teams, or if an earlier start has found what there is.
     fn start(
@@ -300,29 +275,6 @@ impl<'p> MatchSearch<'p> {
         let cost = anneal::anneal(&mut teams, candidates, self.budget.moves, &mut stream, stop);
         found(teams.seats, cost)
     }
-}
-
-/// A combination on which starts for one size of teams search.
-struct Ground<'c> {
-    combination: &'c Combination,
-    /// Computed by the first start.
-    gathered: OnceLock<Gathered>,
-}
-
-impl<'c> Ground<'c> {
-    fn new(combination: &'c Combination) -> Self {
-        Self {
-            combination,
-            gathered: OnceLock::new(),
-        }
-    }
-}
-
-/// The candidates of a combination.
-struct Gathered {
-    candidates: Candidates,
-    /// Why they cannot fill the teams, as far as the rules that count values can tell.
-    unfilled: Option<Unfilled>,
 }
 
 /// Whether a combination has enough tickets that mirror the seed by the strict rules.

@@ -11,8 +11,8 @@ use crate::matchmaking::pool::Pool;
 const MATES: usize = 8;
 /// How many tickets are tried for one step, once none fits.
 const TRIES: usize = 24;
-/// How many of these may have the same values by the rules that limit values: where a team has no room for
-/// one more of a kind, those of other kinds have their turn.
+/// How many of these may have the same values by the rules that limit values, if most candidates have: where
+/// a team has no room for one more of a kind, those of other kinds have their turn.
 const ALIKE: usize = 8;
 /// The same among the mates of one ticket.
 const ALIKE_MATES: usize = 3;
@@ -122,7 +122,9 @@ impl<'a, 'p, 't> Builder<'a, 'p, 't> {
         let mut alike = Tried::default();
         for &at in group.iter().filter(|at| !self.used[**at]) {
             let ticket = self.candidates.ticket(at);
-            if !alike.is_next(self.pool.limited.get(ticket), ALIKE_MATES) {
+            if self.candidates.is_crowded()
+                && !alike.is_next(self.pool.limited.get(ticket), ALIKE_MATES)
+            {
                 continue;
             }
             self.teams.put(team, ticket);
@@ -157,7 +159,8 @@ impl<'a, 'p, 't> Builder<'a, 'p, 't> {
             if self.pool.people.size(ticket) > room || !self.has_mates(ticket) {
                 continue;
             }
-            if !alike.is_next(self.pool.limited.get(ticket), ALIKE) {
+            if self.candidates.is_crowded() && !alike.is_next(self.pool.limited.get(ticket), ALIKE)
+            {
                 continue;
             }
             for turn in 0..self.count {

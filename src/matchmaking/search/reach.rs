@@ -52,10 +52,23 @@ impl CountedRule<'_> {
 impl<'p> Reach<'p> {
     /// The rules for teams of `size` players, with the seed on none of them and all tickets to come.
     pub fn new(pool: &'p Pool<'p>, candidates: &Candidates, teams: usize, size: usize) -> Self {
+        let tickets = (0..candidates.len()).map(|at| candidates.ticket(at));
+        let tickets = tickets.chain([candidates.seed]);
+        Self::of(pool, candidates.seed, tickets, teams, size)
+    }
+
+    /// The same for any tickets, among which the seed is.
+    pub fn of(
+        pool: &'p Pool<'p>,
+        seed: u32,
+        tickets: impl Iterator<Item = u32>,
+        teams: usize,
+        size: usize,
+    ) -> Self {
         let bound = pool.queue.rules().iter().zip(&pool.bound).enumerate();
         let hard = bound.filter(|(_, (rule, _))| rule.hard);
         let shares = hard.filter_map(|(place, (rule, bound))| {
-            let limit = rule.limit(pool.waited(candidates.seed), size);
+            let limit = rule.limit(pool.waited(seed), size);
             Some((place, bound.share(teams, limit)?))
         });
         let rules = shares.map(|(place, (symbols, share))| CountedRule {
@@ -72,8 +85,7 @@ impl<'p> Reach<'p> {
             pool,
             teams,
         };
-        let tickets = (0..candidates.len()).map(|at| candidates.ticket(at));
-        for ticket in tickets.chain([candidates.seed]) {
+        for ticket in tickets {
             reach.come(ticket);
         }
         reach
