@@ -1,24 +1,29 @@
-//! Free seats of matches in play: what the game server asks for, and the players who are on their way.
+//! Free seats of matches in play: what the game server asks for, and who is in the game.
 
-use super::{Act, Coordinator, HostRefused, Hosted, Stage, settings::millis, state::Due};
-use crate::domain::{MatchId, Timestamp};
+use super::{Act, Coordinator, HostRefused, Hosted, Stage};
+use crate::domain::MatchId;
 
 impl Hosted {
     /// Number of players on a team, of those whom the game server has reported.
-    fn heads(&self, team: u8) -> u32 {
-        let on = self.roster.iter().filter(|(_, on)| *on == Some(team));
+    pub(super) fn heads(&self, team: u8) -> u32 {
+        let on = self.present_players().filter(|(_, on)| *on == Some(team));
         u32::try_from(on.count()).unwrap_or(u32::MAX)
     }
 
-    /// Number of players on their way to a team.
-    fn on_their_way(&self, team: u8) -> u32 {
-        let to = self.coming.values().filter(|(to, _)| *to == team);
-        u32::try_from(to.count()).unwrap_or(u32::MAX)
+    /// The players whom the game server has reported in play, each with the team.
+    pub fn present_players(&self) -> impl Iterator<Item = (&str, Option<u8>)> {
+        let players = self.roster.iter().flatten();
+        players.map(|(player, team)| (player.as_str(), *team))
     }
 
     /// Whether a player is in the game, or on the way to it.
     pub fn has(&self, player: &str) -> bool {
-        self.coming.contains_key(player) || self.roster.iter().any(|(id, _)| id == player)
+        self.coming.contains_key(player) || self.present_players().any(|(id, _)| id == player)
+    }
+
+    /// Whether the game server has reported that all players have left.
+    fn is_deserted(&self) -> bool {
+        self.roster.as_ref().is_some_and(Vec::is_empty)
     }
 }
 
@@ -28,7 +33,8 @@ impl Coordinator {
     /// of the team's free seats.
     ///
     /// # Errors
-    /// Fails if the match is not at this instance, is not in play, or has no such team.
+    /// Fails if the match is not at this instance, is not in play, has no such team, or if all its players
+    /// have left.
     pub fn seek_players(
         &mut self,
         name: &str,
@@ -44,6 +50,9 @@ impl Coordinator {
         if team >= teams {
             return Err(HostRefused::NoTeam);
         }
+        if hosted.is_deserted() && seats > 0 {
+            return Err(HostRefused::Deserted);
+        }
         let seats = seats.min(size.saturating_sub(hosted.heads(team)));
         if hosted.asked.get(&team).copied().unwrap_or(0) != seats {
             self.change(id, |hosted| {
@@ -55,52 +64,80 @@ impl Coordinator {
     }
 
     /// The number of teams of a match, and of players of a full team.
-    fn shape(&self, id: MatchId) -> (u8, u32) {
+    pub(super) fn shape(&self, id: MatchId) -> (u8, u32) {
         let wanted = self.wanted.get(&id);
         wanted.map_or((0, 0), |wanted| (wanted.teams, wanted.size))
     }
 
-    /// The game server reports all players of a match in play, each with the team.
+    /// The game server reports all players of a match in play, each with the team. Players on their way for
+    /// whom no seat is free now are released; so are all of them if everybody has left.
     pub fn report_roster(&mut self, name: &str, id: MatchId, roster: Vec<(String, Option<u8>)>) {
         let playing = |hosted: &Hosted| hosted.stage == Stage::Playing;
         if !self.at_instance(name, id).is_ok_and(playing) {
             return;
         }
         let (_, size) = self.shape(id);
-        let Some(hosted) = self.matches.get_mut(&id) else {
-            return;
-        };
-        if hosted.roster == roster {
+        let same = |hosted: &Hosted| hosted.roster.as_ref() == Some(&roster);
+        if self.matches.get(&id).is_none_or(same) {
             return;
         }
-        (hosted.roster, hosted.version) = (roster, hosted.version + 1);
-        let mut asked = hosted.asked.clone();
         let mut came = Vec::new();
-        for (player, (team, _)) in &hosted.coming {
-            if hosted.roster.iter().any(|(id, _)| id == player) {
-                came.push(player.clone());
-                if let Some(seats) = asked.get_mut(team) {
+        self.change(id, |hosted| {
+            (hosted.roster, hosted.version) = (Some(roster), hosted.version + 1);
+            let mut asked = std::mem::take(&mut hosted.asked);
+            for (player, coming) in std::mem::take(&mut hosted.coming) {
+                if !hosted.has(&player) {
+                    hosted.coming.insert(player, coming);
+                    continue;
+                }
+                if let Some(seats) = asked.get_mut(&coming.team) {
                     *seats = seats.saturating_sub(1);
                 }
+                came.push(player);
             }
-        }
-        for (team, seats) in &mut asked {
-            *seats = (*seats).min(size.saturating_sub(hosted.heads(*team)));
-        }
-        asked.retain(|_, seats| *seats > 0);
-        if asked != hosted.asked || !came.is_empty() {
-            self.change(id, |hosted| {
-                hosted.asked = asked;
-                hosted.coming.retain(|player, _| !came.contains(player));
-            });
-        }
+            for (team, seats) in &mut asked {
+                *seats = (*seats).min(size.saturating_sub(hosted.heads(*team)));
+            }
+            asked.retain(|_, seats| *seats > 0);
+            hosted.asked = asked;
+        });
         if !came.is_empty() {
             self.acts.push(Act::Came(id, came));
         }
+        self.release_surplus(id);
+    }
+
+    /// The players on their way to a match for whom no seat is free. Of those on their way to a team with
+    /// too few seats, the tickets that were sent last.
+    pub(super) fn surplus(&self, id: MatchId) -> Vec<String> {
+        let Some(hosted) = self.matches.get(&id) else {
+            return Vec::new();
+        };
+        let (teams, size) = self.shape(id);
+        if hosted.is_deserted() {
+            return hosted.coming.keys().cloned().collect();
+        }
+        let mut surplus = Vec::new();
+        for team in 0..teams {
+            let room = size.saturating_sub(hosted.heads(team)) as usize;
+            let mut own: Vec<_> = hosted.coming.iter().collect();
+            own.retain(|(_, coming)| coming.team == team);
+            own.sort_by_key(|(_, coming)| (coming.until, coming.ticket));
+            while own.len() > room
+                && let Some((_, last)) = own.last()
+            {
+                let ticket = last.ticket;
+                let of_ticket = |one: &&(&String, &super::Coming)| one.1.ticket == ticket;
+                surplus.extend(own.iter().filter(of_ticket).map(|(id, _)| (*id).clone()));
+                own.retain(|one| one.1.ticket != ticket);
+            }
+        }
+        surplus
     }
 
     /// The matches in play that seek players, with the number of seats of each team that are still to be
-    /// filled. A match whose game has no connection seeks nobody meanwhile.
+    /// filled. A match whose game has no connection seeks nobody meanwhile, and neither does one that
+    /// everybody has left.
     pub fn seeking(&self) -> Vec<(&Hosted, Vec<usize>)> {
         let live = self.live.iter().filter_map(|id| self.matches.get(id));
         let playing = live.filter(|one| one.stage == Stage::Playing && one.parted.is_none());
@@ -115,84 +152,14 @@ impl Coordinator {
             (0..teams).map(team).collect()
         };
         playing
-            .filter(|hosted| !hosted.asked.is_empty() && !hosted.roster.is_empty())
+            .filter(|hosted| !hosted.asked.is_empty() && hosted.present_players().next().is_some())
             .map(|hosted| (hosted, free(hosted)))
             .filter(|(_, free)| free.iter().any(|free| *free > 0))
             .collect()
     }
 
-    /// Sends players of the queue, each with a team and a pass, to a match in play.
-    pub fn call_later(&mut self, id: MatchId, players: Vec<(String, u8, String)>) {
-        let until = self.now.plus_millis(millis(self.settings.backfill_seconds));
-        let called = players.iter().map(|(player, ..)| player.clone()).collect();
-        self.change(id, |hosted| {
-            hosted.version += 1;
-            for (player, team, pass) in players {
-                hosted.passes.insert(player.clone(), pass);
-                hosted.coming.insert(player, (team, until));
-            }
-        });
-        self.due.insert((until, Due::Coming(id)));
-        self.acts.push(Act::Admit(id, called));
-    }
-
-    /// Players who were sent to a match in play have not come in time. Their seats are sought again.
-    pub(super) fn coming_is_due(&mut self, id: MatchId) {
-        let Some(hosted) = self.matches.get(&id) else {
-            return;
-        };
-        let now = self.now;
-        let late = hosted.coming.iter().filter(|(_, (_, until))| *until <= now);
-        let late: Vec<String> = late.map(|(player, _)| player.clone()).collect();
-        if late.is_empty() {
-            return;
-        }
-        self.change(id, |hosted| {
-            hosted.version += 1;
-            for player in &late {
-                hosted.coming.remove(player);
-                hosted.passes.remove(player);
-            }
-        });
-        self.acts.push(Act::NoShow(id, late));
-    }
-
-    /// Sends the game's new connection the players who are on their way.
-    pub(super) fn admit_again(&mut self, id: MatchId) {
-        let coming = self.matches.get(&id).map(|hosted| &hosted.coming);
-        let players: Vec<String> = coming
-            .into_iter()
-            .flatten()
-            .map(|(one, _)| one.clone())
-            .collect();
-        if !players.is_empty() {
-            self.acts.push(Act::Admit(id, players));
-        }
-    }
-
-    /// The pass of a player, as long as it is valid.
-    pub fn pass(&self, id: MatchId, player: &str) -> Option<&String> {
-        let hosted = self.matches.get(&id)?;
-        let coming = hosted.coming.contains_key(player);
-        let passes = if coming {
-            Some(&hosted.passes)
-        } else {
-            self.passes(id)
-        };
-        passes?.get(player)
-    }
-
     /// The region of an instance, if it states one.
     pub fn region(&self, name: &str) -> Option<String> {
         self.instances.get(name)?.offer.region.clone()
-    }
-
-    /// Until when the players on their way may come, after a restart.
-    pub(super) fn wait_again(&mut self, hosted: &mut Hosted) {
-        let again = self.now.plus_millis(millis(self.settings.backfill_seconds));
-        for (_, until) in hosted.coming.values_mut() {
-            *until = Timestamp::max(*until, again);
-            self.due.insert((*until, Due::Coming(hosted.id)));
-        }
     }
 }

@@ -18,6 +18,12 @@ pub enum HostRefused {
     /// The match has no such team.
     #[error("the match has no such team")]
     NoTeam,
+    /// Nobody is in the match any more with whom a player of the queue could play.
+    #[error("everybody has left the match: send END, and its slot is free for another one")]
+    Deserted,
+    /// The queue was removed from the configuration while the match is played.
+    #[error("the configuration no longer has the queue of this match")]
+    NoQueue,
     /// The queue does not give away free seats.
     #[error("the queue of this match has backfill = false")]
     NoBackfill,

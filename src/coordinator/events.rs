@@ -32,7 +32,8 @@ impl Coordinator {
             parted: None,
             asked: Default::default(),
             coming: Default::default(),
-            roster: Vec::new(),
+            sent_away: Default::default(),
+            roster: None,
             version: 0,
             present: Default::default(),
         });
@@ -92,6 +93,9 @@ impl Coordinator {
             let instance = name.to_owned();
             self.settled.push((instance.clone(), id));
             self.acts.push(Act::Close { instance, id, why });
+        }
+        for id in &matches {
+            self.wait_for_coming(*id);
         }
         let open = |id: &MatchId| {
             let hosted = self.matches.get(id);
@@ -208,6 +212,7 @@ impl Coordinator {
             hosted.game = Some(game);
             hosted.parted = None;
         });
+        self.wait_for_coming(id);
         self.admit_again(id);
         Ok(())
     }

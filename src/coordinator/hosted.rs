@@ -169,15 +169,28 @@ pub struct Hosted {
     pub parted: Option<Timestamp>,
     /// The number of seats of each team that players of the queue are to fill, in play.
     pub asked: BTreeMap<u8, u32>,
-    /// The players who were sent to the match in play and have not come: the team of each, and until when
-    /// they may come.
-    pub coming: BTreeMap<String, (u8, Timestamp)>,
-    /// All players of the game with their teams, in play. Not stored.
-    pub roster: Vec<(String, Option<u8>)>,
+    /// The players who were sent to the match in play and have not come.
+    pub coming: BTreeMap<String, Coming>,
+    /// The players on their way whom the game server has sent away: they are not sent to the match again.
+    pub sent_away: BTreeSet<String>,
+    /// All players of the game with their teams, in play; `None` before the game server has reported them.
+    pub roster: Option<Vec<(String, Option<u8>)>>,
     /// A number that changes with the players and with those on their way. Not stored.
     pub version: u64,
     /// The players whom the instance has reported before START. Not stored.
     pub present: BTreeSet<String>,
+}
+
+/// A player who was sent to a match in play and has not come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coming {
+    /// The team with the free seat.
+    pub team: u8,
+    /// Until when the player may come. While the game has no connection, the player cannot come, and this
+    /// time does not count.
+    pub until: Timestamp,
+    /// The number of the player's ticket, whose players are sent and released together.
+    pub ticket: i64,
 }
 
 /// What has to be done, after the changes are written.
@@ -215,6 +228,9 @@ pub enum Act {
     Came(MatchId, Vec<String>),
     /// These players, who were sent to the match in play, have not come in time.
     NoShow(MatchId, Vec<String>),
+    /// These players, who were sent to the match in play, need not come: no seat is free for them any more,
+    /// or the game server has sent them away. Their tickets go back.
+    Release(MatchId, Vec<String>),
     /// The match in play is over: the tickets of players who have not come yet go back.
     Dismiss(MatchId),
 }

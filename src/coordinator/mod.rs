@@ -26,6 +26,10 @@
 //! match asks the allocator ([`Act::Allocate`]), whose answer ([`Coordinator::answered`]) names the instance
 //! that is asked to host it. All else is the same.
 //!
+//! A player whom the queue sends to a free seat of a match in play is *on the way* until the game server
+//! reports the player. The time for that stands still while the game has no connection. A player for whom no
+//! seat is free any more is released: the ticket goes back, and nobody is to blame.
+//!
 //! Invariants: No instance is asked to host more matches at once than it has slots. At most one instance
 //! hosts a match. The tickets of a match that fails before START go back to their queue. A final state
 //! never changes.
@@ -34,6 +38,7 @@ pub mod agones;
 mod allocate;
 mod asking;
 mod backfill;
+mod coming;
 mod ends;
 mod error;
 mod events;
@@ -46,8 +51,9 @@ mod state;
 mod tests;
 
 pub use agones::{AgonesSettings, Allocation, GameServer, Provider};
+pub use coming::Newcomer;
 pub use error::HostRefused;
-pub use hosted::{Act, Change, Hosted, Stage, Wanted, Why};
+pub use hosted::{Act, Change, Coming, Hosted, Stage, Wanted, Why};
 pub use instance::{Instance, Offer};
 pub use settings::CoordinatorSettings;
 pub use state::Coordinator;
@@ -56,5 +62,7 @@ pub use state::Coordinator;
 pub const MAX_INSTANCES: usize = 4_096;
 /// The most instances that are asked to host one match.
 pub const MAX_TRIES: u32 = 8;
+/// The most players whom a game server can keep from being sent to one match again.
+const MAX_SENT_AWAY: usize = 1_024;
 /// How long a match in a final state is kept, in milliseconds: a day.
 pub const KEEP_MILLIS: i64 = 24 * 3_600 * 1_000;

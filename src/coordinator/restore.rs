@@ -50,7 +50,6 @@ impl Coordinator {
                 }
                 restored.begins_again(&mut hosted);
                 restored.occupy(&hosted);
-                restored.wait_again(&mut hosted);
             }
             restored.insert(hosted);
         }

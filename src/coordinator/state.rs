@@ -222,6 +222,7 @@ impl Coordinator {
                 hosted.passes_until = None;
                 hosted.asked.clear();
                 hosted.coming.clear();
+                hosted.sent_away.clear();
             }
         });
     }

@@ -9,7 +9,7 @@ use crate::{
         PatternError, Patterns, Timestamp,
         behaviour::{BehaviourDay, BehaviourSettings},
     },
-    store::{BehaviourRows, Store, StoreError},
+    store::{BehaviourReport, BehaviourRows, Store, StoreError},
 };
 
 /// The most reports of one game server in a day. It bounds what a hostile one can write to the disk.
@@ -131,30 +131,41 @@ impl BehaviourBook {
             return Err(BehaviourError::TooManyReports);
         }
         let now = report.at;
-        Ok(self.write(&[report], now).await?)
+        Ok(self.write(&self.of_days(vec![report], now)).await?)
     }
 
-    /// Stores that these players were called to a match and did not come.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    pub async fn no_shows(&self, players: &[String], now: Timestamp) -> Result<(), StoreError> {
+    /// What is to be stored of players who were called to a match and did not come. Once that is done,
+    /// [`is_written`](Self::is_written) takes it over.
+    pub fn no_shows(&self, players: &[String], now: Timestamp) -> BehaviourReport {
         let players = players.iter();
         let missed = players.map(|player| BehaviourDay::no_show(player, now));
-        self.write(&missed.collect::<Vec<_>>(), now).await
+        self.of_days(missed.collect(), now)
     }
 
-    async fn write(&self, reports: &[BehaviourDay], now: Timestamp) -> Result<(), StoreError> {
-        let limit = self.settings.day_limit.get();
-        let since = self.settings.first_day(now);
-        let version = self.store.report_behaviour(reports, limit, since).await?;
+    fn of_days(&self, days: Vec<BehaviourDay>, now: Timestamp) -> BehaviourReport {
+        BehaviourReport {
+            days,
+            day_limit: self.settings.day_limit.get(),
+            since: self.settings.first_day(now),
+        }
+    }
+
+    async fn write(&self, report: &BehaviourReport) -> Result<(), StoreError> {
+        let version = self.store.report_behaviour(report).await?;
+        self.is_written(report, version);
+        Ok(())
+    }
+
+    /// Takes over reports that were stored, with the version of the reports after that.
+    pub fn is_written(&self, report: &BehaviourReport, version: i64) {
         let mut pages = self.pages.write();
         // After any other change, the next refresh reads everything.
         if pages.version.is_some_and(|known| known + 1 == version) {
             pages.version = Some(version);
-            reports.iter().for_each(|report| pages.add(report, limit));
+            for one in &report.days {
+                pages.add(one, report.day_limit);
+            }
         }
-        Ok(())
     }
 }
 

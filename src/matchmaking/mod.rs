@@ -24,6 +24,7 @@ mod columns;
 mod cores;
 mod draw;
 mod error;
+mod guard;
 mod load;
 mod people;
 mod planner;
@@ -41,13 +42,15 @@ mod ticket;
 mod value;
 
 pub use attribute::{Attribute, AttributeType};
-pub use backfill::{Addition, OpenMatch};
+pub use backfill::{Addition, Filled, OpenMatch};
 pub use check::{Finding, Severity};
 pub use columns::is_known;
 pub use cores::{Cores, OneCore};
 pub use error::{QueueError, TicketError};
 pub use load::Load;
-pub use planner::{Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, plan};
+pub use planner::{
+    Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, SetAside, plan,
+};
 pub use queue::Queue;
 pub use rhythm::{AGAIN_MILLIS, REST, SPACING_MILLIS};
 pub use rules::{By, Parties, RuleSettings, Side, Within};

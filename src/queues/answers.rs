@@ -6,7 +6,7 @@ use super::{
     Configured, QueueSize, QueuesError, TicketView,
     call::{Answer, Ask, Call},
     connections::Connections,
-    hosting::HostAsk,
+    host_ask::HostAsk,
     known::admit,
     links::Links,
     task::Task,
@@ -156,6 +156,10 @@ impl Task<'_> {
                 let seek = self.hosting.seek(self.shared, &name, id, (team, seats));
                 self.rounds.changed();
                 return Ok(Answer::Seats(seek?));
+            }
+            HostAsk::SendAway { name, id, player } => {
+                let was_coming = coordinator.send_away(&name, id, &player);
+                return Ok(Answer::WasComing(was_coming));
             }
             HostAsk::OfGame(name, game) => {
                 return Ok(Answer::Match(coordinator.match_of_game(&name, game)));

@@ -7,17 +7,18 @@ use std::{
 };
 
 use super::{
+    aside::Faulty,
     hosting::{Hosting, draw_pass},
     known::Facts,
     pool::{RoundPool, Waiting},
 };
 use crate::{
-    coordinator::Hosted,
+    coordinator::{Hosted, Newcomer},
     domain::MatchId,
     matchmaking::{
         Addition, OpenMatch, PlanInput, Queue, RuleReport, Ticket, TicketPlayer, TicketSpec, Value,
     },
-    tickets::{Life, TicketNumber},
+    tickets::{Life, Seat, TicketNumber},
 };
 
 /// The most matches whose seats are filled in one round; the oldest come first.
@@ -37,7 +38,7 @@ pub(super) struct Seeking {
     /// How long its oldest ticket had waited when it was formed, in seconds.
     waited: f64,
     picks: BTreeMap<String, String>,
-    /// Everybody who has ever been in the match.
+    /// Everybody who has ever been in the match, and those whom its game server has sent away.
     known: BTreeSet<String>,
     /// The region of its instance.
     region: Option<String>,
@@ -75,26 +76,22 @@ impl Seeking {
             .collect();
         let mut teams = vec![BTreeMap::new(); free.len()];
         let mut heads = vec![0; free.len()];
-        let coming = hosted
-            .coming
-            .iter()
-            .map(|(player, (team, _))| (player, *team));
-        let present = hosted.roster.iter();
-        let present = present.filter_map(|(player, team)| Some((player, (*team)?)));
+        let coming = hosted.coming.iter();
+        let coming = coming.map(|(player, coming)| (player.as_str(), coming.team));
+        let present = hosted.present_players();
+        let present = present.filter_map(|(player, team)| Some((player, team?)));
         for (player, team) in present.chain(coming) {
             let Some(heads) = heads.get_mut(usize::from(team)) else {
                 continue;
             };
             *heads += 1;
-            let ticket = tickets
-                .get(player.as_str())
-                .and_then(|ticket| life.ticket(*ticket));
+            let ticket = tickets.get(player).and_then(|ticket| life.ticket(*ticket));
             if let (Some(record), Some(team)) = (ticket, teams.get_mut(usize::from(team))) {
                 let content = || (record.ticket.content.clone(), BTreeSet::new());
                 team.entry(record.number)
                     .or_insert_with(content)
                     .1
-                    .insert(player.clone());
+                    .insert(player.to_owned());
             }
         }
         let first = formed.seats.iter().filter(|seat| !seat.later);
@@ -106,6 +103,7 @@ impl Seeking {
             .into_iter()
             .filter_map(|(name, word)| Some((name.to_owned(), word.clone()?)));
         let instance = hosted.instance.as_deref();
+        let known = formed.seats.iter().map(|seat| &seat.player);
         Some(Self {
             id: hosted.id,
             version: hosted.version,
@@ -115,11 +113,7 @@ impl Seeking {
             size: proposal.size as usize,
             waited: waited.max().unwrap_or(0).max(0) as f64 / 1_000.0,
             picks: picks.collect(),
-            known: formed
-                .seats
-                .iter()
-                .map(|seat| seat.player.clone())
-                .collect(),
+            known: known.chain(hosted.sent_away.iter()).cloned().collect(),
             region: instance.and_then(|name| hosting.coordinator.region(name)),
         })
     }
@@ -171,13 +165,15 @@ impl Seeking {
     }
 }
 
-/// Finds tickets for the matches, and takes them out of `waiting`.
+/// Finds tickets for the matches, and takes them out of `waiting`. Those with which a search has panicked
+/// are added to `aside`.
 pub(super) fn fill(
     queue: &Arc<Queue>,
     seeking: &[Seeking],
     waiting: &mut Vec<Waiting>,
     facts: &Facts,
     seed: u64,
+    aside: &mut Vec<Faulty>,
 ) -> Vec<Filling> {
     if seeking.is_empty() || waiting.is_empty() {
         return Vec::new();
@@ -192,8 +188,13 @@ pub(super) fn fill(
         seed,
         ..PlanInput::new(queue, &pool.tickets)
     };
+    let filled = input.backfill(&matches);
+    let found_aside = aside.len();
+    aside.extend(pool.faulty(&filled.set_aside));
+    let faulty = aside.iter().skip(found_aside).map(|one| one.ticket);
+    let mut taken: BTreeSet<TicketNumber> = faulty.collect();
     let mut fillings = Vec::new();
-    for (one, additions) in seeking.iter().zip(input.backfill(&matches)) {
+    for (one, additions) in seeking.iter().zip(filled.additions) {
         let mut filling = Filling {
             id: one.id,
             version: one.version,
@@ -207,11 +208,8 @@ pub(super) fn fill(
             fillings.push(filling);
         }
     }
-    let taken = fillings
-        .iter()
-        .flat_map(|one| &one.seats)
-        .map(|(number, _)| *number);
-    let taken: BTreeSet<TicketNumber> = taken.collect();
+    let seated = fillings.iter().flat_map(|one| &one.seats);
+    taken.extend(seated.map(|(number, _)| *number));
     waiting.retain(|one| !taken.contains(&one.number));
     fillings
 }
@@ -272,12 +270,17 @@ impl Hosting {
                 _ => return false,
             }
         }
-        let Some(players) = life.join_later(id, &seats, why) else {
+        let Some(seats) = life.join_later(id, &seats, why) else {
             return false;
         };
-        let players = players.into_iter();
-        let players = players.map(|(player, team)| (player, team, draw_pass()));
-        self.coordinator.call_later(id, players.collect());
+        let newcomer = |seat: Seat| Newcomer {
+            player: seat.player,
+            ticket: seat.ticket,
+            team: seat.team,
+            pass: draw_pass(),
+        };
+        let players = seats.into_iter().map(newcomer).collect();
+        self.coordinator.call_later(id, players);
         true
     }
 }

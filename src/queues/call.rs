@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::{Configured, HostPlan, Listener, QueueSize, QueuesError, TicketView, hosting::HostAsk};
+use super::{
+    Configured, HostPlan, Listener, QueueSize, QueuesError, TicketView, host_ask::HostAsk,
+};
 use crate::{domain::MatchId, matchmaking::Queue, tickets::Submission};
 
 /// A client's call.
@@ -46,5 +48,7 @@ pub(super) enum Answer {
     Plan(Box<HostPlan>),
     Match(Option<MatchId>),
     Seats(u32),
+    /// Whether a player was on the way to a match.
+    WasComing(bool),
     Done,
 }

@@ -20,7 +20,7 @@ use super::{
     hosting::Hosting,
     known::Facts,
     pool::{RoundPool, Waiting},
-    rounds::waiting,
+    rounds::{Rounds, waiting},
     view::seconds,
 };
 use crate::{
@@ -58,7 +58,7 @@ impl Explanations {
     }
 
     /// Begins the next explanation if none runs. Everything that it shows is on disk.
-    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Life, hosting: &Hosting) {
+    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Life, hosting: &Hosting, rounds: &Rounds) {
         if self
             .running
             .as_ref()
@@ -69,7 +69,7 @@ impl Explanations {
         let Some(Question { owner, id, answer }) = self.asked.pop_front() else {
             return;
         };
-        match about(shared, life, hosting, &owner, &id) {
+        match about(shared, life, (hosting, rounds), &owner, &id) {
             Err(error) => drop(answer.send(Err(error))),
             Ok(about) => {
                 let (shared, cancelled) = (shared.clone(), self.cancelled.clone());
@@ -112,7 +112,7 @@ struct Search {
 fn about(
     shared: &Shared,
     life: &Life,
-    hosting: &Hosting,
+    (hosting, rounds): (&Hosting, &Rounds),
     owner: &str,
     id: &str,
 ) -> Result<About, QueuesError> {
@@ -148,6 +148,13 @@ fn about(
             line,
             "the daemon is starting: no search has begun".to_owned(),
         ]));
+    }
+    if let Some(left) = rounds.set_aside(queue.name(), number) {
+        let aside = format!(
+            "set aside for {} s: a search with it has failed by a fault of the daemon, whose log has the reason",
+            left.as_secs() + 1
+        );
+        return Ok(About::Said(vec![line, aside]));
     }
     let search = Search {
         facts: Facts::new(&queue, &shared.learning, life),
@@ -242,7 +249,8 @@ impl Search {
         }
         let own = self.waiting.iter().filter(|one| one.number == self.ticket);
         let mut own: Vec<Waiting> = own.cloned().collect();
-        let found = fill(&self.queue, &self.seeking, &mut own, &self.facts, 0);
+        let (queue, seeking) = (&self.queue, &self.seeking);
+        let found = fill(queue, seeking, &mut own, &self.facts, 0, &mut Vec::new());
         let seek = match self.seeking.len() {
             1 => "1 match in play seeks players".to_owned(),
             count => format!("{count} matches in play seek players"),

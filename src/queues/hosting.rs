@@ -1,16 +1,16 @@
-//! What the task does for hosted matches: it carries the coordinator's acts to tickets and instances.
+//! The hosted matches of the task: who plays in them, and what their instances are sent.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use rand::{TryRng, rngs::SysRng};
 
 use super::{
-    Shared,
-    links::{HostNews, Link, OpenSeat, Opening},
+    HostPlan, Shared,
+    links::{OpenSeat, Opening},
     wanted::wanted,
 };
 use crate::{
-    coordinator::{Act, Allocation, Coordinator, HostRefused, Hosted, Offer, Stage, Why},
+    coordinator::{Act, Allocation, Coordinator, HostRefused, Hosted, Stage},
     domain::{MAX_TEAMS, MatchId, Timestamp},
     matchmaking::Host,
     store::{Store, StoreError},
@@ -20,87 +20,15 @@ use crate::{
 /// The most players whose matches are remembered before those that are over are forgotten.
 const MAX_PLAYING: usize = 100_000;
 
-/// What an instance asks for. The first text is the instance's name.
-#[derive(Debug)]
-pub(super) enum HostAsk {
-    Join(Box<Offer>, Link),
-    Load(String, f64),
-    Refuse(String, MatchId),
-    /// What the instance needs to open the game of a match.
-    Plan(String, MatchId),
-    /// The match whose game has this number.
-    OfGame(String, i64),
-    Ready {
-        name: String,
-        id: MatchId,
-        address: Option<String>,
-    },
-    Opened {
-        name: String,
-        id: MatchId,
-        game: i64,
-        link: Link,
-    },
-    Began(String, MatchId),
-    Ended(MatchId),
-    GaveUp(MatchId),
-    /// The allocator has answered.
-    Allocated {
-        id: MatchId,
-        allocation: Allocation,
-        /// 0 to 1, at random: spreads the times at which matches ask again.
-        jitter: f64,
-    },
-    /// All players of the game of a match in play, each with the team.
-    Roster {
-        name: String,
-        id: MatchId,
-        players: Vec<(String, Option<u8>)>,
-    },
-    /// The number of a team's seats that players of the queue are to fill.
-    Seek {
-        name: String,
-        id: MatchId,
-        team: u8,
-        seats: u32,
-    },
-    Arrived {
-        name: String,
-        id: MatchId,
-        player: String,
-    },
-}
-
-/// The game that an instance opens for a match.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HostPlan {
-    /// The id of the match.
-    pub id: MatchId,
-    /// The queue that formed it.
-    pub queue: String,
-    /// The game type, and the mutators.
-    pub ruleset: String,
-    /// The map of the match, if it has one.
-    pub map: Option<String>,
-    /// Number of teams.
-    pub teams: u8,
-    /// The players with their teams and parties.
-    pub seats: Vec<OpenSeat>,
-    /// The predicted chance that team 0 wins.
-    pub chance: Option<f64>,
-    /// What the violations of rules cost.
-    pub penalty: f64,
-}
-
 /// Instances, hosted matches, and the players in matches that are played.
 #[derive(Debug, Default)]
 pub(super) struct Hosting {
     pub coordinator: Coordinator,
     playing: HashMap<String, MatchId>,
     /// Players who did not come to their match, until that is stored.
-    no_shows: Vec<String>,
+    pub(super) no_shows: Vec<String>,
     /// Acts that are sent once the changes are on disk.
-    unsent: Vec<Act>,
+    pub(super) unsent: Vec<Act>,
 }
 
 impl Hosting {
@@ -175,125 +103,32 @@ impl Hosting {
         (team, seats): (u8, u32),
     ) -> Result<u32, HostRefused> {
         let queue = &self.coordinator.at_instance(name, id)?.queue;
-        let queue = shared.queue(queue);
-        match queue.is_some_and(|queue| queue.settings().backfill) {
+        let queue = shared.queue(queue).ok_or(HostRefused::NoQueue)?;
+        match queue.settings().backfill {
             true => self.coordinator.seek_players(name, id, team, seats),
             false => Err(HostRefused::NoBackfill),
         }
     }
 
-    /// What the connection with the game of a match is sent, if the act is for it.
-    pub fn game_news(&self, life: &Life, act: &Act) -> Option<(MatchId, HostNews)> {
-        match act {
-            Act::NoShow(id, players) => Some((*id, HostNews::Dismiss(players.clone()))),
-            Act::Admit(id, players) => {
-                let seats = life
-                    .formed(*id)
-                    .map_or(Vec::new(), |formed| self.seats(life, formed));
-                let own = seats
-                    .into_iter()
-                    .filter(|seat| players.contains(&seat.player));
-                Some((*id, HostNews::Admit(own.collect())))
-            }
-            _ => None,
-        }
-    }
-
-    fn plays(&mut self, life: &Life, id: MatchId) {
+    /// Notes who plays in a match: the players whom its game server has reported, or else those of its
+    /// tickets.
+    pub(super) fn plays(&mut self, life: &Life, id: MatchId) {
         if self.playing.len() > MAX_PLAYING {
             let coordinator = &self.coordinator;
             self.playing
                 .retain(|_, id| coordinator.hosted(*id).is_some_and(|one| is_played(&one)));
         }
+        let hosted = self.coordinator.hosted(id);
+        if let Some(hosted) = hosted.filter(|hosted| hosted.roster.is_some()) {
+            let here = hosted.present_players();
+            self.playing
+                .extend(here.map(|(player, _)| (player.to_owned(), id)));
+            return;
+        }
         let seats = life.formed(id).map(|formed| formed.seats.as_slice());
         for seat in seats.unwrap_or_default() {
             self.playing.insert(seat.player.clone(), id);
         }
-    }
-
-    /// Carries out what the coordinator asks for, as far as it concerns tickets.
-    pub fn act(&mut self, shared: &Shared, life: &mut Life) {
-        for id in life.take_unhosted() {
-            if let Some(formed) = life.formed(id) {
-                let (queue, wanted) = (formed.queue.clone(), wanted(shared, life, formed));
-                self.coordinator.host(id, &queue, wanted);
-            }
-        }
-        loop {
-            let acts = self.coordinator.take_acts();
-            if acts.is_empty() {
-                return;
-            }
-            for act in acts {
-                match act {
-                    Act::Call(id) => life.called(id),
-                    Act::Seek(id) => life.seek(id),
-                    Act::Begun(id) => {
-                        life.begun(id);
-                        self.plays(life, id);
-                    }
-                    Act::Requeue(id, why) => {
-                        let absent = self.absent(life, id, why);
-                        let (why, gone) = (why.as_str(), absent.len());
-                        tracing::info!(match_id = id, why, gone, "a match is not hosted");
-                        life.unhost(id, &absent);
-                        self.no_shows.extend(absent);
-                    }
-                    Act::Open { id, .. } => {
-                        self.issue(life, id);
-                        self.unsent.push(act);
-                    }
-                    Act::Allocate(_) | Act::Close { .. } | Act::Admit(..) => self.unsent.push(act),
-                    Act::Came(id, players) => life.came(id, &players),
-                    Act::NoShow(id, ref players) => {
-                        tracing::info!(match_id = id, ?players, "players have not come");
-                        life.missed(id, players);
-                        self.no_shows.extend(players.iter().cloned());
-                        self.unsent.push(act);
-                    }
-                    Act::Dismiss(id) => life.dismiss(id),
-                }
-            }
-        }
-    }
-
-    /// The players who did not come to an instance whose game did not begin in time. If it has reported
-    /// nobody, it is not known who came.
-    fn absent(&self, life: &Life, id: MatchId, why: Why) -> BTreeSet<String> {
-        let present = self.coordinator.hosted(id).map(|hosted| &hosted.present);
-        let (Some(present), Some(formed)) = (present, life.formed(id)) else {
-            return BTreeSet::new();
-        };
-        if why != Why::NotStarted || present.is_empty() {
-            return BTreeSet::new();
-        }
-        let players = formed.seats.iter().map(|seat| &seat.player);
-        let absent = players.filter(|player| !present.contains(*player));
-        absent.cloned().collect()
-    }
-
-    /// Draws the passes of a match that has none.
-    fn issue(&mut self, life: &Life, id: MatchId) {
-        let Some(hosted) = self.coordinator.hosted(id) else {
-            return;
-        };
-        if hosted.passes.is_empty()
-            && let Some(formed) = life.formed(id)
-        {
-            let pass = |seat: &crate::tickets::Seat| (seat.player.clone(), draw_pass());
-            let passes: BTreeMap<_, _> = formed.seats.iter().map(pass).collect();
-            self.coordinator.issue(id, passes);
-        }
-    }
-
-    /// The players who did not come to their matches, since the last call.
-    pub fn take_no_shows(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.no_shows)
-    }
-
-    /// The acts for instances since the last call.
-    pub fn take_unsent(&mut self) -> Vec<Act> {
-        std::mem::take(&mut self.unsent)
     }
 
     /// Handles an answer of the allocator.
@@ -328,7 +163,7 @@ impl Hosting {
         })
     }
 
-    fn seats(&self, life: &Life, formed: &FormedMatch) -> Vec<OpenSeat> {
+    pub(super) fn seats(&self, life: &Life, formed: &FormedMatch) -> Vec<OpenSeat> {
         let seat = |seat: &crate::tickets::Seat| {
             let ticket = life.ticket(seat.ticket);
             let is_party = ticket.is_some_and(|ticket| ticket.ticket.players.len() > 1);
@@ -356,7 +191,7 @@ impl Hosting {
     ) -> Result<HostPlan, HostRefused> {
         let hosted = self.coordinator.at_instance(name, id)?;
         let formed = life.formed(id).ok_or(HostRefused::NotYours)?;
-        let queue = shared.queue(&hosted.queue).ok_or(HostRefused::NotYours)?;
+        let queue = shared.queue(&hosted.queue).ok_or(HostRefused::NoQueue)?;
         let teams = u8::try_from(formed.proposal.teams.len().min(MAX_TEAMS)).unwrap_or(2);
         Ok(HostPlan {
             id,

@@ -3,7 +3,7 @@
 use super::{
     HostPlan, Link, Queues, QueuesError,
     call::{Answer, Ask},
-    hosting::HostAsk,
+    host_ask::HostAsk,
 };
 use crate::{coordinator::Offer, domain::MatchId};
 
@@ -160,6 +160,25 @@ impl Queues {
         let name = name.to_owned();
         let ask = HostAsk::Roster { name, id, players };
         self.of_instance(ask).await.map(drop)
+    }
+
+    /// The game server sends a player away who is on the way to its match in play. Returns whether the
+    /// player was on the way; the ticket is then back in its queue, on disk.
+    ///
+    /// # Errors
+    /// Fails if the change cannot be written.
+    pub async fn send_away(
+        &self,
+        name: &str,
+        id: MatchId,
+        player: &str,
+    ) -> Result<bool, QueuesError> {
+        let (name, player) = (name.to_owned(), player.to_owned());
+        let ask = HostAsk::SendAway { name, id, player };
+        match self.of_instance(ask).await? {
+            Answer::WasComing(was_coming) => Ok(was_coming),
+            _ => Err(QueuesError::Stopped),
+        }
     }
 
     /// The game server of a match in play seeks players for seats of a team. Returns the number of seats

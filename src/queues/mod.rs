@@ -14,14 +14,17 @@
 //!
 //! Entry points: [`Queues::new`], [`Queues::run`], and the calls of clients.
 
+mod acts;
 mod allocator;
 mod answers;
+mod aside;
 mod backfill;
 mod call;
 mod connections;
 mod draft;
 mod error;
 mod explain;
+mod host_ask;
 mod hosting;
 mod instances;
 mod known;
@@ -56,7 +59,7 @@ use crate::{
 pub use allocator::{Allocator, AllocatorError};
 pub use draft::Draft;
 pub use error::{ConfigureError, QueuesError};
-pub use hosting::HostPlan;
+pub use host_ask::HostPlan;
 pub use links::{HostNews, Link, OpenSeat, Opening};
 pub use listeners::{Heard, Listener};
 pub use replay::{Replayed, replay};

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use super::known::Facts;
+use super::{aside::Faulty, known::Facts};
 use crate::{
     domain::{Outlook, Timestamp},
-    matchmaking::{Effort, Known, PlanInput, Queue, QueueSettings, Ticket, TicketSpec},
+    matchmaking::{Effort, Known, PlanInput, Queue, QueueSettings, SetAside, Ticket, TicketSpec},
     store::FoundMatch,
     tickets::{SearchedPool, TicketNumber},
 };
@@ -64,6 +64,19 @@ impl RoundPool {
             effort,
             ..PlanInput::new(queue, &self.tickets)
         }
+    }
+
+    /// The numbers of tickets that are set aside, which the planner knows by their places.
+    pub fn faulty(&self, aside: &[SetAside]) -> Vec<Faulty> {
+        let number = |place: usize| self.numbers.get(place).copied();
+        let faulty = aside.iter().filter_map(|one| {
+            Some(Faulty {
+                ticket: number(one.ticket)?,
+                seed: number(one.seed)?,
+                fault: one.fault.clone(),
+            })
+        });
+        faulty.collect()
     }
 
     /// The form in which it is stored; `None` if that is too large.

@@ -16,6 +16,7 @@ use tokio::{
 
 use super::{
     Shared,
+    aside::Aside,
     backfill::seeking,
     hosting::Hosting,
     known::Facts,
@@ -25,7 +26,7 @@ use super::{
 use crate::{
     matchmaking::{AGAIN_MILLIS, REST, SPACING_MILLIS},
     session::draw_seed,
-    tickets::Life,
+    tickets::{Life, TicketNumber},
 };
 
 /// The shortest time between the beginnings of two rounds of a queue.
@@ -54,6 +55,8 @@ struct LastRound {
     took: Duration,
     /// Number of rounds in succession whose search has panicked.
     failures: u32,
+    /// Its tickets that are left out of rounds for some time.
+    aside: Aside,
 }
 
 impl LastRound {
@@ -98,7 +101,8 @@ impl Rounds {
             if last.runs || !last.is_over() {
                 continue;
             }
-            let waiting = waiting(life, name);
+            let mut waiting = waiting(life, name);
+            last.aside.take_out(&mut waiting, Instant::now());
             if waiting.is_empty() {
                 continue;
             }
@@ -133,8 +137,17 @@ impl Rounds {
             }
         };
         let name = self.names.remove(&id).unwrap_or_default();
-        self.queues.entry(name).or_default().end(found.is_none());
+        let last = self.queues.entry(name).or_default();
+        last.end(found.is_none());
+        if let Some(found) = &found {
+            last.aside.add(&found.aside, Instant::now());
+        }
         found
+    }
+
+    /// For how long a ticket is still left out of rounds, if it is.
+    pub fn set_aside(&self, queue: &str, ticket: TicketNumber) -> Option<Duration> {
+        self.queues.get(queue)?.aside.left(ticket, Instant::now())
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::{
 
 use super::{
     QueuesError, Shared,
+    aside::Faulty,
     call::{Call, Outcome},
     connections::Connections,
     explain::Explanations,
@@ -144,7 +145,8 @@ impl Task<'_> {
                 Err(error) => return self.fail(error),
             }
             self.rounds.begin(shared, &self.life, &self.hosting);
-            self.explanations.begin(shared, &self.life, &self.hosting);
+            let (life, hosting) = (&self.life, &self.hosting);
+            self.explanations.begin(shared, life, hosting, &self.rounds);
         }
         calls.close();
         while let Some(call) = calls.recv().await {
@@ -201,17 +203,6 @@ impl Task<'_> {
         }
     }
 
-    /// Stores who did not come to a match.
-    async fn write_no_shows(&mut self) {
-        let no_shows = self.hosting.take_no_shows();
-        let book = self.shared.learning.behaviour();
-        if !no_shows.is_empty()
-            && let Err(error) = book.no_shows(&no_shows, self.life.now()).await
-        {
-            tracing::error!(%error, players = no_shows.len(), "no-shows cannot be written");
-        }
-    }
-
     /// Writes what must be written, sends the answers of the batch, and then the news.
     async fn settle(&mut self, connections: &mut Connections) -> Result<(), StoreError> {
         self.hosting.act(self.shared, &mut self.life);
@@ -227,7 +218,6 @@ impl Task<'_> {
         {
             return self.fail(error);
         }
-        self.write_no_shows().await;
         for (client, answer) in self.answers.drain(..) {
             let _ = client.send(answer);
         }
@@ -250,9 +240,14 @@ impl Task<'_> {
     async fn write(&mut self) -> Result<(), StoreError> {
         let changes = self.life.take_changes();
         let hosting = self.hosting.coordinator.take_changes();
-        if !(changes.is_empty() && hosting.is_empty()) {
+        let book = self.shared.learning.behaviour();
+        let no_shows = book.no_shows(&self.hosting.take_no_shows(), self.life.now());
+        if !(changes.is_empty() && hosting.is_empty() && no_shows.days.is_empty()) {
             let store = &self.shared.store;
-            store.write_hosting(&changes, &hosting).await?;
+            let version = store.write_hosting(&changes, &hosting, &no_shows).await?;
+            if let Some(version) = version {
+                book.is_written(&no_shows, version);
+            }
         }
         self.written = Instant::now();
         Ok(())
@@ -266,13 +261,27 @@ impl Task<'_> {
         Err(error)
     }
 
+    /// Logs a ticket that is set aside.
+    fn log_faulty(&self, faulty: &Faulty) {
+        let id = |number| self.life.ticket(number).map(|one| one.ticket.id.as_str());
+        let owner = self.life.ticket(faulty.ticket);
+        let owner = owner.map(|one| one.ticket.owner.as_str());
+        let (ticket, seed) = (id(faulty.ticket), id(faulty.seed));
+        let fault = &faulty.fault;
+        tracing::error!(%fault, ?owner, ?ticket, ?seed, "a search has failed: the ticket is set aside");
+    }
+
     /// Forms the matches that a round has found.
     async fn commit(&mut self, found: Found) -> Result<(), StoreError> {
         let Found {
             queue,
             proposals,
             fillings,
+            aside,
         } = found;
+        for one in &aside {
+            self.log_faulty(one);
+        }
         let now = self.shared.queue(queue.name());
         if now.is_none_or(|now| !Arc::ptr_eq(&now, &queue)) {
             return Ok(()); // found under another configuration

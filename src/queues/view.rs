@@ -121,7 +121,7 @@ impl TicketView {
 fn with_those_who_are_there(formed: &FormedMatch, coordinator: &Coordinator) -> FormedMatch {
     let mut formed = formed.clone();
     let hosted = coordinator.hosted(formed.id);
-    if let Some(hosted) = hosted.filter(|hosted| !hosted.roster.is_empty()) {
+    if let Some(hosted) = hosted.filter(|hosted| hosted.roster.is_some()) {
         formed.seats.retain(|seat| hosted.has(&seat.player));
     }
     formed

@@ -16,20 +16,26 @@ pub struct BehaviourRows {
     pub merged: Vec<(String, String)>,
 }
 
+/// Reports to add to the entries of their days, which stay within the limit of a day.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BehaviourReport {
+    /// What is added.
+    pub days: Vec<BehaviourDay>,
+    /// The most points of an entry, in either direction.
+    pub day_limit: f64,
+    /// The first day whose entries still count: those of earlier days are deleted.
+    pub since: i64,
+}
+
 /// Access to the reports about players' behaviour.
 #[async_trait]
 pub trait BehaviourReports: Send + Sync {
-    /// Adds reports to the entries of their days, which stay within the limit, and deletes the entries of
-    /// the days before `since`. All of it or nothing. Returns the version after the change.
+    /// Adds reports, and deletes entries that no longer count. All of it or nothing. Returns the version
+    /// after the change.
     ///
     /// # Errors
     /// Fails if the database does.
-    async fn report_behaviour(
-        &self,
-        reports: &[BehaviourDay],
-        day_limit: f64,
-        since: i64,
-    ) -> Result<i64, StoreError>;
+    async fn report_behaviour(&self, report: &BehaviourReport) -> Result<i64, StoreError>;
 
     /// All reports.
     ///

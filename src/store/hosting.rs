@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::StoreError;
+use super::{BehaviourReport, StoreError};
 use crate::{
     coordinator,
     domain::{MatchId, Timestamp},
@@ -90,7 +90,8 @@ pub trait Hosting: Send + Sync {
     /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
     async fn hosting(&self) -> Result<HostingRows, StoreError>;
 
-    /// Applies changes of tickets and of hosted matches in order, all or none.
+    /// Applies changes of tickets and of hosted matches in order, and adds the no-shows that they have
+    /// made: all or none. Returns the version of the reports about behaviour if there are no-shows.
     ///
     /// # Errors
     /// Fails if the database does.
@@ -98,7 +99,8 @@ pub trait Hosting: Send + Sync {
         &self,
         tickets: &[tickets::Change],
         hosting: &[coordinator::Change],
-    ) -> Result<(), StoreError>;
+        no_shows: &BehaviourReport,
+    ) -> Result<Option<i64>, StoreError>;
 
     /// The names of the instances that get no further matches.
     ///

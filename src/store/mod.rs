@@ -29,7 +29,7 @@ use std::{fmt, path::Path, sync::Arc, time::Duration};
 use async_trait::async_trait;
 
 pub use backups::{BackedUp, BackupError, Backups, back_up};
-pub use behaviour::{BehaviourReports, BehaviourRows};
+pub use behaviour::{BehaviourReport, BehaviourReports, BehaviourRows};
 pub use care::{Care, Forgotten};
 pub use decisions::{DecisionNote, DecisionRow, Decisions};
 pub use derived::{

@@ -7,14 +7,14 @@ use crate::domain::MatchId;
 
 impl Life {
     /// Adds tickets to a match in play, each to a team, and calls their players. `why` is what the search
-    /// found, one line each. Returns the players with their teams; `None`, and changes nothing, if there is
-    /// no such match or a ticket has left its queue.
+    /// found, one line each. Returns the seats of their players; `None`, and changes nothing, if there is no
+    /// such match or a ticket has left its queue.
     pub fn join_later(
         &mut self,
         id: MatchId,
         tickets: &[(TicketNumber, u8)],
         why: Vec<String>,
-    ) -> Option<Vec<(String, u8)>> {
+    ) -> Option<Vec<Seat>> {
         let formed = self
             .matches
             .get(&id)
@@ -35,8 +35,7 @@ impl Life {
                 later: true,
             }));
         }
-        let called = seats.iter().map(|seat| (seat.player.clone(), seat.team));
-        let called: Vec<(String, u8)> = called.collect();
+        let called = seats.clone();
         if let Some(formed) = self.matches.get_mut(&id) {
             formed.seats.extend(seats.iter().cloned());
         }
@@ -60,6 +59,15 @@ impl Life {
         for number in self.later(id, |seat| players.contains(&seat.player)) {
             self.unseat(id, number);
             self.become_state(number, State::Cancelled, Reason::NoShow);
+        }
+    }
+
+    /// Players who were called to a match in play need not come. A ticket of which nobody has come goes back
+    /// to its place.
+    pub fn release(&mut self, id: MatchId, players: &[String]) {
+        for number in self.later(id, |seat| players.contains(&seat.player)) {
+            self.unseat(id, number);
+            self.become_state(number, State::Queued, Reason::Released);
         }
     }
 

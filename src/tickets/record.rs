@@ -91,11 +91,13 @@ pub enum Reason {
     NoShow,
     /// The match has ended before its new player came.
     Ended,
+    /// The match in play has no free seat for its new player any more.
+    Released,
 }
 
 impl Reason {
     /// All reasons, in the order of their declaration.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::None,
         Self::Declined,
         Self::Unanswered,
@@ -104,6 +106,7 @@ impl Reason {
         Self::Unhosted,
         Self::NoShow,
         Self::Ended,
+        Self::Released,
     ];
 
     /// The word for it, on the wire and in the database.
@@ -117,6 +120,7 @@ impl Reason {
             Self::Unhosted => "unhosted",
             Self::NoShow => "no-show",
             Self::Ended => "ended",
+            Self::Released => "released",
         }
     }
 }

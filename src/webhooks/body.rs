@@ -85,9 +85,9 @@ fn recorded_match(recorded: &RecordedReport, with_players: bool) -> Value {
     json!({
         "queue": recorded.queue,
         "server": record.server,
-        "map": record.map,
+        "map": stated(&record.map),
         "game_type": record.game_type,
-        "mode": record.mode,
+        "mode": stated(&record.mode),
         "mutators": mutators.collect::<Vec<_>>(),
         "started": time(record.start),
         "ended": time(record.end),
@@ -97,6 +97,11 @@ fn recorded_match(recorded: &RecordedReport, with_players: bool) -> Value {
         "closeness": closeness(record),
         "teams": teams(record, with_players),
     })
+}
+
+/// What a record states; `null` where it states nothing, as for a match that has no map yet.
+fn stated(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// The teams with their scores and players. In a match without teams, all players are in one team without

@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::common::{
-    Client, Daemon,
+    self, Client, Daemon,
     allocator::{FakeAllocator, Play},
     config, process, until,
 };
@@ -107,7 +107,7 @@ async fn asked(allocator: &FakeAllocator, clock: &HandClock, count: usize) {
 #[tokio::test]
 async fn a_match_is_played_on_the_allocated_game_server() {
     let allocator = FakeAllocator::start(vec![Play::Server("arena-1")]);
-    let daemon = Daemon::start(&toml(&allocator)).await;
+    let (daemon, clock) = Daemon::start_by_hand(&toml(&allocator)).await;
     // A game server that is connected and not allocated gets no match.
     let mut idle = game_server(&daemon, "arena-0").await;
     let mut lobby = duel(daemon.named("lobby").await, ["t1", "t2"]).await;
@@ -136,20 +136,24 @@ async fn a_match_is_played_on_the_allocated_game_server() {
         go.starts_with(&format!("* GO {id} 203.0.113.7:7463 ")),
         "{go}"
     );
-    play_on(&mut server, &id).await;
+    play_on(&mut server, &clock, &id).await;
     let stored = daemon.service.store();
     let stored = stored.match_with_id(id.parse().unwrap()).await;
     let record = stored.unwrap().unwrap().record;
     assert_eq!(record.server, "arena-1");
+    until(async || !common::weights(&daemon.service).await.is_empty()).await;
+    let rated = common::weights(&daemon.service).await;
+    assert_eq!(rated.len(), 2, "both players have a weight: {rated:?}");
     idle.tell("").await; // no SESSION has come before the answer
     assert_eq!(allocator.requests().len(), 1);
 }
 
-/// Plays a match for which READY has been sent, and finds it rated.
-async fn play_on(server: &mut Client, id: &str) {
+/// Plays a match for which READY has been sent for ten minutes, and finds it rated.
+async fn play_on(server: &mut Client, clock: &HandClock, id: &str) {
     server.tell("START\nSCORE 0\nSCORE 0\n").await;
+    clock.pass(600_000);
     let end = server.ask("END\n").await;
-    assert!(end.starts_with(&format!("END {id}")), "{end}");
+    assert_eq!(end, format!("END {id} recorded"), "it is rated");
 }
 
 #[tokio::test]

@@ -257,3 +257,206 @@ async fn a_sought_seat_survives_kills_of_the_daemon() {
     assert!(lobby.ask("TICKET tf\n").await.starts_with("QUEUED tf "));
     let _ = process::evenkeel(folder.path());
 }
+
+/// In a match of a, b, c and d: a has left, and a player e of the client `phone` is on the way. Returns the
+/// team of a.
+async fn called(
+    daemon: &Daemon,
+    server: &mut Client,
+    lobby: &mut Client,
+) -> (String, String, Client) {
+    let (id, teams) = play(server, lobby).await;
+    let own = team(&teams, "a");
+    server.tell("LEAVE a\n").await;
+    let ask = format!("BACKFILL {id} {own} 1\n");
+    assert_eq!(server.ask(&ask).await, format!("BACKFILL {id} 1"));
+    let mut phone = daemon.named("phone").await;
+    phone.tell("LISTEN\n").await;
+    submit(&mut phone, "te", &["e"]).await;
+    words(server, "* JOIN e ").await;
+    words(&mut phone, &format!("* MATCHED {id} te - - 4")).await;
+    for _ in 0..4 {
+        words(&mut phone, &format!("* TEAM {id} ")).await;
+    }
+    words(&mut phone, &format!("* GO {id} ")).await;
+    (id, own, phone)
+}
+
+fn behaviour(daemon: &Daemon, player: &str, clock: &evenkeel::session::HandClock) -> f64 {
+    let now = evenkeel::session::Clock::now(clock);
+    daemon.service.learning().behaviour().score(player, now)
+}
+
+#[tokio::test]
+async fn who_has_left_comes_back_and_the_called_player_keeps_the_place() {
+    let (daemon, clock, mut server, mut lobby) = started().await;
+    let (id, own, mut phone) = called(&daemon, &mut server, &mut lobby).await;
+    clock.pass(20_000);
+    server.send(&format!("JOIN a team={own}\n")).await;
+    assert_eq!(server.line().await, "* LEAVE e");
+    assert_eq!(phone.line().await, "* REQUEUED te released");
+    let queued = phone.ask("TICKET te\n").await;
+    assert!(queued.starts_with("QUEUED te 20 "), "{queued}");
+    clock.pass(100_000);
+    server.tell("").await;
+    let queued = phone.ask("TICKET te\n").await;
+    assert!(queued.starts_with("QUEUED te 120 "), "{queued}");
+    assert_eq!(behaviour(&daemon, "e", &clock), 0.0, "nobody is to blame");
+    // The seat may become free again, and the same player may come.
+    server.tell("LEAVE a\n").await;
+    let ask = format!("BACKFILL {id} {own} 1\n");
+    assert_eq!(server.ask(&ask).await, format!("BACKFILL {id} 1"));
+    words(&mut server, "* JOIN e ").await;
+}
+
+#[tokio::test]
+async fn the_game_server_sends_a_called_player_away() {
+    let (daemon, clock, mut server, mut lobby) = started().await;
+    let (id, own, mut phone) = called(&daemon, &mut server, &mut lobby).await;
+    assert_eq!(
+        server.ask("LEAVE nobody\n").await,
+        "ERROR unknown-player no such player in the roster"
+    );
+    server.send("LEAVE e\n").await;
+    assert_eq!(server.line().await, "* LEAVE e");
+    assert_eq!(phone.line().await, "* REQUEUED te released");
+    // The seat is still sought, and goes to another player, not to the same one.
+    submit(&mut phone, "tf", &["f"]).await;
+    words(&mut server, "* JOIN f ").await;
+    let queued = phone.ask("TICKET te\n").await;
+    assert!(
+        queued.contains("QUEUED te ") || queued.starts_with("* "),
+        "{queued}"
+    );
+    server.tell("JOIN f\n").await;
+    let none = server.ask(&format!("BACKFILL {id} {own} 1\n")).await;
+    assert_eq!(none, format!("BACKFILL {id} 0"));
+    assert_eq!(behaviour(&daemon, "e", &clock), 0.0);
+}
+
+#[tokio::test]
+async fn while_the_game_has_no_connection_nobody_is_late() {
+    let (daemon, clock, mut server, mut lobby) = started().await;
+    let (_, _, mut phone) = called(&daemon, &mut server, &mut lobby).await;
+    clock.pass(50_000);
+    drop(server);
+    let store = daemon.service.store();
+    let away = async || store.instance_rows().await.unwrap()[0].away.is_some();
+    until(away).await;
+    clock.pass(20_000); // less than the instance has to come back
+    let state = phone.ask("TICKET te\n").await;
+    assert!(state.starts_with("GO "), "{state}");
+    let mut server = daemon.client().await;
+    let resumed = server.ask("HELLO one resume=yes\n").await;
+    assert!(resumed.ends_with(" resumed"), "{resumed}");
+    server.send("INSTANCE one.example:1\n").await;
+    words(&mut server, "* JOIN e ").await;
+    until(async || store.instance_rows().await.unwrap()[0].away.is_none()).await;
+    clock.pass(59_000);
+    server.tell("").await;
+    let state = phone.ask("TICKET te\n").await;
+    assert!(state.starts_with("GO "), "{state}");
+    clock.pass(1_000);
+    assert_eq!(server.line().await, "* LEAVE e");
+    assert_eq!(phone.line().await, "* CANCELLED te");
+    assert_eq!(behaviour(&daemon, "e", &clock), -5.0);
+}
+
+#[tokio::test]
+async fn a_match_that_everybody_has_left_is_not_filled() {
+    let (daemon, _, mut server, mut lobby) = started().await;
+    let (id, own, mut phone) = called(&daemon, &mut server, &mut lobby).await;
+    server.tell("LEAVE b\nLEAVE c\n").await;
+    server.send("LEAVE d\n").await;
+    assert_eq!(server.line().await, "* LEAVE e");
+    assert_eq!(phone.line().await, "* REQUEUED te released");
+    let refused = server.ask(&format!("BACKFILL {id} {own} 1\n")).await;
+    assert_eq!(
+        refused,
+        "ERROR not-allowed everybody has left the match: send END, and its slot is free for another one"
+    );
+    let end = server.ask("END\n").await;
+    assert!(end.starts_with(&format!("END {id} ")), "{end}");
+}
+
+#[tokio::test]
+async fn a_queue_that_is_gone_is_named_as_the_reason() {
+    let (daemon, _, mut server, mut lobby) = started().await;
+    let (id, _) = play(&mut server, &mut lobby).await;
+    server.tell("LEAVE a\n").await;
+    let queues = daemon.service.queues();
+    queues.configure(Default::default()).await.unwrap();
+    assert_eq!(
+        server.ask(&format!("BACKFILL {id} 0 1\n")).await,
+        "ERROR not-allowed the configuration no longer has the queue of this match"
+    );
+}
+
+/// After a kill of the daemon, MATCHED that is sent again names those who are in the match now.
+#[tokio::test]
+async fn who_has_left_is_in_no_line_after_a_kill_of_the_daemon() {
+    let folder = tempfile::TempDir::new().unwrap();
+    std::fs::write(folder.path().join("evenkeel.toml"), PAIRS).unwrap();
+    let start = || Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
+    let mut daemon = start();
+    let mut server = Client::connect(daemon.address).await;
+    server.ask("HELLO one\n").await;
+    server.send("INSTANCE one.example:1\n").await;
+    let mut lobby = Client::connect(daemon.address).await;
+    lobby.ask("HELLO lobby\n").await;
+    let (id, _) = play(&mut server, &mut lobby).await;
+    server.tell("LEAVE a\n").await;
+    daemon.kill();
+    let daemon = start();
+    // The game server is not back yet; the lobby has never listened.
+    let mut lobby = Client::connect(daemon.address).await;
+    lobby.ask("HELLO lobby\n").await;
+    lobby.send("LISTEN\n").await;
+    let matched = words(&mut lobby, &format!("* MATCHED {id} ta ")).await;
+    assert_eq!(matched.last().unwrap(), "3");
+    for _ in 0..3 {
+        let seat = words(&mut lobby, &format!("* TEAM {id} ")).await;
+        assert_ne!(seat[4], "a");
+    }
+    // Who has left may queue again at once.
+    let mut phone = Client::connect(daemon.address).await;
+    phone.ask("HELLO phone\n").await;
+    submit(&mut phone, "t2", &["a"]).await;
+}
+
+/// Latency counts for a free seat as for a new match: the match has a region already.
+#[tokio::test]
+async fn who_is_too_far_from_the_game_server_waits_on() {
+    let text = PAIRS.replace(
+        "host_wait = 60",
+        "host_wait = 60\nlatency = { of = \"ping\", at_most = 80 }\nattributes = { ping = \"map num\" }",
+    );
+    let daemon = Daemon::start(&text).await;
+    let mut server = daemon.named("one").await;
+    server.tell("INSTANCE one.example:1 region=eu\n").await;
+    let mut lobby = daemon.named("lobby").await;
+    let mut seat = async |ticket: &str, player: &str, pings: &str| {
+        let lines = format!("ENQUEUE pair {ticket}\nSEAT {player} {pings}\nSUBMIT\n");
+        let reply = lobby.ask(&lines).await;
+        assert!(reply.starts_with(&format!("QUEUED {ticket} ")), "{reply}");
+    };
+    for player in ["a", "b", "c", "d"] {
+        seat(&format!("t{player}"), player, "ping.eu=40").await;
+    }
+    let id = words(&mut server, "* SESSION ").await[2].clone();
+    let mut own = String::new();
+    for _ in 0..4 {
+        let join = words(&mut server, "* JOIN ").await;
+        if join[2] == "a" {
+            own = join[3].replace("team=", "");
+        }
+    }
+    server.tell(&format!("READY {id}\nSTART\nLEAVE a\n")).await;
+    // Those who have waited longer are too far away, or do not say.
+    seat("tfar", "far", "ping.eu=81 ping.us=20").await;
+    seat("tmute", "mute", "ping.us=20").await;
+    seat("tnear", "near", "ping.eu=80").await;
+    let ask = format!("BACKFILL {id} {own} 1\n");
+    assert_eq!(server.ask(&ask).await, format!("BACKFILL {id} 1"));
+    words(&mut server, "* JOIN near ").await;
+}

@@ -19,7 +19,7 @@ use evenkeel::{
 const RIGHTS: [&str; 5] = ["ask", "report", "queue", "instance", "admin"];
 
 /// A line for each verb, and the rights of which one is enough; none for verbs that everybody may send.
-const VERBS: [(&str, &[&str]); 49] = [
+const VERBS: [(&str, &[&str]); 50] = [
     ("PING", &[]),
     ("GAME ctf", &["ask", "report"]),
     ("MUTATOR m", &["ask", "report"]),
@@ -66,6 +66,7 @@ const VERBS: [(&str, &[&str]); 49] = [
     ("LOAD 0.5", &["instance"]),
     ("READY 1", &["instance"]),
     ("REFUSE 1 full", &["instance"]),
+    ("BACKFILL 1 0 1", &["instance"]),
     ("hello {} token-of-{}", &[]),
     ("ping", &[]),
     ("Game ctf", &["ask", "report"]),
@@ -101,6 +102,35 @@ async fn first(client: &mut Client, line: &str) -> String {
         }
     }
     lines.swap_remove(0)
+}
+
+/// The page on operation lists each verb with the rights of which one is enough.
+#[test]
+fn the_documentation_has_the_rights_of_every_verb() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/operation.md"));
+    let page = page.unwrap();
+    let rows = page.lines().filter_map(|line| {
+        let (rights, verbs) = line.strip_prefix("| `")?.split_once('|')?;
+        let rights: BTreeSet<String> = rights
+            .split(" or ")
+            .map(|one| one.trim().replace('`', ""))
+            .collect();
+        rights
+            .iter()
+            .all(|one| RIGHTS.contains(&one.as_str()))
+            .then_some((rights, verbs))
+    });
+    let rows: Vec<(BTreeSet<String>, &str)> = rows.collect();
+    assert_eq!(rows.len(), RIGHTS.len() + 1);
+    for (line, rights) in VERBS.iter().filter(|(_, rights)| !rights.is_empty()) {
+        let verb = line.split(' ').next().unwrap().to_ascii_uppercase();
+        let own: BTreeSet<String> = rights.iter().map(|one| (*one).to_owned()).collect();
+        let listed = rows.iter().any(|(rights, verbs)| {
+            let mut words = verbs.split(|c: char| !c.is_ascii_uppercase());
+            *rights == own && words.any(|word| word == verb)
+        });
+        assert!(listed, "{verb} needs {rights:?}");
+    }
 }
 
 #[tokio::test]

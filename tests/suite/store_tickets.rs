@@ -7,6 +7,7 @@ use evenkeel::{
     domain::{
         Kind::{self, Bot, Human},
         PlayerKey, Timestamp,
+        behaviour::BehaviourDay,
     },
     store::{self, Store},
     tickets::{Change, Life, Proposal, QueueTerms, State, Submission, TicketNumber},
@@ -188,4 +189,62 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     life.at(Timestamp(2 * 86_400_000));
     write(&*store, &mut life).await;
     assert!(store.tickets().await.unwrap().0.is_empty());
+}
+
+/// A no-show and the end of its ticket are on disk together: if one cannot be written, neither is.
+#[tokio::test]
+async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let change = async |sql: &'static str| {
+        let options = sqlx::sqlite::SqliteConnectOptions::new();
+        let options = options.filename(folder.path().join("test.db"));
+        let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        sqlx::query(sql).execute(&mut other).await.unwrap();
+    };
+    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    submit(&mut life, "t1", "plain");
+    write(&*store, &mut life).await;
+    life.cancel("bäckend \"1\"", "t1").unwrap();
+    let changes = life.take_changes();
+    let no_shows = store::BehaviourReport {
+        days: vec![BehaviourDay::no_show("t1-a", Timestamp(7))],
+        day_limit: 10.0,
+        since: 0,
+    };
+    change(
+        "CREATE TRIGGER full BEFORE INSERT ON behaviour
+         BEGIN SELECT RAISE(ABORT, 'the disk is full'); END",
+    )
+    .await;
+    let failed = store.write_hosting(&changes, &[], &no_shows).await;
+    failed.unwrap_err();
+    let states = async || store.tickets().await.unwrap().0[0].state;
+    assert_eq!(states().await, State::Queued);
+    change("DROP TRIGGER full").await;
+    let version = store.write_hosting(&changes, &[], &no_shows).await.unwrap();
+    assert_eq!(version, Some(store.behaviour_version().await.unwrap()));
+    assert_eq!(states().await, State::Cancelled);
+    assert_eq!(store.behaviour().await.unwrap().days, no_shows.days);
+}
+
+/// Players whose match is hosted do not wait any more.
+#[tokio::test]
+async fn only_tickets_without_a_final_match_count_as_waiting() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    let tickets: Vec<_> = ["t1", "t2", "t3", "t4", "t5"]
+        .iter()
+        .map(|id| submit(&mut life, id, "hosted"))
+        .collect();
+    let first = store.reserve_matches(2).await.unwrap();
+    life.propose("hosted", vec![pair(tickets[0], tickets[1])], first);
+    life.propose("hosted", vec![pair(tickets[2], tickets[3])], first + 1);
+    life.called(first + 1);
+    write(&*store, &mut life).await;
+    let rows = store.queue_rows().await.unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].tickets, [1, 0, 4, 0, 0, 0]);
+    assert_eq!(rows[0].players, 2, "those of the ticket that waits");
 }

@@ -189,6 +189,9 @@ async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> 
 /// Hides a player from the statistics pages, or shows the player again. Weights do not change.
 async fn hide(service: &Service, key: &PlayerKey, hidden: bool) -> Result<(), CliError> {
     check_identity(key)?;
+    if hidden {
+        require_matches(service, key).await?;
+    }
     let id = printable(&key.id);
     let changed = service.store().set_hidden(key, hidden).await?;
     let done = match (hidden, changed) {

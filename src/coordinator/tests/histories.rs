@@ -33,6 +33,8 @@ enum Event {
     /// The game server reports these players: each of four with a team, or absent.
     Roster(usize, u8, [u8; 4]),
     Seek(usize, u8, u8, u32),
+    /// The game server sends one of the players on their way away.
+    SendAway(usize, u8),
     /// A round has found players for the match, as many as it seeks at most.
     Fill(u8),
     Pass(i64),
@@ -65,6 +67,7 @@ fn event() -> impl Strategy<Value = Event> {
         4 => (0usize..3, any::<u8>(), 0u8..3, 0u32..4)
             .prop_map(|(at, id, team, seats)| Event::Seek(at, id, team, seats)),
         4 => any::<u8>().prop_map(Event::Fill),
+        1 => pair().prop_map(|(at, id)| Event::SendAway(at, id)),
         3 => (0i64..60_000).prop_map(Event::Pass),
         8 => Just(Event::Write),
         1 => any::<bool>().prop_map(Event::Crash),
@@ -99,6 +102,10 @@ struct World {
     next_player: u32,
     /// The players who are on their way to each match, as their clients were told.
     called: BTreeMap<MatchId, BTreeSet<String>>,
+    /// How long each of them could come since the game server was last away, in milliseconds.
+    could_come: BTreeMap<String, i64>,
+    /// The matches whose game has a connection.
+    games: BTreeSet<MatchId>,
 }
 
 impl World {
@@ -117,6 +124,48 @@ impl World {
             next: 1,
             next_player: 0,
             called: BTreeMap::new(),
+            could_come: BTreeMap::new(),
+            games: BTreeSet::new(),
+        }
+    }
+
+    /// The players on their way to a match.
+    fn coming(&self, id: MatchId) -> Vec<String> {
+        let hosted = self.coordinator.hosted(id);
+        let coming = hosted.into_iter().flat_map(|hosted| hosted.coming.keys());
+        coming.cloned().collect()
+    }
+
+    /// The game of a match has no connection, or its instance is lost: who is on the way has the whole time
+    /// again.
+    fn is_away(&mut self, id: MatchId) {
+        for player in self.coming(id) {
+            self.could_come.insert(player, 0);
+        }
+    }
+
+    /// Moves the time on. Nobody is a no-show who could not come for the whole time.
+    fn pass(&mut self, millis: i64) {
+        for id in self.coordinator.live.clone() {
+            let name = self.coordinator.hosted(id).unwrap().instance.clone();
+            let here = name.is_some_and(|name| self.connected.contains(&name));
+            if !(here && self.games.contains(&id)) {
+                self.is_away(id);
+                continue;
+            }
+            for player in self.coming(id) {
+                *self.could_come.entry(player).or_default() += millis;
+            }
+        }
+        let before = self.coordinator.acts.len();
+        let now = self.coordinator.now().plus_millis(millis);
+        self.coordinator.at(now);
+        for act in &self.coordinator.acts[before..] {
+            if let Act::NoShow(_, players) = act {
+                for player in players {
+                    assert!(self.could_come[player] >= 60_000, "{player} could not come");
+                }
+            }
         }
     }
 
@@ -142,6 +191,12 @@ impl World {
                 if gone {
                     self.holds.remove(NAMES[at]);
                 }
+                for id in 1..self.next {
+                    let hosted = self.coordinator.hosted(id);
+                    if hosted.is_some_and(|one| one.instance.as_deref() == Some(NAMES[at])) {
+                        self.is_away(id);
+                    }
+                }
             }
             Event::Load(at, load) => {
                 let _ = coordinator.load(NAMES[at], f64::from(load) / 255.0);
@@ -155,7 +210,9 @@ impl World {
                 Ok(())
             }),
             Event::Opened(at, id) => self.answer(at, id, |world, name, id| {
-                world.coordinator.opened(name, id, 1_000 + id)
+                world.coordinator.opened(name, id, 1_000 + id)?;
+                world.games.insert(id);
+                Ok(())
             }),
             Event::Began(at, id) => self.answer(at, id, |world, name, id| {
                 world.coordinator.began(name, id)?;
@@ -163,7 +220,12 @@ impl World {
                 assert!(other.is_none_or(|other| other == name), "{id} began twice");
                 Ok(())
             }),
-            Event::Parted(id) => self.coordinator.parted(self.id(id)),
+            Event::Parted(id) => {
+                let id = self.id(id);
+                self.coordinator.parted(id);
+                self.games.remove(&id);
+                self.is_away(id);
+            }
             Event::Ended(id) => self.coordinator.ended(self.id(id)),
             Event::GaveUp(id) => {
                 let id = self.id(id);
@@ -236,11 +298,35 @@ impl World {
                 };
                 let team = free.iter().position(|free| *free > 0).unwrap();
                 self.next_player += 1;
-                let player = format!("n{}", self.next_player);
-                coordinator.call_later(id, vec![(player, team as u8, "pass".to_owned())]);
+                // Two players come together where two seats are free.
+                let newcomer = |player: String| Newcomer {
+                    player,
+                    ticket: i64::from(self.next_player),
+                    team: team as u8,
+                    pass: "pass".to_owned(),
+                };
+                let player = |part: usize| format!("n{}.{part}", self.next_player);
+                let players = (0..free[team]).map(|part| newcomer(player(part)));
+                let players: Vec<Newcomer> = players.collect();
+                coordinator.call_later(id, players);
+            }
+            Event::SendAway(at, id) => {
+                let id = self.id(id);
+                let refused = self.coordinator.send_away(NAMES[at], id, "p0");
+                assert!(!refused, "p0 was never on the way");
+                if let Some(player) = self.coming(id).first()
+                    && self.coordinator.send_away(NAMES[at], id, player)
+                {
+                    let hosted = self.coordinator.hosted(id).unwrap();
+                    assert!(hosted.sent_away.contains(player) && !hosted.has(player));
+                    let party = player.split('.').next().unwrap();
+                    let mut others = hosted.coming.keys();
+                    assert!(!others.any(|one| one.starts_with(&format!("{party}."))));
+                }
             }
             Event::Pass(millis) => {
-                coordinator.at(coordinator.now().plus_millis(millis));
+                self.pass(millis);
+                let coordinator = &mut self.coordinator;
                 for name in &self.connected {
                     coordinator.alive(name, coordinator.now());
                 }
@@ -332,7 +418,7 @@ impl World {
                 assert_eq!(told(self, id), Told::Begun, "{id}");
                 self.called.entry(id).or_default().extend(players);
             }
-            Act::Came(id, players) | Act::NoShow(id, players) => {
+            Act::Came(id, players) | Act::NoShow(id, players) | Act::Release(id, players) => {
                 for player in players {
                     // Who has come before the call was written is called and has come at once.
                     self.called.entry(id).or_default().remove(&player);
@@ -389,6 +475,12 @@ impl World {
         self.begun
             .retain(|id, _| self.told.get(id) == Some(&Told::Begun));
         self.connected.clear();
+        self.games.clear();
+        for id in 1..self.next {
+            self.is_away(id);
+        }
+        let blames = |act: &Act| matches!(act, Act::NoShow(..));
+        assert!(!self.coordinator.acts.iter().any(blames));
         // Who sends READY or START for a match that is not its own is refused, and drops it.
         for (name, holds) in &mut self.holds {
             holds.retain(|id| self.coordinator.at_instance(name, *id).is_ok());
@@ -412,10 +504,19 @@ impl World {
         }
         for hosted in self.coordinator.matches() {
             assert!(hosted.stage == Stage::Playing || hosted.coming.is_empty());
+            let deserted = hosted.roster.as_ref().is_some_and(Vec::is_empty);
+            assert!(!deserted || hosted.coming.is_empty(), "{hosted:?}");
             for team in 0..2u8 {
-                let coming = hosted.coming.values().filter(|(to, _)| *to == team).count();
+                let coming = hosted
+                    .coming
+                    .values()
+                    .filter(|one| one.team == team)
+                    .count();
                 let asked = hosted.asked.get(&team).copied().unwrap_or(0);
                 assert!(asked <= 2 && coming <= 2, "{hosted:?}");
+                let here = hosted.present_players().filter(|(_, on)| *on == Some(team));
+                let full = coming > 0 && here.count() + coming > 2;
+                assert!(!full, "{hosted:?}: no seat is free for who is on the way");
             }
             let taken = at.get(&hosted.id).copied();
             let instance = hosted

@@ -259,3 +259,120 @@ fn an_instance_that_was_away_hears_of_a_lost_match_after_a_restart_of_the_daemon
     restored.joined(offer("a", "m", 1)).unwrap();
     assert_eq!(restored.take_acts(), [], "once");
 }
+
+/// A match of two against two in play, and a player of the queue on the way to the seat of who has left.
+fn seat_is_sought() -> Coordinator {
+    let mut coordinator = playing();
+    coordinator.report_roster("a", 1, roster(&[("bob", 0), ("cid", 1), ("dan", 1)]));
+    assert_eq!(coordinator.seek_players("a", 1, 0, 1), Ok(1));
+    coordinator.call_later(1, vec![newcomer("eve", 5, 0)]);
+    assert_eq!(coordinator.take_acts(), [admit(&["eve"])]);
+    coordinator
+}
+
+fn roster(players: &[(&str, u8)]) -> Vec<(String, Option<u8>)> {
+    let one = |(player, team): &(&str, u8)| ((*player).to_owned(), Some(*team));
+    players.iter().map(one).collect()
+}
+
+fn newcomer(player: &str, ticket: i64, team: u8) -> Newcomer {
+    let (player, pass) = (player.to_owned(), "secret".to_owned());
+    Newcomer {
+        player,
+        ticket,
+        team,
+        pass,
+    }
+}
+
+fn admit(players: &[&str]) -> Act {
+    Act::Admit(1, players.iter().map(|one| (*one).to_owned()).collect())
+}
+
+fn release(players: &[&str]) -> Act {
+    Act::Release(1, players.iter().map(|one| (*one).to_owned()).collect())
+}
+
+fn free(coordinator: &Coordinator) -> Vec<Vec<usize>> {
+    let seeking = coordinator.seeking().into_iter();
+    seeking.map(|(_, free)| free).collect()
+}
+
+#[test]
+fn who_has_left_comes_back_and_the_player_on_the_way_is_released() {
+    let mut coordinator = seat_is_sought();
+    let back = roster(&[("bob", 0), ("cid", 1), ("dan", 1), ("ann", 0)]);
+    coordinator.report_roster("a", 1, back);
+    assert_eq!(coordinator.take_acts(), [release(&["eve"])]);
+    assert_eq!(coordinator.pass(1, "eve"), None);
+    assert!(free(&coordinator).is_empty(), "no seat is sought any more");
+    assert_eq!(pass_alive(&mut coordinator, 120), [], "nobody is to blame");
+}
+
+#[test]
+fn of_two_on_their_way_the_ticket_that_was_sent_last_is_released_as_a_whole() {
+    let mut coordinator = playing();
+    coordinator.report_roster("a", 1, roster(&[("cid", 1)]));
+    assert_eq!(coordinator.seek_players("a", 1, 0, 2), Ok(2));
+    coordinator.call_later(1, vec![newcomer("eve", 5, 0)]);
+    pass_alive(&mut coordinator, 1);
+    coordinator.call_later(1, vec![newcomer("fay", 4, 0)]);
+    coordinator.take_acts();
+    coordinator.report_roster("a", 1, roster(&[("cid", 1), ("ann", 0)]));
+    assert_eq!(coordinator.take_acts(), [release(&["fay"])]);
+    let mut coordinator = playing();
+    coordinator.report_roster("a", 1, roster(&[("cid", 1)]));
+    coordinator.seek_players("a", 1, 0, 2).unwrap();
+    coordinator.call_later(1, vec![newcomer("eve", 5, 0), newcomer("fay", 5, 0)]);
+    coordinator.take_acts();
+    coordinator.report_roster("a", 1, roster(&[("cid", 1), ("ann", 0)]));
+    assert_eq!(coordinator.take_acts(), [release(&["eve", "fay"])]);
+}
+
+#[test]
+fn a_game_server_sends_a_player_away_who_is_on_the_way() {
+    let mut coordinator = seat_is_sought();
+    assert!(!coordinator.send_away("b", 1, "eve"), "not its match");
+    assert!(!coordinator.send_away("a", 1, "bob"), "is in the game");
+    assert!(coordinator.send_away("a", 1, "eve"));
+    assert!(!coordinator.send_away("a", 1, "eve"), "once");
+    assert_eq!(coordinator.take_acts(), [release(&["eve"])]);
+    assert_eq!(free(&coordinator), [[1, 0]], "the seat is sought again");
+    let sent_away = &coordinator.hosted(1).unwrap().sent_away;
+    assert_eq!(*sent_away, ["eve".to_owned()].into());
+    assert_eq!(pass_alive(&mut coordinator, 120), []);
+}
+
+#[test]
+fn the_time_to_come_stands_still_while_the_game_has_no_connection() {
+    let mut coordinator = seat_is_sought();
+    assert_eq!(pass_alive(&mut coordinator, 50), []);
+    coordinator.parted(1);
+    assert_eq!(pass_alive(&mut coordinator, 100), [], "nobody can come");
+    coordinator.opened("a", 1, 77).unwrap();
+    assert_eq!(coordinator.take_acts(), [admit(&["eve"])]);
+    assert_eq!(pass_alive(&mut coordinator, 59), []);
+    let missed = [Act::NoShow(1, vec!["eve".to_owned()])];
+    assert_eq!(pass_alive(&mut coordinator, 1), missed);
+    // The same if the machine of the game server is silent, and its connections seem to be open.
+    let mut coordinator = seat_is_sought();
+    assert_eq!(pass_alive(&mut coordinator, 20), []);
+    assert_eq!(pass(&mut coordinator, 44), []);
+    coordinator.joined(offer("a", "m", 1)).unwrap();
+    assert_eq!(pass_alive(&mut coordinator, 59), []);
+    assert_eq!(pass_alive(&mut coordinator, 1), missed);
+}
+
+#[test]
+fn a_match_that_everybody_has_left_seeks_nobody() {
+    let mut coordinator = seat_is_sought();
+    coordinator.report_roster("a", 1, Vec::new());
+    assert_eq!(coordinator.take_acts(), [release(&["eve"])]);
+    assert!(free(&coordinator).is_empty());
+    let refused = coordinator.seek_players("a", 1, 0, 1);
+    assert_eq!(refused, Err(HostRefused::Deserted));
+    assert_eq!(coordinator.seek_players("a", 1, 0, 0), Ok(0));
+    coordinator.report_roster("a", 1, roster(&[("bob", 0)]));
+    assert_eq!(coordinator.seek_players("a", 1, 0, 1), Ok(1));
+    assert_eq!(free(&coordinator), [[1, 0]]);
+}

@@ -1,12 +1,12 @@
 //! One match in play while its seats are filled.
 
-use std::collections::BTreeSet;
+use std::{cell::Cell, collections::BTreeSet};
 
 use super::{
     Addition, OpenMatch,
     trial::{Allowed, Term, Trial},
 };
-use crate::matchmaking::{planner::reports, pool::Pool};
+use crate::matchmaking::{SetAside, guard::guard, planner::reports, pool::Pool};
 
 /// The most additions that compete.
 pub(super) const CHOICE: usize = 8;
@@ -27,12 +27,26 @@ pub(super) struct Game<'p> {
 }
 
 impl<'p> Game<'p> {
-    /// Fills as many seats as tickets are found for; these are added to `taken`.
-    pub fn fill(&mut self, taken: &mut BTreeSet<u32>) -> Vec<Addition> {
+    /// Fills as many seats as tickets are found for; these are added to `taken`, and so are those that are
+    /// set aside because a search panics with them.
+    pub fn fill(&mut self, taken: &mut BTreeSet<u32>, aside: &mut Vec<SetAside>) -> Vec<Addition> {
         let mut found = Vec::new();
-        while self.free.iter().any(|free| *free > 0)
-            && let Some(best) = self.best(taken)
-        {
+        while self.free.iter().any(|free| *free > 0) {
+            let first = Cell::new(None);
+            let best = match (guard(|| self.best(taken, &first)), first.get()) {
+                (Ok(Some(best)), _) => best,
+                (Err(fault), Some(ticket)) => {
+                    taken.insert(ticket);
+                    let ticket = self.place(ticket);
+                    aside.push(SetAside {
+                        ticket,
+                        seed: ticket,
+                        fault,
+                    });
+                    continue;
+                }
+                _ => break,
+            };
             for &(ticket, team) in &best.seats {
                 let size = self.pool.people.size(ticket);
                 taken.insert(ticket);
@@ -40,23 +54,30 @@ impl<'p> Game<'p> {
                 self.free[team] -= size;
                 self.heads[team] += size;
             }
-            found.push(self.addition(&best));
+            let Ok(addition) = guard(|| self.addition(&best)) else {
+                break;
+            };
+            found.push(addition);
         }
         found
     }
 
     fn addition(&self, best: &Allowed) -> Addition {
         let waited = self.waited(best);
-        let place = |ticket: u32| self.pool.places.get(ticket as usize).copied().unwrap_or(0);
         Addition {
             seats: best
                 .seats
                 .iter()
-                .map(|&(ticket, team)| (place(ticket), team))
+                .map(|&(ticket, team)| (self.place(ticket), team))
                 .collect(),
             penalty: best.soft,
             reports: reports(self.pool, &self.teams, waited, self.open.size),
         }
+    }
+
+    /// The place of a ticket in the caller's list.
+    fn place(&self, ticket: u32) -> usize {
+        self.pool.places.get(ticket as usize).copied().unwrap_or(0)
     }
 
     /// The longest wait: of the match's oldest ticket when it was formed, and of the added ones.
@@ -68,19 +89,24 @@ impl<'p> Game<'p> {
         waits.fold(self.open.waited, f64::max)
     }
 
-    /// The best addition with as few tickets as possible.
-    fn best(&self, taken: &BTreeSet<u32>) -> Option<Allowed> {
+    /// The best addition with as few tickets as possible. `first` is the ticket that it tries now.
+    fn best(&self, taken: &BTreeSet<u32>, first: &Cell<Option<u32>>) -> Option<Allowed> {
         let tickets: Vec<u32> = (0..self.pool.len() as u32)
             .filter(|ticket| !taken.contains(ticket) && self.admits(*ticket))
             .collect();
         let most = self.free.iter().sum::<usize>().min(TOGETHER);
         let mut trial = self.trial(&tickets);
         let mut numbers = 1..=most;
-        numbers.find_map(|number| self.best_of(&mut trial, number))
+        numbers.find_map(|number| self.best_of(&mut trial, number, first))
     }
 
     /// The best of the first additions of so many tickets that are allowed.
-    fn best_of(&self, trial: &mut Trial<'_, 'p>, number: usize) -> Option<Allowed> {
+    fn best_of(
+        &self,
+        trial: &mut Trial<'_, 'p>,
+        number: usize,
+        first: &Cell<Option<u32>>,
+    ) -> Option<Allowed> {
         trial.steps = STEPS.max(trial.tickets.len() * self.teams.len());
         let mut best: Option<(f64, Allowed)> = None;
         let mut found = 0;
@@ -92,6 +118,7 @@ impl<'p> Game<'p> {
             {
                 break;
             }
+            first.set(Some(ticket));
             trial.wait(waited.max(self.open.waited));
             trial.extend(at, number);
             let Some(next) = trial.best.take() else {

@@ -7,6 +7,7 @@
 
 mod effort;
 mod explain;
+mod faults;
 mod input;
 mod reason;
 mod refine;
@@ -15,6 +16,7 @@ mod why;
 
 use std::{collections::BTreeSet, sync::atomic::AtomicBool};
 
+use super::guard::guard;
 use super::{
     Cores, Queue, Ticket,
     bits::Bits,
@@ -25,6 +27,8 @@ use super::{
 pub use effort::Effort;
 pub use explain::RuleReport;
 pub(super) use explain::reports;
+use faults::Searched;
+pub use faults::SetAside;
 pub use input::PlanInput;
 pub use report::{Left, Plan, PlannedMatch};
 pub use why::Explanation;
@@ -62,7 +66,7 @@ impl PlanInput<'_> {
         let tries = self.effort.tries(round.matches.len(), pool.len());
         round.refine(tries, cores, cancelled);
         round.again(cores, cancelled);
-        report::plan(&pool, round.matches, &round.failures)
+        report::plan(&pool, round.matches, &round.failures, round.aside)
     }
 }
 
@@ -76,6 +80,8 @@ struct PlanRound<'p> {
     waiting: Vec<u32>,
     matches: Vec<MatchProposal>,
     failures: Vec<(u32, Failure)>,
+    /// The tickets with which a search has panicked; they are not free any more.
+    aside: Vec<SetAside>,
 }
 
 impl<'p> PlanRound<'p> {
@@ -88,6 +94,7 @@ impl<'p> PlanRound<'p> {
             waiting: (0..pool.len() as u32).rev().collect(),
             matches: Vec::new(),
             failures: Vec::new(),
+            aside: Vec::new(),
         }
     }
 
@@ -115,10 +122,10 @@ impl<'p> PlanRound<'p> {
             let own = cores.share(batch.len());
             let search = |at: usize| {
                 let ticket = batch.get(at).copied().unwrap_or(0);
-                MatchSearch::new(pool, ticket, free, budget, seed).run(&*own, cancelled)
+                guard(|| MatchSearch::new(pool, ticket, free, budget, seed).run(&*own, cancelled))
             };
             let results = cores::collect(cores, batch.len(), &search);
-            self.commit(&batch, results);
+            self.commit(&batch, results, cancelled);
         }
     }
 
@@ -152,11 +159,20 @@ impl<'p> PlanRound<'p> {
         batch
     }
 
-    fn commit(&mut self, batch: &[u32], results: Vec<Result<MatchProposal, Failure>>) {
+    fn commit(&mut self, batch: &[u32], results: Vec<Searched>, cancelled: &AtomicBool) {
         let mut again = Vec::new();
-        for (&ticket, result) in batch.iter().zip(results) {
+        for (&ticket, searched) in batch.iter().zip(results) {
+            if !self.free.contains(ticket) {
+                continue;
+            }
+            let result = match searched {
+                Ok(result) => Some(result),
+                Err(_) => self.mended(ticket, cancelled),
+            };
+            let Some(result) = result else {
+                continue;
+            };
             match result {
-                _ if !self.free.contains(ticket) => {}
                 Err(failure) => self.failures.push((ticket, failure)),
                 Ok(found) if found.tickets().all(|ticket| self.free.contains(ticket)) => {
                     for ticket in found.tickets() {
@@ -168,5 +184,19 @@ impl<'p> PlanRound<'p> {
             }
         }
         self.waiting.extend(again.into_iter().rev());
+    }
+
+    /// What a search that has panicked finds once the ticket that is to blame is set aside; `None` if that
+    /// is the one from which it starts.
+    fn mended(
+        &mut self,
+        seed: u32,
+        cancelled: &AtomicBool,
+    ) -> Option<Result<MatchProposal, Failure>> {
+        let mended = self.mend(seed, cancelled);
+        if let Some((ticket, fault)) = mended.aside {
+            self.set_aside(ticket, seed, fault);
+        }
+        mended.result
     }
 }

@@ -11,6 +11,9 @@ pub(super) fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) ->
     let Some(failure) = failure else {
         return "the search was cancelled".to_owned();
     };
+    if failure.is_faulty {
+        return "a fault of the program: a search with this ticket has failed".to_owned();
+    }
     let rules = pool.queue.rules();
     let name = |at: usize| rules.get(at).map_or("", |rule| rule.name.as_str());
     if let Some((at, _)) = failure.narrowed.iter().find(|(_, count)| *count == 0) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::reason::reason;
+use super::{SetAside, reason::reason};
 use crate::matchmaking::{
     pool::Pool,
     search::{Failure, MatchProposal},
@@ -15,6 +15,8 @@ pub struct Plan {
     pub matches: Vec<PlannedMatch>,
     /// The other tickets, the oldest first.
     pub left: Vec<Left>,
+    /// Those of them with which a search has panicked.
+    pub set_aside: Vec<SetAside>,
 }
 
 /// A match that meets every hard rule.
@@ -48,6 +50,7 @@ pub(super) fn plan(
     pool: &Pool<'_>,
     matches: Vec<MatchProposal>,
     failures: &[(u32, Failure)],
+    set_aside: Vec<SetAside>,
 ) -> Plan {
     let mut left = pool.all();
     for ticket in matches.iter().flat_map(MatchProposal::tickets) {
@@ -65,6 +68,7 @@ pub(super) fn plan(
     Plan {
         left: left.collect(),
         matches: matches.iter().map(|found| planned(pool, found)).collect(),
+        set_aside,
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::{
     Bound, Choice, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, seated::Seated,
-    settings::required,
+    settings::required, short,
 };
 use crate::matchmaking::{bits::Bits, people::People};
 
@@ -59,6 +59,7 @@ impl Rule for Ceiling {
 
     fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
         let (value, ceiling) = self.ends(people, teams.iter().flatten());
+        let (value, ceiling) = (short(value), short(ceiling));
         format!(
             "the highest {} is {value}, and the lowest ceiling {ceiling}",
             self.name
@@ -71,10 +72,10 @@ impl Rule for Ceiling {
         let (highest, lowest) = self.ends(people, all.iter());
         let mut wanted = Vec::new();
         if ceiling < highest {
-            wanted.push(format!("{} at most {ceiling}", self.name));
+            wanted.push(format!("{} at most {}", self.name, short(ceiling)));
         }
         if value > lowest {
-            wanted.push(format!("{} at least {value}", self.ceiling_name));
+            wanted.push(format!("{} at least {}", self.ceiling_name, short(value)));
         }
         (!wanted.is_empty()).then(|| format!("with {}", wanted.join(" and ")))
     }

@@ -46,6 +46,11 @@ fn list(texts: &[String], last: &str) -> String {
     }
 }
 
+/// A number for a sentence: with at most two places. What is known of players can have many more.
+fn short(number: f64) -> f64 {
+    (number * 100.0).round() / 100.0 + 0.0 // no -0
+}
+
 /// The most texts of a list.
 const LISTED: usize = 4;
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::{
     Bound, Choice, Parties, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, Within,
-    list, seated::Seated,
+    list, seated::Seated, short,
 };
 use crate::matchmaking::{bits::Bits, people::People};
 
@@ -87,6 +87,7 @@ impl Rule for SpreadRule {
         };
         match ends {
             Some((least, most)) => {
+                let (least, most) = (short(least), short(most));
                 format!("{of} ranges from {least} to {most}; {limit} apart is allowed")
             }
             None => format!("nobody's {of} counts"),
@@ -106,7 +107,7 @@ impl Rule for SpreadRule {
                 let numbers = numbers.take_while(|number| *number <= high);
                 list(&numbers.map(|n| n.to_string()).collect::<Vec<_>>(), "or")
             }
-            false => format!("from {low} to {high}"),
+            false => format!("from {} to {}", short(low), short(high)),
         };
         let whose = if self.exempt { " (single players)" } else { "" };
         Some(format!("with {} {range}{whose}", self.name))

@@ -15,12 +15,8 @@
 //! 1 to 6 are about the choice and are here; 7 to 10 are in the tests of tickets, the coordinator, and
 //! `tests/suite/backfill`.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use proptest::{collection::vec, prelude::*};
-
 use super::situations::{queue, shipped, tank, ticket};
-use crate::matchmaking::{Addition, OpenMatch, PlanInput, Queue, Ticket};
+use crate::matchmaking::{OpenMatch, PlanInput, Queue, Ticket};
 
 const PLAIN: &str =
     "teams = 2\nsize = 4\nruleset = \"ctf\"\neven_by = \"skill\"\n[attributes]\nskill = \"num\"\n";
@@ -36,7 +32,7 @@ fn one(queue: &Queue, id: &str, waited: f64, skills: &[f64]) -> Ticket {
 }
 
 /// A match of these teams, all of whose missing players are sought.
-fn open(queue: &Queue, teams: Vec<Vec<Ticket>>) -> OpenMatch {
+pub(super) fn open(queue: &Queue, teams: Vec<Vec<Ticket>>) -> OpenMatch {
     let size = queue.settings().size.as_usize();
     let heads = |team: &Vec<Ticket>| team.iter().map(|ticket| ticket.players.len()).sum();
     let heads: Vec<usize> = teams.iter().map(heads).collect();
@@ -51,7 +47,11 @@ fn open(queue: &Queue, teams: Vec<Vec<Ticket>>) -> OpenMatch {
 
 fn found(queue: &Queue, tickets: &[Ticket], open: OpenMatch) -> Vec<Vec<(usize, usize)>> {
     let found = PlanInput::new(queue, tickets).backfill(&[open]);
-    found[0].iter().map(|one| one.seats.clone()).collect()
+    assert_eq!(found.set_aside, []);
+    found.additions[0]
+        .iter()
+        .map(|one| one.seats.clone())
+        .collect()
 }
 
 fn three_against_four(queue: &Queue) -> OpenMatch {
@@ -250,72 +250,4 @@ fn mirrored_seats_are_filled_together_and_a_penalty_must_be_accepted() {
     );
     let tickets = [one("x", 7, 10), one("y", 7, 8)];
     assert_eq!(found(&queue, &tickets, game()).len(), 1);
-}
-
-/// The tiers, kinds and maps of some players, checked by code that knows nothing of the rules.
-fn is_sound(teams: &[Vec<(u32, u32, BTreeSet<u32>)>], map: u32) -> bool {
-    let all = || teams.iter().flatten();
-    let spread = all().map(|one| one.0).max() <= all().map(|one| one.0 + 2).min();
-    let count = |team: &Vec<(u32, u32, BTreeSet<u32>)>, kind| {
-        team.iter().filter(|one| one.1 == kind).count()
-    };
-    let kinds = (0..3).all(|kind| teams.iter().all(|team| count(team, kind) <= 2));
-    spread && kinds && all().all(|one| one.2.contains(&map))
-}
-
-type Facts = (u32, u32, BTreeSet<u32>);
-
-fn facts() -> impl Strategy<Value = Facts> {
-    (1u32..6, 0u32..3, prop::collection::btree_set(0u32..3, 1..4))
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 5_000 }))]
-
-    /// Whatever waits: no hard rule is broken, no seat is taken twice, and no ticket is in two matches.
-    #[test]
-    fn what_joins_breaks_no_hard_rule(
-        waiting in vec(vec(facts(), 1..3), 0..12),
-        present in vec(vec(facts(), 1..4), 4),
-    ) {
-        let queue = queue("teams = 2\nsize = 4\nruleset = \"ctf\"\n\
-            [attributes]\ntier = \"int 1..10\"\nkind = \"enum k0 k1 k2\"\nmaps = \"set\"\n\
-            [[rule]]\nname = \"spread\"\nrule = \"spread\"\nof = \"tier\"\nat_most = 2\nhard = true\n\
-            [[rule]]\nname = \"kinds\"\nrule = \"at-most-each\"\nof = \"kind\"\nat_most = 2\nhard = true\n\
-            [[rule]]\nname = \"maps\"\nrule = \"common\"\nof = \"maps\"\npicks = \"map\"\nhard = true\n");
-        let make = |id: String, players: &[Facts]| {
-            let player = |(at, (tier, kind, maps)): (usize, &Facts)| {
-                let maps: Vec<String> = maps.iter().map(|map| format!("\"m{map}\"")).collect();
-                format!(r#"{{"id":"{id}.{at}","tier":{tier},"kind":"k{kind}","maps":[{}]}}"#, maps.join(","))
-            };
-            let players: Vec<String> = players.iter().enumerate().map(player).collect();
-            ticket(&queue, &format!(r#"{{"ticket":"{id}","players":[{}]}}"#, players.join(",")))
-        };
-        let tickets: Vec<Ticket> = waiting.iter().enumerate()
-            .map(|(at, players)| make(format!("w{at}"), players)).collect();
-        let mut matches = Vec::new();
-        for (number, teams) in present.chunks(2).enumerate() {
-            let team = |(side, players): (usize, &Vec<Facts>)| -> Vec<Ticket> {
-                players.iter().enumerate()
-                    .map(|(at, one)| make(format!("p{number}.{side}.{at}"), std::slice::from_ref(one))).collect()
-            };
-            let game = open(&queue, teams.iter().enumerate().map(team).collect());
-            matches.push(OpenMatch {
-                picks: BTreeMap::from([("map".to_owned(), format!("m{number}"))]),
-                ..game
-            });
-        }
-        let found: Vec<Vec<Addition>> = PlanInput::new(&queue, &tickets).backfill(&matches);
-        let mut used = BTreeSet::new();
-        for (number, (additions, teams)) in found.iter().zip(present.chunks(2)).enumerate() {
-            let mut after: Vec<Vec<Facts>> = teams.to_vec();
-            for &(place, team) in additions.iter().flat_map(|one| &one.seats) {
-                prop_assert!(used.insert(place), "a ticket is in two matches");
-                after[team].extend(waiting[place].iter().cloned());
-            }
-            prop_assert!(after.iter().all(|team| team.len() <= 4));
-            let was_sound = is_sound(teams, number as u32);
-            prop_assert!(!was_sound || is_sound(&after, number as u32), "{teams:?} {after:?}");
-        }
-    }
 }

@@ -1,7 +1,9 @@
 //! Tests of the room, from the views of players and organisers.
 
 mod backfill;
+mod backfill_sound;
 mod demands;
+mod faults;
 mod plans;
 mod restrict;
 mod situations;

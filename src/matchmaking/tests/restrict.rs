@@ -77,6 +77,22 @@ fn a_player_who_lacks_games_is_refused_with_what_is_missing() {
 }
 
 #[test]
+fn what_is_known_of_players_has_two_places_in_sentences() {
+    let text = "teams = 2\nsize = 1\nruleset = 'x'\n\
+                [[rule]]\nname = 'alike'\nrule = 'spread'\nof = '@behaviour'\nat_most = 1\nhard = true\n";
+    let queue = queue(text);
+    let tickets = [
+        ticket(&queue, "t", "", &[&[("@behaviour", -24.0 / 7.0)]]),
+        ticket(&queue, "u", "", &[&[("@behaviour", 0.1 + 0.2)]]),
+    ];
+    let why = PlanInput::new(&queue, &tickets).why(0, &[1], &AtomicBool::new(false));
+    let lines = why.unwrap().lines().join("\n");
+    let digits = lines.split(|c: char| !c.is_ascii_digit());
+    assert!(digits.clone().all(|digits| digits.len() < 3), "{lines}");
+    assert!(lines.contains("3.43"), "{lines}");
+}
+
+#[test]
 fn only_those_whom_the_rules_allow_are_matched() {
     let newcomers = shipped("newcomers");
     let mut tickets: Vec<Ticket> = (0..6)

@@ -219,11 +219,11 @@ fn map(words: &mut Words) -> Result<Request, Refusal> {
     if words.is_empty() {
         return Ok(Request::Map { name, range: None });
     }
-    let min = players(words, "the fewest players")?;
-    let max = players(words, "the most players")?;
+    let min = players(words, "the smallest number of players")?;
+    let max = players(words, "the largest number of players")?;
     if min > max {
         return Err(bad(
-            "the fewest players must not be more than the most".into()
+            "the smallest number of players must not exceed the largest".into(),
         ));
     }
     Ok(Request::Map {
@@ -446,11 +446,12 @@ fn player_and_points(words: &mut Words) -> Result<(Ident, f64), Refusal> {
 }
 
 fn points(words: &mut Words) -> Result<f64, Refusal> {
-    decimal(&words.word("the points")?, "the points", MAX_POINTS)
+    let what = "the number of points";
+    decimal(&words.word(what)?, what, MAX_POINTS)
 }
 
 fn seconds(words: &mut Words) -> Result<u32, Refusal> {
-    Ok(words.number("the seconds", 0, MAX_SECONDS)? as u32)
+    Ok(words.number("the number of seconds", 0, MAX_SECONDS)? as u32)
 }
 
 fn yes_or_no(text: &Ident, what: &str) -> Result<bool, Refusal> {

@@ -15,7 +15,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{
     call::{Ask, Call},
-    hosting::HostAsk,
+    host_ask::HostAsk,
 };
 use crate::{
     coordinator::{

@@ -145,6 +145,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     async fn answer(&mut self, mut request: Request) -> Result<Option<Reply>, Refusal> {
+        if self.host.sends_away(&request, &mut self.session).await? {
+            return Ok(None);
+        }
         self.host.complete(&mut request);
         let new_game = matches!(request, Request::Game(_));
         let step = Step::of(&request);

@@ -6,42 +6,14 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use super::SqliteStore;
 use crate::{
     domain::{Timestamp, behaviour::BehaviourDay},
-    store::{BehaviourReports, BehaviourRows, StoreError},
+    store::{BehaviourReport, BehaviourReports, BehaviourRows, StoreError},
 };
 
 #[async_trait]
 impl BehaviourReports for SqliteStore {
-    async fn report_behaviour(
-        &self,
-        reports: &[BehaviourDay],
-        day_limit: f64,
-        since: i64,
-    ) -> Result<i64, StoreError> {
+    async fn report_behaviour(&self, report: &BehaviourReport) -> Result<i64, StoreError> {
         let mut tx = self.begin().await?;
-        for report in reports {
-            sqlx::query(
-                "INSERT INTO behaviour VALUES (?1, ?2, ?3, ?4, max(-?8, min(?8, ?5)), ?6, ?7)
-                 ON CONFLICT (player, reporter, day) DO UPDATE SET
-                     at = max(at, excluded.at),
-                     points = max(-?8, min(?8, points + ?5)),
-                     reports = reports + excluded.reports,
-                     no_shows = no_shows + excluded.no_shows",
-            )
-            .bind(&report.player)
-            .bind(&report.reporter)
-            .bind(report.day)
-            .bind(report.at.0)
-            .bind(report.points)
-            .bind(report.reports)
-            .bind(report.no_shows)
-            .bind(day_limit)
-            .execute(&mut *tx)
-            .await?;
-        }
-        let old = sqlx::query("DELETE FROM behaviour WHERE day < ?").bind(since);
-        old.execute(&mut *tx).await?;
-        changed(&mut tx).await?;
-        let version = version(&mut tx).await?;
+        let version = add(&mut tx, report).await?;
         self.commit(tx).await?;
         Ok(version)
     }
@@ -66,6 +38,37 @@ impl BehaviourReports for SqliteStore {
     async fn behaviour_version(&self) -> Result<i64, StoreError> {
         version(&mut *self.readers.acquire().await?).await
     }
+}
+
+/// Adds reports, and returns the version after it.
+pub(super) async fn add(
+    tx: &mut SqliteConnection,
+    report: &BehaviourReport,
+) -> Result<i64, StoreError> {
+    for one in &report.days {
+        sqlx::query(
+            "INSERT INTO behaviour VALUES (?1, ?2, ?3, ?4, max(-?8, min(?8, ?5)), ?6, ?7)
+             ON CONFLICT (player, reporter, day) DO UPDATE SET
+                 at = max(at, excluded.at),
+                 points = max(-?8, min(?8, points + ?5)),
+                 reports = reports + excluded.reports,
+                 no_shows = no_shows + excluded.no_shows",
+        )
+        .bind(&one.player)
+        .bind(&one.reporter)
+        .bind(one.day)
+        .bind(one.at.0)
+        .bind(one.points)
+        .bind(one.reports)
+        .bind(one.no_shows)
+        .bind(report.day_limit)
+        .execute(&mut *tx)
+        .await?;
+    }
+    let old = sqlx::query("DELETE FROM behaviour WHERE day < ?").bind(report.since);
+    old.execute(&mut *tx).await?;
+    changed(tx).await?;
+    version(tx).await
 }
 
 /// Counts a change of the reports.

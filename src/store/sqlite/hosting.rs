@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, tickets::apply as apply_ticket};
+use super::{SqliteStore, behaviour, tickets::apply as apply_ticket};
 use crate::{
-    coordinator::{Change, Hosted, Instance, Offer, Stage, Why},
+    coordinator::{Change, Coming, Hosted, Instance, Offer, Stage, Why},
     domain::{MatchId, Timestamp},
-    store::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, StoreError},
+    store::{BehaviourReport, HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, StoreError},
     tickets,
 };
 
@@ -42,7 +42,8 @@ impl Hosting for SqliteStore {
         &self,
         tickets: &[tickets::Change],
         hosting: &[Change],
-    ) -> Result<(), StoreError> {
+        no_shows: &BehaviourReport,
+    ) -> Result<Option<i64>, StoreError> {
         let mut tx = self.begin().await?;
         for change in tickets {
             apply_ticket(&mut tx, change).await?;
@@ -50,8 +51,13 @@ impl Hosting for SqliteStore {
         for change in hosting {
             apply(&mut tx, change).await?;
         }
+        let version = match no_shows.days.is_empty() {
+            true => None,
+            false => Some(behaviour::add(&mut tx, no_shows).await?),
+        };
         // No weights change, so nobody who waits for commits is woken.
-        tx.commit().await
+        tx.commit().await?;
+        Ok(version)
     }
 
     async fn draining(&self) -> Result<BTreeSet<String>, StoreError> {
@@ -156,13 +162,13 @@ async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreEr
 
 async fn put_hosted(tx: &mut SqliteConnection, hosted: &Hosted) -> Result<(), StoreError> {
     let coming = hosted.coming.iter();
-    let coming = coming.map(|(player, (team, until))| (player, (*team, until.0)));
-    let coming: BTreeMap<&String, (u8, i64)> = coming.collect();
+    let coming = coming.map(|(player, one)| (player, (one.team, one.until.0, one.ticket)));
+    let coming: BTreeMap<&String, (u8, i64, i64)> = coming.collect();
     sqlx::query(
         "INSERT OR REPLACE INTO hosted_matches
              (match_id, queue, state, since, wait_until, instance, address, game, tries, why, passes,
-              passes_until, parted, asked, coming)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+              passes_until, parted, asked, coming, roster, sent_away)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(hosted.id)
     .bind(&hosted.queue)
@@ -179,6 +185,8 @@ async fn put_hosted(tx: &mut SqliteConnection, hosted: &Hosted) -> Result<(), St
     .bind(hosted.parted.map(|at| at.0))
     .bind(json(&hosted.asked)?)
     .bind(json(&coming)?)
+    .bind(hosted.roster.as_ref().map(json).transpose()?)
+    .bind(json(&hosted.sent_away)?)
     .execute(tx)
     .await?;
     Ok(())
@@ -256,7 +264,19 @@ fn parse<T: serde::de::DeserializeOwned>(row: &SqliteRow, column: &str) -> Resul
 fn hosted(row: &SqliteRow) -> Result<Hosted, StoreError> {
     let state: String = row.try_get("state")?;
     let stage = Stage::ALL.into_iter().find(|one| one.as_str() == state);
-    let coming: BTreeMap<String, (u8, i64)> = parse(row, "coming")?;
+    let coming: BTreeMap<String, (u8, i64, i64)> = parse(row, "coming")?;
+    let coming = coming.into_iter().map(|(player, (team, until, ticket))| {
+        let until = Timestamp(until);
+        (
+            player,
+            Coming {
+                team,
+                until,
+                ticket,
+            },
+        )
+    });
+    let has_roster = row.try_get::<Option<&str>, _>("roster")?.is_some();
     let time = |name: &str| row.try_get::<Option<i64>, _>(name);
     Ok(Hosted {
         id: row.try_get("match_id")?,
@@ -273,11 +293,9 @@ fn hosted(row: &SqliteRow) -> Result<Hosted, StoreError> {
         passes_until: time("passes_until")?.map(Timestamp),
         parted: time("parted")?.map(Timestamp),
         asked: parse(row, "asked")?,
-        coming: coming
-            .into_iter()
-            .map(|(player, (team, until))| (player, (team, Timestamp(until))))
-            .collect(),
-        roster: Vec::new(),
+        coming: coming.collect(),
+        sent_away: parse(row, "sent_away")?,
+        roster: has_roster.then(|| parse(row, "roster")).transpose()?,
         version: 0,
         present: BTreeSet::new(),
     })

@@ -241,6 +241,8 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
                  AND state NOT IN ('queued', 'proposed', 'hosted', 'called')",
             "UPDATE hosted_matches SET passes = '{}'
                  WHERE instr(passes, ?) > 0 AND state NOT IN ('opening', 'ready', 'joining')",
+            "UPDATE hosted_matches SET roster = NULL WHERE instr(roster, ?) > 0",
+            "UPDATE hosted_matches SET sent_away = '[]' WHERE instr(sent_away, ?) > 0",
             "DELETE FROM pools WHERE instr(known, ?) > 0",
         ] {
             sqlx::query(statement)

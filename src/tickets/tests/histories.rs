@@ -27,6 +27,7 @@ enum Event {
     /// The players of a match that they have joined in play come, do not come, or it ends.
     Came(u8),
     Missed(u8),
+    Released(u8),
     Over(u8),
     Pass(i64),
     SetClock(i64),
@@ -53,6 +54,7 @@ fn event() -> impl Strategy<Value = Event> {
         4 => (any::<u8>(), 1usize..3).prop_map(|(at, count)| Event::Later(at, count)),
         2 => any::<u8>().prop_map(Event::Came),
         1 => any::<u8>().prop_map(Event::Missed),
+        1 => any::<u8>().prop_map(Event::Released),
         1 => any::<u8>().prop_map(Event::Over),
         3 => (0i64..100_000).prop_map(Event::Pass),
         1 => (-100_000_000i64..100_000_000).prop_map(Event::SetClock),
@@ -169,6 +171,11 @@ impl World {
             Event::Missed(at) => {
                 if let Some((id, players)) = self.coming(at) {
                     self.life.missed(id, &players);
+                }
+            }
+            Event::Released(at) => {
+                if let Some((id, players)) = self.coming(at) {
+                    self.life.release(id, &players[..1]);
                 }
             }
             Event::Over(at) => {

@@ -126,6 +126,26 @@ fn a_hosted_match_has_the_address_and_the_teams() {
 }
 
 #[test]
+fn what_a_match_does_not_have_is_null_in_every_event() {
+    let bare = MatchRecord {
+        map: String::new(),
+        ..record(&[1.0, 0.0], vec![])
+    };
+    for (kind, report) in [
+        (HookKind::Recorded, recorded(bare)),
+        (
+            HookKind::Formed,
+            HookReport::Formed(FormedReport::default()),
+        ),
+    ] {
+        let whole = read(&body(&event(kind), &report));
+        for key in ["map", "mode"] {
+            assert_eq!(whole["data"][key], Value::Null, "{key} of {kind:?}");
+        }
+    }
+}
+
+#[test]
 fn a_body_is_bounded() {
     let people = (0..1_024).map(|n| participant(&format!("{n:0>200}"), &[(0, 0, 1)]));
     let mut large = record(&[1.0, 0.0], people.collect());

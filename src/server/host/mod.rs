@@ -1,23 +1,22 @@
 //! One connection's part in hosted matches: an instance, or the connection with the game of a match.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+mod news;
+mod seats;
 
-use parking_lot::Mutex;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use super::queue::refusal;
 use crate::{
     coordinator::Offer,
-    domain::{Ident, MatchId},
-    protocol::{Code, HostNotice, HostRequest, HostSeat, Refusal, Reply, Request},
-    queues::{HostNews, HostPlan, Link, OpenSeat, Queues},
-    session::{HostedGame, Mailbox, Session, SessionError},
+    domain::MatchId,
+    protocol::{Code, HostRequest, Refusal, Reply, Request},
+    queues::{HostNews, HostPlan, Link, Queues},
+    session::{Mailbox, Session, SessionError},
 };
+use news::{Expected, expect, hosted_game, notice};
 
 /// A connection as an instance.
 #[derive(Debug)]
@@ -36,13 +35,10 @@ pub(super) struct HostClient {
     game: Option<i64>,
     found: Option<MatchId>,
     /// The players of the match in play, as they were last reported.
-    roster: Vec<(String, Option<u8>)>,
+    roster: Option<Vec<(String, Option<u8>)>>,
     /// The players who are on their way to the match in play.
     expected: Expected,
 }
-
-/// The team and the party of each player who is on the way to a match in play.
-type Expected = Arc<Mutex<BTreeMap<String, (u8, Option<String>)>>>;
 
 /// A step of a game that concerns the match that it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +74,7 @@ impl HostClient {
             slots: None,
             game: None,
             found: None,
-            roster: Vec::new(),
+            roster: None,
             expected: Expected::default(),
         }
     }
@@ -127,7 +123,7 @@ impl HostClient {
             return;
         }
         (self.game, self.found) = (game, None);
-        self.roster.clear();
+        self.roster = None;
         let server = server.as_str();
         if let Some(game) = game
             && let Ok(Some(id)) = self.match_of(server, game).await
@@ -194,57 +190,6 @@ impl HostClient {
         .map(|()| None)
     }
 
-    /// BACKFILL: only the connection with the game of the match may send it.
-    async fn seek_players(
-        &mut self,
-        server: &str,
-        (id, team, seats): (MatchId, u8, u32),
-        session: &mut Session,
-    ) -> Result<u32, Refusal> {
-        session.resumed_game_number();
-        self.follow(session).await;
-        if self.found != Some(id) || self.game != session.game_number() {
-            return Err(refusal(crate::coordinator::HostRefused::NotYours.into()));
-        }
-        self.report_roster(session).await;
-        let seek = self.queues.seek_players(server, id, team, seats).await;
-        seek.map_err(refusal)
-    }
-
-    /// Reports the players of a match in play if they or their teams have changed.
-    pub async fn report_roster(&mut self, session: &Session) {
-        let same = self.game.is_some() && self.game == session.game_number();
-        let Some(id) = self.found.filter(|_| same) else {
-            return;
-        };
-        let (Some(server), Some(players)) = (&self.server, session.players()) else {
-            return;
-        };
-        if players == self.roster {
-            return;
-        }
-        self.roster.clone_from(&players);
-        if let Err(error) = self.queues.roster(server, id, players).await {
-            self.roster.clear();
-            tracing::warn!(match_id = id, %error, "the players of a hosted match are not noted");
-        }
-    }
-
-    /// Completes JOIN of a player who is on the way to the match in play: the player is on the team whose
-    /// seat was free, unless the game server states another one.
-    pub fn complete(&self, request: &mut Request) {
-        let Request::Join(join) = request else {
-            return;
-        };
-        let expected = self.expected.lock().remove(join.id.text());
-        if let Some((team, party)) = expected {
-            join.team = join.team.or(Some(team));
-            if join.party.is_none() {
-                join.party = party.as_deref().map(Ident::from_text);
-            }
-        }
-    }
-
     /// With a single slot, this connection has the game of the match.
     async fn ready(
         &mut self,
@@ -274,7 +219,7 @@ impl HostClient {
             _ => session.host(&hosted_game(plan)).map_err(failed)?,
         };
         (self.game, self.found) = (Some(game), Some(plan.id));
-        self.roster.clear();
+        self.roster = None;
         self.opened(server, plan.id, game).await
     }
 
@@ -339,70 +284,6 @@ impl HostClient {
             }
         };
         Link::new(send, move || mailbox.is_open(), self.heard.clone())
-    }
-}
-
-/// Notes who is on the way to the match in play.
-fn expect(expected: &Expected, news: &HostNews) {
-    match news {
-        HostNews::Admit(seats) => expected.lock().extend(
-            seats
-                .iter()
-                .map(|seat| (seat.player.clone(), (seat.team, seat.party.clone()))),
-        ),
-        HostNews::Dismiss(players) => {
-            expected
-                .lock()
-                .retain(|player, _| !players.contains(player));
-        }
-        HostNews::Open(_) | HostNews::Close { .. } => {}
-    }
-}
-
-fn notice(news: &HostNews) -> HostNotice {
-    match news {
-        HostNews::Admit(seats) => HostNotice::Admit(seats.iter().map(seat).collect()),
-        HostNews::Dismiss(players) => HostNotice::Dismiss(players.clone()),
-        HostNews::Close { id, why } => HostNotice::Close { id: *id, why },
-        HostNews::Open(opening) => HostNotice::Session {
-            id: opening.id,
-            queue: opening.queue.clone(),
-            mode: opening.mode.clone(),
-            map: opening.map.clone(),
-            seats: opening.seats.iter().map(seat).collect(),
-        },
-    }
-}
-
-fn seat(seat: &OpenSeat) -> HostSeat {
-    HostSeat {
-        player: seat.player.clone(),
-        team: seat.team,
-        pass: seat.pass.clone(),
-        party: seat.party.clone(),
-    }
-}
-
-fn hosted_game(plan: &HostPlan) -> HostedGame {
-    let mut names = plan.ruleset.split('+');
-    let human = |seat: &OpenSeat| {
-        let id = Ident::from_text(&seat.player);
-        (id, seat.team, seat.party.clone())
-    };
-    let chance = plan
-        .chance
-        .map(|chance| format!("the predicted chance that team 0 wins is {chance:.6}"));
-    let formed = format!(
-        "match {} of queue {}, with a penalty of {:.3}",
-        plan.id, plan.queue, plan.penalty
-    );
-    HostedGame {
-        game_type: Ident::from_text(names.next().unwrap_or_default()),
-        mutators: names.map(str::to_owned).collect(),
-        map: plan.map.clone(),
-        teams: plan.teams,
-        humans: plan.seats.iter().map(human).collect(),
-        reasons: std::iter::once(formed).chain(chance).collect(),
     }
 }
 

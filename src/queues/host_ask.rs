@@ -1,0 +1,85 @@
+//! What instances ask the task of the queues for, and the game that they open.
+
+use super::links::{Link, OpenSeat};
+use crate::{
+    coordinator::{Allocation, Offer},
+    domain::MatchId,
+};
+
+/// What an instance asks for. The first text is the instance's name.
+#[derive(Debug)]
+pub(super) enum HostAsk {
+    Join(Box<Offer>, Link),
+    Load(String, f64),
+    Refuse(String, MatchId),
+    /// What the instance needs to open the game of a match.
+    Plan(String, MatchId),
+    /// The match whose game has this number.
+    OfGame(String, i64),
+    Ready {
+        name: String,
+        id: MatchId,
+        address: Option<String>,
+    },
+    Opened {
+        name: String,
+        id: MatchId,
+        game: i64,
+        link: Link,
+    },
+    Began(String, MatchId),
+    Ended(MatchId),
+    GaveUp(MatchId),
+    /// The allocator has answered.
+    Allocated {
+        id: MatchId,
+        allocation: Allocation,
+        /// 0 to 1, at random: spreads the times at which matches ask again.
+        jitter: f64,
+    },
+    /// All players of the game of a match in play, each with the team.
+    Roster {
+        name: String,
+        id: MatchId,
+        players: Vec<(String, Option<u8>)>,
+    },
+    /// The number of a team's seats that players of the queue are to fill.
+    Seek {
+        name: String,
+        id: MatchId,
+        team: u8,
+        seats: u32,
+    },
+    /// The game server sends a player away who is on the way to its match in play.
+    SendAway {
+        name: String,
+        id: MatchId,
+        player: String,
+    },
+    Arrived {
+        name: String,
+        id: MatchId,
+        player: String,
+    },
+}
+
+/// The game that an instance opens for a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostPlan {
+    /// The id of the match.
+    pub id: MatchId,
+    /// The queue that formed it.
+    pub queue: String,
+    /// The game type, and the mutators.
+    pub ruleset: String,
+    /// The map of the match, if it has one.
+    pub map: Option<String>,
+    /// Number of teams.
+    pub teams: u8,
+    /// The players with their teams and parties.
+    pub seats: Vec<OpenSeat>,
+    /// The predicted chance that team 0 wins.
+    pub chance: Option<f64>,
+    /// What the violations of rules cost.
+    pub penalty: f64,
+}
