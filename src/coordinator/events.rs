@@ -16,27 +16,7 @@ impl Coordinator {
         }
         let until = self.now.plus_millis(wanted.wait);
         self.wanted.insert(id, wanted);
-        self.insert(Hosted {
-            id,
-            queue: queue.to_owned(),
-            stage: Stage::Reserved,
-            since: self.now,
-            until,
-            instance: None,
-            address: None,
-            game: None,
-            tries: 0,
-            why: Why::None,
-            passes: Default::default(),
-            passes_until: None,
-            parted: None,
-            asked: Default::default(),
-            coming: Default::default(),
-            sent_away: Default::default(),
-            roster: None,
-            version: 0,
-            present: Default::default(),
-        });
+        self.insert(Hosted::new(id, queue, self.now, until));
         self.stale = true;
     }
 

@@ -181,6 +181,33 @@ pub struct Hosted {
     pub present: BTreeSet<String>,
 }
 
+impl Hosted {
+    /// A match that waits for an instance from now on, at most until a time.
+    pub(super) fn new(id: MatchId, queue: &str, now: Timestamp, until: Timestamp) -> Self {
+        Self {
+            id,
+            queue: queue.to_owned(),
+            stage: Stage::Reserved,
+            since: now,
+            until,
+            instance: None,
+            address: None,
+            game: None,
+            tries: 0,
+            why: Why::None,
+            passes: BTreeMap::new(),
+            passes_until: None,
+            parted: None,
+            asked: BTreeMap::new(),
+            coming: BTreeMap::new(),
+            sent_away: BTreeSet::new(),
+            roster: None,
+            version: 0,
+            present: BTreeSet::new(),
+        }
+    }
+}
+
 /// A player who was sent to a match in play and has not come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coming {

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 use tokio::time::Instant;
 
 use super::pool::Waiting;
-use crate::tickets::TicketNumber;
+use crate::tickets::{Life, TicketNumber};
 
 /// How long a ticket is left out after the first panic.
 const FIRST: Duration = Duration::from_secs(1);
@@ -23,6 +23,18 @@ pub(super) struct Faulty {
     pub seed: TicketNumber,
     /// The message of the panic.
     pub fault: String,
+}
+
+impl Faulty {
+    /// Logs the ids of the tickets and the message.
+    pub fn log(&self, life: &Life) {
+        let id = |number| life.ticket(number).map(|one| one.ticket.id.as_str());
+        let owner = life.ticket(self.ticket);
+        let owner = owner.map(|one| one.ticket.owner.as_str());
+        let (ticket, seed) = (id(self.ticket), id(self.seed));
+        let fault = &self.fault;
+        tracing::error!(%fault, ?owner, ?ticket, ?seed, "a search has failed: the ticket is set aside");
+    }
 }
 
 /// The tickets of a queue that are left out.

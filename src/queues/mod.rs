@@ -24,6 +24,7 @@ mod connections;
 mod draft;
 mod error;
 mod explain;
+mod filling;
 mod host_ask;
 mod hosting;
 mod instances;
@@ -34,6 +35,7 @@ mod pool;
 mod replay;
 mod rounds;
 mod search;
+mod shared;
 mod task;
 mod threads;
 mod view;
@@ -50,10 +52,9 @@ use crate::{
     coordinator::CoordinatorSettings,
     domain::MatchId,
     learning::Learning,
-    matchmaking::{Cores, Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
+    matchmaking::{Queue, QueueError, QueueSettings},
     session::Clock,
     store::Store,
-    tickets::{QueueTerms, Submission},
 };
 
 pub use allocator::{Allocator, AllocatorError};
@@ -63,10 +64,12 @@ pub use host_ask::HostPlan;
 pub use links::{HostNews, Link, OpenSeat, Opening};
 pub use listeners::{Heard, Listener};
 pub use replay::{Replayed, replay};
+pub use shared::RoundCores;
 pub use threads::Threads;
 pub use view::{PlayerCall, QueueSize, Standing, TicketView};
 
 use call::{Answer, Ask, Call};
+use shared::{Configured, Shared, configured};
 
 /// The most calls that wait for the task.
 const CALLS: usize = 4_096;
@@ -78,86 +81,6 @@ pub struct Queues {
     calls: mpsc::Sender<Call>,
     /// Taken by [`run`](Self::run).
     receiver: Mutex<Option<mpsc::Receiver<Call>>>,
-}
-
-/// The configured queues, by name.
-type Configured = BTreeMap<String, Arc<Queue>>;
-
-/// What the task and the clients of the queues share.
-struct Shared {
-    /// Replaced as a whole by [`Queues::configure`].
-    queues: RwLock<Arc<Configured>>,
-    store: Arc<dyn Store>,
-    learning: Arc<Learning>,
-    clock: Arc<dyn Clock>,
-    hosting: CoordinatorSettings,
-    /// Where the searches of rounds run.
-    cores: RwLock<RoundCores>,
-    /// The allocator that hosted matches ask for instances, and the way back for its answers.
-    allocator: Option<(Arc<Allocator>, mpsc::Sender<Call>)>,
-    stop: CancellationToken,
-}
-
-/// Cores that the rounds of all queues share.
-pub type RoundCores = Arc<dyn Cores + Send + Sync>;
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
-    }
-}
-
-impl Shared {
-    /// The queues as they are configured now.
-    fn queues(&self) -> Arc<Configured> {
-        self.queues.read().clone()
-    }
-
-    /// The queue with this name.
-    fn queue(&self, name: &str) -> Option<Arc<Queue>> {
-        self.queues().get(name).cloned()
-    }
-
-    /// Whether the queue of a ticket accepts it.
-    fn accepts(&self, ticket: &Submission) -> bool {
-        let spec = serde_json::from_str::<TicketSpec>(&ticket.content).ok();
-        let queue = self.queue(&ticket.queue);
-        let checked = queue
-            .zip(spec)
-            .map(|(queue, spec)| queue.ticket(spec, &mut |_| Known::default()));
-        checked.is_some_and(|ticket| ticket.is_ok())
-    }
-
-    /// The terms of all queues. Players may be in one ticket of all queues of a group.
-    fn terms(&self) -> Vec<(String, QueueTerms)> {
-        let terms = |(name, queue): (&String, &Arc<Queue>)| {
-            let settings = queue.settings();
-            let terms = QueueTerms {
-                ttl: i64::from(settings.ttl.get()) * 1_000,
-                ready_check: i64::from(settings.ready_check.get()) * 1_000,
-                group: settings.group.clone().unwrap_or_default(),
-                hosted: settings.host == Host::Required,
-            };
-            (name.clone(), terms)
-        };
-        self.queues().iter().map(terms).collect()
-    }
-}
-
-/// Checks the settings of all queues. Those that are as before keep their searches.
-fn configured(
-    settings: BTreeMap<String, QueueSettings>,
-    before: &Configured,
-) -> Result<Configured, QueueError> {
-    let queue = |(name, settings): (String, QueueSettings)| {
-        let same = before.get(&name).filter(|old| *old.settings() == settings);
-        let queue = match same {
-            Some(old) => old.clone(),
-            None => Arc::new(Queue::new(&name, settings)?),
-        };
-        Ok((name, queue))
-    };
-    settings.into_iter().map(queue).collect()
 }
 
 impl Queues {

@@ -9,7 +9,6 @@ use tokio::{
 
 use super::{
     QueuesError, Shared,
-    aside::Faulty,
     call::{Call, Outcome},
     connections::Connections,
     explain::Explanations,
@@ -261,16 +260,6 @@ impl Task<'_> {
         Err(error)
     }
 
-    /// Logs a ticket that is set aside.
-    fn log_faulty(&self, faulty: &Faulty) {
-        let id = |number| self.life.ticket(number).map(|one| one.ticket.id.as_str());
-        let owner = self.life.ticket(faulty.ticket);
-        let owner = owner.map(|one| one.ticket.owner.as_str());
-        let (ticket, seed) = (id(faulty.ticket), id(faulty.seed));
-        let fault = &faulty.fault;
-        tracing::error!(%fault, ?owner, ?ticket, ?seed, "a search has failed: the ticket is set aside");
-    }
-
     /// Forms the matches that a round has found.
     async fn commit(&mut self, found: Found) -> Result<(), StoreError> {
         let Found {
@@ -280,7 +269,7 @@ impl Task<'_> {
             aside,
         } = found;
         for one in &aside {
-            self.log_faulty(one);
+            one.log(&self.life);
         }
         let now = self.shared.queue(queue.name());
         if now.is_none_or(|now| !Arc::ptr_eq(&now, &queue)) {

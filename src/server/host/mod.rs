@@ -13,10 +13,10 @@ use crate::{
     coordinator::Offer,
     domain::MatchId,
     protocol::{Code, HostRequest, Refusal, Reply, Request},
-    queues::{HostNews, HostPlan, Link, Queues},
+    queues::{HostPlan, Queues},
     session::{Mailbox, Session, SessionError},
 };
-use news::{Expected, expect, hosted_game, notice};
+use news::{Expected, hosted_game};
 
 /// A connection as an instance.
 #[derive(Debug)]
@@ -272,18 +272,6 @@ impl HostClient {
         if let Err(error) = done {
             tracing::warn!(match_id = id, %error, "a step of a hosted match is not noted");
         }
-    }
-
-    fn link(&self) -> Link {
-        let (sender, mailbox) = (self.mailbox.clone(), self.mailbox.clone());
-        let expected = self.expected.clone();
-        let send = move |news: &HostNews| {
-            expect(&expected, news);
-            if let Err(error) = sender.push_all(notice(news).lines()) {
-                tracing::warn!(%error, "an instance is not sent a match");
-            }
-        };
-        Link::new(send, move || mailbox.is_open(), self.heard.clone())
     }
 }
 

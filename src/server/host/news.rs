@@ -4,18 +4,34 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use parking_lot::Mutex;
 
+use super::HostClient;
 use crate::{
     domain::Ident,
     protocol::{HostNotice, HostSeat},
-    queues::{HostNews, HostPlan, OpenSeat},
+    queues::{HostNews, HostPlan, Link, OpenSeat},
     session::HostedGame,
 };
 
 /// The team and the party of each player who is on the way to a match in play.
 pub(super) type Expected = Arc<Mutex<BTreeMap<String, (u8, Option<String>)>>>;
 
+impl HostClient {
+    /// What sends the connection news of its matches.
+    pub(super) fn link(&self) -> Link {
+        let (sender, mailbox) = (self.mailbox.clone(), self.mailbox.clone());
+        let expected = self.expected.clone();
+        let send = move |news: &HostNews| {
+            expect(&expected, news);
+            if let Err(error) = sender.push_all(notice(news).lines()) {
+                tracing::warn!(%error, "an instance is not sent a match");
+            }
+        };
+        Link::new(send, move || mailbox.is_open(), self.heard.clone())
+    }
+}
+
 /// Notes who is on the way to the match in play.
-pub(super) fn expect(expected: &Expected, news: &HostNews) {
+fn expect(expected: &Expected, news: &HostNews) {
     match news {
         HostNews::Admit(seats) => expected.lock().extend(
             seats
@@ -31,7 +47,7 @@ pub(super) fn expect(expected: &Expected, news: &HostNews) {
     }
 }
 
-pub(super) fn notice(news: &HostNews) -> HostNotice {
+fn notice(news: &HostNews) -> HostNotice {
     match news {
         HostNews::Admit(seats) => HostNotice::Admit(seats.iter().map(seat).collect()),
         HostNews::Dismiss(players) => HostNotice::Dismiss(players.clone()),

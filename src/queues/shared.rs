@@ -1,0 +1,97 @@
+//! What the task and the clients of the queues share: the configured queues, and the rooms that they use.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use parking_lot::RwLock;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Allocator, call::Call};
+use crate::{
+    coordinator::CoordinatorSettings,
+    learning::Learning,
+    matchmaking::{Cores, Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
+    session::Clock,
+    store::Store,
+    tickets::{QueueTerms, Submission},
+};
+
+/// The configured queues, by name.
+pub(super) type Configured = BTreeMap<String, Arc<Queue>>;
+
+/// What the task and the clients of the queues share.
+pub(super) struct Shared {
+    /// Replaced as a whole by [`Queues::configure`](super::Queues::configure).
+    pub(super) queues: RwLock<Arc<Configured>>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) learning: Arc<Learning>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) hosting: CoordinatorSettings,
+    /// Where the searches of rounds run.
+    pub(super) cores: RwLock<RoundCores>,
+    /// The allocator that hosted matches ask for instances, and the way back for its answers.
+    pub(super) allocator: Option<(Arc<Allocator>, mpsc::Sender<Call>)>,
+    pub(super) stop: CancellationToken,
+}
+
+/// Cores that the rounds of all queues share.
+pub type RoundCores = Arc<dyn Cores + Send + Sync>;
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// The queues as they are configured now.
+    pub(super) fn queues(&self) -> Arc<Configured> {
+        self.queues.read().clone()
+    }
+
+    /// The queue with this name.
+    pub(super) fn queue(&self, name: &str) -> Option<Arc<Queue>> {
+        self.queues().get(name).cloned()
+    }
+
+    /// Whether the queue of a ticket accepts it.
+    pub(super) fn accepts(&self, ticket: &Submission) -> bool {
+        let spec = serde_json::from_str::<TicketSpec>(&ticket.content).ok();
+        let queue = self.queue(&ticket.queue);
+        let checked = queue
+            .zip(spec)
+            .map(|(queue, spec)| queue.ticket(spec, &mut |_| Known::default()));
+        checked.is_some_and(|ticket| ticket.is_ok())
+    }
+
+    /// The terms of all queues. Players may be in one ticket of all queues of a group.
+    pub(super) fn terms(&self) -> Vec<(String, QueueTerms)> {
+        let terms = |(name, queue): (&String, &Arc<Queue>)| {
+            let settings = queue.settings();
+            let terms = QueueTerms {
+                ttl: i64::from(settings.ttl.get()) * 1_000,
+                ready_check: i64::from(settings.ready_check.get()) * 1_000,
+                group: settings.group.clone().unwrap_or_default(),
+                hosted: settings.host == Host::Required,
+            };
+            (name.clone(), terms)
+        };
+        self.queues().iter().map(terms).collect()
+    }
+}
+
+/// Checks the settings of all queues. Those that are as before keep their searches.
+pub(super) fn configured(
+    settings: BTreeMap<String, QueueSettings>,
+    before: &Configured,
+) -> Result<Configured, QueueError> {
+    let queue = |(name, settings): (String, QueueSettings)| {
+        let same = before.get(&name).filter(|old| *old.settings() == settings);
+        let queue = match same {
+            Some(old) => old.clone(),
+            None => Arc::new(Queue::new(&name, settings)?),
+        };
+        Ok((name, queue))
+    };
+    settings.into_iter().map(queue).collect()
+}
