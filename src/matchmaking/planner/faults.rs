@@ -1,9 +1,10 @@
 //! Searches that panic, because of a fault in this program that some tickets bring to light: which ticket
 //! is set aside, so that all others go on.
 //!
-//! A search that panics is made once more. If it panics again, the ticket is sought without which it does
-//! not: by bisection over the candidates in their order, and then in the opposite one. If no single candidate
-//! makes the difference, the ticket from which the search starts is set aside.
+//! A search that panics is made once more. If it panics again, the ticket is sought without which it finds a
+//! match: by bisection over the candidates in their order, and then in the opposite one. If no single
+//! candidate makes the difference, the ticket from which the search starts is set aside. That can be wrong
+//! only if so few tickets are left that there is no match without any one of them.
 
 use std::sync::atomic::AtomicBool;
 
@@ -66,10 +67,10 @@ impl PlanRound<'_> {
             };
             let mut free = self.free.clone();
             free.remove(culprit);
-            if let Ok(result) = self.search(seed, &free, cancelled) {
+            if let Ok(Ok(found)) = self.search(seed, &free, cancelled) {
                 return Mended {
                     aside: Some((culprit, fault)),
-                    result: Some(result),
+                    result: Some(Ok(found)),
                 };
             }
             others.reverse();

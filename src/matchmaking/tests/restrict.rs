@@ -89,7 +89,7 @@ fn what_is_known_of_players_has_two_places_in_sentences() {
     let lines = why.unwrap().lines().join("\n");
     let digits = lines.split(|c: char| !c.is_ascii_digit());
     assert!(digits.clone().all(|digits| digits.len() < 3), "{lines}");
-    assert!(lines.contains("3.43"), "{lines}");
+    assert!(lines.contains("from -4.43 to -2.43"), "{lines}");
 }
 
 #[test]

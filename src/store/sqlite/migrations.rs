@@ -21,7 +21,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 19] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -40,6 +40,7 @@ const FILES: [(&str, &str); 18] = [
     file!("0016_forgotten"),
     file!("0017_pages"),
     file!("0018_webhooks"),
+    file!("0019_calls"),
 ];
 
 /// All migrations.
