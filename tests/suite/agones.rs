@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::common::{
-    self, Client, Daemon,
+    Client, Daemon,
     allocator::{FakeAllocator, Play},
     config, process, until,
 };
@@ -141,9 +141,13 @@ async fn a_match_is_played_on_the_allocated_game_server() {
     let stored = stored.match_with_id(id.parse().unwrap()).await;
     let record = stored.unwrap().unwrap().record;
     assert_eq!(record.server, "arena-1");
-    until(async || !common::weights(&daemon.service).await.is_empty()).await;
-    let rated = common::weights(&daemon.service).await;
-    assert_eq!(rated.len(), 2, "both players have a weight: {rated:?}");
+    // It is rated: a player of it has a weight.
+    let mut asking = daemon.client().await;
+    until(async || {
+        let weight = asking.ask("GAME baseoa.ctf\nPLAYER p-t1\n").await;
+        weight.split(' ').count() == 3
+    })
+    .await;
     idle.tell("").await; // no SESSION has come before the answer
     assert_eq!(allocator.requests().len(), 1);
 }

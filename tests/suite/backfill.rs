@@ -315,7 +315,7 @@ async fn the_game_server_sends_a_called_player_away() {
     let (id, own, mut phone) = called(&daemon, &mut server, &mut lobby).await;
     assert_eq!(
         server.ask("LEAVE nobody\n").await,
-        "ERROR unknown-player no such player in the roster"
+        "ERROR unknown-player not in the roster"
     );
     server.send("LEAVE e\n").await;
     assert_eq!(server.line().await, "* LEAVE e");
@@ -404,20 +404,25 @@ async fn who_has_left_is_in_no_line_after_a_kill_of_the_daemon() {
     server.send("INSTANCE one.example:1\n").await;
     let mut lobby = Client::connect(daemon.address).await;
     lobby.ask("HELLO lobby\n").await;
-    let (id, _) = play(&mut server, &mut lobby).await;
+    let (id, teams) = play(&mut server, &mut lobby).await;
     server.tell("LEAVE a\n").await;
+    let own = team(&teams, "a");
+    server.ask(&format!("BACKFILL {id} {own} 1\n")).await;
+    submit(&mut lobby, "te", &["e"]).await;
+    words(&mut server, "* JOIN e ").await;
     daemon.kill();
     let daemon = start();
-    // The game server is not back yet; the lobby has never listened.
+    // The game server is not back yet, and nobody has listened for e.
     let mut lobby = Client::connect(daemon.address).await;
     lobby.ask("HELLO lobby\n").await;
     lobby.send("LISTEN\n").await;
-    let matched = words(&mut lobby, &format!("* MATCHED {id} ta ")).await;
-    assert_eq!(matched.last().unwrap(), "3");
-    for _ in 0..3 {
-        let seat = words(&mut lobby, &format!("* TEAM {id} ")).await;
-        assert_ne!(seat[4], "a");
+    while words(&mut lobby, "* ").await[..4] != ["*", "MATCHED", &id, "te"] {}
+    let mut there = Vec::new();
+    for _ in 0..4 {
+        there.push(words(&mut lobby, &format!("* TEAM {id} ")).await[4].clone());
     }
+    there.sort();
+    assert_eq!(there, ["b", "c", "d", "e"]);
     // Who has left may queue again at once.
     let mut phone = Client::connect(daemon.address).await;
     phone.ask("HELLO phone\n").await;
