@@ -34,6 +34,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 const MATCHES: u32 = 100_000;
 const PLAYERS: u32 = 20_000;
 const REQUESTS: usize = 500;
+const FURTHER: usize = 5;
 const MINUTES: i64 = 10;
 
 fn main() {
@@ -60,6 +61,10 @@ fn main() {
         "{MATCHES} matches of {PLAYERS} players: {size} MB, written and learned in {:.0?}",
         began.elapsed()
     );
+    let learned = runtime.block_on(learn_more(&service));
+    println!(
+        "a further match is recorded, learned and written in {learned:.0?} (median of {FURTHER})"
+    );
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
@@ -81,6 +86,22 @@ async fn fill(service: &Service) {
         let records: Vec<_> = records.collect();
         service.store().record_all(&records).await.unwrap();
     }
+}
+
+/// Records matches one by one, and learns from each: the median time of one.
+async fn learn_more(service: &Service) -> Duration {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let mut times = Vec::new();
+    for _ in 0..FURTHER {
+        let (matches, _) = service.store().extent().await.unwrap();
+        let record = game(&mut random, u32::try_from(matches).unwrap());
+        let began = Instant::now();
+        service.store().record(&record).await.unwrap();
+        service.learning().refresh().await.unwrap();
+        times.push(began.elapsed());
+    }
+    times.sort();
+    times[FURTHER / 2]
 }
 
 fn identity(player: u32) -> String {
@@ -161,7 +182,7 @@ fn measure(address: SocketAddr) {
         let share: f64 = random.random();
         identity((share.powi(4) * f64::from(PLAYERS)) as u32)
     };
-    let pages: [Path<'_>; 12] = [
+    let pages: [Path<'_>; 14] = [
         ("`/`", &|_| "/".to_owned()),
         ("`/rulesets/NAME`, a random page", &|random| {
             let page = random.random_range(1..400);
@@ -195,6 +216,8 @@ fn measure(address: SocketAddr) {
         ("`/balance.json`", &|random| {
             format!("/balance.json?ruleset={}", ruleset(random))
         }),
+        ("`/systems`", &|_| "/systems".to_owned()),
+        ("`/live`, without games", &|_| "/live".to_owned()),
         ("`/matches.atom`", &|_| "/matches.atom".to_owned()),
     ];
     for (name, path) in pages {

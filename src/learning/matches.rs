@@ -25,9 +25,17 @@ impl Learning {
     /// # Errors
     /// Fails if the database does.
     pub async fn stored_matches(&self) -> Result<Vec<Stored>, LearningError> {
+        self.matches_after(Cursor::START).await
+    }
+
+    /// Reads the matches after a position.
+    pub(super) async fn matches_after(
+        &self,
+        mut cursor: Cursor,
+    ) -> Result<Vec<Stored>, LearningError> {
         let overrides = self.store.overrides().await?;
         let counts_as = overrides.merged.into_iter().collect();
-        let (mut all, mut cursor) = (Vec::new(), Cursor::START);
+        let mut all = Vec::new();
         loop {
             let (matches, next) = self.store.matches(cursor, CHUNK).await?;
             if matches.is_empty() {

@@ -20,6 +20,7 @@ mod rulings;
 mod settings;
 mod standings;
 mod suspects;
+mod systems;
 
 use std::sync::{
     Arc,
@@ -41,6 +42,7 @@ pub use error::LearningError;
 pub use ranks::DisplayedRank;
 pub use settings::Settings;
 pub use standings::{Facts, Standings, View};
+pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 
 use learned::Learned;
 

@@ -51,6 +51,12 @@ impl Standings {
         }
     }
 
+    /// The identity that this one counts as: itself, or the one that an operator has merged it into.
+    pub fn counted_as<'a>(&'a self, key: &'a PlayerKey) -> &'a PlayerKey {
+        let merges = self.knowledge.as_ref().map(|known| &known.counts_as);
+        merges.and_then(|merges| merges.get(key)).unwrap_or(key)
+    }
+
     /// The teams with merged identities replaced.
     fn counted<'a>(&self, teams: &'a [Vec<LineupPlayer>]) -> Cow<'a, [Vec<LineupPlayer>]> {
         let merges = self.knowledge.as_ref().map(|known| &known.counts_as);

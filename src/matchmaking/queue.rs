@@ -146,6 +146,11 @@ impl Queue {
         accept.map_or(f64::INFINITY, |accept| accept.limit(waited))
     }
 
+    /// The names of the rules, in the order of the configuration.
+    pub fn rule_names(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|rule| rule.name.as_str())
+    }
+
     pub(super) fn rules(&self) -> &[QueueRule] {
         &self.rules
     }

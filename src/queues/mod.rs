@@ -171,6 +171,15 @@ impl Queues {
         }
     }
 
+    /// The names of all queues in order, each with the names of its rules.
+    pub fn names(&self) -> Vec<(String, Vec<String>)> {
+        let names = |(name, queue): (&String, &Arc<Queue>)| {
+            let rules = queue.rule_names().map(str::to_owned).collect();
+            (name.clone(), rules)
+        };
+        self.shared.queues().iter().map(names).collect()
+    }
+
     /// All queues, by name.
     ///
     /// # Errors

@@ -40,8 +40,9 @@ pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow};
 pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
 pub use pages::{
-    BoardQuery, BoardRow, ChanceStep, Closeness, Companion, GameOfPerson, MapOfBalance, MatchLine,
-    PageMatch, PageSeat, PageStay, Pages, PersonRow, RulesetLine, StandingLine, WeekOfBalance,
+    BoardQuery, BoardRow, ChanceStep, Closeness, Companion, GameOfPerson, HostedLine, InstanceLine,
+    MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, Pages, PersonRow, PresentPlayer,
+    QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
 };
 pub use players::{NameSeen, OperatorOverrides, Players};
 pub use tickets::{FoundMatch, Tickets};

@@ -9,7 +9,8 @@ use crate::domain::plain_name;
 pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Markup {
     let links = &site.links;
     let (name, imprint) = (plain_name(&site.settings.title), &site.settings.imprint);
-    let here = |to: &str| (path == to).then_some("page");
+    let own = path.split('?').next().unwrap_or_default();
+    let here = |to: &str| (own == to).then_some("page");
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -30,7 +31,12 @@ pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Mark
                 header {
                     nav aria-label="Pages" {
                         a.site href=(links.to("/")) aria-current=[here("/")] { (name) }
+                        a href=(links.to("/live")) aria-current=[here("/live")] { "Live" }
                         a href=(links.to("/balance")) aria-current=[here("/balance")] { "Balance" }
+                        a href=(links.to("/systems")) aria-current=[here("/systems")] { "Systems" }
+                        @if !site.queues().names().is_empty() {
+                            a href=(links.to("/queues")) aria-current=[here("/queues")] { "Queues" }
+                        }
                     }
                 }
                 main #content { (body) }

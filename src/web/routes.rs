@@ -16,7 +16,7 @@ use super::{
     answer::{Form, refuse},
     asked::{Asked, Nothing},
     error::WebError,
-    feed, pages, style,
+    feed, pages, script, style,
 };
 
 /// The longest path with its query, in bytes.
@@ -34,7 +34,14 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route("/matches/{name}", get(game))
         .route("/balance", get(balance))
         .route("/balance.json", get(balance))
+        .route("/live", get(live))
+        .route("/live.json", get(live))
+        .route("/systems", get(systems))
+        .route("/systems.json", get(systems))
+        .route("/queues", get(queues))
+        .route("/queues.json", get(queues))
         .route("/matches.atom", get(feed::feed))
+        .route(&script::path(), get(async || script::script()))
         .route(&style::path(), get(async || style::sheet()))
         .fallback(nothing);
     let base = site.settings.base_path.clone();
@@ -54,9 +61,21 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .with_state(site)
 }
 
+/// What a page may load, and from where.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
+                      base-uri 'none'; frame-ancestors 'none'";
+/// The same for a page with a script, which may load data of these pages.
+const POLICY_WITH_SCRIPT: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; \
+                                  connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 /// Refuses addresses that are too long, and adds the headers of every answer.
 async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
     let uri = request.uri();
+    // Only this page has a script.
+    let policy = match uri.path().strip_prefix(&site.settings.base_path) {
+        Some("/live") => POLICY_WITH_SCRIPT,
+        _ => POLICY,
+    };
     let long = uri
         .path_and_query()
         .is_some_and(|path| path.as_str().len() > LONGEST);
@@ -64,12 +83,8 @@ async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
         true => refuse(&site, Form::Html, &WebError::TooLong),
         false => next.run(request).await,
     };
-    const HEADERS: [(HeaderName, &str); 5] = [
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; \
-             frame-ancestors 'none'",
-        ),
+    let headers: [(HeaderName, &str); 5] = [
+        (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
@@ -78,7 +93,7 @@ async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
             "same-origin",
         ),
     ];
-    for (name, value) in HEADERS {
+    for (name, value) in headers {
         response
             .headers_mut()
             .insert(name, HeaderValue::from_static(value));
@@ -127,6 +142,18 @@ async fn player(State(site): Sites, asked: Asked<pages::KindChoice>) -> Response
 
 async fn game(State(site): Sites, asked: Asked<Nothing>) -> Response {
     asked.answer(&site, pages::game(&site, &asked.name).await)
+}
+
+async fn live(State(site): Sites, asked: Asked<Nothing>) -> Response {
+    asked.answer(&site, pages::live(&site).await)
+}
+
+async fn systems(State(site): Sites, asked: Asked<Nothing>) -> Response {
+    asked.answer(&site, pages::systems(&site).await)
+}
+
+async fn queues(State(site): Sites, asked: Asked<Nothing>) -> Response {
+    asked.answer(&site, pages::queues(&site).await)
 }
 
 async fn balance(State(site): Sites, asked: Asked<pages::BalanceChoice>) -> Response {

@@ -6,7 +6,9 @@ use super::{WebSettings, links::Links};
 use crate::{
     domain::Timestamp,
     learning::Learning,
+    queues::Queues,
     service::Service,
+    session::LiveGame,
     store::{Pages, Store},
 };
 
@@ -42,6 +44,16 @@ impl Site {
     /// The published weights.
     pub(super) fn learning(&self) -> &Learning {
         self.service.learning()
+    }
+
+    /// The running games.
+    pub(super) fn live(&self) -> Vec<Arc<LiveGame>> {
+        self.service.sessions().live()
+    }
+
+    /// The queues of the configuration.
+    pub(super) fn queues(&self) -> &Queues {
+        self.service.queues()
     }
 
     /// The time of the daemon's clock.

@@ -18,6 +18,16 @@ pub(super) fn day(at: Timestamp) -> String {
     minute(at).get(..10).unwrap_or("–").to_owned()
 }
 
+/// An hour in UTC, such as `15`.
+pub(super) fn hour(at: Timestamp) -> String {
+    minute(at).get(11..13).unwrap_or("–").to_owned()
+}
+
+/// The class of a team's colour.
+pub(super) fn team_class(team: usize) -> String {
+    format!("team t{}", team.min(7))
+}
+
 /// A time for people and for programs. Where there is little room, a line may end after the date.
 pub(super) fn time(at: Timestamp) -> Markup {
     let text = minute(at);
@@ -118,6 +128,7 @@ mod tests {
         assert_eq!(minute(Timestamp(1_795_188_516_000)), "2026-11-20 15:28");
         assert_eq!(day(Timestamp(1_795_188_516_000)), "2026-11-20");
         assert_eq!(minute(Timestamp(i64::MAX)), "–");
+        assert_eq!(hour(Timestamp(1_795_188_516_000)), "15");
         assert_eq!(
             [tenths(-0.04), number(3.0), number(2.5)],
             ["0.0", "3", "2.5"]

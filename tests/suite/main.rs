@@ -74,4 +74,5 @@ mod tls;
 mod web;
 mod web_browser;
 mod web_limits;
+mod web_live;
 mod webhooks;

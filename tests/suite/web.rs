@@ -47,7 +47,7 @@ fn some_handle(pages: &Pages) -> String {
 fn paths(pages: &Pages) -> Vec<String> {
     let home = json(pages, "/index.json");
     let matches = home["matches"].as_array().unwrap();
-    let mut paths = vec!["/".to_owned(), "/balance".to_owned()];
+    let mut paths: Vec<String> = ["/", "/balance", "/systems"].map(str::to_owned).into();
     for line in [matches.first().unwrap(), matches.last().unwrap()] {
         paths.push(format!("/matches/{}", line["id"]));
     }
@@ -268,8 +268,12 @@ fn an_empty_database_has_pages_too() {
     for path in [
         "/",
         "/balance",
+        "/live",
+        "/systems",
         "/index.json",
         "/balance.json",
+        "/live.json",
+        "/systems.json",
         "/matches.atom",
         "/healthz",
         "/readyz",

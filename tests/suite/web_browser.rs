@@ -14,6 +14,7 @@ use crate::common::{
     http::Pages,
     process::wait_for,
 };
+use crate::web_live::play;
 
 /// How long the browser may take for a page.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -70,7 +71,10 @@ fn a_browser_shows_every_page_and_runs_no_script_of_a_name() {
     let folder = TempDir::new().unwrap();
     hostile::ingest_season(folder.path());
     hostile::ingest(folder.path(), 24);
-    let pages = Pages::start(folder.path(), &[]);
+    let queue = "[queue.quick]\nteams = 2\nsize = 1\nruleset = \"baseoa.ctf\"\nhost = \"none\"\n";
+    std::fs::write(folder.path().join("evenkeel.toml"), queue).unwrap();
+    let pages = Pages::start(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
+    let _running = play(&pages);
     let profile = TempDir::new().unwrap();
     let home = pages.get("/index.json").body;
     let home: serde_json::Value = serde_json::from_str(&home).unwrap();
@@ -85,16 +89,26 @@ fn a_browser_shows_every_page_and_runs_no_script_of_a_name() {
         "/players/Sarge".to_owned(),
         format!("/matches/{}", home["matches"][0]["id"]),
         format!("/balance?ruleset={ruleset}"),
+        "/systems".to_owned(),
+        "/queues".to_owned(),
+        "/live".to_owned(),
     ];
     let began = Instant::now();
     for path in &paths {
         let url = format!("http://{}{path}", pages.address);
         let dom = browse(&browser, profile.path(), &["--dump-dom"], &url);
         assert!(dom.contains("<main id=\"content\">"), "{path}: {dom}");
-        assert!(
-            !dom.contains("<title>owned") && !dom.contains("<script"),
-            "{path}: {dom}"
-        );
+        let scripts = usize::from(path == "/live");
+        assert_eq!(dom.matches("<script").count(), scripts, "{path}: {dom}");
+        assert!(!dom.contains("<title>owned"), "{path}: {dom}");
+        if path == "/live" {
+            // Its own script has run, and has shown the page again.
+            assert!(
+                dom.contains("This page follows the games by itself."),
+                "{dom}"
+            );
+            assert!(dom.contains("&lt;script&gt;x"), "{dom}");
+        }
         // What the parser of the browser took for the end of an element would close the page too early.
         assert_eq!(dom.matches("<footer>").count(), 1, "{path}");
     }

@@ -33,6 +33,16 @@ impl RuleReport {
             false => format!("{rule}: {sentence}"),
         }
     }
+
+    /// The rule and the cost in such a line; `None` for other lines about a match.
+    pub fn cost_in(line: &str) -> Option<(&str, f64)> {
+        let (rule, rest) = line.split_once(": ")?;
+        let cost = match rest.rsplit_once(", cost ") {
+            Some((before, cost)) if before.contains("; violation ") => cost.parse().ok()?,
+            _ => 0.0,
+        };
+        Some((rule, cost))
+    }
 }
 
 impl Queue {

@@ -25,6 +25,7 @@ mod persons;
 mod played;
 mod players;
 mod pools;
+mod queue_hours;
 mod tickets;
 mod webhooks;
 mod write;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{SqliteStore, pools};
+use super::{SqliteStore, pools, queue_hours};
 use crate::{
     domain::{MatchId, Timestamp},
     store::{FoundMatch, StoreError, Tickets},
@@ -97,7 +97,10 @@ pub(super) async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<
     let query = match change {
         Change::Submitted(record) => return insert_ticket(tx, record).await,
         Change::Searched(id, pool) => return pools::insert(tx, *id, pool).await,
-        Change::Formed(formed) => return insert_match(tx, formed).await,
+        Change::Formed(formed) => {
+            insert_match(tx, formed).await?;
+            return queue_hours::count_formed(tx, formed).await;
+        }
         Change::Seated { id, seats, why } => return add_later(tx, *id, seats, why).await,
         Change::Dropped(id) => return pools::drop_match(tx, *id).await,
         Change::Became {
@@ -105,15 +108,14 @@ pub(super) async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<
             state,
             reason,
             at,
-        } => sqlx::query(
-            "UPDATE tickets SET state = ?2, match_id = ?3, reason = ?4, changed_at = ?5, told = 0
-             WHERE number = ?1",
-        )
-        .bind(ticket)
-        .bind(word(*state))
-        .bind(state.match_id())
-        .bind(reason.as_str())
-        .bind(at.0),
+        } => {
+            queue_hours::count_ticket(tx, *ticket, *state, *at).await?;
+            let update = "UPDATE tickets SET state = ?2, match_id = ?3, reason = ?4, changed_at = ?5, told = 0
+                          WHERE number = ?1";
+            let query = sqlx::query(update).bind(ticket).bind(word(*state));
+            let query = query.bind(state.match_id()).bind(reason.as_str());
+            query.bind(at.0)
+        }
         Change::Sent(ticket) => {
             sqlx::query("UPDATE tickets SET told = 1 WHERE number = ?").bind(ticket)
         }
@@ -131,6 +133,7 @@ pub(super) async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<
                 .bind(ticket)
         }
         Change::Closed(id) => {
+            queue_hours::count_accepted(tx, *id).await?;
             sqlx::query("UPDATE formed_matches SET open_until = NULL WHERE match_id = ?").bind(id)
         }
     };

@@ -7,13 +7,26 @@ use super::lists::{MatchSummary, as_text, matches, scrolled};
 use crate::{
     domain::{Kind, Timestamp},
     store::{BoardQuery, BoardRow},
-    web::{Site, answer::Page, encode::path_part, error::WebError, name::Player, words},
+    web::{
+        Site,
+        answer::Page,
+        encode::path_part,
+        error::WebError,
+        name::Player,
+        present::{PresentGame, Room, identities, names, present, ruleset as ruleset_of, running},
+        words,
+    },
 };
 
 /// The number of players on a page.
 const ROWS: i64 = 50;
 /// The number of matches below them.
 const MATCHES: i64 = 10;
+/// How many running games of the ruleset are shown, and how many of their players.
+const ROOM: Room = Room {
+    games: 8,
+    players: 100,
+};
 /// The longest search, in bytes.
 const SEARCH: usize = 64;
 /// The last page that can be asked for.
@@ -41,6 +54,8 @@ pub(in crate::web) struct Board {
     /// The number of players who have a place.
     players: i64,
     rows: Vec<BoardLine>,
+    /// The running games of the ruleset.
+    now: Vec<PresentGame>,
     matches: Vec<MatchSummary>,
 }
 
@@ -57,6 +72,8 @@ pub(super) struct BoardLine {
     pub(super) games: i64,
     #[serde(serialize_with = "as_text")]
     pub(super) last_seen: Timestamp,
+    /// Whether the player is in a running game.
+    pub(super) plays_now: bool,
 }
 
 impl BoardLine {
@@ -71,6 +88,7 @@ impl BoardLine {
             division: row.division,
             games: row.games,
             last_seen: row.last_seen,
+            plays_now: false,
         }
     }
 
@@ -125,6 +143,14 @@ pub(in crate::web) async fn ruleset(
     rows.retain(|row| !by_place || row.place <= page * ROWS);
     rows.truncate(ROWS as usize);
     let lines = site.pages().latest_matches(Some(name), MATCHES).await?;
+    let mut games = running(site);
+    let playing = identities(site, &games);
+    games.retain(|game| ruleset_of(site, game).to_string() == name);
+    let line = |row: BoardRow| {
+        let plays_now = playing.contains(&row.key);
+        let line = BoardLine::new(site, kind, row);
+        BoardLine { plays_now, ..line }
+    };
     Ok(Board {
         ruleset: name.to_owned(),
         kind: kind.as_str(),
@@ -132,10 +158,8 @@ pub(in crate::web) async fn ruleset(
         pages: by_place.then(|| (players + ROWS - 1) / ROWS),
         has_next,
         players,
-        rows: rows
-            .into_iter()
-            .map(|row| BoardLine::new(site, kind, row))
-            .collect(),
+        rows: rows.into_iter().map(line).collect(),
+        now: present(site, &games, ROOM).await?,
         matches: lines
             .into_iter()
             .map(|line| MatchSummary::from(line).shown(site))
@@ -195,7 +219,10 @@ impl Board {
                     @for row in &self.rows {
                         tr {
                             td.num { (row.place) }
-                            th scope="row" { (row.player.link(&site.links)) }
+                            th scope="row" {
+                                (row.player.link(&site.links))
+                                @if row.plays_now { " " span.tag { "plays now" } }
+                            }
                             @if numbers { td.num { (words::or_dash(row.measure())) } }
                             @if divisions { td { (words::or_dash(row.division.clone())) } }
                             td.num { (row.games) }
@@ -247,6 +274,12 @@ impl Page for Board {
             @if site.settings.shows_numbers() {
                 p.note {
                     "A weight is between 0 and 100; a newcomer has 50. The number after ± is how uncertain it is."
+                }
+            }
+            @if !self.now.is_empty() {
+                h2 { a href=(site.links.to("/live")) { "Playing now" } }
+                @for game in &self.now {
+                    p { (game.server_or_dash()) ", " (game.score()) ": " (names(site, game.players())) }
                 }
             }
             h2 { "Latest matches" }

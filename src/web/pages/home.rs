@@ -7,16 +7,29 @@ use super::lists::{MatchSummary, as_text, matches, scrolled};
 use crate::{
     domain::Timestamp,
     store::RulesetLine,
-    web::{Site, answer::Page, error::WebError, words},
+    web::{
+        Site,
+        answer::Page,
+        error::WebError,
+        present::{PresentGame, Room, names, present, running},
+        words,
+    },
 };
 
 /// The number of matches on the page.
 const MATCHES: i64 = 20;
+/// How many running games are shown, and how many of their players.
+const ROOM: Room = Room {
+    games: 8,
+    players: 100,
+};
 
 /// The first page.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct Home {
     rulesets: Vec<RulesetSummary>,
+    /// The running games with most humans.
+    now: Vec<PresentGame>,
     matches: Vec<MatchSummary>,
 }
 
@@ -57,9 +70,11 @@ impl From<RulesetLine> for RulesetSummary {
 pub(in crate::web) async fn home(site: &Site) -> Result<Home, WebError> {
     let rulesets = site.pages().ruleset_lines().await?;
     let lines = site.pages().latest_matches(None, MATCHES).await?;
+    let now = present(site, &running(site), ROOM).await?;
     let summary = |line| MatchSummary::from(line).shown(site);
     Ok(Home {
         rulesets: rulesets.into_iter().map(RulesetSummary::from).collect(),
+        now,
         matches: lines.into_iter().map(summary).collect(),
     })
 }
@@ -86,9 +101,45 @@ impl Page for Home {
                      more even the teams were."
                 }
             }
+            @if !self.now.is_empty() {
+                h2 { a href=(site.links.to("/live")) { "Playing now" } }
+                (scrolled("Playing now", &games(site, &self.now)))
+            }
             h2 { "Latest matches" }
             (matches(site, &self.matches, true))
         })
+    }
+}
+
+fn games(site: &Site, list: &[PresentGame]) -> Markup {
+    html! {
+        table {
+            thead {
+                tr {
+                    th scope="col" { "Server" }
+                    th.wide scope="col" { "Ruleset" }
+                    th.wide scope="col" { "Map" }
+                    th.num scope="col" { "Score" }
+                    th scope="col" { "Players" }
+                }
+            }
+            tbody {
+                @for game in list {
+                    tr {
+                        th scope="row" { (game.server_or_dash()) }
+                        td.wide { (words::ruleset(&game.ruleset)) }
+                        td.wide { (words::or_dash(game.map.clone())) }
+                        td.num { (game.score()) }
+                        td {
+                            @match game.players().count() {
+                                0 => (game.humans + game.bots),
+                                _ => (names(site, game.players())),
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -1,49 +1,104 @@
 //! What would have been expected if one player had been on the other side.
 
 use crate::{
-    domain::{LineupPlayer, PlayerKey, Ruleset},
+    domain::{LineupPlayer, Link, PlayerKey, Ruleset},
+    learning::Standings,
     web::Site,
 };
 
 /// The most players for whom this is computed.
 const MOST: usize = 32;
+/// The weight of a player without earlier matches.
+const NEWCOMER: f64 = 50.0;
 
-/// For each player of a match between two teams: the chance of the player's own team, and the chance of
-/// the other team if the player alone had been on it. By the weights of today. Empty if there are too many
-/// players, or no weights.
+/// A player on one of two teams.
+#[derive(Clone, Debug)]
+pub(super) struct SwapSeat {
+    pub(super) key: PlayerKey,
+    pub(super) team: u8,
+    /// The weight before the match; `None` for a newcomer.
+    pub(super) before: Option<f64>,
+}
+
+/// For each player of a match between two teams, the chance of the other team if the player alone had been
+/// on it. Strengths are those of the weights before the match, and without any change `forecast` is the
+/// chance of team 0; how much a strength or a side of the map counts, the rating system knows as of today.
+/// Empty if there are too many players, or no weights.
 pub(super) fn swaps(
     site: &Site,
     ruleset: &Ruleset,
     map: &str,
-    seats: &[(PlayerKey, u8)],
-) -> Vec<(f64, f64)> {
+    seats: &[SwapSeat],
+    forecast: Option<f64>,
+) -> Vec<f64> {
     if seats.len() > MOST || seats.len() < 2 {
         return Vec::new();
     }
     let standings = site.learning().standings_at(site.now());
-    let chance = |moved: Option<usize>| {
-        let mut teams = vec![Vec::new(), Vec::new()];
-        for (at, (key, team)) in seats.iter().enumerate() {
-            let team = match Some(at) == moved {
-                true => 1 - team.min(&1),
-                false => *team.min(&1),
-            };
-            teams[usize::from(team)].push(LineupPlayer::from(key.clone()));
-        }
-        let whole = teams.iter().all(|team| !team.is_empty());
-        let chance = standings.chance(ruleset, map, &teams)?;
-        Some(if whole { chance } else { 0.5 })
-    };
-    let Some(now) = chance(None) else {
+    let edge = |moved| edge(&standings, ruleset, map, seats, moved);
+    let Some((link, played)) = edge(None) else {
         return Vec::new();
     };
-    let of_team = |team: u8, chance: f64| if team == 0 { chance } else { 1.0 - chance };
-    let mut swaps = Vec::with_capacity(seats.len());
-    for (at, (_, team)) in seats.iter().enumerate() {
-        let Some(moved) = chance(Some(at)) else {
-            return Vec::new();
-        };
-        swaps.push((of_team(*team, now), of_team(1 - team.min(&1), moved)));
+    let shift = forecast.map_or(0.0, |forecast| edge_of(link, forecast) - played);
+    let other_side = |(at, seat): (usize, &SwapSeat)| {
+        // Without an opponent there is nothing to predict.
+        let chance = edge(Some(at)).map_or(0.5, |(link, edge)| link.chance(edge + shift));
+        if seat.team == 0 { 1.0 - chance } else { chance }
+    };
+    seats.iter().enumerate().map(other_side).collect()
+}
+
+/// The edge of team 0 by the weights before the match, with the player `moved` on the other team. `None` if
+/// a team is empty, or nothing has been learned.
+fn edge(
+    standings: &Standings,
+    ruleset: &Ruleset,
+    map: &str,
+    seats: &[SwapSeat],
+    moved: Option<usize>,
+) -> Option<(Link, f64)> {
+    let mut teams = vec![Vec::new(), Vec::new()];
+    let mut strengths = [0.0; 2];
+    for (at, seat) in seats.iter().enumerate() {
+        let team = usize::from((seat.team != 0) != (Some(at) == moved));
+        teams[team].push(LineupPlayer::from(seat.key.clone()));
+        strengths[team] += standings.strength_at(ruleset, seat.before.unwrap_or(NEWCOMER));
     }
-    swaps
+    if teams.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let reading = standings.reading(ruleset, map, &teams)?;
+    let [one, other] = reading.strengths;
+    let later = (strengths[0] - one) - (strengths[1] - other);
+    let outlook = reading.outlook;
+    let edge = reading.edge + outlook.per_strength_at(seats.len()) * later;
+    (outlook.is_sound() && edge.is_finite()).then_some((outlook.link, edge))
+}
+
+/// The edge that gives this chance.
+fn edge_of(link: Link, chance: f64) -> f64 {
+    let (mut low, mut high) = (-20.0, 20.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        match link.chance(middle) < chance {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_is_found_by_its_chance() {
+        for link in [Link::Normal, Link::Logistic] {
+            for edge in [-3.0, -0.1, 0.0, 2.5] {
+                assert!((edge_of(link, link.chance(edge)) - edge).abs() < 1e-9);
+            }
+            assert!(edge_of(link, 0.0) < -19.0 && edge_of(link, 1.0) > 8.0);
+        }
+    }
 }

@@ -11,20 +11,33 @@ use crate::{
 
 /// The columns of a [`BoardRow`], from `weights w`.
 macro_rules! rows {
-    ($columns:literal, $condition:literal) => {
+    ($columns:literal, $from:expr, $condition:literal) => {
         concat!(
-            "SELECT w.place, w.kind, w.player, w.name, w.weight, w.deviation, w.games, w.last_seen, d.name AS division,
-                    p.handle",
+            // As a join, the view of ranks would be made of all weights first.
+            "SELECT w.place, w.kind, w.player, w.name, w.weight, w.deviation, w.games, w.last_seen, p.handle,
+                    (SELECT d.name FROM displayed_ranks r JOIN divisions d ON d.division = r.division
+                     WHERE r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player) AS division",
             $columns,
-            " FROM weights w
-             LEFT JOIN persons p ON p.kind = w.kind AND p.player = w.player
-             LEFT JOIN displayed_ranks r ON r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player
-             LEFT JOIN divisions d ON d.division = r.division
+            " FROM ",
+            $from,
+            " LEFT JOIN persons p ON p.kind = w.kind AND p.player = w.player
              WHERE w.place IS NOT NULL
                AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = w.kind AND h.player = w.player)
                AND ",
             $condition
         )
+    };
+}
+
+/// The places of players whose names contain ?3. An index has all that this reads, so that few rows are
+/// looked up, however many players there are.
+macro_rules! found {
+    () => {
+        "(SELECT place FROM weights f
+          WHERE f.ruleset = ?1 AND f.kind = ?2 AND f.place IS NOT NULL AND instr(f.plain, ?3) > 0
+            AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = f.kind AND h.player = f.player)
+          ORDER BY f.place LIMIT ?5 OFFSET ?4) f
+         JOIN weights w ON w.ruleset = ?1 AND w.kind = ?2 AND w.place = f.place"
     };
 }
 
@@ -40,14 +53,11 @@ pub(super) async fn board(
     let rows = match query.search.is_empty() {
         true => sqlx::query(rows!(
             "",
+            "weights w",
             "w.ruleset = ?1 AND w.kind = ?2 AND w.place > ?4 AND w.place <= ?4 + ?5 AND ?3 = ''
              ORDER BY w.place LIMIT ?5"
         )),
-        false => sqlx::query(rows!(
-            "",
-            "w.ruleset = ?1 AND w.kind = ?2 AND instr(w.plain, ?3) > 0
-             ORDER BY w.place LIMIT ?5 OFFSET ?4"
-        )),
+        false => sqlx::query(rows!("", found!(), "true ORDER BY w.place")),
     };
     let rows = rows.bind(query.ruleset).bind(query.kind.as_str());
     let rows = rows.bind(query.search).bind(query.skip).bind(query.limit);
@@ -94,6 +104,7 @@ pub(super) async fn standings(
 ) -> Result<Vec<StandingLine>, StoreError> {
     let query = sqlx::query(rows!(
         ", w.ruleset, (SELECT max(place) FROM weights o WHERE o.ruleset = w.ruleset AND o.kind = w.kind) AS last",
+        "weights w",
         "w.player = ? AND w.kind = ? ORDER BY w.games DESC, w.ruleset LIMIT 50"
     ));
     let query = query.bind(&person.key.id).bind(person.key.kind.as_str());
@@ -116,6 +127,7 @@ fn row(row: &SqliteRow) -> Result<BoardRow, StoreError> {
         place: row.try_get("place")?,
         handle: row.try_get("handle")?,
         name: public_name(&key, row.try_get("name")?),
+        key,
         weight: row.try_get("weight")?,
         deviation: row.try_get("deviation")?,
         games: row.try_get("games")?,

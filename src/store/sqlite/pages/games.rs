@@ -1,8 +1,11 @@
 //! Reads the matches of one player, and who was in them.
 
-use std::cmp::Reverse;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashMap},
+};
 
-use sqlx::{Row, SqliteConnection, SqlitePool, sqlite::SqliteRow};
+use sqlx::{Row, SqliteConnection, SqlitePool};
 
 use super::boards::read_kind;
 use crate::{
@@ -19,7 +22,7 @@ pub(super) async fn games(
     person: i64,
     limit: i64,
 ) -> Result<Vec<GameOfPerson>, StoreError> {
-    let query = sqlx::query(
+    let query = sqlx::query_as(
         "SELECT p.match_id, p.ended_at, p.team, p.result, p.weight, p.deviation, p.points_for,
                 p.points_against, r.ruleset, r.chance, m.map
          FROM performances p
@@ -27,25 +30,41 @@ pub(super) async fn games(
          JOIN matches m ON m.id = p.match_id
          WHERE p.person = ? ORDER BY p.ended_at DESC, p.match_id DESC LIMIT ?",
     );
-    let rows = query.bind(person).bind(limit).fetch_all(pool).await?;
-    rows.iter().map(game).collect()
+    let rows: Vec<GameColumns> = query.bind(person).bind(limit).fetch_all(pool).await?;
+    Ok(rows.into_iter().map(game).collect())
 }
 
-fn game(row: &SqliteRow) -> Result<GameOfPerson, StoreError> {
-    let weight: Option<f64> = row.try_get("weight")?;
-    let deviation: Option<f64> = row.try_get("deviation")?;
-    Ok(GameOfPerson {
-        id: row.try_get("match_id")?,
-        ended: Timestamp(row.try_get("ended_at")?),
-        ruleset: row.try_get("ruleset")?,
-        map: row.try_get("map")?,
-        team: row.try_get("team")?,
-        result: row.try_get("result")?,
-        forecast: row.try_get("chance")?,
+/// The number and the end of a match; the team, the result, the weight and its deviation; the points for and
+/// against; the ruleset, the chance of team 0, and the map.
+type GameColumns = (
+    i64,
+    i64,
+    Option<u8>,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    f64,
+    f64,
+    String,
+    Option<f64>,
+    String,
+);
+
+fn game(row: GameColumns) -> GameOfPerson {
+    let (id, ended, team, result, weight, deviation, points_for, points_against, ..) = row;
+    let (.., ruleset, forecast, map) = row;
+    GameOfPerson {
+        id,
+        ended: Timestamp(ended),
+        ruleset,
+        map,
+        team,
+        result,
+        forecast,
         after: weight.zip(deviation),
-        points_for: row.try_get("points_for")?,
-        points_against: row.try_get("points_against")?,
-    })
+        points_for,
+        points_against,
+    }
 }
 
 /// The number of another person, whether on the same team, the number of matches, and the wins.
@@ -69,44 +88,54 @@ pub(super) async fn companions(
     let query = query.bind(person).bind(since.0);
     let mut counted: Vec<Counted> = query.fetch_all(&mut *tx).await?;
     counted.sort_by_key(|&(other, _, games, _)| (Reverse(games), other));
-    let mut companions: Vec<Companion> = Vec::new();
-    for together in [true, false] {
-        let group = counted.iter().filter(|counted| counted.1 == together);
-        for counted in group.take(limit) {
-            companions.extend(companion(&mut tx, *counted).await?);
-        }
+    let mut looked_at: Vec<Counted> = Vec::new();
+    for group in [true, false] {
+        let group = counted.iter().filter(|counted| counted.1 == group);
+        looked_at.extend(group.take(limit));
     }
-    Ok(companions)
+    let shown = shown(&mut tx, &looked_at).await?;
+    let companion = |&(person, together, games, won): &Counted| {
+        let (handle, kind, name) = shown.get(&person)?.clone();
+        Some(Companion {
+            handle: Some(handle),
+            kind,
+            name,
+            together,
+            games,
+            won,
+        })
+    };
+    Ok(looked_at.iter().filter_map(companion).collect())
 }
 
-/// A companion with the name; `None` for players without a page.
-async fn companion(
+/// The handle, the kind and the name of each of these persons, without those who have no page.
+async fn shown(
     tx: &mut SqliteConnection,
-    (person, together, games, won): Counted,
-) -> Result<Option<Companion>, StoreError> {
+    persons: &[Counted],
+) -> Result<HashMap<i64, (String, Kind, String)>, StoreError> {
+    let numbers: BTreeSet<i64> = persons.iter().map(|counted| counted.0).collect();
+    let numbers = serde_json::to_string(&numbers);
+    let numbers = numbers.map_err(|error| StoreError::BadValue(error.to_string()))?;
     let query = sqlx::query(
-        "SELECT p.handle, p.kind, p.player, w.name FROM persons p
-         JOIN weights w ON w.player = p.player AND w.kind = p.kind
-         WHERE p.person = ?
-           AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
-         ORDER BY w.last_seen DESC LIMIT 1",
+        "SELECT p.person, p.handle, p.kind, p.player,
+                (SELECT w.name FROM weights w WHERE w.player = p.player AND w.kind = p.kind
+                 ORDER BY w.last_seen DESC LIMIT 1) AS name
+         FROM json_each(?) j JOIN persons p ON p.person = j.value
+         WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)",
     );
-    let Some(row) = query.bind(person).fetch_optional(tx).await? else {
-        return Ok(None);
-    };
-    let kind: Kind = read_kind(&row)?;
-    let (id, name): (String, String) = (row.try_get("player")?, row.try_get("name")?);
-    let key = PlayerKey { kind, id };
-    if is_forgotten(&key, &name) {
-        return Ok(None);
+    let mut shown = HashMap::new();
+    for row in query.bind(numbers).fetch_all(tx).await? {
+        let kind: Kind = read_kind(&row)?;
+        let id = row.try_get("player")?;
+        let (key, name) = (
+            PlayerKey { kind, id },
+            row.try_get::<Option<String>, _>("name")?,
+        );
+        let Some(name) = name.filter(|name| !is_forgotten(&key, name)) else {
+            continue;
+        };
+        let name = public_name(&key, name);
+        shown.insert(row.try_get("person")?, (row.try_get("handle")?, kind, name));
     }
-    let name = public_name(&key, name);
-    Ok(Some(Companion {
-        handle: row.try_get("handle")?,
-        kind,
-        name,
-        together,
-        games,
-        won,
-    }))
+    Ok(shown)
 }

@@ -88,6 +88,12 @@ async fn seats(tx: &mut SqliteConnection, id: i64) -> Result<Vec<PageSeat>, Stor
     let query = sqlx::query(
         "SELECT p.seat, p.kind, p.player, p.name, p.points, p.kills, p.deaths, p.left_reason, f.team,
                 f.weight, f.deviation, o.handle, o.player AS counted,
+                (SELECT q.weight FROM
+                     (SELECT match_id, ended_at, weight FROM performances b
+                      WHERE b.person = f.person AND b.ended_at < f.ended_at ORDER BY b.ended_at DESC LIMIT 100) q
+                 JOIN rulings r ON r.match_id = q.match_id
+                 WHERE r.ruleset = (SELECT ruleset FROM rulings WHERE match_id = p.match_id)
+                 ORDER BY q.ended_at DESC LIMIT 1) AS before,
                 EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player IN (p.player, o.player))
                     AS hidden
          FROM participants p
@@ -122,6 +128,7 @@ async fn seats(tx: &mut SqliteConnection, id: i64) -> Result<Vec<PageSeat>, Stor
             kills: row.try_get("kills")?,
             deaths: row.try_get("deaths")?,
             left: row.try_get("left_reason")?,
+            before: row.try_get("before")?,
             after: weight.zip(row.try_get("deviation")?),
             stays,
         })

@@ -4,6 +4,9 @@ mod balance;
 mod boards;
 mod games;
 mod matches;
+mod present;
+mod queues;
+mod systems;
 
 use async_trait::async_trait;
 
@@ -11,8 +14,9 @@ use super::SqliteStore;
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
     store::{
-        BoardQuery, BoardRow, ChanceStep, Companion, GameOfPerson, MapOfBalance, MatchLine,
-        PageMatch, Pages, PersonRow, RulesetLine, StandingLine, StoreError, WeekOfBalance,
+        BoardQuery, BoardRow, ChanceStep, Companion, GameOfPerson, HostedLine, InstanceLine,
+        MapOfBalance, MatchLine, PageMatch, Pages, PersonRow, PresentPlayer, QueueHour,
+        RulesetLine, StandingLine, StoreError, SystemsRow, WeekOfBalance,
     },
 };
 
@@ -81,6 +85,44 @@ impl Pages for SqliteStore {
 
     async fn balance_chances(&self, ruleset: &str) -> Result<Vec<ChanceStep>, StoreError> {
         balance::chances(&self.pages, ruleset).await
+    }
+
+    async fn present(
+        &self,
+        players: &[(PlayerKey, String)],
+    ) -> Result<Vec<PresentPlayer>, StoreError> {
+        present::present(&self.pages, players).await
+    }
+
+    async fn queue_hours(&self, since: i64) -> Result<Vec<QueueHour>, StoreError> {
+        queues::hours(&self.pages, since).await
+    }
+
+    async fn queue_findings(
+        &self,
+        queue: &str,
+        limit: i64,
+    ) -> Result<Vec<Vec<String>>, StoreError> {
+        queues::findings(&self.pages, queue, limit).await
+    }
+
+    async fn instance_lines(&self, limit: i64) -> Result<Vec<InstanceLine>, StoreError> {
+        queues::instances(&self.pages, limit).await
+    }
+
+    async fn hosted_lines(&self, limit: i64) -> Result<Vec<HostedLine>, StoreError> {
+        queues::hosted(&self.pages, limit).await
+    }
+
+    async fn systems_report(&self) -> Result<Option<SystemsRow>, StoreError> {
+        systems::report(&self.pages).await
+    }
+
+    async fn store_systems_report(&self, row: &SystemsRow) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        systems::store(&mut tx, row).await?;
+        // No weights change, so nobody who waits for commits is woken.
+        tx.commit().await
     }
 
     async fn set_hidden(&self, player: &PlayerKey, hidden: bool) -> Result<bool, StoreError> {

@@ -1,18 +1,22 @@
 //! `/matches/N`: one match.
 
+mod seats;
+
 use maud::{Markup, html};
 use serde::Serialize;
 
 use super::{
-    lists::{MatchSummary, scrolled},
+    lists::MatchSummary,
     reasons::{Reasons, reasons},
-    swaps::swaps,
+    swaps::{SwapSeat, swaps},
 };
 use crate::{
-    domain::{PlayerKey, plain_name},
-    store::{PageMatch, PageSeat, PageStay},
-    web::{Site, answer::Page, error::WebError, name::Player, plot, words},
+    domain::plain_name,
+    store::PageMatch,
+    web::{Site, answer::Page, error::WebError, plot, words},
 };
+
+use seats::{GameSeat, players};
 
 /// The page of a match.
 #[derive(Debug, Serialize)]
@@ -38,25 +42,6 @@ struct GameTeam {
     number: usize,
     score: f64,
     players: Vec<GameSeat>,
-}
-
-/// A player of the match.
-#[derive(Debug, Serialize)]
-struct GameSeat {
-    player: Player,
-    points: Option<f64>,
-    kills: i64,
-    deaths: i64,
-    /// Milliseconds of play.
-    played: i64,
-    stays: Vec<PageStay>,
-    left: Option<String>,
-    /// The weight after the match.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weight: Option<f64>,
-    /// The chance of the other team if this player alone had been on it, by the weights of today.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    other_side: Option<f64>,
 }
 
 /// Reads the match with this number.
@@ -115,33 +100,17 @@ fn other_sides(site: &Site, found: &PageMatch) -> Vec<(usize, f64)> {
     let rulebook = site.learning().rulebook();
     let ruleset = rulebook.ruleset_of_mode(&found.game_type, &found.mode, &found.mutators);
     let placed = found.seats.iter().enumerate();
-    let placed = placed.filter_map(|(at, seat)| Some((at, (seat.key.clone(), seat.team?))));
-    let (places, seats): (Vec<usize>, Vec<(PlayerKey, u8)>) = placed.unzip();
-    let chances = swaps(site, &ruleset, &found.line.map, &seats);
-    places
-        .into_iter()
-        .zip(chances.into_iter().map(|(_, other)| other))
-        .collect()
-}
-
-impl GameSeat {
-    fn new(seat: PageSeat, numbers: bool, other_side: Option<f64>) -> Self {
-        Self {
-            player: Player::new(seat.handle, seat.name, seat.key.kind),
-            points: seat.points,
-            kills: seat.kills,
-            deaths: seat.deaths,
-            played: seat
-                .stays
-                .iter()
-                .map(|stay| (stay.to - stay.from).max(0))
-                .sum(),
-            stays: seat.stays,
-            left: seat.left,
-            weight: seat.after.map(|(weight, _)| weight).filter(|_| numbers),
-            other_side,
-        }
-    }
+    let placed = placed.filter_map(|(at, seat)| {
+        let swapped = SwapSeat {
+            key: seat.key.clone(),
+            team: seat.team?,
+            before: seat.before,
+        };
+        Some((at, swapped))
+    });
+    let (places, seats): (Vec<usize>, Vec<SwapSeat>) = placed.unzip();
+    let chances = swaps(site, &ruleset, &found.line.map, &seats, found.line.forecast);
+    places.into_iter().zip(chances).collect()
 }
 
 impl GamePage {
@@ -202,43 +171,6 @@ impl GamePage {
         }
     }
 
-    fn players(&self, site: &Site, caption: &str, list: &[GameSeat], other: bool) -> Markup {
-        let numbers = site.settings.shows_numbers();
-        let whole = self.millis();
-        scrolled(
-            caption,
-            &html! {
-                table {
-                    thead {
-                        tr {
-                            th scope="col" { "Player" }
-                            th.num scope="col" { "Points" }
-                            th.num.wide scope="col" { abbr title="Kills and deaths" { "K : D" } }
-                            th.num scope="col" { "Played" }
-                            @if numbers { th.num scope="col" { "Weight" } }
-                            @if other { th.num scope="col" { "Other side" } }
-                        }
-                    }
-                    tbody {
-                        @for seat in list {
-                            tr {
-                                th scope="row" {
-                                    (seat.player.link(&site.links))
-                                    @if let Some(left) = &seat.left { " " span.tag { (left) } }
-                                }
-                                td.num { (words::or_dash(seat.points.map(words::number))) }
-                                td.num.wide { (seat.kills) " : " (seat.deaths) }
-                                td.num { (played(seat.played, whole)) }
-                                @if numbers { td.num { (words::or_dash(seat.weight.map(words::tenths))) } }
-                                @if other { td.num { (words::or_dash(seat.other_side.map(words::chance))) } }
-                            }
-                        }
-                    }
-                }
-            },
-        )
-    }
-
     fn score_plot(&self) -> Result<Markup, WebError> {
         if self.events.is_empty() {
             return Ok(html! {});
@@ -251,26 +183,12 @@ impl GamePage {
             figure {
                 figcaption {
                     "Score over time: "
-                    @for team in 0..teams { span class=(team_class(team)) { "team " (team) } " " }
+                    @for team in 0..teams { span class=(words::team_class(team)) { "team " (team) } " " }
                 }
                 (plot)
             }
         })
     }
-}
-
-/// How long a player has played, and which part of the match, unless it was all of it.
-fn played(millis: i64, whole: i64) -> Markup {
-    let share = millis as f64 / whole.max(1) as f64;
-    html! {
-        (words::length(millis))
-        @if share < 0.995 { span.wide { " (" (words::percent(share)) ")" } }
-    }
-}
-
-/// The class of a team's colour.
-fn team_class(team: usize) -> String {
-    format!("team t{}", team.min(7))
 }
 
 impl Page for GamePage {
@@ -291,7 +209,7 @@ impl Page for GamePage {
                 p.score {
                     @for (at, team) in self.teams.iter().enumerate() {
                         @if at > 0 { " : " }
-                        span class=(team_class(at)) { (words::number(team.score)) }
+                        span class=(words::team_class(at)) { (words::number(team.score)) }
                     }
                 }
             }
@@ -301,20 +219,20 @@ impl Page for GamePage {
                 div.columns.teams {
                     @for (at, team) in self.teams.iter().enumerate() {
                         section {
-                            h2 { span class=(team_class(at)) { "Team " (team.number) } " – " (words::number(team.score)) }
-                            (self.players(site, &format!("Team {}", team.number), &team.players, other(&team.players)))
+                            h2 { span class=(words::team_class(at)) { "Team " (team.number) } " – " (words::number(team.score)) }
+                            (players(site, &format!("Team {}", team.number), &team.players, self.millis(), other(&team.players)))
                         }
                     }
                 }
             }
             @if !self.others.is_empty() {
                 h2 { @if self.teams.is_empty() { "Players" } @else { "On no team" } }
-                (self.players(site, "Players", &self.others, false))
+                (players(site, "Players", &self.others, self.millis(), false))
             }
             @if any_other {
                 p.note {
-                    "“Other side” is the chance of the other team if this player alone had been on it, by the weights of \
-                     today. Weights are those after the match."
+                    "“Other side” is the chance of the other team if this player alone had been on it, by the weights \
+                     before the match. Weights are those after the match."
                 }
             }
             (self.score_plot()?)

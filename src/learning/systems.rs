@@ -1,0 +1,214 @@
+//! The comparison of all rating systems on the latest matches, for the page about it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Learning, LearningError, derive::on_blocking_thread};
+use crate::{
+    domain::{MatchRecord, Rulebook, Timestamp},
+    history::{self, Evaluation, Line, Plan, Subset, evaluate},
+    rating::SystemName,
+    store::{Cursor, SystemsRow},
+};
+
+/// The most matches that are compared: the latest. All systems learn from them in a few seconds.
+const MOST: i64 = 2_000;
+/// The fewest matches of a comparison.
+const FEWEST: i64 = 32;
+/// The shortest time between two comparisons with the same settings.
+const REST: Duration = Duration::from_secs(3_600);
+/// The time after which a comparison is made again as soon as there is another match.
+const OLD: Duration = Duration::from_secs(24 * 3_600);
+
+/// How well each rating system would have predicted the latest matches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SystemsReport {
+    /// When this was computed.
+    pub computed_at: Timestamp,
+    /// Number of matches that were compared.
+    pub compared: usize,
+    /// How many of them the predictions are measured on: those that a team won, after the first fifth.
+    pub measured: usize,
+    /// The end of the first match.
+    pub from: Timestamp,
+    /// The end of the last match.
+    pub to: Timestamp,
+    /// The configured system; `auto` if each ruleset has the best one.
+    pub configured: String,
+    /// The system with which the others are compared.
+    pub reference: String,
+    /// The systems, the best one first.
+    pub systems: Vec<SystemMeasures>,
+    /// The best system of each ruleset.
+    pub best: Vec<BestOfRuleset>,
+}
+
+/// How well one system predicted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SystemMeasures {
+    /// The name of the system; `base rate` for the share of earlier matches that team 0 won.
+    pub system: String,
+    /// The share of matches that the favourite won.
+    pub accuracy: f64,
+    /// Mean −ln of the chance given to the result; a coin has 0.693.
+    pub log_loss: f64,
+    /// Mean squared difference of chance and result; a coin has 0.25.
+    pub brier: f64,
+    /// Mean difference between chances and how often they came true.
+    pub calibration_error: f64,
+    /// The 95 % interval of its log loss minus that of the reference.
+    pub difference: Option<[f64; 2]>,
+    /// `better`, `worse` or `level` beside the reference; `None` for the reference itself and for too few
+    /// matches.
+    pub beside: Option<String>,
+}
+
+/// The system with the lowest log loss in a ruleset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BestOfRuleset {
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// The name of the system.
+    pub system: String,
+    /// Its log loss there.
+    pub log_loss: f64,
+    /// Number of predicted matches.
+    pub matches: usize,
+}
+
+impl Learning {
+    /// Compares the rating systems and stores the result, if that is due at `now`: if there is no result, or
+    /// if it is an hour old and there are other settings or a tenth more matches, or if it is a day old and
+    /// there are more matches. Returns whether it was due.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn compare_systems(&self, now: Timestamp) -> Result<bool, LearningError> {
+        let (matches, _) = self.store.extent().await?;
+        let last = self.store.systems_report().await?;
+        if !is_due(last.as_ref(), &self.settings_key, matches, now) {
+            return Ok(false);
+        }
+        let latest = self.store.latest_matches(None, MOST).await?;
+        let first = latest.last().map(|line| line.ended).unwrap_or_default();
+        let stored = self.matches_after(Cursor::since(first)).await?;
+        let records: Vec<MatchRecord> = stored.into_iter().map(|stored| stored.record).collect();
+        let rulebook = Rulebook::new(&self.settings.rulebook)?;
+        let history = self.settings.history.clone();
+        let report =
+            on_blocking_thread(move || compare(&records, &rulebook, &history, now)).await?;
+        let row = SystemsRow {
+            settings: self.settings_key.clone(),
+            matches,
+            computed_at: now,
+            report: serde_json::to_string(&report)?,
+        };
+        self.store.store_systems_report(&row).await?;
+        Ok(true)
+    }
+}
+
+/// Whether a comparison is due at `now`, with these settings and so many matches.
+fn is_due(last: Option<&SystemsRow>, settings: &str, matches: i64, now: Timestamp) -> bool {
+    let Some(last) = last else {
+        return matches >= FEWEST;
+    };
+    let age = now.0.saturating_sub(last.computed_at.0);
+    let older = |than: Duration| u128::try_from(age).is_ok_and(|age| age >= than.as_millis());
+    let more = matches.saturating_sub(last.matches);
+    let is_other = last.settings != settings || more > last.matches / 10;
+    (older(REST) && is_other && matches >= FEWEST) || (older(OLD) && more > 0)
+}
+
+/// Compares all systems on matches in order. CPU-heavy.
+fn compare(
+    records: &[MatchRecord],
+    rulebook: &Rulebook,
+    settings: &history::Settings,
+    now: Timestamp,
+) -> SystemsReport {
+    let plan = Plan::default();
+    let result = evaluate(
+        records.iter(),
+        rulebook,
+        settings,
+        &plan,
+        &mut || 0.0,
+        &mut |_| (),
+    );
+    let configured = settings.rating.system;
+    let reference = configured.name();
+    let table = result.table(None, Subset::All, Some(reference));
+    let mut systems: Vec<SystemMeasures> =
+        table.iter().map(|line| measures(line, reference)).collect();
+    systems.sort_by(|a, b| a.log_loss.total_cmp(&b.log_loss));
+    let end = |record: Option<&MatchRecord>| record.map(|record| record.end).unwrap_or_default();
+    SystemsReport {
+        computed_at: now,
+        compared: records.len(),
+        measured: table.first().map_or(0, |line| line.metrics.matches),
+        from: end(records.first()),
+        to: end(records.last()),
+        configured: configured.as_str().to_owned(),
+        reference: reference.as_str().to_owned(),
+        systems,
+        best: best(&result),
+    }
+}
+
+fn measures(line: &Line, reference: SystemName) -> SystemMeasures {
+    let beside = line.comparison().filter(|_| line.system != Some(reference));
+    let metrics = &line.metrics;
+    SystemMeasures {
+        system: line
+            .system
+            .map_or("base rate", SystemName::as_str)
+            .to_owned(),
+        accuracy: metrics.accuracy,
+        log_loss: metrics.log_loss,
+        brier: metrics.brier,
+        calibration_error: metrics.calibration_error,
+        difference: line
+            .against
+            .filter(|_| line.system != Some(reference))
+            .map(|interval| [interval.low, interval.high]),
+        beside: beside.map(|beside| beside.as_str().to_owned()),
+    }
+}
+
+fn best(result: &Evaluation) -> Vec<BestOfRuleset> {
+    let of = |ruleset| {
+        let (system, line) = result.best(ruleset)?;
+        Some(BestOfRuleset {
+            ruleset: ruleset.to_string(),
+            system: system.as_str().to_owned(),
+            log_loss: line.metrics.log_loss,
+            matches: line.metrics.matches,
+        })
+    };
+    result.rulesets.iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_is_due_as_the_matches_grow() {
+        let hours = |hours: i64| Timestamp(hours * 3_600_000);
+        let last = SystemsRow {
+            settings: "a".into(),
+            matches: 100,
+            computed_at: hours(0),
+            report: String::new(),
+        };
+        let due = |settings, matches, at| is_due(Some(&last), settings, matches, at);
+        assert!(!is_due(None, "a", 31, hours(0)) && is_due(None, "a", 32, hours(0)));
+        assert!(!due("a", 200, Timestamp(3_599_999)) && due("a", 200, hours(1)));
+        assert!(!due("a", 110, hours(23)) && due("a", 111, hours(1)));
+        assert!(due("a", 101, hours(24)) && !due("a", 100, hours(1_000)));
+        assert!(!due("b", 100, Timestamp(1)) && due("b", 100, hours(1)));
+        assert!(!due("b", 200, hours(-5)), "a clock that was set back");
+    }
+}

@@ -1,0 +1,72 @@
+//! How close matches were, as pages read it.
+
+use crate::domain::Timestamp;
+
+/// A ruleset with rated matches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RulesetLine {
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// Number of humans with a weight.
+    pub humans: i64,
+    /// Number of bots with a weight.
+    pub bots: i64,
+    /// When its last match ended; `None` without any.
+    pub last: Option<Timestamp>,
+    /// All its matches together.
+    pub closeness: Closeness,
+}
+
+/// How close some matches were, as sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Closeness {
+    /// Number of rated matches.
+    pub rated: i64,
+    /// Number of rated matches with teams; the other fields count only these.
+    pub matches: i64,
+    /// Number of draws.
+    pub draws: i64,
+    /// Sum of the differences between the highest and the lowest score.
+    pub gap: f64,
+    /// Sum of the lengths of play, in minutes.
+    pub minutes: f64,
+    /// Number of matches that team 0 won.
+    pub first_won: i64,
+    /// Number of matches that a team won.
+    pub decided: i64,
+    /// Number of matches with a prediction and a result.
+    pub predicted: i64,
+    /// In how many of these the team with the higher chance won.
+    pub favoured: i64,
+    /// Sum of the squared differences between chance and result.
+    pub brier: f64,
+}
+
+/// One week of a ruleset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeekOfBalance {
+    /// The Monday on which it begins.
+    pub begins: Timestamp,
+    /// Its matches.
+    pub closeness: Closeness,
+}
+
+/// One map of a ruleset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapOfBalance {
+    /// The name of the map.
+    pub map: String,
+    /// Its matches.
+    pub closeness: Closeness,
+}
+
+/// Predictions of similar chances, from the side of the favourite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChanceStep {
+    /// Number of matches.
+    pub matches: i64,
+    /// Mean predicted chance of the favourite.
+    pub chance: f64,
+    /// The share of matches that the favourite won; a draw is half a win.
+    pub won: f64,
+}

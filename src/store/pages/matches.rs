@@ -1,0 +1,102 @@
+//! Matches as pages read them.
+
+use serde::Serialize;
+
+use crate::domain::{PlayerKey, Timestamp};
+
+/// A match in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchLine {
+    /// Its id.
+    pub id: i64,
+    /// When play began.
+    pub started: Timestamp,
+    /// When play ended.
+    pub ended: Timestamp,
+    /// Name of the map.
+    pub map: String,
+    /// Name of the game server.
+    pub server: String,
+    /// The key of the ruleset; `None` before the match has a ruling.
+    pub ruleset: Option<String>,
+    /// The final score of each team.
+    pub scores: Vec<f64>,
+    /// `won`, `draw`, `undecided` or `abandoned`.
+    pub outcome: String,
+    /// The team that won, if one did.
+    pub winner: Option<u8>,
+    /// Number of humans who took part.
+    pub humans: i64,
+    /// Number of bots that took part.
+    pub bots: i64,
+    /// The chance of team 0 that was predicted when its teams were picked.
+    pub told: Option<f64>,
+    /// The chance of team 0 by the weights before the match.
+    pub forecast: Option<f64>,
+    /// The code of the reason if the match is not rated.
+    pub unrated: Option<String>,
+}
+
+/// A stay of a player on a team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PageStay {
+    /// The team, counted from 0.
+    pub team: u8,
+    /// Milliseconds from the start of play to the start of the stay.
+    pub from: i64,
+    /// Milliseconds from the start of play to the end of the stay.
+    pub to: i64,
+}
+
+/// A player of one match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageSeat {
+    /// The identity that the match counts for; it is not for the page.
+    pub key: PlayerKey,
+    /// The handle; `None` if the player has no page.
+    pub handle: Option<String>,
+    /// The name in this match; `None` for players who are hidden.
+    pub name: Option<String>,
+    /// The team that the player was on for longest.
+    pub team: Option<u8>,
+    /// Points on the scoreboard.
+    pub points: Option<f64>,
+    /// Number of kills.
+    pub kills: i64,
+    /// Number of deaths.
+    pub deaths: i64,
+    /// Why the player left before the end.
+    pub left: Option<String>,
+    /// The weight after the player's match before, of the last 100, in the same ruleset.
+    pub before: Option<f64>,
+    /// The weight after the match, and its deviation.
+    pub after: Option<(f64, f64)>,
+    /// The stays on teams, in order.
+    pub stays: Vec<PageStay>,
+}
+
+/// All that is known of one match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageMatch {
+    /// Its line in lists.
+    pub line: MatchLine,
+    /// The game type as the game names it.
+    pub game_type: String,
+    /// The league, region or playlist; empty if there is none.
+    pub mode: String,
+    /// The mutators as the game names them.
+    pub mutators: Vec<String>,
+    /// The players, at most [`Self::MOST_SEATS`].
+    pub seats: Vec<PageSeat>,
+    /// Changes of the score as milliseconds, team and points, at most [`Self::MOST_EVENTS`].
+    pub events: Vec<(i64, u8, f64)>,
+    /// The last stored BALANCE before the match, as JSON.
+    pub balance: Option<String>,
+}
+
+impl PageMatch {
+    /// The most players that a page shows.
+    pub const MOST_SEATS: i64 = 128;
+    /// The most changes of the score that a page shows.
+    pub const MOST_EVENTS: i64 = 4_000;
+}

@@ -1,0 +1,114 @@
+//! Players as pages read them: in leaderboards, with their matches, and in running games.
+
+use crate::domain::{Kind, PlayerKey, Timestamp};
+
+/// Which part of a leaderboard to read.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardQuery<'a> {
+    /// The key of the ruleset.
+    pub ruleset: &'a str,
+    /// Humans or bots.
+    pub kind: Kind,
+    /// A part of the name in lower case; empty for all players.
+    pub search: &'a str,
+    /// How many rows to skip; without a search, how many places.
+    pub skip: i64,
+    /// The most rows.
+    pub limit: i64,
+}
+
+/// A line of a leaderboard.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoardRow {
+    /// The player; the identity is not for the page.
+    pub key: PlayerKey,
+    /// The place by weight, from 1.
+    pub place: i64,
+    /// The handle of the player; `None` if the player has none.
+    pub handle: Option<String>,
+    /// The name in the player's latest match.
+    pub name: String,
+    /// The weight, 0 to 100.
+    pub weight: f64,
+    /// The standard deviation of the weight.
+    pub deviation: f64,
+    /// Number of rated matches.
+    pub games: i64,
+    /// The end of the latest of them.
+    pub last_seen: Timestamp,
+    /// The name of the division as it is displayed now.
+    pub division: Option<String>,
+}
+
+/// A player who has a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PersonRow {
+    /// The number of the person; it may change when weights are derived again.
+    pub person: i64,
+    /// The identity that the player's matches count for.
+    pub key: PlayerKey,
+    /// The public handle.
+    pub handle: String,
+}
+
+/// A player's standing under one ruleset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StandingLine {
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// The number of players of this kind who have a place there.
+    pub of: i64,
+    /// The player's line in the leaderboard.
+    pub row: BoardRow,
+}
+
+/// A rated match of one player.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameOfPerson {
+    /// The id of the match.
+    pub id: i64,
+    /// When it ended.
+    pub ended: Timestamp,
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// Name of the map.
+    pub map: String,
+    /// The player's team; `None` without teams.
+    pub team: Option<u8>,
+    /// 1 if it won, 0.5 for a draw, 0 if it lost; `None` without a result.
+    pub result: Option<f64>,
+    /// The chance of team 0 by the weights before the match.
+    pub forecast: Option<f64>,
+    /// The weight after the match, and its deviation.
+    pub after: Option<(f64, f64)>,
+    /// Points that the player's team scored meanwhile; kills without teams.
+    pub points_for: f64,
+    /// Points scored against it; deaths without teams.
+    pub points_against: f64,
+}
+
+/// A player who was in matches with another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Companion {
+    /// The handle; `None` if the player has none.
+    pub handle: Option<String>,
+    /// The kind of the player.
+    pub kind: Kind,
+    /// The name in the player's latest match.
+    pub name: String,
+    /// Whether they were on one team.
+    pub together: bool,
+    /// Number of matches.
+    pub games: i64,
+    /// How many of these the first player won; a draw is half a win.
+    pub won: f64,
+}
+
+/// A player of a running game, as pages show them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PresentPlayer {
+    /// The handle; `None` if the player has no page.
+    pub handle: Option<String>,
+    /// The name; `None` for players who are hidden.
+    pub name: Option<String>,
+}

@@ -1,0 +1,102 @@
+//! The players of a match, in a table.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use crate::{
+    store::{PageSeat, PageStay},
+    web::{Site, name::Player, pages::lists::scrolled, words},
+};
+
+/// A player of the match.
+#[derive(Debug, Serialize)]
+pub(super) struct GameSeat {
+    player: Player,
+    points: Option<f64>,
+    kills: i64,
+    deaths: i64,
+    /// Milliseconds of play.
+    played: i64,
+    stays: Vec<PageStay>,
+    left: Option<String>,
+    /// The weight after the match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+    /// The chance of the other team if this player alone had been on it, by the weights before the match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) other_side: Option<f64>,
+}
+
+impl GameSeat {
+    /// The seat as a page shows it; weights only with `numbers`.
+    pub(super) fn new(seat: PageSeat, numbers: bool, other_side: Option<f64>) -> Self {
+        Self {
+            player: Player::new(seat.handle, seat.name, seat.key.kind),
+            points: seat.points,
+            kills: seat.kills,
+            deaths: seat.deaths,
+            played: seat
+                .stays
+                .iter()
+                .map(|stay| (stay.to - stay.from).max(0))
+                .sum(),
+            stays: seat.stays,
+            left: seat.left,
+            weight: seat.after.map(|(weight, _)| weight).filter(|_| numbers),
+            other_side,
+        }
+    }
+}
+
+/// A table of players of a match that lasted `whole` milliseconds. With `other`, it has a column of the chances on
+/// the other side.
+pub(super) fn players(
+    site: &Site,
+    caption: &str,
+    list: &[GameSeat],
+    whole: i64,
+    other: bool,
+) -> Markup {
+    let numbers = site.settings.shows_numbers();
+    scrolled(
+        caption,
+        &html! {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Player" }
+                        th.num scope="col" { "Points" }
+                        th.num.wide scope="col" { abbr title="Kills and deaths" { "K : D" } }
+                        th.num scope="col" { "Played" }
+                        @if numbers { th.num scope="col" { "Weight" } }
+                        @if other { th.num scope="col" { "Other side" } }
+                    }
+                }
+                tbody {
+                    @for seat in list {
+                        tr {
+                            th scope="row" {
+                                (seat.player.link(&site.links))
+                                @if let Some(left) = &seat.left { " " span.tag { (left) } }
+                            }
+                            td.num { (words::or_dash(seat.points.map(words::number))) }
+                            td.num.wide { (seat.kills) " : " (seat.deaths) }
+                            td.num { (played(seat.played, whole)) }
+                            @if numbers { td.num { (words::or_dash(seat.weight.map(words::tenths))) } }
+                            @if other { td.num { (words::or_dash(seat.other_side.map(words::chance))) } }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}
+
+/// How long a player has played, and which part of the match, unless it was all of it.
+fn played(millis: i64, whole: i64) -> Markup {
+    let share = millis as f64 / whole.max(1) as f64;
+    html! {
+        (words::length(millis))
+        @if share < 0.995 { span.wide { " (" (words::percent(share)) ")" } }
+    }
+}

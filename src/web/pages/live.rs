@@ -1,0 +1,138 @@
+//! `/live`: the running games.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use crate::{
+    domain::{Kind, counted},
+    web::{
+        Site,
+        answer::Page,
+        error::WebError,
+        name::Player,
+        present::{PresentGame, Room, count, names, present, running},
+        script, words,
+    },
+};
+
+/// How many games are shown, and how many players they may have together. Further games are only counted.
+const ROOM: Room = Room {
+    games: 30,
+    players: 300,
+};
+
+/// The page of running games.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct LivePage {
+    /// Number of running games with players, and of the players in them.
+    running: usize,
+    humans: usize,
+    bots: usize,
+    /// Those with most humans.
+    games: Vec<PresentGame>,
+}
+
+/// Reads the running games.
+pub(in crate::web) async fn live(site: &Site) -> Result<LivePage, WebError> {
+    let games = running(site);
+    let all = |kind| games.iter().map(|game| count(game, kind)).sum();
+    Ok(LivePage {
+        running: games.len(),
+        humans: all(Kind::Human),
+        bots: all(Kind::Bot),
+        games: present(site, &games, ROOM).await?,
+    })
+}
+
+impl Page for LivePage {
+    fn title(&self) -> String {
+        "Running games".to_owned()
+    }
+
+    fn path(&self) -> String {
+        "/live".to_owned()
+    }
+
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        let more = self.running - self.games.len();
+        Ok(html! {
+            h1 { "Running games" }
+            @if self.running == 0 {
+                p { "Nobody plays at the moment." }
+            } @else {
+                p {
+                    (counted(self.humans, "human")) " and " (counted(self.bots, "bot")) " play in "
+                    (counted(self.running, "game")) "."
+                }
+            }
+            p.note #updates { "Load this page again to see how the games go on." }
+            @for game in &self.games { (section(site, game)) }
+            @if more > 0 { p { "And " (counted(more, "game")) " with fewer players." } }
+            @if self.games.iter().any(|game| game.chance.is_some()) {
+                p.note { "The chance is that of these players, by their weights; it does not count the score." }
+            }
+            script src=(site.links.to(&script::path())) data-page=(site.links.to("/live")) defer {}
+        })
+    }
+}
+
+fn section(site: &Site, game: &PresentGame) -> Markup {
+    let left_out = game.humans + game.bots > game.players().count();
+    html! {
+        section.game {
+            h2 { (game.server_or_dash()) @if let Some(map) = &game.map { " – " (map) } }
+            p {
+                @match game.has_board {
+                    true => a href=(site.links.ruleset(&game.ruleset)) { (words::ruleset(&game.ruleset)) },
+                    false => (words::ruleset(&game.ruleset)),
+                }
+                " · " (state(game))
+                @if !game.connected { " · the game server is away" }
+            }
+            @if !game.scores.is_empty() {
+                p.score {
+                    @for (team, score) in game.scores.iter().enumerate() {
+                        @if team > 0 { " : " }
+                        span class=(words::team_class(team)) { (words::number(*score)) }
+                    }
+                }
+            }
+            @if let Some(chance) = game.chance { p { "Team 0 has a chance of " (words::chance(chance)) " to win." } }
+            @if left_out {
+                p { (counted(game.humans, "human")) " and " (counted(game.bots, "bot")) " play." }
+            } @else {
+                @if !game.teams.is_empty() {
+                    div.columns.teams {
+                        @for (team, players) in game.teams.iter().enumerate() {
+                            div {
+                                h3 { span class=(words::team_class(team)) { "Team " (team) } }
+                                (list(site, players))
+                            }
+                        }
+                    }
+                }
+                @if !game.others.is_empty() {
+                    p { @if !game.teams.is_empty() { "On no team: " } (names(site, game.others.iter())) }
+                }
+            }
+        }
+    }
+}
+
+/// Since when a game is in play.
+fn state(game: &PresentGame) -> Markup {
+    html! {
+        @match game.began {
+            Some(began) => { "in play since " (words::time(began)) },
+            None => "not in play",
+        }
+    }
+}
+
+fn list(site: &Site, players: &[Player]) -> Markup {
+    html! {
+        @if players.is_empty() { p.note { "nobody" } } @else {
+            ul.players { @for player in players { li { (player.link(&site.links)) } } }
+        }
+    }
+}

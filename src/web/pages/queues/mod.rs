@@ -1,0 +1,274 @@
+//! `/queues`: waits, matches and penalties of the queues, and the instances that host their matches.
+
+mod hosting;
+mod rules;
+
+use std::time::Duration;
+
+use maud::{Markup, html};
+use serde::Serialize;
+use tokio::time::timeout;
+
+use super::lists::{as_text, scrolled};
+use crate::{
+    domain::Timestamp,
+    queues::QueueSize,
+    store::QueueHour,
+    web::{
+        Site,
+        answer::Page,
+        error::WebError,
+        plot::{self, Bar},
+        words,
+    },
+};
+
+use hosting::{HostedSummary, InstanceSummary};
+use rules::RulePenalty;
+
+/// How many hours are shown, the running one included.
+const HOURS: i64 = 24;
+const HOUR: i64 = 3_600_000;
+/// How long a page waits for the task that runs the queues.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The page of queues.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct QueuesPage {
+    queues: Vec<QueueSummary>,
+    instances: Vec<InstanceSummary>,
+    /// The latest hosted matches.
+    hosted: Vec<HostedSummary>,
+}
+
+/// A queue, and what came of its tickets.
+#[derive(Debug, Serialize)]
+struct QueueSummary {
+    name: String,
+    /// Tickets and players that wait now.
+    tickets: usize,
+    players: usize,
+    /// The median wait of the last matched tickets, in seconds.
+    median_wait: Option<u32>,
+    /// The last 24 hours together.
+    day: QueueLine,
+    hours: Vec<HourLine>,
+    /// What the rules found in the last matches.
+    matches_looked_at: usize,
+    rules: Vec<RulePenalty>,
+}
+
+/// What came of tickets in some hours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+struct QueueLine {
+    matches: i64,
+    matched: i64,
+    cancelled: i64,
+    expired: i64,
+    /// In seconds.
+    mean_wait: Option<f64>,
+    longest_wait: Option<f64>,
+    mean_penalty: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct HourLine {
+    #[serde(serialize_with = "as_text")]
+    from: Timestamp,
+    #[serde(flatten)]
+    line: QueueLine,
+}
+
+impl QueueLine {
+    fn of<'a>(hours: impl Iterator<Item = &'a QueueHour> + Clone) -> Self {
+        let sum = |of: fn(&QueueHour) -> i64| hours.clone().map(of).sum::<i64>();
+        let (matches, matched) = (sum(|hour| hour.matches), sum(|hour| hour.matched));
+        let longest = hours.clone().map(|hour| hour.longest).max();
+        let penalty = hours.clone().map(|hour| hour.penalty).sum();
+        Self {
+            matches,
+            matched,
+            cancelled: sum(|hour| hour.cancelled),
+            expired: sum(|hour| hour.expired),
+            mean_wait: words::mean(sum(|hour| hour.waited) as f64 / 1_000.0, matched),
+            longest_wait: longest
+                .filter(|_| matched > 0)
+                .map(|millis| millis as f64 / 1_000.0),
+            mean_penalty: words::mean(penalty, matches),
+        }
+    }
+}
+
+/// Reads the page of queues; there is none if no queues are configured.
+pub(in crate::web) async fn queues(site: &Site) -> Result<QueuesPage, WebError> {
+    let names = site.queues().names();
+    if names.is_empty() {
+        return Err(WebError::NotFound);
+    }
+    let sizes = timeout(PATIENCE, site.queues().list()).await;
+    let sizes = sizes.ok().and_then(Result::ok).unwrap_or_default();
+    let first = site.now().0.div_euclid(HOUR) - (HOURS - 1);
+    let hours = site.pages().queue_hours(first).await?;
+    let mut queues = Vec::with_capacity(names.len());
+    for (name, rules) in names {
+        let size = sizes.iter().find(|size| size.name == name);
+        let own: Vec<&QueueHour> = hours.iter().filter(|hour| hour.queue == name).collect();
+        let mut summary = QueueSummary::new(name, size, &own, first);
+        (summary.matches_looked_at, summary.rules) =
+            rules::read(site, &summary.name, &rules).await?;
+        queues.push(summary);
+    }
+    let (instances, hosted) = hosting::read(site).await?;
+    Ok(QueuesPage {
+        queues,
+        instances,
+        hosted,
+    })
+}
+
+impl QueueSummary {
+    fn new(name: String, size: Option<&QueueSize>, hours: &[&QueueHour], first: i64) -> Self {
+        let line = |hour: i64| {
+            let own = hours.iter().copied().filter(|own| own.hour == hour);
+            HourLine {
+                from: Timestamp(hour.saturating_mul(HOUR)),
+                line: QueueLine::of(own),
+            }
+        };
+        Self {
+            name,
+            tickets: size.map_or(0, |size| size.tickets),
+            players: size.map_or(0, |size| size.players),
+            median_wait: size.and_then(|size| size.wait),
+            day: QueueLine::of(hours.iter().copied()),
+            hours: (first..first + HOURS).map(line).collect(),
+            matches_looked_at: 0,
+            rules: Vec::new(),
+        }
+    }
+
+    fn body(&self) -> Result<Markup, WebError> {
+        let bar = |hour: &HourLine| Bar {
+            name: words::hour(hour.from),
+            height: hour.line.mean_wait.unwrap_or(0.0),
+        };
+        let bars: Vec<Bar> = self.hours.iter().map(bar).collect();
+        let title = format!("Mean wait in {} by hour, in seconds", self.name);
+        let used = self.hours.iter().rev();
+        let used: Vec<&HourLine> = used
+            .filter(|hour| hour.line != QueueLine::default())
+            .collect();
+        Ok(html! {
+            h2 { (self.name) }
+            dl.facts {
+                div { dt { "Waiting now" } dd { (self.players) " players in " (self.tickets) " tickets" } }
+                div { dt { "Median wait" } dd { (words::or_dash(self.median_wait.map(|wait| wait_of(f64::from(wait))))) } }
+                div { dt { "Matches in 24 hours" } dd { (self.day.matches) } }
+                div { dt { "Tickets" } dd {
+                    (self.day.matched) " matched, " (self.day.cancelled) " cancelled, " (self.day.expired) " expired"
+                } }
+            }
+            @if used.is_empty() {
+                p { "No ticket has left this queue in the last 24 hours." }
+            } @else {
+                figure { figcaption { "Mean wait by hour, in seconds" } (plot::bars(&title, "hour (UTC)", &bars)?) }
+                (scrolled(&format!("Hours of {}", self.name), &hours(&used)))
+            }
+            @if !self.rules.is_empty() { (rules::table(&self.name, &self.rules, self.matches_looked_at)) }
+        })
+    }
+}
+
+/// A wait in minutes and seconds.
+fn wait_of(seconds: f64) -> String {
+    words::length((seconds * 1_000.0) as i64)
+}
+
+fn hours(list: &[&HourLine]) -> Markup {
+    html! {
+        table {
+            thead {
+                tr {
+                    th scope="col" { "Hour" }
+                    th.num scope="col" { "Matches" }
+                    th.num scope="col" { "Matched" }
+                    th.num.wide scope="col" { "Cancelled" }
+                    th.num.wide scope="col" { "Expired" }
+                    th.num scope="col" { "Mean wait" }
+                    th.num.wide scope="col" { "Longest" }
+                    th.num.wide scope="col" { "Mean penalty" }
+                }
+            }
+            tbody {
+                @for hour in list {
+                    tr {
+                        th scope="row" { (words::time(hour.from)) }
+                        td.num { (hour.line.matches) }
+                        td.num { (hour.line.matched) }
+                        td.num.wide { (hour.line.cancelled) }
+                        td.num.wide { (hour.line.expired) }
+                        td.num { (words::or_dash(hour.line.mean_wait.map(wait_of))) }
+                        td.num.wide { (words::or_dash(hour.line.longest_wait.map(wait_of))) }
+                        td.num.wide { (words::or_dash(hour.line.mean_penalty.map(words::tenths))) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Page for QueuesPage {
+    fn title(&self) -> String {
+        "Queues".to_owned()
+    }
+
+    fn path(&self) -> String {
+        "/queues".to_owned()
+    }
+
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        let mut sections = Vec::with_capacity(self.queues.len());
+        for queue in &self.queues {
+            sections.push(queue.body()?);
+        }
+        Ok(html! {
+            h1 { "Queues" }
+            @for section in &sections { (section) }
+            p.note {
+                "A ticket is one or more players who queue together. Waits are in minutes and seconds, by the hour in which \
+                 a match took the ticket. A penalty is what the violations of rules that are not hard cost."
+            }
+            (hosting::body(site, &self.instances, &self.hosted))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_add_up() {
+        let hour = |hour, matched, waited, matches| QueueHour {
+            queue: "q".into(),
+            hour,
+            matched,
+            cancelled: 1,
+            expired: 0,
+            waited,
+            longest: waited,
+            matches,
+            penalty: 0.5 * matches as f64,
+        };
+        let rows = [hour(10, 2, 30_000, 1), hour(12, 0, 0, 0)];
+        let own: Vec<&QueueHour> = rows.iter().collect();
+        let summary = QueueSummary::new("q".into(), None, &own, 10);
+        assert_eq!(summary.hours.len(), HOURS as usize);
+        assert_eq!(summary.hours[0].from, Timestamp(10 * HOUR));
+        assert_eq!(summary.hours[1].line, QueueLine::default());
+        assert_eq!(summary.day.mean_wait, Some(15.0));
+        assert_eq!(summary.day.mean_penalty, Some(0.5));
+        assert_eq!((summary.day.matched, summary.day.cancelled), (2, 2));
+        assert_eq!(summary.hours[2].line.mean_wait, None);
+    }
+}

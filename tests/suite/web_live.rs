@@ -1,0 +1,356 @@
+//! The pages of what goes on now: running games, queues, and the comparison of rating systems.
+
+use std::{
+    fs,
+    io::{BufReader, Write},
+    net::TcpStream,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{
+    hostile::{self, SECRET, identity},
+    http::Pages,
+    process::{HANG, evenkeel, line},
+};
+
+/// An identity that is a secret, of a player without a name.
+const GUID: &str = "00112233445566778899aabbccddeeff";
+
+fn json(pages: &Pages, path: &str) -> Value {
+    let answer = pages.get(path);
+    assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+/// Waits until the data at a path are as wanted, and returns them.
+fn wait_for(pages: &Pages, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    let began = Instant::now();
+    loop {
+        let found = json(pages, path);
+        if wanted(&found) {
+            return found;
+        }
+        assert!(began.elapsed() < HANG, "{found}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Sends lines, and returns once the daemon has processed them.
+fn tell(stream: &mut BufReader<TcpStream>, lines: &str) {
+    let text = format!("{lines}PING\n");
+    stream.get_mut().write_all(text.as_bytes()).unwrap();
+    assert_eq!(line(stream), "PONG", "{lines}");
+}
+
+/// A game server with a running game. Two of its humans are those of the hostile season.
+pub fn play(pages: &Pages) -> BufReader<TcpStream> {
+    let mut stream = pages.daemon.connect();
+    stream
+        .get_mut()
+        .write_all(b"HELLO \"<b>arena</b>\"\n")
+        .unwrap();
+    assert!(line(&mut stream).starts_with("HELLO "));
+    let (one, other) = (identity(0), identity(1));
+    let lines = format!(
+        "GAME baseoa.ctf\nMAP \"<i>oasago2</i>\"\nJOIN {one} name=\"<script>x</script>\" team=0\n\
+         JOIN {other} name=\"^1Red^2Green\" team=1\nJOIN {GUID} team=1\nBOTJOIN Sarge 0\nSTART\nSCORE 0\n"
+    );
+    tell(&mut stream, &lines);
+    stream
+}
+
+fn seasons(variables: &[(&str, &str)]) -> (Pages, TempDir) {
+    let folder = TempDir::new().unwrap();
+    hostile::ingest_season(folder.path());
+    hostile::ingest(folder.path(), 24);
+    (Pages::start(folder.path(), variables), folder)
+}
+
+fn command(folder: &Path, words: &[&str]) {
+    let output = evenkeel(folder).args(words).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words:?}: {error}");
+}
+
+#[test]
+fn running_games_are_shown_without_identities() {
+    let (pages, folder) = seasons(&[]);
+    assert_eq!(json(&pages, "/live.json")["running"], 0);
+    assert!(pages.get("/live").body.contains("Nobody plays"));
+    let mut stream = play(&pages);
+    let live = json(&pages, "/live.json");
+    assert_eq!(
+        (&live["running"], &live["humans"], &live["bots"]),
+        (&1.into(), &3.into(), &1.into())
+    );
+    let game = &live["games"][0];
+    assert_eq!(game["scores"], serde_json::json!([1.0, 0.0]));
+    assert_eq!(game["map"], "<i>oasago2</i>");
+    assert!(game["began"].is_string() && game["connected"] == true);
+    let chance = game["chance"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&chance) && chance != 0.5, "{chance}");
+    let handle = json(&pages, &format!("/players/{}.json", identity(0)));
+    let handle = handle["player"]["handle"].as_str().unwrap();
+    assert_eq!(game["teams"][0][0]["handle"], handle);
+    assert_eq!(game["teams"][0][1]["bot"], true);
+    let board = json(&pages, "/rulesets/%3Ci%3Ectf%3C%2Fi%3E%26a.json");
+    let rows = board["rows"].as_array().unwrap().iter();
+    let playing = rows.filter(|row| row["plays_now"] == true).count();
+    assert_eq!((playing, board["now"].as_array().unwrap().len()), (2, 0));
+    let bots = json(&pages, "/rulesets/baseoa.ctf.json?kind=bot");
+    assert_eq!(bots["now"][0]["humans"], 3);
+    assert_eq!(
+        json(&pages, "/index.json")["now"][0]["server"],
+        "<b>arena</b>"
+    );
+    for path in [
+        "/live",
+        "/live.json",
+        "/",
+        "/index.json",
+        "/rulesets/baseoa.ctf?kind=bot",
+    ] {
+        let answer = pages.get(path);
+        for secret in [SECRET, GUID] {
+            assert!(!answer.body.contains(secret), "{path}");
+        }
+        if !path.contains(".json") {
+            assert!(
+                answer.body.contains(&format!("/players/{handle}")),
+                "{path}"
+            );
+            assert!(
+                !answer.body.contains("<script>x") && !answer.body.contains("<b>arena"),
+                "{path}"
+            );
+            let policy = answer.field("content-security-policy").unwrap();
+            assert_eq!(
+                policy.contains("script-src 'self'"),
+                path == "/live",
+                "{path}"
+            );
+        }
+    }
+    tell(&mut stream, "SCORE 1\nSCORE 1\n");
+    assert_eq!(
+        json(&pages, "/live.json")["games"][0]["scores"],
+        serde_json::json!([1.0, 2.0])
+    );
+    command(folder.path(), &["player", "hide", &identity(0)]);
+    let game = &json(&pages, "/live.json")["games"][0];
+    assert_eq!(
+        game["teams"][0][0],
+        serde_json::json!({"handle": null, "name": null, "bot": false})
+    );
+    for path in ["/live", "/", "/rulesets/baseoa.ctf?kind=bot"] {
+        let body = pages.get(path).body;
+        assert!(
+            !body.contains("&lt;script&gt;x") && !body.contains(handle),
+            "{path}"
+        );
+    }
+    command(folder.path(), &["player", "forget", &identity(1)]);
+    wait_for(&pages, "/live.json", |live| {
+        live["games"][0]["teams"][1][0]["handle"].is_null()
+    });
+    drop(stream);
+    wait_for(&pages, "/live.json", |live| {
+        live["games"][0]["connected"] == false
+    });
+    assert!(pages.get("/live").body.contains("the game server is away"));
+}
+
+#[test]
+fn a_game_that_is_over_is_not_in_play() {
+    let (pages, _folder) = seasons(&[("EVENKEEL_WEB_SHOW", "division")]);
+    let mut stream = play(&pages);
+    let live = pages.get("/live.json").body;
+    assert!(
+        live.contains("\"running\":1") && !live.contains("chance"),
+        "{live}"
+    );
+    assert!(!pages.get("/live").body.contains("chance"));
+    stream.get_mut().write_all(b"END\n").unwrap();
+    assert!(line(&mut stream).starts_with("END "));
+    let game = &json(&pages, "/live.json")["games"][0];
+    assert!(
+        game["began"].is_null() && game["scores"].as_array().unwrap().is_empty(),
+        "{game}"
+    );
+    let (one, other) = (identity(0), identity(1));
+    tell(
+        &mut stream,
+        &format!("LEAVE {one}\nLEAVE {other}\nLEAVE {GUID}\nBOTLEAVE Sarge\n"),
+    );
+    assert_eq!(json(&pages, "/live.json")["running"], 0);
+}
+
+#[test]
+fn the_reasons_of_balance_are_told_on_the_page_of_the_match() {
+    let folder = TempDir::new().unwrap();
+    hostile::ingest_season(folder.path());
+    let pages = Pages::start(folder.path(), &[]);
+    let mut stream = pages.daemon.connect();
+    let lines =
+        "GAME baseoa.ctf\nJOIN ann party=x\nJOIN bob party=x\nJOIN cid\nJOIN dan\nBALANCE seed=1\n";
+    stream.get_mut().write_all(lines.as_bytes()).unwrap();
+    let head = line(&mut stream);
+    let words: Vec<&str> = head.split(' ').collect();
+    assert_eq!(words[0], "BALANCE", "{head}");
+    let ratio: f64 = words[2].parse().unwrap();
+    for _ in 0..words[1].parse::<usize>().unwrap() {
+        line(&mut stream);
+    }
+    stream
+        .get_mut()
+        .write_all(b"START\nSCORE 0\nEND\n")
+        .unwrap();
+    let end = line(&mut stream);
+    let id = end.split(' ').nth(1).unwrap();
+    let game = wait_for(&pages, &format!("/matches/{id}.json"), |game| {
+        !game["reasons"].is_null()
+    });
+    let reasons = &game["reasons"];
+    assert!(
+        (reasons["ratio"].as_f64().unwrap() - ratio).abs() < 0.001,
+        "{reasons} and {head}"
+    );
+    assert_eq!(
+        (&reasons["humans"], &reasons["parties"]),
+        (&4.into(), &1.into())
+    );
+    assert_eq!(
+        (&reasons["parties_apart"], &reasons["torn"]),
+        (&0.into(), &Value::Null)
+    );
+    let page = pages.get(&format!("/matches/{id}")).body;
+    let share = format!("{:.0} %", 100.0 * ratio);
+    for part in [
+        "<h2>Why these teams</h2>",
+        &format!("The weaker team had {share} of the weight of the stronger one, among 4 humans."),
+        "1 party asked to be together; all were.",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+const QUEUE: &str = r#"
+[queue.quick]
+teams = 2
+size = 1
+ruleset = "baseoa.ctf"
+host = "none"
+
+[queue.quick.attributes]
+tier = "int 1..10"
+
+[[queue.quick.rule]]
+name = "tier spread"
+rule = "spread"
+of = "tier"
+at_most = 1
+weight = 0.5
+"#;
+
+#[test]
+fn queues_have_a_page_where_they_are_configured() {
+    let folder = TempDir::new().unwrap();
+    let pages = Pages::start(folder.path(), &[]);
+    for path in ["/queues", "/queues.json"] {
+        assert_eq!(pages.get(path).status, 404);
+    }
+    assert!(!pages.get("/").body.contains("/queues"));
+    drop(pages);
+    fs::write(folder.path().join("evenkeel.toml"), QUEUE).unwrap();
+    let pages = Pages::start(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
+    assert!(pages.get("/").body.contains("href=\"/queues\""));
+    assert!(
+        pages
+            .get("/queues")
+            .body
+            .contains("No ticket has left this queue")
+    );
+    let submit = |ticket: &str, player: &str, tier: u8| {
+        let lines =
+            format!("HELLO one\nENQUEUE quick {ticket}\nSEAT {player} tier={tier}\nSUBMIT\n");
+        let said = pages.daemon.ask(&lines);
+        assert!(
+            said.contains("QUEUED ") || said.contains("MATCHED "),
+            "{said}"
+        );
+    };
+    submit("t1", &identity(0), 4);
+    let waiting = json(&pages, "/queues.json");
+    assert_eq!(waiting["queues"][0]["tickets"], 1);
+    submit("t2", &identity(1), 7);
+    let found = wait_for(&pages, "/queues.json", |found| {
+        found["queues"][0]["day"]["matched"] == 2
+    });
+    let queue = &found["queues"][0];
+    assert_eq!(
+        (&queue["day"]["matches"], &queue["tickets"]),
+        (&1.into(), &0.into())
+    );
+    assert!(queue["day"]["mean_wait"].is_f64());
+    assert_eq!(queue["hours"].as_array().unwrap().len(), 24);
+    let rules = queue["rules"].as_array().unwrap();
+    let spread = rules
+        .iter()
+        .find(|rule| rule["rule"] == "tier spread")
+        .unwrap();
+    assert_eq!(spread["violated"], 1);
+    let cost = spread["mean_cost"].as_f64().unwrap();
+    let penalty = queue["day"]["mean_penalty"].as_f64().unwrap();
+    assert!(
+        cost > 0.0 && (cost - penalty).abs() < 0.01,
+        "{cost} and {penalty}"
+    );
+    submit("t3", &identity(2), 4);
+    let said = pages.daemon.ask("HELLO one\nCANCEL t3\n");
+    assert!(said.contains("CANCELLED t3"), "{said}");
+    wait_for(&pages, "/queues.json", |found| {
+        found["queues"][0]["day"]["cancelled"] == 1
+    });
+    let answer = pages.get("/queues");
+    assert!(answer.body.contains("tier spread") && answer.body.contains("<svg"));
+    assert!(!answer.body.contains(SECRET));
+    assert!(!pages.get("/queues.json").body.contains(SECRET));
+}
+
+#[test]
+fn rating_systems_are_compared_in_the_background() {
+    let (pages, _folder) = seasons(&[]);
+    let found = wait_for(&pages, "/systems.json", |found| {
+        !found["comparison"].is_null()
+    });
+    let comparison = &found["comparison"];
+    assert_eq!(
+        (&comparison["matches"], &comparison["reference"]),
+        (&84.into(), &"joint".into())
+    );
+    assert!(comparison["measured"].as_u64().unwrap() > 30);
+    let systems = comparison["systems"].as_array().unwrap();
+    assert_eq!(systems.len(), 13, "twelve systems and the base rate");
+    let losses: Vec<f64> = systems
+        .iter()
+        .map(|row| row["log_loss"].as_f64().unwrap())
+        .collect();
+    assert!(losses.is_sorted() && losses[0] > 0.0, "{losses:?}");
+    let joint = systems.iter().find(|row| row["system"] == "joint").unwrap();
+    assert!(joint["beside"].is_null() && joint["difference"].is_null());
+    assert_eq!(comparison["best"].as_array().unwrap().len(), 2);
+    let page = pages.get("/systems").body;
+    assert!(
+        page.contains("Computed on ") && page.contains("glicko2"),
+        "{page}"
+    );
+    assert_eq!(
+        json(&pages, "/systems.json"),
+        found,
+        "it is not computed for each visitor"
+    );
+}
