@@ -1,11 +1,8 @@
 //! Reads the matches of one player, and who was in them.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeSet, HashMap},
-};
+use std::{cmp::Reverse, collections::HashMap};
 
-use sqlx::{Row, SqliteConnection, SqlitePool};
+use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool};
 
 use super::boards::read_kind;
 use crate::{
@@ -113,18 +110,24 @@ async fn shown(
     tx: &mut SqliteConnection,
     persons: &[Counted],
 ) -> Result<HashMap<i64, (String, Kind, String)>, StoreError> {
-    let numbers: BTreeSet<i64> = persons.iter().map(|counted| counted.0).collect();
-    let numbers = serde_json::to_string(&numbers);
-    let numbers = numbers.map_err(|error| StoreError::BadValue(error.to_string()))?;
-    let query = sqlx::query(
+    let mut shown = HashMap::new();
+    if persons.is_empty() {
+        return Ok(shown);
+    }
+    let mut query = QueryBuilder::<Sqlite>::new(
         "SELECT p.person, p.handle, p.kind, p.player,
                 (SELECT w.name FROM weights w WHERE w.player = p.player AND w.kind = p.kind
                  ORDER BY w.last_seen DESC LIMIT 1) AS name
-         FROM json_each(?) j JOIN persons p ON p.person = j.value
-         WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)",
+         FROM persons p
+         WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
+           AND p.person IN (",
     );
-    let mut shown = HashMap::new();
-    for row in query.bind(numbers).fetch_all(tx).await? {
+    let mut list = query.separated(", ");
+    for counted in persons {
+        list.push_bind(counted.0);
+    }
+    query.push(")");
+    for row in query.build().fetch_all(tx).await? {
         let kind: Kind = read_kind(&row)?;
         let id = row.try_get("player")?;
         let (key, name) = (

@@ -1,9 +1,10 @@
 //! Reads how pages show the players of running games.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use sqlx::{Row, SqlitePool};
+use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
+use super::boards::read_kind;
 use crate::{
     domain::PlayerKey,
     store::{
@@ -17,44 +18,57 @@ pub(super) async fn present(
     pool: &SqlitePool,
     players: &[(PlayerKey, String)],
 ) -> Result<Vec<PresentPlayer>, StoreError> {
-    let keys: Vec<[&str; 2]> = players
-        .iter()
-        .map(|(key, _)| [key.kind.as_str(), key.id.as_str()])
-        .collect();
-    let keys = serde_json::to_string(&keys);
-    let keys = keys.map_err(|error| StoreError::BadValue(error.to_string()))?;
+    let mut tx = pool.begin().await?;
+    let own: BTreeSet<&str> = players.iter().map(|(key, _)| key.id.as_str()).collect();
+    let merged = "SELECT kind, player, into_player AS value FROM merged_players";
+    let merged = values(&mut tx, merged, &own).await?;
     // A merged identity is hidden with the one that it counts as.
-    let query = sqlx::query(
-        "SELECT j.key AS at, p.handle,
-                EXISTS (SELECT 1 FROM weights w
-                        WHERE w.player = p.player AND w.kind = p.kind AND w.place IS NOT NULL) AS has_page,
-                EXISTS (SELECT 1 FROM hidden_players h
-                        WHERE h.kind = j.value ->> 0
-                          AND h.player IN (j.value ->> 1, coalesce(m.into_player, j.value ->> 1))) AS hidden
-         FROM json_each(?) j
-         LEFT JOIN merged_players m ON m.kind = j.value ->> 0 AND m.player = j.value ->> 1
-         LEFT JOIN persons p ON p.kind = j.value ->> 0 AND p.player = coalesce(m.into_player, j.value ->> 1)
-         ORDER BY at",
-    );
-    let rows = query.bind(keys).fetch_all(pool).await?;
-    let mut hidden = BTreeSet::new();
-    let mut handles = vec![None; players.len()];
-    for row in rows {
-        let at = usize::try_from(row.try_get::<i64, _>("at")?).unwrap_or(usize::MAX);
-        if row.try_get("hidden")? {
-            hidden.insert(at);
-        } else if let Some(handle) = handles.get_mut(at)
-            && row.try_get("has_page")?
-        {
-            *handle = row.try_get("handle")?;
-        }
-    }
-    let show = |((at, (key, name)), handle): ((usize, &(PlayerKey, String)), Option<String>)| {
-        let gone = hidden.contains(&at) || is_forgotten(key, name);
+    let all: BTreeSet<&str> = own
+        .into_iter()
+        .chain(merged.values().map(String::as_str))
+        .collect();
+    let hidden = "SELECT kind, player, player AS value FROM hidden_players";
+    let hidden = values(&mut tx, hidden, &all).await?;
+    let handles = "SELECT p.kind, p.player, p.handle AS value FROM persons p";
+    let handles = values(&mut tx, handles, &all).await?;
+    let show = |(key, name): &(PlayerKey, String)| {
+        let counted = PlayerKey {
+            kind: key.kind,
+            id: merged.get(key).unwrap_or(&key.id).clone(),
+        };
+        let is_hidden = hidden.contains_key(key) || hidden.contains_key(&counted);
+        let gone = is_hidden || is_forgotten(key, name);
         PresentPlayer {
-            handle,
+            handle: handles.get(&counted).filter(|_| !gone).cloned(),
             name: (!gone).then(|| public_name(key, name.clone())),
         }
     };
-    Ok(players.iter().enumerate().zip(handles).map(show).collect())
+    Ok(players.iter().map(show).collect())
+}
+
+/// The values that a query has for players with these identities.
+async fn values(
+    tx: &mut SqliteConnection,
+    select: &str,
+    ids: &BTreeSet<&str>,
+) -> Result<BTreeMap<PlayerKey, String>, StoreError> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let mut query = QueryBuilder::<Sqlite>::new(select);
+    query.push(" WHERE kind IN ('human', 'bot') AND player IN (");
+    let mut list = query.separated(", ");
+    for id in ids {
+        list.push_bind((*id).to_owned());
+    }
+    query.push(")");
+    let rows = query.build().fetch_all(tx).await?;
+    let value = |row: &SqliteRow| {
+        let key = PlayerKey {
+            kind: read_kind(row)?,
+            id: row.try_get("player")?,
+        };
+        Ok((key, row.try_get("value")?))
+    };
+    rows.iter().map(value).collect()
 }
