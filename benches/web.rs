@@ -44,7 +44,10 @@ fn main() {
     std::fs::create_dir_all(&folder).unwrap();
     let database = folder.join("evenkeel.db");
     // Through the text of a file, as a path may contain anything.
-    let toml = format!("[store]\ndatabase = {:?}\n", database.display().to_string());
+    let toml = format!(
+        "[store]\ndatabase = {:?}\n[web]\nrequests_per_second = 0\n",
+        database.display().to_string()
+    );
     let config = Config::load(&toml, []).unwrap();
     let runtime = Runtime::new().unwrap();
     let began = Instant::now();

@@ -28,6 +28,7 @@
 //! | room | content |
 //! | --- | --- |
 //! | [`domain`] | identifiers, rulesets, match records |
+//! | [`metrics`] | counters that cost nothing, and the text in which Prometheus reads them |
 //! | [`access`] | who may connect, with which rights, and how fast |
 //! | [`partition`] | choosing teams: problem → ranked splits → one pick |
 //! | [`rating`] | one file per rating system, behind one trait |
@@ -49,13 +50,14 @@
 //! | [`deliveries`] | the tasks that send events to webhooks |
 //! | [`service`] | joins store, learning, sessions and queues |
 //! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
-//! | [`web`] | HTTP: statistics pages, made of the read models of the store |
+//! | [`watch`] | what operators watch: metrics, the status, warnings |
+//! | [`web`] | HTTP: statistics pages, made of the read models of the store; metrics |
 //! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
 //! | [`config`] | the configuration file |
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
 //!
-//! The first fourteen are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! The first fifteen are pure: no runtime, database, log, files, clock or global random numbers. Time
 //! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
@@ -128,6 +130,8 @@
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |
 //! | checkpoint | the stored state of a fold |
 //! | handle | the public name of a player in addresses: a keyed hash, which does not reveal the identity |
+//! | metric | a number about the running daemon, for those who operate it |
+//! | status | how the daemon is: its metrics in short, and what is wrong |
 //! | person | a player who is in a rated match, under the identity that all their matches count for |
 //!
 //! To *record* is to write a match to the store; to *wait* is to await with a time-out; to *poll*
@@ -165,6 +169,7 @@ pub mod learning;
 pub mod lobby;
 pub mod logs;
 pub mod matchmaking;
+pub mod metrics;
 pub mod partition;
 pub mod protocol;
 pub mod queues;
@@ -175,5 +180,6 @@ pub mod session;
 pub mod sidecar;
 pub mod store;
 pub mod tickets;
+pub mod watch;
 pub mod web;
 pub mod webhooks;

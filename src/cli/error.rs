@@ -28,6 +28,8 @@ pub(super) enum CliError {
     Input(String),
     #[error("{0}")]
     Damaged(String),
+    #[error("{0}")]
+    Unreachable(String),
     #[error(transparent)]
     Delivery(DeliveryError),
     #[error(transparent)]

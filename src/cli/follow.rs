@@ -27,7 +27,7 @@ pub(super) struct FollowArgs {
 
 pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
-    log_to_stderr(&config.log.filter)?;
+    log_to_stderr(&config.log)?;
     let mut shutdown = ShutdownSignal::install()?;
     let service = open(&config, true).await?;
     service.learning().refresh().await?;

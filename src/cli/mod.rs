@@ -27,6 +27,7 @@ mod replay;
 mod serve;
 mod sidecar;
 mod simulate;
+mod status;
 mod table;
 mod token;
 mod webhook;
@@ -43,7 +44,7 @@ use std::{
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, LogFormat, LogSection},
     daemon,
     logs::Archive,
     service::Service,
@@ -71,6 +72,7 @@ enum Command {
     Rebuild(rebuild::RebuildArgs),
     Backup(backup::BackupArgs),
     Check(check::CheckArgs),
+    Status(status::DaemonStatusArgs),
     Evaluate(evaluate::EvaluateArgs),
     Match(matches::MatchArgs),
     Player(player::PlayerArgs),
@@ -142,6 +144,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Export(args) => block_on(export::run(args)).map(done),
         Command::Weights(args) => block_on(weights::run(args)).map(done),
         Command::Backup(args) => block_on(backup::run(args)).map(done),
+        Command::Status(args) => status::run(&args),
         Command::Check(args) => block_on(check::run(args)).map(done),
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
@@ -211,17 +214,22 @@ fn archive(config: &Config) -> Result<Option<Arc<Archive>>, CliError> {
     Ok(daemon::open_archive(config)?)
 }
 
-/// Sends the log of this process to stderr; `filter` is the value of `log.filter`.
-fn log_to_stderr(filter: &str) -> Result<(), CliError> {
-    let filter = tracing_subscriber::EnvFilter::try_new(filter)?;
-    // Names come from untrusted players: the formatter escapes control sequences.
-    tracing_subscriber::fmt()
+/// Sends the log of this process to stderr.
+fn log_to_stderr(log: &LogSection) -> Result<(), CliError> {
+    let filter = tracing_subscriber::EnvFilter::try_new(&log.filter)?;
+    // Names come from untrusted players: both formats escape control sequences.
+    let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
         // A full disk must not end the program because its log cannot be written either.
-        .log_internal_errors(false)
-        .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
-        .init();
+        .log_internal_errors(false);
+    match log.format {
+        LogFormat::Text => {
+            let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
+            lines.with_ansi(is_terminal).init();
+        }
+        LogFormat::Json => lines.json().with_ansi(false).init(),
+    }
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, log_to_stderr};
 use crate::{
-    config::WebAddress,
+    config::{LogFormat, WebAddress},
     daemon::{Daemon, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading},
 };
 
@@ -21,6 +21,9 @@ pub(super) struct ServeArgs {
     /// Serve the statistics pages on this address instead of the configured one; "off" serves none
     #[arg(long, value_name = "ADDRESS:PORT")]
     web: Option<WebAddress>,
+    /// Log in this format instead of the configured one
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
 }
 
 pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
@@ -32,7 +35,10 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
         config.web.listen = web;
         config.web.listen_is_set = true;
     }
-    log_to_stderr(&config.log.filter)?;
+    if let Some(format) = args.log_format {
+        config.log.format = format;
+    }
+    log_to_stderr(&config.log)?;
     // Install this first, so that a signal during the start is not lost.
     let mut shutdown = ShutdownSignal::install()?;
     let signal = ReloadSignal::install()?;

@@ -3,6 +3,8 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
+use clap::ValueEnum;
+use ipnet::IpNet;
 use serde::Deserialize;
 
 use super::{
@@ -94,6 +96,10 @@ pub struct WebSection {
     /// taken.
     #[serde(skip)]
     pub listen_is_set: bool,
+    #[serde(deserialize_with = "values::networks")]
+    pub metrics_from: Vec<IpNet>,
+    #[serde(deserialize_with = "values::optional_address")]
+    pub metrics_listen: Option<SocketAddr>,
     #[serde(flatten)]
     pub pages: WebSettings,
 }
@@ -119,6 +125,17 @@ pub struct StoreSection {
 pub struct LogSection {
     #[serde(deserialize_with = "values::filter")]
     pub filter: String,
+    pub format: LogFormat,
+}
+
+/// The values of `[log] format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// One line of text for each event, for people.
+    Text,
+    /// One JSON object on each line, for programs.
+    Json,
 }
 
 /// The keys of section `[auto_balance]`.

@@ -24,7 +24,7 @@ use check::Fault;
 pub use clients::ClientSection;
 pub use error::ConfigError;
 pub use keys::{
-    AutoBalanceSection, Config, FollowSection, IngestSection, LogSection, RulesPreset,
+    AutoBalanceSection, Config, FollowSection, IngestSection, LogFormat, LogSection, RulesPreset,
     SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
 };
 pub use values::{ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress};

@@ -9,6 +9,7 @@
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
+mod backups;
 mod error;
 mod file_limit;
 mod pages;
@@ -28,12 +29,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     config::Config,
     deliveries::Deliveries,
-    domain::Timestamp,
     logs::{Archive, Follower, LogError},
     server::{self, Gate, Limits, Listeners, TlsIdentity, TlsListener},
     service::Service,
-    session::Clock,
-    store::{self, BackedUp, BackupError, Backups},
+    store::{self, Backups},
+    watch::{BackupMetrics, Watched},
 };
 
 pub use error::DaemonError;
@@ -45,10 +45,6 @@ pub use shutdown::{ReloadSignal, ShutdownSignal};
 /// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
 /// archive and the end of all tasks together. The rest of a second is left to the end of the process.
 const LAST_WRITES: Duration = Duration::from_millis(900);
-/// How often the daemon looks whether a backup is due, and tries one again that has failed.
-const LOOK: Duration = Duration::from_secs(60);
-const HOUR: Duration = Duration::from_secs(60 * 60);
-
 /// A daemon that has opened everything and does not serve yet.
 pub struct Daemon {
     listeners: Listeners,
@@ -59,7 +55,8 @@ pub struct Daemon {
     follower: Option<(Follower, Duration)>,
     backups: Option<Backups>,
     deliveries: Deliveries,
-    pages: Option<PageServer>,
+    pages: PageServer,
+    watched: Arc<Watched>,
 }
 
 impl std::fmt::Debug for Daemon {
@@ -98,16 +95,25 @@ impl Daemon {
         if !address.ip().is_loopback() && config.server.allow_anonymous {
             tracing::warn!("every host that reaches {address} can use this daemon");
         }
-        let pages = PageServer::open(&config.web, &service).await?;
+        let backups = config.backups();
+        let mut watched = Watched::new(service.clone());
+        watched.gate = Some(gate.clone());
+        watched.followed = follower.as_ref().map(|(one, _)| one.metrics().clone());
+        watched.hooks = deliveries.metrics();
+        watched.backups = backups.as_ref().map(|_| Arc::default());
+        watched.database = Some(config.store.database.clone());
+        let watched = Arc::new(watched);
+        let pages = PageServer::open(&config.web, &service, &watched).await?;
         Ok(Self {
             listeners,
             service,
             limits: config.server.limits,
             gate,
             follower,
-            backups: config.backups(),
+            backups,
             deliveries,
             pages,
+            watched,
         })
     }
 
@@ -138,8 +144,11 @@ impl Daemon {
         tasks.spawn(service_manager::watchdog());
         if let Some(backups) = self.backups {
             let clock = self.service.sessions().clock().clone();
-            tasks.spawn(back_up_daily(backups, clock));
+            let metrics: Arc<BackupMetrics> = self.watched.backups.clone().unwrap_or_default();
+            tasks.spawn(backups::back_up_daily(backups, clock, metrics));
         }
+        let watched = self.watched;
+        tasks.spawn(async move { watched.run().await });
         if let Ok(address) = self.listeners.plain.local_addr() {
             service_manager::ready(&format!("serving game servers at {address}"));
         }
@@ -149,9 +158,7 @@ impl Daemon {
         });
         let deliveries = self.deliveries.run(tasks.stop.clone());
         tasks.tracker.spawn(deliveries);
-        if let Some(pages) = self.pages {
-            pages.start(&tasks, self.limits);
-        }
+        self.pages.start(&tasks, self.limits);
         let service = self.service;
         let shutdown = async {
             shutdown.await;
@@ -194,35 +201,6 @@ pub async fn run(
         .await;
     write_backlog(&service, deadline).await;
     tasks.end(deadline).await;
-}
-
-/// Makes backups when they are due. Never returns. While a backup fails, the log says so once an hour at most.
-async fn back_up_daily(backups: Backups, clock: Arc<dyn Clock>) {
-    let mut failed: Option<Instant> = None;
-    loop {
-        match back_up_if_due(backups.clone(), clock.now()).await {
-            Ok(None) => failed = None,
-            Ok(Some(done)) => {
-                failed = None;
-                let (name, removed, outdated) = (done.name, done.removed, done.outdated);
-                tracing::info!(name, removed, outdated, "the database is backed up");
-            }
-            Err(error) if failed.is_none_or(|at| at.elapsed() >= HOUR) => {
-                failed = Some(Instant::now());
-                tracing::error!(%error, "the database cannot be backed up");
-            }
-            Err(_) => {}
-        }
-        tokio::time::sleep(LOOK).await;
-    }
-}
-
-/// Makes a backup on a thread that may block: the folder may be on a disk that does not answer.
-async fn back_up_if_due(backups: Backups, now: Timestamp) -> Result<Option<BackedUp>, BackupError> {
-    let runtime = tokio::runtime::Handle::current();
-    let work = move || runtime.block_on(backups.make_if_due(now));
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(BackupError::Ended(error)))
 }
 
 /// Writes the backlog. What is still in it at the deadline is lost, except for games in the journal.

@@ -1,6 +1,6 @@
-//! The statistics pages of the daemon.
+//! What the daemon serves over HTTP: the statistics pages, and metrics for operators.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{net::TcpListener, time::sleep};
 
@@ -9,63 +9,74 @@ use crate::{
     config::{WebAddress, WebSection},
     server::Limits,
     service::Service,
+    watch::Watched,
     web::{self, Site},
 };
 
-/// The listener of the pages, and what they show.
+/// The listeners over HTTP, and what they show.
 pub(super) struct PageServer {
-    listener: TcpListener,
     site: Arc<Site>,
     service: Arc<Service>,
+    /// The listener of the pages, if there are any.
+    pages: Option<TcpListener>,
+    /// The listener that serves only metrics, if there is one.
+    metrics: Option<TcpListener>,
 }
 
 /// How often it is checked whether the rating systems are to be compared.
 const COMPARISONS: Duration = Duration::from_secs(60);
 
 impl PageServer {
-    /// Binds the address of the pages. `None` if there are to be none, or if another program has the
-    /// default address.
+    /// Binds the addresses of the pages and of the metrics. There are no pages if there are to be none, or if
+    /// another program has the default address.
     ///
     /// # Errors
-    /// Fails if the address that the operator has set cannot be bound.
+    /// Fails if an address that the operator has set cannot be bound.
     pub(super) async fn open(
         web: &WebSection,
         service: &Arc<Service>,
-    ) -> Result<Option<Self>, DaemonError> {
-        let WebAddress::At(address) = web.listen else {
-            return Ok(None);
+        watched: &Arc<Watched>,
+    ) -> Result<Self, DaemonError> {
+        let pages = listen(web).await?;
+        let metrics = match web.metrics_listen {
+            None => None,
+            Some(address) => Some(bind(address).await?),
         };
-        let listener = match TcpListener::bind(address).await {
-            Ok(listener) => listener,
-            Err(error) if !web.listen_is_set && error.kind() == io::ErrorKind::AddrInUse => {
-                tracing::warn!(
-                    "there are no statistics pages: another program has {address}; see [web] listen"
-                );
-                return Ok(None);
-            }
-            Err(source) => return Err(DaemonError::Listen { address, source }),
-        };
-        let bound = listener.local_addr()?;
         let base = &web.pages.base_path;
-        tracing::info!("statistics pages are at http://{bound}{base}/");
-        let site = Arc::new(Site::new(service.clone(), web.pages.clone()));
-        Ok(Some(Self {
-            listener,
-            site,
+        if let Some(listener) = &pages {
+            let bound = listener.local_addr()?;
+            tracing::info!("statistics pages are at http://{bound}{base}/");
+        }
+        if let Some(listener) = &metrics {
+            let bound = listener.local_addr()?;
+            tracing::info!("metrics are at http://{bound}/metrics");
+        }
+        let site = Site::new(service.clone(), web.pages.clone());
+        let from = web.metrics_from.clone();
+        let site = site.with_metrics(watched.clone(), from, metrics.is_none());
+        Ok(Self {
+            site: Arc::new(site),
+            pages,
+            metrics,
             service: service.clone(),
-        }))
+        })
     }
 
-    /// Serves the pages until the tasks are stopped.
+    /// Serves until the tasks are stopped.
     pub(super) fn start(self, tasks: &Tasks, limits: Limits) {
-        let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
         let drain = limits.drain_seconds.duration();
-        let serving = web::run(self.listener, self.site, tracker, stop, drain);
-        tasks.tracker.spawn(serving);
-        let comparing = compare_systems(self.service);
-        let stop = tasks.stop.clone();
-        let comparing = async move { stop.run_until_cancelled(comparing).await };
-        tasks.tracker.spawn(comparing);
+        if let Some(listener) = self.pages {
+            let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
+            let serving = web::run(listener, self.site.clone(), tracker, stop, drain);
+            tasks.tracker.spawn(serving);
+            let service = self.service;
+            tasks.spawn(async move { compare_systems(service).await });
+        }
+        if let Some(listener) = self.metrics {
+            let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
+            let serving = web::run_metrics(listener, self.site, tracker, stop, drain);
+            tasks.tracker.spawn(serving);
+        }
     }
 }
 
@@ -83,4 +94,28 @@ async fn compare_systems(service: Arc<Service>) {
         }
         sleep(COMPARISONS).await;
     }
+}
+
+/// The listener of the pages.
+async fn listen(web: &WebSection) -> Result<Option<TcpListener>, DaemonError> {
+    let WebAddress::At(address) = web.listen else {
+        return Ok(None);
+    };
+    match bind(address).await {
+        Ok(listener) => Ok(Some(listener)),
+        Err(DaemonError::Listen { source, .. })
+            if !web.listen_is_set && source.kind() == io::ErrorKind::AddrInUse =>
+        {
+            tracing::warn!(
+                "there are no statistics pages: another program has {address}; see [web] listen"
+            );
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, DaemonError> {
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|source| DaemonError::Listen { address, source })
 }

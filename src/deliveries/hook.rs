@@ -6,7 +6,7 @@ use rand::{TryRng, rngs::SysRng};
 use tokio::{task::spawn_blocking, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::{Delays, HookSender, WebhookSettings};
+use super::{Delays, HookMetrics, HookSender, WebhookSettings};
 use crate::{
     session::Clock,
     store::{HookNote, HookWaits, Store, StoreError},
@@ -17,6 +17,8 @@ use crate::{
 const POLL: Duration = Duration::from_millis(250);
 /// The delay before a database that failed is asked again.
 const RETRY: Duration = Duration::from_secs(1);
+/// How often the events that wait are counted, in milliseconds.
+const COUNT: u64 = 5_000;
 /// The most events that are read at once.
 const BATCH: u32 = 32;
 /// How long a delivery may remain without a note of it, in milliseconds.
@@ -43,6 +45,9 @@ pub(super) struct Hook {
     is_noted: bool,
     noted_at: u64,
     is_broken: bool,
+    metrics: Arc<HookMetrics>,
+    /// The millisecond of the clock at which the events that wait were last counted.
+    counted_at: Option<u64>,
 }
 
 impl Hook {
@@ -67,7 +72,14 @@ impl Hook {
             is_noted: true,
             noted_at: 0,
             is_broken: false,
+            metrics: HookMetrics::new(&settings.name.to_string()),
+            counted_at: None,
         }
+    }
+
+    /// What is counted about this webhook.
+    pub(super) fn metrics(&self) -> Arc<HookMetrics> {
+        self.metrics.clone()
     }
 
     /// Sends events until `stop` is cancelled.
@@ -100,6 +112,7 @@ impl Hook {
 
     /// Sends the next event. Returns how long to wait before the next step.
     async fn step(&mut self) -> Result<Duration, StoreError> {
+        self.count_waiting().await?;
         if self.ready.is_empty() {
             self.fetch().await?;
         }
@@ -124,6 +137,20 @@ impl Hook {
         }
     }
 
+    /// Counts the events that wait, every few seconds.
+    async fn count_waiting(&mut self) -> Result<(), StoreError> {
+        let now = self.clock.millis();
+        let is_new = |at: u64| now.saturating_sub(at) < COUNT;
+        if self.counted_at.is_some_and(is_new) {
+            return Ok(());
+        }
+        let rows = self.store.hook_rows().await?;
+        let own = rows.into_iter().find(|row| row.name == self.name);
+        self.metrics.waiting.set(own.map_or(0, |row| row.waiting));
+        self.counted_at = Some(now);
+        Ok(())
+    }
+
     /// Reads the next events, after those that are beyond the bounds were dropped.
     async fn fetch(&mut self) -> Result<(), StoreError> {
         let last = self.store.last_event().await?;
@@ -137,6 +164,7 @@ impl Hook {
         };
         let (dropped, position) = self.store.bound_events(&self.name, waits).await?;
         if dropped > 0 {
+            self.metrics.dropped.add(dropped);
             let webhook = &self.name;
             tracing::warn!(
                 webhook,
@@ -183,6 +211,7 @@ impl Hook {
                     );
                 }
                 self.note.delivered += 1;
+                self.metrics.delivered.count();
                 self.go_on(event).await?;
                 Ok(Duration::ZERO)
             }
@@ -195,6 +224,7 @@ impl Hook {
                     "an event is dropped: the receiver refuses it"
                 );
                 self.note.dropped += 1;
+                self.metrics.dropped.count();
                 self.go_on(event).await?;
                 Ok(Duration::ZERO)
             }
@@ -231,6 +261,7 @@ impl Hook {
     async fn fail(&mut self, answer: HookAnswer) -> Result<Duration, StoreError> {
         let (tries, why) = (self.note.tries, answer.describe());
         let wait = (self.delays)(tries, roll(), &answer);
+        self.metrics.failed.count();
         if tries.is_power_of_two() {
             let (webhook, seconds) = (&self.name, wait.as_secs_f32());
             tracing::warn!(

@@ -12,6 +12,7 @@
 
 mod error;
 mod hook;
+mod metrics;
 mod send;
 mod settings;
 mod url;
@@ -28,6 +29,7 @@ use crate::{
 };
 
 pub use error::DeliveryError;
+pub use metrics::HookMetrics;
 pub use send::HookSender;
 pub use settings::{HookName, MAX_HOOKS, WebhookSettings};
 pub use url::HookUrl;
@@ -76,6 +78,11 @@ impl Deliveries {
         let kinds: Vec<_> = settings.iter().map(kinds).collect();
         store.set_webhooks(&kinds).await?;
         Ok(Self { hooks })
+    }
+
+    /// What is counted about each webhook.
+    pub fn metrics(&self) -> Vec<Arc<HookMetrics>> {
+        self.hooks.iter().map(Hook::metrics).collect()
     }
 
     /// Sends events until `stop` is cancelled. Then notes what was delivered.

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::derive::FOLD_VERSION;
+use super::{derive::FOLD_VERSION, prediction::Predictions};
 use crate::{domain::Ruleset, rating::SystemName, store::Cursor};
 
 /// "EVKC" and the version of the layout. Change it when [`Checkpoint`] or a rating system's state changes.
-const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x04";
+const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x05";
 /// Bytes before the encoded state: the header, the version of the fold, the checksum.
 const PREFIX: usize = 8 + 4 + 32;
 /// Larger states are not stored: writing them would take longer than folding the matches again.
@@ -32,6 +32,8 @@ pub(super) struct Checkpoint {
     pub last_match: i64,
     /// How many of the folded matches are rated.
     pub rated: u64,
+    /// How good the predictions for them were.
+    pub predictions: Predictions,
     /// The number of matches on which the rating systems were last compared.
     pub judged: usize,
     /// The state of each rating system's fold.
@@ -82,6 +84,7 @@ mod tests {
             matches: 3,
             last_match: 4,
             rated: 2,
+            predictions: Predictions::default(),
             judged: 0,
             folds: [(SystemName::Joint, vec![1, 2, 3])].into(),
             chosen: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! Derives weights from the stored matches.
 
 use sha2::{Digest, Sha256};
+use tokio::time::Instant;
 use tracing::Span;
 
 use super::{Learning, LearningError, Settings, learned::Learned};
@@ -91,7 +92,9 @@ impl Learning {
     ) -> Result<bool, LearningError> {
         // The lock admits one caller at a time. The state is put back only after a complete fold.
         let mut slot = self.learned.lock().await;
+        let began = Instant::now();
         loop {
+            self.metrics.begin();
             let overrides = self.store.overrides().await?;
             let key = self.key(&overrides);
             let (stored, _) = self.store.extent().await?;
@@ -130,6 +133,10 @@ impl Learning {
             if (due || !other) && (all || new >= CHECKPOINT_EVERY) {
                 learned = self.write_checkpoint(learned, &key).await?;
             }
+            if learned.matches != known || due {
+                self.metrics.folded(began.elapsed().as_secs_f64());
+            }
+            self.metrics.caught_up();
             *slot = Some((key, learned));
             return Ok(due);
         }

@@ -11,7 +11,7 @@ use std::{
     time::Instant,
 };
 
-use super::{Settings, checkpoint::Checkpoint, rulings};
+use super::{Settings, checkpoint::Checkpoint, prediction::Predictions, rulings};
 use crate::{
     domain::{
         Kind, MatchRecord, Outcome, PatternError, PlayerKey, RoleWeights, Rulebook, Ruleset,
@@ -35,6 +35,8 @@ pub(super) struct Learned {
     pub(super) rated: u64,
     /// Rulings that have not been written to disk yet.
     pub(super) pending: Vec<RulingRow>,
+    /// How good the predictions for the folded matches were.
+    pub(super) predictions: Predictions,
     pub(super) knowledge: Knowledge,
     /// Ids of the matches that an operator has made void.
     void: BTreeSet<i64>,
@@ -95,6 +97,7 @@ impl Learned {
             last_match: 0,
             rated: 0,
             pending: Vec::new(),
+            predictions: Predictions::default(),
             knowledge: Knowledge {
                 folds: systems.iter().map(fold).collect(),
                 chosen: BTreeMap::new(),
@@ -132,6 +135,7 @@ impl Learned {
             match ruling {
                 Some(Ok(ruling)) => {
                     self.rated += u64::from(ruling.rated.is_ok());
+                    self.predictions.add(ruling.chance, record.outcome);
                     let mut row = rulings::row(id, &record, &seats, &ruling);
                     if self.void.contains(&id) {
                         row.unrated = Some(VOID);
@@ -217,6 +221,7 @@ impl Learned {
                 matches: self.matches,
                 last_match: self.last_match,
                 rated: self.rated,
+                predictions: self.predictions.clone(),
                 judged: self.judged,
                 folds,
                 chosen: self.knowledge.chosen.clone(),
@@ -257,6 +262,7 @@ impl Learned {
         learned.checkpointed = checkpoint.matches;
         learned.last_match = checkpoint.last_match;
         learned.rated = checkpoint.rated;
+        learned.predictions = checkpoint.predictions;
         learned.judged = checkpoint.judged;
         learned.remarked = checkpoint.remarked;
         Some(learned)

@@ -13,7 +13,9 @@ mod derive;
 mod error;
 mod learned;
 mod matches;
+mod metrics;
 mod poll;
+mod prediction;
 mod ranks;
 mod resume;
 mod rulings;
@@ -28,7 +30,7 @@ use std::sync::{
 };
 
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 use tracing::Span;
 
 use crate::{
@@ -39,6 +41,7 @@ use crate::{
 pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
 pub use derive::Rebuilt;
 pub use error::LearningError;
+pub use metrics::{LearnedFigures, LearningMetrics};
 pub use ranks::DisplayedRank;
 pub use settings::Settings;
 pub use standings::{Facts, Standings, View};
@@ -64,6 +67,9 @@ pub struct Learning {
     cause: Mutex<Span>,
     /// One of [`FRESH`], [`STARTING`], [`OLD`] and [`CURRENT`].
     phase: AtomicU8,
+    metrics: LearningMetrics,
+    /// The beginning of the milliseconds in the metrics.
+    began: Instant,
 }
 
 /// Nothing is published, and there are no matches to derive weights from.
@@ -102,6 +108,8 @@ impl Learning {
             recorded: Notify::new(),
             cause: Mutex::new(Span::none()),
             phase: AtomicU8::new(FRESH),
+            metrics: LearningMetrics::default(),
+            began: Instant::now(),
         })
     }
 
@@ -136,6 +144,16 @@ impl Learning {
         &self.behaviour
     }
 
+    /// What is counted about learning.
+    pub fn metrics(&self) -> &LearningMetrics {
+        &self.metrics
+    }
+
+    /// The milliseconds of the metrics, now.
+    pub fn millis(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// The settings with which this process derives weights.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -158,6 +176,7 @@ impl Learning {
 
     /// Publishes the weights of a learned state. `current` is false for the state of a checkpoint.
     fn publish(&self, learned: &Learned, current: bool) {
+        self.metrics.publish(learned);
         let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
         *self.standings.write() = fresh;
         let phase = if current { CURRENT } else { OLD };

@@ -27,6 +27,7 @@ impl Learning {
                 Ok(true) => tracing::info!("weights derived from the stored matches"),
                 Ok(false) => {}
                 Err(error) => {
+                    self.metrics.failed();
                     tracing::warn!(%error, "cannot derive weights, trying again");
                     self.check_file(&mut in_place);
                     sleep(RETRY).await;
@@ -39,6 +40,7 @@ impl Learning {
 
     async fn poll_until_dropped(&self, mut in_place: bool) {
         while let Err(error) = self.poll(&mut in_place).await {
+            self.metrics.failed();
             tracing::warn!(%error, "cannot check for new matches, trying again");
             self.check_file(&mut in_place);
             sleep(RETRY).await;
@@ -64,6 +66,7 @@ impl Learning {
                 let now = (self.store.derived_from().await?, self.store.extent().await?);
                 if pulse.as_ref() != Some(&now) {
                     (pulse, changed, behind) = (Some(now), Instant::now(), true);
+                    self.metrics.waits(self.millis());
                 }
             }
             self.check_file(in_place);
@@ -97,6 +100,7 @@ impl Learning {
     /// Notifies [`learn_recorded`](Self::learn_recorded) that this process has recorded a match.
     /// Log lines about learning from it belong to the current span.
     pub fn match_recorded(&self) {
+        self.metrics.waits(self.millis());
         let mut cause = self.cause.lock();
         if cause.is_none() {
             *cause = Span::current();
@@ -112,6 +116,7 @@ impl Learning {
             let cause = std::mem::replace(&mut *self.cause.lock(), Span::none());
             let learning = async {
                 if let Err(error) = self.learn(RefreshMode::KeepOthers, |_| ()).await {
+                    self.metrics.failed();
                     tracing::warn!(%error, "cannot learn from a match, trying again");
                     sleep(RETRY).await;
                     self.match_recorded();

@@ -32,7 +32,7 @@ pub use archive::{Archive, ArchivedLog, LogOrigin, Spool};
 pub use error::LogError;
 pub use events::IngestEvent;
 pub use folder::log_files;
-pub use follow::{Follow, Follower};
+pub use follow::{Follow, FollowMetrics, Follower};
 pub use ingest::{Ingest, IngestCounts};
 pub use log_file::{CountingFile, LogBytes, LogChunks, LogFile};
 pub use read_matches::read_matches;

@@ -26,7 +26,8 @@ pub enum Code {
 }
 
 impl Code {
-    const ALL: [Self; 10] = [
+    /// All codes, in the order of their numbers (`code as usize`).
+    pub const ALL: [Self; 10] = [
         Self::UnknownCommand,
         Self::BadArgument,
         Self::TooLong,

@@ -29,7 +29,9 @@ pub use host_push::{HostPush, HostPushReader, HostSession};
 pub use notice::{HostNotice, HostSeat, Notice};
 pub use push::Push;
 pub use reply::{QueueLine, Received, Reply, ReplyReader, TicketReply};
-pub use request::{Charge, Demand, HostRequest, Join, QueueRequest, ReplyRule, Request, Token};
+pub use request::{
+    Charge, Demand, HostRequest, Join, QueueRequest, ReplyRule, Request, Token, Verb,
+};
 
 /// The version of the protocol that the reply to HELLO names.
 pub const VERSION: u32 = 1;

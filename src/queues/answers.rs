@@ -81,6 +81,7 @@ impl Task<'_> {
                 Answer::Done
             }
             Ask::Configure(queues) => {
+                self.shared.metrics.configure(queues.keys());
                 self.configure(queues);
                 Answer::Done
             }

@@ -31,6 +31,7 @@ mod instances;
 mod known;
 mod links;
 mod listeners;
+mod metrics;
 mod pool;
 mod replay;
 mod rounds;
@@ -63,6 +64,7 @@ pub use error::{ConfigureError, QueuesError};
 pub use host_ask::HostPlan;
 pub use links::{HostNews, Link, OpenSeat, Opening};
 pub use listeners::{Heard, Listener};
+pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
 pub use replay::{Replayed, replay};
 pub use shared::RoundCores;
 pub use threads::Threads;
@@ -98,6 +100,8 @@ impl Queues {
         allocator: Option<Allocator>,
     ) -> Result<Self, QueueError> {
         let queues = configured(settings, &BTreeMap::new())?;
+        let metrics = Arc::new(QueueMetrics::default());
+        metrics.configure(queues.keys());
         let (calls, receiver) = mpsc::channel(CALLS);
         Ok(Self {
             shared: Arc::new(Shared {
@@ -109,6 +113,7 @@ impl Queues {
                 cores: RwLock::new(Arc::new(Threads::of_rounds())),
                 allocator: allocator.map(|one| (Arc::new(one), calls.clone())),
                 stop: CancellationToken::new(),
+                metrics,
             }),
             calls,
             receiver: Mutex::new(Some(receiver)),
@@ -119,6 +124,11 @@ impl Queues {
     /// that panics there costs no ticket: the round begins again.
     pub fn search_on(&self, cores: RoundCores) {
         *self.shared.cores.write() = cores;
+    }
+
+    /// What is counted about the queues.
+    pub fn metrics(&self) -> &QueueMetrics {
+        &self.shared.metrics
     }
 
     /// Runs the queues until [`stop`](Self::stop). Only the first call does anything.

@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::{
-    Shared,
+    QueueMetrics, Shared,
     aside::Aside,
     backfill::seeking,
     hosting::Hosting,
@@ -37,13 +37,14 @@ const AGAIN: Duration = Duration::from_millis(AGAIN_MILLIS);
 const FAILURES: u32 = 2;
 
 /// The rounds of all queues.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Rounds {
     running: JoinSet<Found>,
     /// The queue of each round that runs.
     names: HashMap<Id, String>,
     queues: BTreeMap<String, LastRound>,
     cancelled: Arc<AtomicBool>,
+    metrics: Arc<QueueMetrics>,
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +87,17 @@ impl LastRound {
 }
 
 impl Rounds {
+    /// No round runs yet.
+    pub fn new(metrics: &Arc<QueueMetrics>) -> Self {
+        Self {
+            running: JoinSet::new(),
+            names: HashMap::new(),
+            queues: BTreeMap::new(),
+            cancelled: Arc::default(),
+            metrics: metrics.clone(),
+        }
+    }
+
     /// Notes that tickets have come or gone.
     pub fn changed(&mut self) {
         self.queues.values_mut().for_each(|last| last.stale = true);
@@ -137,10 +149,11 @@ impl Rounds {
             }
         };
         let name = self.names.remove(&id).unwrap_or_default();
-        let last = self.queues.entry(name).or_default();
+        let last = self.queues.entry(name.clone()).or_default();
         last.end(found.is_none());
         if let Some(found) = &found {
             last.aside.add(&found.aside, Instant::now());
+            self.metrics.round(&name, last.took);
         }
         found
     }

@@ -6,7 +6,7 @@ use parking_lot::RwLock;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Allocator, call::Call};
+use super::{Allocator, QueueMetrics, call::Call};
 use crate::{
     coordinator::CoordinatorSettings,
     learning::Learning,
@@ -32,6 +32,7 @@ pub(super) struct Shared {
     /// The allocator that hosted matches ask for instances, and the way back for its answers.
     pub(super) allocator: Option<(Arc<Allocator>, mpsc::Sender<Call>)>,
     pub(super) stop: CancellationToken,
+    pub(super) metrics: Arc<QueueMetrics>,
 }
 
 /// Cores that the rounds of all queues share.

@@ -13,6 +13,7 @@ use super::{
     connections::Connections,
     explain::Explanations,
     hosting::Hosting,
+    metrics::LOOK,
     rounds::Rounds,
     search::Found,
     wait_clock::WaitClock,
@@ -45,7 +46,7 @@ pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
                     clock: &clock,
                     life,
                     hosting,
-                    rounds: Rounds::default(),
+                    rounds: Rounds::new(&shared.metrics),
                     explanations: Explanations::default(),
                     answers: Vec::new(),
                     written: Instant::now(),
@@ -53,6 +54,7 @@ pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
                     watched: None,
                     reported: None,
                     polled: None,
+                    looked: None,
                 };
                 match task.run(&mut calls, &mut connections).await {
                     Ok(()) => return,
@@ -61,6 +63,7 @@ pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
             }
             Err(error) => tracing::error!(%error, "tickets cannot be read"),
         }
+        shared.metrics.failed();
         while let Ok(call) = calls.try_recv() {
             let _ = call.answer.send(Err(QueuesError::NotWritten));
         }
@@ -109,6 +112,8 @@ pub(super) struct Task<'a> {
     reported: Option<Instant>,
     /// When the database was last asked which instances drain.
     polled: Option<Instant>,
+    /// When the metrics last took over who waits.
+    looked: Option<Instant>,
 }
 
 impl Task<'_> {
@@ -146,6 +151,10 @@ impl Task<'_> {
             self.rounds.begin(shared, &self.life, &self.hosting);
             let (life, hosting) = (&self.life, &self.hosting);
             self.explanations.begin(shared, life, hosting, &self.rounds);
+            if self.looked.is_none_or(|at| at.elapsed() >= LOOK) {
+                self.looked = Some(Instant::now());
+                shared.metrics.look(life, &hosting.coordinator);
+            }
         }
         calls.close();
         while let Some(call) = calls.recv().await {
@@ -247,6 +256,8 @@ impl Task<'_> {
             if let Some(version) = version {
                 book.is_written(&no_shows, version);
             }
+            let waits = self.life.take_waits();
+            self.shared.metrics.written(&changes, waits);
         }
         self.written = Instant::now();
         Ok(())

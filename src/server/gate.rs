@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::peer::Peer;
+use super::{ServerMetrics, peer::Peer};
 use crate::access::{
     AccessPolicy, AccessSettings, AddressKey, AddressTable, Allowance, ClientSpec, Rates, Slowdown,
 };
@@ -31,6 +31,7 @@ pub struct Gate {
     addresses: Mutex<AddressTable>,
     pub(super) slowdown: Mutex<Slowdown>,
     began: Instant,
+    metrics: ServerMetrics,
 }
 
 /// One version of the policy.
@@ -63,6 +64,7 @@ impl Gate {
             addresses: Mutex::new(AddressTable::new(MOST_ADDRESSES)),
             slowdown: Mutex::new(Slowdown::default()),
             began: Instant::now(),
+            metrics: ServerMetrics::default(),
         }
     }
 
@@ -91,6 +93,11 @@ impl Gate {
             }
         };
         Some(Peer::new(self.clone(), state, from, address))
+    }
+
+    /// What all connections count.
+    pub fn metrics(&self) -> &ServerMetrics {
+        &self.metrics
     }
 
     /// How many HELLOs have failed since the start.

@@ -10,6 +10,7 @@ mod error;
 mod gate;
 mod host;
 mod listeners;
+mod metrics;
 mod peer;
 mod queue;
 mod settings;
@@ -36,6 +37,7 @@ pub use connection::serve;
 pub use error::TlsError;
 pub use gate::Gate;
 pub use listeners::{Listeners, TlsListener};
+pub use metrics::ServerMetrics;
 pub use peer::Peer;
 pub use settings::Limits;
 pub use tls::TlsIdentity;
@@ -124,6 +126,12 @@ impl Acceptor {
             .as_ref()
             .ok()
             .and_then(|_| self.gate.enter(address.ip()));
+        let metrics = self.gate.metrics();
+        match (&room, &peer) {
+            (Err(_), _) => metrics.refused.count(),
+            (Ok(_), None) => metrics.refused_by_address.count(),
+            (Ok(_), Some(_)) => metrics.accepted[usize::from(tls.is_some())].count(),
+        }
         match (room, peer, tls) {
             (Ok(permit), Some(peer), None) => {
                 let serving = self.serve(stream, peer);
@@ -187,6 +195,7 @@ impl Acceptor {
     /// Refuses a connection with an error line. The peer has one second to close its side.
     fn refuse(&self, mut stream: TcpStream, why: &str) {
         tracing::debug!(why, "refusing a connection");
+        self.gate.metrics().error(Code::Overloaded);
         let text = why.to_owned();
         let mut bytes = BytesMut::new();
         Reply::Error(Refusal {

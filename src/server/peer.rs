@@ -4,7 +4,10 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-use super::gate::{Gate, GateState};
+use super::{
+    ServerMetrics,
+    gate::{Gate, GateState},
+};
 use crate::{
     access::{AddressKey, Allowance, Grant},
     domain::{Right, Secret},
@@ -34,6 +37,7 @@ pub struct Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
+        self.gate.metrics().connections.fall();
         if let Some((address, _)) = &self.address {
             self.gate.leave(*address);
         }
@@ -47,6 +51,7 @@ impl Peer {
         from: IpAddr,
         address: Option<(AddressKey, Arc<Allowance>)>,
     ) -> Self {
+        gate.metrics().connections.rise();
         let mut peer = Self {
             outdated: state.outdated.child_token(),
             grant: state.policy.silent(from),
@@ -159,7 +164,7 @@ impl Peer {
         };
         let demand = request.demand();
         if !demand.rights.is_empty() && !grant.rights.meets(demand.rights) {
-            let (verb, rights) = (request.verb(), demand.rights);
+            let (verb, rights) = (request.verb().as_str(), demand.rights);
             let text = format!("{verb} needs the right {rights}, which you do not have");
             return Err(not_allowed(&text));
         }
@@ -186,6 +191,11 @@ impl Peer {
                 wait.as_secs_f64()
             ),
         })
+    }
+
+    /// What all connections count.
+    pub(super) fn metrics(&self) -> &ServerMetrics {
+        self.gate.metrics()
     }
 
     /// The configured client that the peer is, by its name in the configuration.

@@ -138,6 +138,14 @@ impl Backlog {
         kept
     }
 
+    /// The number of matches and of notes about decisions in the backlog.
+    pub(super) fn lengths(&self) -> (usize, usize) {
+        (
+            self.matches.lock().queue.len(),
+            self.notes.lock().queue.len(),
+        )
+    }
+
     /// Makes the backlog remove a journal once the match of the game with this number is on disk.
     /// Returns whether that match is in the backlog.
     pub(super) fn attach(&self, game: i64, journal: Option<Arc<JournalFile>>) -> bool {
@@ -220,6 +228,7 @@ impl Sessions {
                 self.learning.match_recorded();
             }
             Err(error) if error.is_of_record() => {
+                self.metrics.lost.count();
                 tracing::error!(%error, "a match cannot be recorded and is lost");
             }
             Err(error) => return Err(error.into()),
@@ -235,6 +244,7 @@ impl Sessions {
                 (batch, std::mem::take(&mut notes.dropped))
             };
             if dropped > 0 {
+                self.metrics.lost.add(dropped);
                 tracing::warn!(dropped, "decisions are lost: the database is too slow");
             }
             if batch.is_empty() {

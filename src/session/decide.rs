@@ -71,6 +71,9 @@ impl Session {
         let question = lobby.balance(&weights, balance.limits, settings)?;
         let decided = self.sessions.choose_teams(question, seed).await?;
         let balanced = self.lobby().follow(&decided, &weights)?;
+        self.sessions
+            .metrics
+            .picked(balanced.ratio, balanced.chance);
         self.keep_decision(decided, balanced.chance)?;
         Ok(balanced)
     }

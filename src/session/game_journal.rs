@@ -3,7 +3,7 @@
 use std::{fmt::Display, io, sync::Arc};
 
 use super::{
-    Clock,
+    Clock, SessionMetrics,
     journal_folder::{JournalFile, JournalFolder},
 };
 use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot};
@@ -32,13 +32,16 @@ pub(super) struct GameJournal {
     retry_at: u64,
     /// The milliseconds between the last failure and `retry_at`.
     pause: u64,
+    /// What counts failures; `None` in the place of a journal that is being written.
+    metrics: Option<Arc<SessionMetrics>>,
 }
 
 impl GameJournal {
     /// The journal of a new game. Without a folder it writes nothing.
-    pub(super) fn new(folder: Option<Arc<JournalFolder>>) -> Self {
+    pub(super) fn new(folder: Option<Arc<JournalFolder>>, metrics: &Arc<SessionMetrics>) -> Self {
         Self {
             folder,
+            metrics: Some(metrics.clone()),
             ..Self::default()
         }
     }
@@ -52,12 +55,14 @@ impl GameJournal {
         folder: &Arc<JournalFolder>,
         file: Arc<JournalFile>,
         valid: u64,
+        metrics: &Arc<SessionMetrics>,
     ) -> io::Result<Self> {
         folder.truncate(&file, valid)?;
         Ok(Self {
             folder: Some(folder.clone()),
             compact_at: 2 * file.length(),
             file: Some(file),
+            metrics: Some(metrics.clone()),
             ..Self::default()
         })
     }
@@ -133,12 +138,14 @@ impl GameJournal {
         };
         let synced = tokio::task::spawn_blocking(move || folder.sync_one(&file)).await;
         if let Ok(Err(error)) = synced {
+            self.count_failure();
             tracing::warn!(%error, "after a power cut, END may be answered with an earlier match");
         }
     }
 
     /// Removes the file, because something is missing in it.
     fn fail(&mut self, error: &dyn Display, now: u64) {
+        self.count_failure();
         tracing::warn!(
             %error,
             "a running game is not in the journal: it could not be resumed after a crash"
@@ -146,6 +153,13 @@ impl GameJournal {
         self.pause = (2 * self.pause).clamp(RETRY, LONGEST_RETRY);
         self.retry_at = now.saturating_add(self.pause);
         self.forget();
+    }
+
+    /// Counts a failure.
+    fn count_failure(&self) {
+        if let Some(metrics) = &self.metrics {
+            metrics.journal_failures.count();
+        }
     }
 
     /// Removes the file. The next write begins a new one.

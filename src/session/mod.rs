@@ -16,6 +16,7 @@ mod host;
 mod journal_folder;
 mod live;
 mod mailbox;
+mod metrics;
 mod parked;
 mod registry;
 mod replay;
@@ -44,6 +45,7 @@ pub use error::{MailboxError, SessionError};
 pub use host::HostedGame;
 pub use live::{LiveGame, LivePlayer};
 pub use mailbox::{Mailbox, MailboxReceiver};
+pub use metrics::{SessionLevels, SessionMetrics};
 pub use replay::Replayed;
 pub use results::Ended;
 pub use sessions::Sessions;
@@ -141,6 +143,7 @@ impl Session {
 
     /// Writes to the journal what has happened.
     pub fn write_journal(&mut self) {
+        self.state.count_play(&self.sessions);
         self.state
             .write_journal(&self.sessions, self.server.as_deref());
     }

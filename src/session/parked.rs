@@ -54,6 +54,11 @@ impl ParkedGames {
         evicted
     }
 
+    /// The number of parked games.
+    pub(super) fn len(&self) -> usize {
+        self.games.lock().len()
+    }
+
     /// Removes and returns the game of this server, unless it was parked before `earliest`.
     pub(super) fn take(&self, server: &str, earliest: u64) -> Option<SessionState> {
         let mut parked = self.games.lock();

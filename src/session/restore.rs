@@ -113,14 +113,15 @@ impl Sessions {
     ) -> Option<SessionState> {
         let number = game.number.unwrap_or_else(draw_game);
         let passed = self.clock.now().0.saturating_sub(game.origin.0);
-        let journal = match GameJournal::left(folder, file.clone(), game.valid as u64) {
-            Ok(journal) => journal,
-            Err(error) => {
-                tracing::warn!(%error, "a journal cannot be continued");
-                folder.remove(&file);
-                GameJournal::new(Some(folder.clone()))
-            }
-        };
+        let journal =
+            match GameJournal::left(folder, file.clone(), game.valid as u64, &self.metrics) {
+                Ok(journal) => journal,
+                Err(error) => {
+                    tracing::warn!(%error, "a journal cannot be continued");
+                    folder.remove(&file);
+                    GameJournal::new(Some(folder.clone()), &self.metrics)
+                }
+            };
         let journaled = JournaledState {
             now: game.lobby.now().max(u64::try_from(passed).unwrap_or(0)),
             lobby: game.lobby,

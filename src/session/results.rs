@@ -65,6 +65,7 @@ impl Session {
             Err(error)
                 if !error.is_of_record() && self.sessions.backlog.keep(record, game, None) =>
             {
+                self.sessions.metrics.kept.count();
                 tracing::error!(%error, "a match cannot be recorded now and is kept");
                 self.state.keep();
                 self.owe_end();
@@ -268,6 +269,7 @@ impl Sessions {
     ) -> bool {
         let kept = self.backlog.keep(finished.record, game, journal);
         if !kept {
+            self.metrics.lost.count();
             tracing::warn!("an abandoned game is lost: the backlog is full");
         }
         kept
@@ -297,6 +299,7 @@ impl Sessions {
     /// Records the match of a finished game. The background task learns from it later.
     async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<i64, StoreError> {
         let recorded = self.store.record_game(record, game).await?;
+        self.metrics.recorded.count();
         self.learning.match_recorded();
         Ok(recorded.id())
     }

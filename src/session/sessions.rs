@@ -12,8 +12,8 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 
 use super::{
-    Clock, MachineClock, Mailbox, SessionError, Settings, backlog::Backlog,
-    journal_folder::JournalFolder, live::LiveBoard, parked::ParkedGames,
+    Clock, MachineClock, Mailbox, SessionError, SessionLevels, SessionMetrics, Settings,
+    backlog::Backlog, journal_folder::JournalFolder, live::LiveBoard, parked::ParkedGames,
     registry::ConnectionRegistry,
 };
 use crate::{
@@ -43,6 +43,7 @@ pub struct Sessions {
     /// The running games as spectators see them.
     pub(super) live: Arc<LiveBoard>,
     tasks: TaskTracker,
+    pub(super) metrics: Arc<SessionMetrics>,
     /// Where running games are journaled, if they are.
     pub(super) journals: OnceLock<Arc<JournalFolder>>,
 }
@@ -76,6 +77,7 @@ impl Sessions {
             backlog: Backlog::default(),
             live: Arc::default(),
             tasks: TaskTracker::new(),
+            metrics: Arc::default(),
             journals: OnceLock::new(),
         })
     }
@@ -95,6 +97,22 @@ impl Sessions {
     /// The clock of all sessions.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
+    }
+
+    /// What all sessions count.
+    pub fn metrics(&self) -> &SessionMetrics {
+        &self.metrics
+    }
+
+    /// What waits or is kept now.
+    pub fn levels(&self) -> SessionLevels {
+        let (waiting_matches, waiting_decisions) = self.backlog.lengths();
+        SessionLevels {
+            parked: self.parked.len(),
+            waiting_matches,
+            waiting_decisions,
+            unforced_journals: self.unforced_journals(),
+        }
     }
 
     /// The permits for choosing teams, one per core. A request without a permit before its deadline
@@ -154,6 +172,7 @@ impl Sessions {
         let now = self.clock.now();
         let synced = tokio::task::spawn_blocking(move || journals.sync(now)).await;
         if let Ok(Err(error)) = synced {
+            self.metrics.journal_failures.count();
             tracing::warn!(%error, "the journals of running games may not survive a power cut");
         }
     }

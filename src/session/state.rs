@@ -10,6 +10,7 @@ use tracing::Span;
 
 use super::{
     Clock, Ended, Sessions, game_journal::GameJournal, host::server_name, live::LivePlace,
+    metrics::InPlay,
 };
 use crate::{
     domain::{Ruleset, Timestamp},
@@ -52,6 +53,8 @@ pub(super) struct SessionState {
     pub(super) journal: GameJournal,
     /// Where spectators see the game.
     pub(super) live: LivePlace,
+    /// Counts the game while it is in play.
+    pub(super) playing: Option<InPlay>,
 }
 
 /// The parts of a session's state that come from a journal.
@@ -70,7 +73,7 @@ pub(super) struct JournaledState {
 impl SessionState {
     /// The state before the first command.
     pub(super) fn new(sessions: &Sessions, span: &Span) -> Self {
-        let journal = GameJournal::new(sessions.journals());
+        let journal = GameJournal::new(sessions.journals(), &sessions.metrics);
         let mut lobby = Lobby::new(sessions.settings.lobby.clone());
         if journal.is_on() {
             lobby.keep_trail();
@@ -89,6 +92,7 @@ impl SessionState {
             kept: false,
             waiting: Vec::new(),
             shift: 0,
+            playing: None,
             journal,
             live: LivePlace::new(&sessions.live),
             span: span.clone(),
@@ -100,7 +104,7 @@ impl SessionState {
         let signed = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
         let mut lobby = journaled.lobby;
         lobby.keep_trail();
-        Self {
+        let mut state = Self {
             lobby,
             epoch: journaled.epoch,
             reasons: journaled.reasons,
@@ -108,7 +112,9 @@ impl SessionState {
             shift: signed(journaled.now) - signed(sessions.clock.millis()),
             journal: journaled.journal,
             ..Self::new(sessions, &journaled.span)
-        }
+        };
+        state.count_play(sessions);
+        state
     }
 
     /// The session's milliseconds.

@@ -92,6 +92,18 @@ impl Backups {
         }))
     }
 
+    /// When the latest backup in the folder was made; `None` if there is none.
+    ///
+    /// # Errors
+    /// Fails if the folder cannot be read.
+    pub fn latest(&self) -> Result<Option<Timestamp>, BackupError> {
+        if !self.folder.exists() {
+            return Ok(None);
+        }
+        let names = self.names()?;
+        Ok(names.iter().filter_map(|name| time_of(name)).max())
+    }
+
     /// Removes the backups that contain players whom the database has forgotten since.
     async fn remove_outdated(
         &self,

@@ -18,6 +18,7 @@ mod error;
 mod hosting;
 mod logs;
 mod matches;
+mod metrics;
 mod pages;
 mod players;
 pub mod sqlite;
@@ -39,6 +40,7 @@ pub use error::StoreError;
 pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow};
 pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
+pub use metrics::StoreMetrics;
 pub use pages::{
     BoardQuery, BoardRow, ChanceStep, Closeness, Companion, GameOfPerson, HostedLine, InstanceLine,
     MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, Pages, PersonRow, PresentPlayer,
@@ -72,6 +74,11 @@ pub trait Store:
     /// Whether the path still leads to the open database. If not, its file was removed or replaced,
     /// and later writes are lost.
     fn is_in_place(&self) -> bool;
+
+    /// What is counted about the writes of this process; `None` if nothing is.
+    fn metrics(&self) -> Option<&StoreMetrics> {
+        None
+    }
 
     /// Waits for running queries and closes the database.
     async fn close(&self);

@@ -76,8 +76,9 @@ impl Life {
         );
         if is_matched && !was_hosted {
             let waited = self.waited(&record);
-            let waits = self.waits.entry(record.ticket.queue.clone()).or_default();
-            waits.add(waited);
+            let queue = &record.ticket.queue;
+            self.waits.entry(queue.clone()).or_default().add(waited);
+            self.new_waits.push((queue.clone(), waited));
         }
         self.changes.push(Change::Became {
             ticket: number,

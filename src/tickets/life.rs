@@ -18,6 +18,9 @@ pub struct Life {
     pub(super) matches: BTreeMap<MatchId, FormedMatch>,
     pub(super) index: Index,
     pub(super) waits: HashMap<String, Waits>,
+    /// The queue and the wait in milliseconds of each ticket that was matched since the last call of
+    /// [`take_waits`](Self::take_waits).
+    pub(super) new_waits: Vec<(String, i64)>,
     /// Number of tickets in no final state.
     pub(super) waiting: usize,
     pub(super) next: TicketNumber,
@@ -235,6 +238,12 @@ impl Life {
         self.tickets.values().filter(waits)
     }
 
+    /// The tickets of all queues that wait for a match.
+    pub fn waiting_tickets(&self) -> impl Iterator<Item = &TicketRecord> {
+        let tickets = self.tickets.values();
+        tickets.filter(|ticket| ticket.state == State::Queued)
+    }
+
     /// How long a ticket has waited, in milliseconds: until now, until it was in a match that is hosted,
     /// or until its final state.
     pub fn waited(&self, ticket: &TicketRecord) -> i64 {
@@ -266,6 +275,11 @@ impl Life {
     /// The median wait of the tickets of a queue's last matches, in milliseconds.
     pub fn median_wait(&self, queue: &str) -> Option<i64> {
         self.waits.get(queue)?.median()
+    }
+
+    /// The queue and the wait, in milliseconds, of each ticket that was matched since the last call.
+    pub fn take_waits(&mut self) -> Vec<(String, i64)> {
+        std::mem::take(&mut self.new_waits)
     }
 
     /// Tickets of a client that have changed since the client was last sent their state.

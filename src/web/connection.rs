@@ -1,27 +1,34 @@
 //! Accepts the connections of visitors, and limits their number, size and time.
 
-use std::{
-    collections::HashMap,
-    net::{IpAddr, SocketAddr},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use axum::Router;
-use hyper::server::conn::http1;
+use axum::{
+    Router,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use hyper::{
+    Request,
+    body::Incoming,
+    server::conn::http1,
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use parking_lot::Mutex;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
     time,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Site, WebSettings, routes};
+use super::{
+    Site,
+    access::Visitor,
+    routes,
+    visitors::{Visit, Visitors},
+};
 
 /// The largest head of a request, in bytes.
 const HEAD: usize = 16 * 1_024;
@@ -39,8 +46,31 @@ pub async fn run(
     stop: CancellationToken,
     drain: Duration,
 ) {
-    let visitors = Visitors::new(&site.settings);
-    let router = routes::router(site);
+    let router = routes::router(site.clone());
+    serve_all(listener, site, router, tasks, stop, drain).await;
+}
+
+/// Serves only what is for operators, in the same way.
+pub async fn run_metrics(
+    listener: TcpListener,
+    site: Arc<Site>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    drain: Duration,
+) {
+    let router = routes::metrics_router(site.clone());
+    serve_all(listener, site, router, tasks, stop, drain).await;
+}
+
+async fn serve_all(
+    listener: TcpListener,
+    site: Arc<Site>,
+    router: Router,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    drain: Duration,
+) {
+    let visitors = Visitors::new(site);
     stop.run_until_cancelled(accept_all(
         &listener, &visitors, &router, &tasks, &stop, drain,
     ))
@@ -59,6 +89,7 @@ async fn accept_all(
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let Some(visit) = Visit::begin(visitors, peer) else {
+                    visitors.metrics().refused.count();
                     tracing::debug!(%peer, "refusing a visitor: there are too many connections");
                     continue;
                 };
@@ -82,14 +113,25 @@ async fn serve(
     stop: CancellationToken,
     drain: Duration,
 ) {
-    let limits = visit.visitors.settings.limits;
+    let limits = visit.settings().limits;
     let _ = stream.set_nodelay(true);
+    let (pages, asking) = (TowerToHyperService::new(router), &visit);
+    let answer = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Visitor(asking.peer()));
+        let answering = asking.may_ask().then(|| pages.call(request));
+        async move {
+            match answering {
+                Some(answering) => answering.await,
+                None => Ok(too_many()),
+            }
+        }
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_seconds.duration())
         .max_buf_size(HEAD)
         .max_headers(FIELDS)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), answer);
     let mut connection = std::pin::pin!(connection);
     let rest = tokio::select! {
         ended = connection.as_mut() => {
@@ -103,62 +145,9 @@ async fn serve(
     let _ = time::timeout(rest, connection).await;
 }
 
-/// The connections of visitors.
-struct Visitors {
-    settings: WebSettings,
-    room: Arc<Semaphore>,
-    /// The number of connections by address, without trusted proxies.
-    by_address: Mutex<HashMap<IpAddr, u32>>,
-}
-
-impl Visitors {
-    fn new(settings: &WebSettings) -> Arc<Self> {
-        Arc::new(Self {
-            room: Arc::new(Semaphore::new(settings.limits.max_connections.as_usize())),
-            by_address: Mutex::default(),
-            settings: settings.clone(),
-        })
-    }
-}
-
-/// One connection; dropping it makes room for another.
-struct Visit {
-    visitors: Arc<Visitors>,
-    counted: Option<IpAddr>,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Visit {
-    /// Counts a connection; `None` if there are too many.
-    fn begin(visitors: &Arc<Visitors>, peer: SocketAddr) -> Option<Self> {
-        let permit = visitors.room.clone().try_acquire_owned().ok()?;
-        let address = peer.ip().to_canonical();
-        let trusted = visitors.settings.trusted_proxies.contains(&address);
-        if !trusted {
-            let mut by_address = visitors.by_address.lock();
-            let count = by_address.entry(address).or_default();
-            if *count >= visitors.settings.limits.max_per_address.get() {
-                return None;
-            }
-            *count += 1;
-        }
-        Some(Self {
-            visitors: visitors.clone(),
-            counted: (!trusted).then_some(address),
-            _permit: permit,
-        })
-    }
-}
-
-impl Drop for Visit {
-    fn drop(&mut self) {
-        let Some(address) = self.counted else { return };
-        let mut by_address = self.visitors.by_address.lock();
-        if let Some(count) = by_address.get_mut(&address) {
-            *count -= 1;
-            if *count == 0 {
-                by_address.remove(&address);
-            }
-        }
-    }
+/// The answer to an address that asks too often.
+fn too_many() -> Response {
+    let why = "too many requests from your address\n";
+    let later = [(header::RETRY_AFTER, "1")];
+    (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
 }

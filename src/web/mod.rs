@@ -5,8 +5,12 @@
 //! nothing. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.
 //! Every text of a player or a game server is escaped, and an identity is never written.
 //!
+//! `/metrics`, `/status.json`, `/healthz` and `/readyz` are for operators: the room [`watch`](crate::watch) makes
+//! them. The first two are answered to the addresses of the configuration.
+//!
 //! Each page is a struct: its JSON is the struct, its HTML is made of the same struct. Entry point: [`run`].
 
+mod access;
 mod answer;
 mod asked;
 mod connection;
@@ -24,8 +28,10 @@ mod script;
 mod settings;
 mod site;
 mod style;
+mod visitors;
+mod watching;
 mod words;
 
-pub use connection::run;
+pub use connection::{run, run_metrics};
 pub use settings::{PageNumbers, WebLimits, WebSettings};
 pub use site::Site;

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, header},
     middleware::{self, Next},
-    response::{IntoResponse, Response},
+    response::Response,
     routing::get,
 };
+use tokio::time::Instant;
 
 use super::{
     Site,
     answer::{Form, refuse},
     asked::{Asked, Nothing},
     error::WebError,
-    feed, pages, script, style,
+    feed, pages, script, style, watching,
 };
 
 /// The longest path with its query, in bytes.
@@ -53,11 +54,12 @@ pub(super) fn router(site: Arc<Site>) -> Router {
             .nest(&base, pages)
             .fallback(nothing),
     };
-    // Health is asked for by service managers, whatever the base path is.
-    pages
-        .route("/healthz", get(async || "ok\n"))
-        .route("/readyz", get(ready))
-        .layer(middleware::from_fn_with_state(site.clone(), guard))
+    // Operators and service managers do not know the base path.
+    let all = match site.has_metrics {
+        true => pages.merge(health()).merge(metrics()),
+        false => pages.merge(health()),
+    };
+    all.layer(middleware::from_fn_with_state(site.clone(), guard))
         .with_state(site)
 }
 
@@ -68,8 +70,28 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 const POLICY_WITH_SCRIPT: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; \
                                   connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Refuses addresses that are too long, and adds the headers of every answer.
+/// The routes of a listener without pages.
+pub(super) fn metrics_router(site: Arc<Site>) -> Router {
+    let all = health().merge(metrics()).fallback(nothing);
+    all.layer(middleware::from_fn_with_state(site.clone(), guard))
+        .with_state(site)
+}
+
+fn health() -> Router<Arc<Site>> {
+    Router::new()
+        .route("/healthz", get(async || "ok\n"))
+        .route("/readyz", get(watching::ready))
+}
+
+fn metrics() -> Router<Arc<Site>> {
+    Router::new()
+        .route("/metrics", get(watching::metrics))
+        .route("/status.json", get(watching::status))
+}
+
+/// Refuses addresses that are too long, adds the headers of every answer, and counts it.
 async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
+    let began = Instant::now();
     let uri = request.uri();
     // Only this page has a script.
     let policy = match uri.path().strip_prefix(&site.settings.base_path) {
@@ -98,23 +120,9 @@ async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
             .headers_mut()
             .insert(name, HeaderValue::from_static(value));
     }
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    site.watched().http().answered(status, took.as_secs_f64());
     response
-}
-
-/// Whether weights can be asked for, and the database answers.
-async fn ready(State(site): Sites) -> Response {
-    if site.learning().is_starting() {
-        let why = "the first weights are being derived\n";
-        return (StatusCode::SERVICE_UNAVAILABLE, why).into_response();
-    }
-    match site.pages().latest_matches(None, 1).await {
-        Ok(_) => "ready\n".into_response(),
-        Err(error) => {
-            tracing::warn!(%error, "not ready");
-            let why = "the database does not answer\n";
-            (StatusCode::SERVICE_UNAVAILABLE, why).into_response()
-        }
-    }
 }
 
 async fn nothing(State(site): Sites, request: Request) -> Response {

@@ -45,6 +45,9 @@ pub struct WebLimits {
     pub max_connections: Count<1, 65_536>,
     /// The most connections from one address that is not a trusted proxy.
     pub max_per_address: Count<1, 65_536>,
+    /// How many requests a second one address may make that is not a trusted proxy, and ten times as many at
+    /// once; 0 for no limit.
+    pub requests_per_second: Count<0, 1_000_000>,
     /// The time limit for the head of a request.
     pub head_seconds: Seconds<1, 60>,
     /// The time limit for a connection, however many requests come on it.

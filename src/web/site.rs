@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use ipnet::IpNet;
+
 use super::{WebSettings, links::Links};
 use crate::{
     domain::Timestamp,
@@ -10,11 +12,17 @@ use crate::{
     service::Service,
     session::LiveGame,
     store::{Pages, Store},
+    watch::Watched,
 };
 
 /// The service that the pages are about, and how they look.
 pub struct Site {
     service: Arc<Service>,
+    watched: Arc<Watched>,
+    /// Which addresses may read the metrics and the status.
+    pub(super) metrics_from: Vec<IpNet>,
+    /// Whether metrics and status are beside the pages, and not on a listener of their own.
+    pub(super) has_metrics: bool,
     pub(super) settings: WebSettings,
     pub(super) links: Links,
 }
@@ -29,10 +37,25 @@ impl Site {
     /// Pages about what a service has stored and learned.
     pub fn new(service: Arc<Service>, settings: WebSettings) -> Self {
         Self {
+            watched: Arc::new(Watched::new(service.clone())),
             service,
+            metrics_from: Vec::new(),
+            has_metrics: true,
             links: Links::new(&settings.base_path),
             settings,
         }
+    }
+
+    /// Shows operators at these addresses what is watched: `beside` the pages, or only on a listener of its own.
+    #[must_use]
+    pub fn with_metrics(mut self, watched: Arc<Watched>, from: Vec<IpNet>, beside: bool) -> Self {
+        (self.watched, self.metrics_from, self.has_metrics) = (watched, from, beside);
+        self
+    }
+
+    /// What operators watch.
+    pub(super) fn watched(&self) -> &Watched {
+        &self.watched
     }
 
     /// The read models.

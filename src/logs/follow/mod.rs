@@ -16,6 +16,7 @@
 )]
 
 mod file;
+mod metrics;
 mod priority;
 mod thread;
 
@@ -36,6 +37,7 @@ use crate::{
     learning::Learning,
     store::{HalfRecorded, Recorded, Store},
 };
+pub use metrics::FollowMetrics;
 use thread::{FollowCommand, FollowRequest, FollowedLogs, RecordRequest, Recording, Requests};
 
 /// A log or a folder of logs to follow.
@@ -63,6 +65,7 @@ pub struct Follower {
     stop: CancellationToken,
     _stop_when_dropped: DropGuard,
     thread: JoinHandle<()>,
+    metrics: Arc<FollowMetrics>,
 }
 
 impl Follower {
@@ -86,7 +89,8 @@ impl Follower {
         // Capacity 1: the thread waits for the answer to each request before it sends the next.
         let (sender, requests) = mpsc::channel(1);
         let sender = Requests::new(sender, stop.clone());
-        let logs = FollowedLogs::new(follows, archive, settle, sender);
+        let metrics = Arc::new(FollowMetrics::default());
+        let logs = FollowedLogs::new(follows, archive, settle, sender, metrics.clone());
         let thread = std::thread::Builder::new()
             .name("logs".to_owned())
             .spawn(move || logs.run(&received))
@@ -99,7 +103,13 @@ impl Follower {
             _stop_when_dropped: stop.clone().drop_guard(),
             stop,
             thread,
+            metrics,
         })
+    }
+
+    /// What is counted about the followed logs.
+    pub fn metrics(&self) -> &Arc<FollowMetrics> {
+        &self.metrics
     }
 
     /// Polls the logs every `interval` until `stop` resolves, and learns from their matches. Then
@@ -172,6 +182,7 @@ impl Follower {
             }
         }
         if !self.stop.is_cancelled() {
+            self.metrics.is_broken.set(1);
             tracing::error!("the thread that follows logs has failed; no log is followed");
             self.stop.cancel();
         }
@@ -198,6 +209,7 @@ impl Follower {
                 }
             }
         }
+        self.metrics.recorded.add(new);
         let recording = Recording {
             recorded,
             left: request.matches,

@@ -10,7 +10,7 @@ use std::{
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::{Follow, file::FollowedFile, priority};
+use super::{Follow, FollowMetrics, file::FollowedFile, priority};
 use crate::{
     domain::{Fingerprint, MatchRecord},
     ingest::Format,
@@ -122,6 +122,7 @@ pub(super) struct FollowedLogs {
     /// The files, by the index in `follows` and their path.
     files: BTreeMap<(usize, PathBuf), FollowedFile>,
     requests: Requests,
+    metrics: Arc<FollowMetrics>,
 }
 
 impl FollowedLogs {
@@ -130,6 +131,7 @@ impl FollowedLogs {
         archive: Option<Arc<Archive>>,
         settle: Duration,
         requests: Requests,
+        metrics: Arc<FollowMetrics>,
     ) -> Self {
         Self {
             follows,
@@ -137,6 +139,7 @@ impl FollowedLogs {
             settle,
             files: BTreeMap::new(),
             requests,
+            metrics,
         }
     }
 
@@ -166,9 +169,22 @@ impl FollowedLogs {
             }
         }
         // The files take turns, so that a long log does not hold up the running games.
-        while self.turn(now) && self.files.values().any(|file| file.is_behind) {}
+        while self.turn(now) && self.files.values().any(|file| file.is_behind) {
+            self.count();
+        }
+        self.count();
         self.files
             .retain(|(_, path), file| !file.is_complete() || path.exists());
+    }
+
+    /// Takes over what is read and what is not.
+    fn count(&self) {
+        let files = || self.files.values();
+        let size = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
+        let unread: u64 = files().map(FollowedFile::unread).sum();
+        self.metrics.logs.set(size(self.files.len()));
+        (self.metrics.unread).set(i64::try_from(unread).unwrap_or(i64::MAX));
+        (self.metrics.failing).set(size(files().filter(|file| file.failed).count()));
     }
 
     /// Polls each file once. A file that has been renamed is still read to its end. Returns false if the

@@ -100,7 +100,7 @@ impl Request {
     /// [`Request::parse`] reads the same request back if its values are within the protocol's limits:
     /// non-empty identifiers without line feeds, and numbers in the ranges that it accepts.
     pub fn encode(&self, out: &mut BytesMut) {
-        let mut line = WordWriter::new(out, self.verb());
+        let mut line = WordWriter::new(out, self.verb().as_str());
         self.put_arguments(&mut line);
         line.end();
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ReplyRule;
+use super::{ReplyRule, Verb};
 use crate::{
     domain::{Ident, MAX_PLAYERS, MAX_TEAMS},
     protocol::{
@@ -98,13 +98,13 @@ impl HostRequest {
     }
 
     /// The verb, as it is sent.
-    pub(super) fn verb(&self) -> &'static str {
+    pub(super) fn verb(&self) -> Verb {
         match self {
-            Self::Instance { .. } => "INSTANCE",
-            Self::Load(_) => "LOAD",
-            Self::Ready { .. } => "READY",
-            Self::Backfill { .. } => "BACKFILL",
-            Self::Refuse { .. } => "REFUSE",
+            Self::Instance { .. } => Verb::Instance,
+            Self::Load(_) => Verb::Load,
+            Self::Ready { .. } => Verb::Ready,
+            Self::Backfill { .. } => Verb::Backfill,
+            Self::Refuse { .. } => Verb::Refuse,
         }
     }
 

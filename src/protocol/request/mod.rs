@@ -8,6 +8,7 @@ mod queue;
 mod round_trip;
 #[cfg(test)]
 mod tests;
+mod verb;
 
 use std::fmt;
 
@@ -15,6 +16,7 @@ pub use demand::{Charge, Demand};
 pub use host::HostRequest;
 pub(super) use host::match_id;
 pub use queue::QueueRequest;
+pub use verb::Verb;
 
 use crate::domain::{Ident, LeaveReason, RoleName, Secret, Verdict};
 
@@ -238,42 +240,42 @@ pub enum ReplyRule {
 }
 
 impl Request {
-    /// The verb, as it is sent.
-    pub fn verb(&self) -> &'static str {
+    /// The verb of the request.
+    pub fn verb(&self) -> Verb {
         match self {
-            Self::Game(_) => "GAME",
-            Self::Mutator(_) => "MUTATOR",
-            Self::Player(_) => "PLAYER",
-            Self::Bot(_) => "BOT",
-            Self::Rank(_) => "RANK",
-            Self::MeanBot => "MEANBOT",
-            Self::Hello { .. } => "HELLO",
-            Self::Ping => "PING",
-            Self::Quit => "QUIT",
-            Self::Map { .. } => "MAP",
-            Self::Teams(_) => "TEAMS",
-            Self::MinPlayers(_) => "MINPLAYERS",
-            Self::Join(_) => "JOIN",
-            Self::Leave { .. } => "LEAVE",
-            Self::Move { .. } => "MOVE",
-            Self::BotJoin { .. } => "BOTJOIN",
-            Self::BotLeave(_) => "BOTLEAVE",
-            Self::Balance { .. } => "BALANCE",
-            Self::Bots => "BOTS",
-            Self::Place(_) => "PLACE",
-            Self::Advantage => "ADVANTAGE",
-            Self::Rebalance { .. } => "REBALANCE",
-            Self::Explain => "EXPLAIN",
-            Self::Protect { .. } => "PROTECT",
-            Self::Role { .. } => "ROLE",
-            Self::Start => "START",
-            Self::Score { .. } | Self::Total { .. } => "SCORE",
-            Self::Points { .. } => "POINTS",
-            Self::Kill { .. } => "KILL",
-            Self::Death(_) => "DEATH",
-            Self::Clock(_) => "CLOCK",
-            Self::Behaviour { .. } => "BEHAVIOUR",
-            Self::End(_) => "END",
+            Self::Game(_) => Verb::Game,
+            Self::Mutator(_) => Verb::Mutator,
+            Self::Player(_) => Verb::Player,
+            Self::Bot(_) => Verb::Bot,
+            Self::Rank(_) => Verb::Rank,
+            Self::MeanBot => Verb::MeanBot,
+            Self::Hello { .. } => Verb::Hello,
+            Self::Ping => Verb::Ping,
+            Self::Quit => Verb::Quit,
+            Self::Map { .. } => Verb::Map,
+            Self::Teams(_) => Verb::Teams,
+            Self::MinPlayers(_) => Verb::MinPlayers,
+            Self::Join(_) => Verb::Join,
+            Self::Leave { .. } => Verb::Leave,
+            Self::Move { .. } => Verb::Move,
+            Self::BotJoin { .. } => Verb::BotJoin,
+            Self::BotLeave(_) => Verb::BotLeave,
+            Self::Balance { .. } => Verb::Balance,
+            Self::Bots => Verb::Bots,
+            Self::Place(_) => Verb::Place,
+            Self::Advantage => Verb::Advantage,
+            Self::Rebalance { .. } => Verb::Rebalance,
+            Self::Explain => Verb::Explain,
+            Self::Protect { .. } => Verb::Protect,
+            Self::Role { .. } => Verb::Role,
+            Self::Start => Verb::Start,
+            Self::Score { .. } | Self::Total { .. } => Verb::Score,
+            Self::Points { .. } => Verb::Points,
+            Self::Kill { .. } => Verb::Kill,
+            Self::Death(_) => Verb::Death,
+            Self::Clock(_) => Verb::Clock,
+            Self::Behaviour { .. } => Verb::Behaviour,
+            Self::End(_) => Verb::End,
             Self::Queue(request) => request.verb(),
             Self::Host(request) => request.verb(),
         }

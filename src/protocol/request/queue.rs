@@ -1,6 +1,6 @@
 //! The requests of queue clients. Each verb is read and written only in this file.
 
-use super::ReplyRule;
+use super::{ReplyRule, Verb};
 use crate::{
     domain::Ident,
     protocol::{
@@ -87,18 +87,18 @@ impl QueueRequest {
     }
 
     /// The verb, as it is sent.
-    pub(super) fn verb(&self) -> &'static str {
+    pub(super) fn verb(&self) -> Verb {
         match self {
-            Self::Queues => "QUEUES",
-            Self::Enqueue { .. } => "ENQUEUE",
-            Self::Seat { .. } => "SEAT",
-            Self::Submit => "SUBMIT",
-            Self::Cancel(_) => "CANCEL",
-            Self::Ticket(_) => "TICKET",
-            Self::Accept { .. } => "ACCEPT",
-            Self::Decline { .. } => "DECLINE",
-            Self::Listen => "LISTEN",
-            Self::Explain(_) => "EXPLAIN",
+            Self::Queues => Verb::Queues,
+            Self::Enqueue { .. } => Verb::Enqueue,
+            Self::Seat { .. } => Verb::Seat,
+            Self::Submit => Verb::Submit,
+            Self::Cancel(_) => Verb::Cancel,
+            Self::Ticket(_) => Verb::Ticket,
+            Self::Accept { .. } => Verb::Accept,
+            Self::Decline { .. } => Verb::Decline,
+            Self::Listen => Verb::Listen,
+            Self::Explain(_) => Verb::Explain,
         }
     }
 

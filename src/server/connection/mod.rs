@@ -16,7 +16,7 @@ use tracing::Instrument;
 use super::{Limits, Peer, host::HostClient, queue::QueueClient};
 use crate::{
     domain::Right,
-    protocol::{Code, FramedLine, Framer, Refusal, Reply},
+    protocol::{Code, FramedLine, Framer, Refusal, Verb},
     service::Service,
     session::{MailboxReceiver, Session},
 };
@@ -72,6 +72,8 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         patience: Instant::now() + limits.first_line_seconds.duration(),
         idle_until: Instant::now() + limits.first_line_seconds.duration(),
         inside_line: false,
+        verb: None,
+        began: Instant::now(),
     };
     connection.run(&stop).instrument(span).await
 }
@@ -95,6 +97,10 @@ struct Connection<S> {
     /// The same, but not postponed when a line begins, nor by blank lines.
     idle_until: Instant,
     inside_line: bool,
+    /// The verb of the last line, until it is counted.
+    verb: Option<Verb>,
+    /// When the last line had arrived: at the last read, or when the line before it was answered.
+    began: Instant,
 }
 
 /// What to do after handling a line.
@@ -117,27 +123,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         loop {
             while let Some(line) = self.framer.next_line(&mut self.input) {
                 let blank = matches!(&line, FramedLine::Text(text) if text.trim_ascii().is_empty());
-                if let Next::Close(end) = self.line(line, stop).await {
+                let next = self.line(line, stop).await;
+                let now = Instant::now();
+                self.count_request(now);
+                if let Next::Close(end) = next {
                     return end;
                 }
                 // Only lines that are not blank give a peer more time; before a required HELLO, no
                 // line does.
                 if !blank && !self.peer.must_say_hello() {
-                    self.idle_until = Instant::now() + self.limits.idle_seconds.duration();
+                    self.idle_until = now + self.limits.idle_seconds.duration();
                 }
                 self.patience = self.idle_until;
                 self.inside_line = false;
                 if stop.is_cancelled() {
                     return ConnectionEnd::ByShutdown;
                 }
-                if self.output.len() >= WRITE
-                    && let Err(end) = self.flush(stop).await
-                {
-                    return end;
-                }
-                if let Some(pause) = self.peer.take_pause()
-                    && let Err(end) = self.pause(pause, stop).await
-                {
+                if let Err(end) = self.between_lines(stop).await {
                     return end;
                 }
             }
@@ -164,10 +166,33 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             };
             match read {
                 Ok(Ok(0)) => return ConnectionEnd::ByPeer,
-                Ok(Ok(_)) => {}
+                Ok(Ok(_)) => self.began = Instant::now(),
                 Ok(Err(error)) => return ConnectionEnd::Broken(error),
                 Err(_) => return ConnectionEnd::TimedOut,
             }
+        }
+    }
+
+    /// Sends replies if many are waiting, and reads nothing for a while if the peer has sent too much. The next
+    /// line is not slower for it.
+    async fn between_lines(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
+        if self.output.len() >= WRITE {
+            self.flush(stop).await?;
+            self.began = Instant::now();
+        }
+        if let Some(pause) = self.peer.take_pause() {
+            self.pause(pause, stop).await?;
+            self.began = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// Counts the last line, if it was a request.
+    fn count_request(&mut self, now: Instant) {
+        let took = now.duration_since(self.began);
+        self.began = now;
+        if let Some(verb) = self.verb.take() {
+            self.peer.metrics().request(verb, took);
         }
     }
 
@@ -202,7 +227,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Err(refusal) => refusal,
         };
         tracing::info!(%refusal, "a connection is closed after the configuration was read again");
-        Reply::Error(refusal).encode(&mut self.output);
+        self.put_error(refusal);
         Next::Close(ConnectionEnd::ForCause)
     }
 }

@@ -19,9 +19,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let answer = match line {
             FramedLine::Text(line) => match Request::parse(line) {
                 Ok(None) => return Next::Continue,
-                Ok(Some(Request::Quit)) => return Next::Close(ConnectionEnd::ByPeer),
-                Ok(Some(hello @ Request::Hello { .. })) => return self.hello(hello, stop).await,
-                Ok(Some(request)) => return self.request(request).await,
+                Ok(Some(request)) => {
+                    self.verb = Some(request.verb());
+                    return match request {
+                        Request::Quit => Next::Close(ConnectionEnd::ByPeer),
+                        hello @ Request::Hello { .. } => self.hello(hello, stop).await,
+                        request => self.request(request).await,
+                    };
+                }
                 Err(refusal) => Err(refusal),
             },
             FramedLine::TooLong => {
@@ -77,7 +82,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn kill(&mut self, kill: Request) -> Next {
         match self.answer(kill).await {
             Err(refusal) if refusal.code == Code::UnknownPlayer => {
-                Reply::Error(refusal).encode(&mut self.output);
+                self.put_error(refusal);
                 Next::Continue
             }
             answer => self.reply(answer),
@@ -98,7 +103,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Next::Continue
             }
             Err(refusal) => {
-                Reply::Error(refusal).encode(&mut self.output);
+                self.put_error(refusal);
                 Next::Close(ConnectionEnd::ForCause)
             }
         }
@@ -129,7 +134,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Handles a request of an instance.
     async fn host(&mut self, request: HostRequest) -> Result<Option<Reply>, Refusal> {
-        let span = debug_span!("command", verb = Request::Host(request.clone()).verb());
+        let span = debug_span!(
+            "command",
+            verb = Request::Host(request.clone()).verb().as_str()
+        );
         let answer = self.host.answer(request, &mut self.session);
         answer.instrument(span).await
     }
@@ -137,7 +145,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Handles a request about the queue, which does not touch the game of this connection.
     async fn queue(&mut self, request: QueueRequest) -> Result<Option<Reply>, Refusal> {
         let name = self.session.name().map(str::to_owned);
-        let span = debug_span!("command", verb = Request::Queue(request.clone()).verb());
+        let span = debug_span!(
+            "command",
+            verb = Request::Queue(request.clone()).verb().as_str()
+        );
         self.queue
             .answer(name.as_deref(), request)
             .instrument(span)
@@ -158,7 +169,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if step == Some(Step::Start) && hosted.is_none() {
             self.host.check_start(&self.session)?;
         }
-        let span = debug_span!("command", verb = request.verb());
+        let span = debug_span!("command", verb = request.verb().as_str());
         let answer = dispatch::answer(&mut self.session, request)
             .instrument(span)
             .await;
@@ -180,16 +191,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn refuse(&mut self, refusal: Refusal) -> Next {
         // A fault of the daemon does not count as an error of the client.
         self.errors += u32::from(refusal.code != Code::Internal);
-        Reply::Error(refusal).encode(&mut self.output);
+        self.put_error(refusal);
         if self.errors < self.limits.max_errors.get() {
             return Next::Continue;
         }
         let text = format!("{} since the last GAME", counted(self.errors, "error"));
-        Reply::Error(Refusal {
-            code: Code::TooManyErrors,
-            text,
-        })
-        .encode(&mut self.output);
+        let code = Code::TooManyErrors;
+        self.put_error(Refusal { code, text });
         Next::Close(ConnectionEnd::ForCause)
+    }
+
+    /// Buffers an error reply, and counts it.
+    pub(super) fn put_error(&mut self, refusal: Refusal) {
+        self.peer.metrics().error(refusal.code);
+        Reply::Error(refusal).encode(&mut self.output);
     }
 }

@@ -76,7 +76,10 @@ impl Derived for SqliteStore {
         match before {
             _ if all => delete_rulings(&mut tx).await?,
             Some(before) if before.settings == derived.from.settings => {}
-            _ => return Ok(false),
+            _ => {
+                tx.abandon().await?;
+                return Ok(false);
+            }
         }
         let new: Vec<&RulingRow> = derived.rulings.iter().collect();
         if all {

@@ -32,6 +32,7 @@ mod write;
 
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -47,7 +48,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{Changes, Store, StoreError};
+use super::{Changes, Store, StoreError, StoreMetrics};
 pub use care::SqliteFile;
 use migrations::MIGRATIONS;
 use write::WriteTransaction;
@@ -72,6 +73,7 @@ pub struct SqliteStore {
     file: Option<FileId>,
     /// Counts the commits of this process.
     commits: watch::Sender<u64>,
+    metrics: Arc<StoreMetrics>,
 }
 
 impl SqliteStore {
@@ -136,12 +138,13 @@ impl SqliteStore {
             path: path.to_owned(),
             file: get_file_id(path).ok(),
             commits: watch::Sender::new(0),
+            metrics: Arc::default(),
         })
     }
 
     /// Begins a write, which waits for the writers of other processes.
     async fn begin(&self) -> Result<WriteTransaction, StoreError> {
-        WriteTransaction::begin(&self.writer).await
+        WriteTransaction::begin(&self.writer, &self.metrics).await
     }
 
     /// Commits a write, and wakes the tasks that wait for [`Store::changes`].
@@ -162,6 +165,10 @@ impl Store for SqliteStore {
 
     fn is_in_place(&self) -> bool {
         get_file_id(&self.path).ok() == self.file
+    }
+
+    fn metrics(&self) -> Option<&StoreMetrics> {
+        Some(&self.metrics)
     }
 
     async fn close(&self) {

@@ -14,8 +14,9 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 27] = [
+const ROOMS: [(&str, &[&str]); 29] = [
     ("domain", &[]),
+    ("metrics", &[]),
     ("access", &["domain"]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
@@ -29,13 +30,23 @@ const ROOMS: [(&str, &[&str]); 27] = [
     ("tickets", &["domain"]),
     ("coordinator", &["domain"]),
     ("webhooks", &["domain"]),
-    ("store", &["domain", "tickets", "coordinator", "webhooks"]),
-    ("learning", &["domain", "rating", "history", "store"]),
-    ("logs", &["domain", "ingest", "store", "learning"]),
+    (
+        "store",
+        &["domain", "metrics", "tickets", "coordinator", "webhooks"],
+    ),
+    (
+        "learning",
+        &["domain", "metrics", "rating", "history", "store"],
+    ),
+    (
+        "logs",
+        &["domain", "metrics", "ingest", "store", "learning"],
+    ),
     (
         "session",
         &[
             "domain",
+            "metrics",
             "partition",
             "lobby",
             "journal",
@@ -48,6 +59,7 @@ const ROOMS: [(&str, &[&str]); 27] = [
         "queues",
         &[
             "domain",
+            "metrics",
             "matchmaking",
             "tickets",
             "coordinator",
@@ -56,7 +68,10 @@ const ROOMS: [(&str, &[&str]); 27] = [
             "session",
         ],
     ),
-    ("deliveries", &["domain", "webhooks", "store", "session"]),
+    (
+        "deliveries",
+        &["domain", "metrics", "webhooks", "store", "session"],
+    ),
     (
         "service",
         &[
@@ -73,6 +88,7 @@ const ROOMS: [(&str, &[&str]); 27] = [
         "server",
         &[
             "domain",
+            "metrics",
             "access",
             "lobby",
             "tickets",
@@ -84,9 +100,24 @@ const ROOMS: [(&str, &[&str]); 27] = [
         ],
     ),
     (
+        "watch",
+        &[
+            "domain",
+            "metrics",
+            "coordinator",
+            "logs",
+            "queues",
+            "deliveries",
+            "service",
+            "server",
+        ],
+    ),
+    (
         "web",
         &[
             "domain",
+            "metrics",
+            "access",
             "partition",
             "lobby",
             "matchmaking",
@@ -95,6 +126,7 @@ const ROOMS: [(&str, &[&str]); 27] = [
             "session",
             "queues",
             "service",
+            "watch",
         ],
     ),
     ("client", &["domain", "protocol"]),
@@ -131,6 +163,7 @@ const ROOMS: [(&str, &[&str]); 27] = [
             "deliveries",
             "service",
             "server",
+            "watch",
             "web",
             "config",
         ],
@@ -158,12 +191,14 @@ const ROOMS: [(&str, &[&str]); 27] = [
             "queues",
             "webhooks",
             "deliveries",
+            "watch",
         ],
     ),
 ];
 
-const PURE: [&str; 14] = [
+const PURE: [&str; 15] = [
     "domain",
+    "metrics",
     "access",
     "partition",
     "rating",

@@ -1,0 +1,172 @@
+//! What is counted about queues, instances and hosted matches.
+
+mod families;
+mod levels;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use crate::{
+    coordinator::Coordinator,
+    metrics::{Buckets, Counter, SECONDS},
+    tickets::{Change, Life},
+};
+
+pub use levels::{HostingLevels, QueueLevels};
+
+/// The upper bounds of waits, in seconds.
+const WAITS: &[f64] = &[
+    1.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_800.0, 3_600.0,
+];
+/// How often levels are looked at.
+pub(in crate::queues) const LOOK: Duration = Duration::from_secs(1);
+
+/// What is counted about all queues and instances.
+#[derive(Debug, Default)]
+pub struct QueueMetrics {
+    queues: Mutex<BTreeMap<String, Arc<QueueCounts>>>,
+    hosting: Mutex<HostingLevels>,
+    /// How often the tickets could not be written.
+    failures: Counter,
+}
+
+/// What is counted about one queue.
+#[derive(Debug)]
+struct QueueCounts {
+    waits: Buckets,
+    rounds: Buckets,
+    formed: Counter,
+    levels: Mutex<QueueLevels>,
+}
+
+impl Default for QueueCounts {
+    fn default() -> Self {
+        Self {
+            waits: Buckets::new(WAITS),
+            rounds: Buckets::new(SECONDS),
+            formed: Counter::default(),
+            levels: Mutex::default(),
+        }
+    }
+}
+
+impl QueueMetrics {
+    fn of(&self, queue: &str) -> Option<Arc<QueueCounts>> {
+        self.queues.lock().get(queue).cloned()
+    }
+
+    /// Has these queues from now on. Those that it had before keep their counts.
+    pub(in crate::queues) fn configure<'a>(&self, names: impl Iterator<Item = &'a String>) {
+        let mut queues = self.queues.lock();
+        let mut before = std::mem::take(&mut *queues);
+        let kept = names.map(|name| (name.clone(), before.remove(name).unwrap_or_default()));
+        queues.extend(kept);
+    }
+
+    /// Adds a round that took so long.
+    pub(in crate::queues) fn round(&self, queue: &str, took: Duration) {
+        if let Some(counts) = self.of(queue) {
+            counts.rounds.observe(took.as_secs_f64());
+            counts.levels.lock().round = Some(Instant::now());
+        }
+    }
+
+    /// Adds the matches and the waits of changes that are on disk.
+    pub(in crate::queues) fn written(&self, changes: &[Change], waits: Vec<(String, i64)>) {
+        for change in changes {
+            if let Change::Formed(formed) = change
+                && let Some(counts) = self.of(&formed.queue)
+            {
+                counts.formed.count();
+            }
+        }
+        for (queue, millis) in waits {
+            if let Some(counts) = self.of(&queue) {
+                counts.waits.observe(millis as f64 / 1_000.0);
+            }
+        }
+    }
+
+    /// Counts a write of tickets that failed.
+    pub(in crate::queues) fn failed(&self) {
+        self.failures.count();
+    }
+
+    /// Takes over who waits, and what is hosted.
+    pub(in crate::queues) fn look(&self, life: &Life, coordinator: &Coordinator) {
+        *self.hosting.lock() = HostingLevels::of(coordinator);
+        let mut levels = BTreeMap::<&str, QueueLevels>::new();
+        for record in life.waiting_tickets() {
+            let level = levels.entry(&record.ticket.queue).or_default();
+            level.tickets += 1;
+            level.players += record.ticket.players.len();
+            level.oldest = level.oldest.max(life.waited(record) as f64 / 1_000.0);
+        }
+        for (name, counts) in self.queues.lock().iter() {
+            let mut shown = counts.levels.lock();
+            let new = levels.remove(name.as_str()).unwrap_or_default();
+            *shown = QueueLevels {
+                round: shown.round,
+                ..new
+            };
+        }
+    }
+
+    /// Who waits, by queue, as of the last second.
+    pub fn queues(&self) -> Vec<(String, QueueLevels)> {
+        let queues = self.queues.lock();
+        let level =
+            |(name, counts): (&String, &Arc<QueueCounts>)| (name.clone(), *counts.levels.lock());
+        queues.iter().map(level).collect()
+    }
+
+    /// What is hosted, as of the last second.
+    pub fn hosting(&self) -> HostingLevels {
+        self.hosting.lock().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coordinator::{CoordinatorSettings, Offer};
+    use crate::domain::Timestamp;
+
+    #[test]
+    fn a_queue_keeps_its_counts_as_long_as_it_is_configured() {
+        let metrics = QueueMetrics::default();
+        let names = |names: &[&str]| names.iter().map(|n| n.to_string()).collect::<Vec<_>>();
+        metrics.configure(names(&["a", "b"]).iter());
+        metrics.written(&[], vec![("a".to_owned(), 7_000), ("c".to_owned(), 1)]);
+        metrics.configure(names(&["a", "c"]).iter());
+        let waits = |queue: &str| {
+            metrics
+                .of(queue)
+                .map(|counts| counts.waits.counts().total())
+        };
+        assert_eq!(
+            [waits("a"), waits("b"), waits("c")],
+            [Some(1), None, Some(0)]
+        );
+    }
+
+    #[test]
+    fn slots_count_while_their_instance_is_connected() {
+        let mut coordinator = Coordinator::new(CoordinatorSettings::default(), Timestamp(0));
+        for (name, slots) in [("a", 3), ("b", 2)] {
+            let name = name.to_owned();
+            let offer = Offer {
+                name,
+                slots,
+                ..Offer::default()
+            };
+            coordinator.joined(offer).unwrap();
+        }
+        coordinator.lost("b");
+        let levels = HostingLevels::of(&coordinator);
+        assert_eq!((levels.connected, levels.away), (1, 1));
+        assert_eq!((levels.used_slots, levels.free_slots), (0, 3));
+    }
+}

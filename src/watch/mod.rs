@@ -1,0 +1,22 @@
+//! What operators watch: metrics for Prometheus, the status of the daemon, and what is wrong with it.
+//!
+//! All numbers come from memory, except for the size of the database and whether it answers, for which there is
+//! a time limit: a daemon whose disk is stuck can still be watched. This room changes nothing.
+//!
+//! Entry point: [`Watched`].
+
+mod backups;
+mod http;
+mod recent;
+mod status;
+mod summary;
+mod warnings;
+mod watched;
+
+pub use backups::BackupMetrics;
+pub use http::HttpMetrics;
+pub use status::{
+    BacklogStatus, BackupStatus, FollowStatus, GameStatus, HookStatus, HostingStatus,
+    JournalStatus, MatchStatus, PredictionStatus, QueueStatus, Status, StoreStatus,
+};
+pub use watched::{NotReady, Watched};

@@ -1,0 +1,173 @@
+//! The status of the daemon, as `/status.json` has it and `evenkeel status` shows it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How the daemon is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// The version of the program.
+    pub version: String,
+    /// When the daemon was started, in UTC.
+    pub started: String,
+    /// How long it has run, in seconds.
+    pub uptime_seconds: u64,
+    /// Whether it has weights and its database answers.
+    pub ready: bool,
+    /// Why it is not ready.
+    pub not_ready: Option<String>,
+    /// Number of connections of game servers and other clients.
+    pub connections: i64,
+    /// The running games.
+    pub games: GameStatus,
+    /// The matches that weights were learned from.
+    pub matches: MatchStatus,
+    /// How good the predictions were.
+    pub predictions: PredictionStatus,
+    /// The journals of running games.
+    pub journal: JournalStatus,
+    /// What waits to be written.
+    pub backlog: BacklogStatus,
+    /// The queues, by name.
+    pub queues: Vec<QueueStatus>,
+    /// The instances and hosted matches.
+    pub hosting: HostingStatus,
+    /// The webhooks, in the order of the configuration.
+    pub webhooks: Vec<HookStatus>,
+    /// The followed logs; `None` if the configuration has none.
+    pub followed: Option<FollowStatus>,
+    /// The database.
+    pub store: StoreStatus,
+    /// The daily backups; `None` if the configuration has none.
+    pub backups: Option<BackupStatus>,
+    /// What is wrong, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// The running games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GameStatus {
+    /// Number of games between START and END.
+    pub playing: i64,
+    /// Number of games whose connection ended, and that wait for their server.
+    pub parked: usize,
+}
+
+/// The matches that weights were learned from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MatchStatus {
+    /// Number of matches, rated or not.
+    pub learned: i64,
+    /// Number of matches that are rated.
+    pub rated: u64,
+    /// How many matches END has recorded since the start.
+    pub recorded: u64,
+    /// How long the oldest match waits that the weights do not include, in seconds.
+    pub lag_seconds: f64,
+}
+
+/// How good the predictions were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PredictionStatus {
+    /// Number of predictions.
+    pub count: u64,
+    /// Their mean log loss.
+    pub log_loss: f64,
+    /// The mean log loss of the last 100.
+    pub recent_log_loss: f64,
+}
+
+/// The journals of running games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalStatus {
+    /// Number of journals of which a power cut would lose the last bytes.
+    pub unforced: usize,
+    /// How often a game could not be journaled since the start.
+    pub failures: u64,
+}
+
+/// What waits to be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BacklogStatus {
+    /// Number of matches.
+    pub matches: usize,
+    /// Number of decisions.
+    pub decisions: usize,
+}
+
+/// A queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QueueStatus {
+    /// The name of the queue.
+    pub name: String,
+    /// Number of tickets that wait.
+    pub tickets: usize,
+    /// Number of players in them.
+    pub players: usize,
+    /// How long the oldest of them has waited, in seconds.
+    pub oldest_wait_seconds: f64,
+    /// How long ago the last search ended, in seconds.
+    pub round_age_seconds: Option<f64>,
+}
+
+/// The instances and hosted matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostingStatus {
+    /// Number of instances that are connected.
+    pub connected: usize,
+    /// Number of instances whose connection is lost.
+    pub away: usize,
+    /// Number of instances that get no further matches.
+    pub draining: usize,
+    /// Number of slots with a match.
+    pub used_slots: usize,
+    /// Number of slots without one.
+    pub free_slots: usize,
+    /// Number of hosted matches by stage.
+    pub matches: BTreeMap<String, usize>,
+}
+
+/// A webhook.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookStatus {
+    /// The name of the webhook.
+    pub name: String,
+    /// Number of events that wait.
+    pub pending: i64,
+    /// How many events were dropped since the start.
+    pub dropped: u64,
+}
+
+/// The followed logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowStatus {
+    /// Number of bytes that are not read yet.
+    pub unread_bytes: i64,
+    /// Number of logs that could not be read.
+    pub failing: i64,
+    /// Whether no log is read any more.
+    pub broken: bool,
+}
+
+/// The database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreStatus {
+    /// The size of its files; `None` if it is not known.
+    pub bytes: Option<u64>,
+    /// How many writes have failed since the start.
+    pub write_failures: u64,
+    /// Whether the open file is still at its path.
+    pub in_place: bool,
+}
+
+/// The daily backups.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BackupStatus {
+    /// When the latest one was made, in UTC.
+    pub latest: Option<String>,
+    /// How old it is, in seconds.
+    pub age_seconds: Option<f64>,
+    /// How many have failed since the start.
+    pub failures: u64,
+}

@@ -1,0 +1,199 @@
+//! A running daemon, as operators see it.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::time::{Instant, interval, timeout};
+
+use super::{
+    BackupMetrics, HttpMetrics,
+    recent::{Failures, RecentFailures},
+};
+use crate::{
+    deliveries::HookMetrics,
+    domain::Timestamp,
+    logs::FollowMetrics,
+    metrics::{self, Family, FamilyKind, TextError},
+    server::Gate,
+    service::Service,
+};
+
+/// The time limit for the database to answer, and for the file system to state the size of a file.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often failures are sampled, to report those of the last hour.
+const SAMPLE: Duration = Duration::from_secs(60);
+
+/// Why the daemon cannot answer questions yet, or not now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotReady {
+    /// The first weights are being derived.
+    #[error("the first weights are being derived")]
+    Starting,
+    /// The database does not answer, or not in time.
+    #[error("the database does not answer")]
+    Database,
+}
+
+/// The parts of a running daemon that count something.
+#[derive(Debug)]
+pub struct Watched {
+    pub(super) service: Arc<Service>,
+    /// What connections count; `None` without a listener for them.
+    pub gate: Option<Arc<Gate>>,
+    /// What is counted about followed logs; `None` if there are none.
+    pub followed: Option<Arc<FollowMetrics>>,
+    /// What is counted about webhooks.
+    pub hooks: Vec<Arc<HookMetrics>>,
+    /// What is counted about daily backups; `None` if there are none.
+    pub backups: Option<Arc<BackupMetrics>>,
+    /// The file of the database; `None` if its size is not shown.
+    pub database: Option<PathBuf>,
+    http: HttpMetrics,
+    pub(super) started: Timestamp,
+    pub(super) began: Instant,
+    pub(super) recent: Mutex<RecentFailures>,
+}
+
+impl Watched {
+    /// A service, and nothing else of a daemon yet.
+    pub fn new(service: Arc<Service>) -> Self {
+        Self {
+            started: service.sessions().clock().now(),
+            service,
+            gate: None,
+            followed: None,
+            hooks: Vec::new(),
+            backups: None,
+            database: None,
+            http: HttpMetrics::default(),
+            began: Instant::now(),
+            recent: Mutex::default(),
+        }
+    }
+
+    /// What is counted about requests over HTTP.
+    pub fn http(&self) -> &HttpMetrics {
+        &self.http
+    }
+
+    /// Samples what fails, until dropped.
+    pub async fn run(&self) {
+        let mut ticks = interval(SAMPLE);
+        loop {
+            ticks.tick().await;
+            self.recent.lock().sample(self.failures());
+        }
+    }
+
+    /// Whether weights can be asked for, and the database answers.
+    ///
+    /// # Errors
+    /// Fails if not, with the reason.
+    pub async fn readiness(&self) -> Result<(), NotReady> {
+        if self.service.learning().is_starting() {
+            return Err(NotReady::Starting);
+        }
+        match timeout(PATIENCE, self.service.store().derived_from()).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "not ready");
+                Err(NotReady::Database)
+            }
+            Err(_) => {
+                tracing::warn!("not ready: the database does not answer in time");
+                Err(NotReady::Database)
+            }
+        }
+    }
+
+    /// All metrics, in the text format of Prometheus.
+    ///
+    /// # Errors
+    /// Fails if the text cannot be written.
+    pub async fn metrics(&self) -> Result<String, TextError> {
+        let ready = self.readiness().await.is_ok();
+        let size = self.database_size().await;
+        metrics::text(self.families(ready, size))
+    }
+
+    fn families(&self, ready: bool, size: Option<u64>) -> Vec<Family> {
+        let (learning, sessions) = (self.service.learning(), self.service.sessions());
+        let version = env!("CARGO_PKG_VERSION");
+        let build = Family::new(
+            FamilyKind::Gauge,
+            "evenkeel_build_info",
+            "Always 1; the label has the version of the program.",
+        );
+        let mut all = vec![
+            build.with(&[("version", version)], 1.0),
+            Family::gauge(
+                "evenkeel_start_time_seconds",
+                "When the daemon was started, in seconds since 1970.",
+                self.started.0 as f64 / 1_000.0,
+            ),
+            Family::gauge(
+                "evenkeel_ready",
+                "Whether the daemon has weights and its database answers, 0 or 1.",
+                i64::from(ready),
+            ),
+        ];
+        if let Some(gate) = &self.gate {
+            all.extend(gate.metrics().families(gate.failed_hellos()));
+        }
+        all.extend(learning.metrics().families(learning.millis()));
+        all.extend(sessions.metrics().families(sessions.levels()));
+        all.extend(self.service.queues().metrics().families());
+        if let Some(store) = self.service.store().metrics() {
+            all.extend(store.families());
+        }
+        if let Some(size) = size {
+            all.push(Family::gauge(
+                "evenkeel_database_size_bytes",
+                "Size of the database, with what is not yet written back to its main file.",
+                size,
+            ));
+        }
+        all.push(Family::gauge(
+            "evenkeel_database_in_place",
+            "Whether the open database is still at its path, 0 or 1.",
+            i64::from(self.service.store().is_in_place()),
+        ));
+        all.extend(self.backups.iter().flat_map(|backups| backups.families()));
+        all.extend(self.followed.iter().flat_map(|logs| logs.families()));
+        all.extend(HookMetrics::families(&self.hooks));
+        all.extend(self.http.families());
+        all
+    }
+
+    /// What has failed since the start.
+    pub(super) fn failures(&self) -> Failures {
+        let store = self.service.store().metrics();
+        Failures {
+            writes: store.map_or(0, |store| store.failures()),
+            journals: self.service.sessions().metrics().journal_failures(),
+            folds: self.service.learning().metrics().failures(),
+            backups: self.backups.as_ref().map_or(0, |own| own.failures()),
+            dropped_events: self.hooks.iter().map(|own| own.dropped()).sum(),
+        }
+    }
+
+    /// The size of the database's files; `None` if the file system does not state it in time.
+    pub(super) async fn database_size(&self) -> Option<u64> {
+        let path = self.database.clone()?;
+        let size = tokio::task::spawn_blocking(move || size(&path));
+        timeout(PATIENCE, size).await.ok()?.ok()?
+    }
+}
+
+/// The size of a database: its main file, and what is not yet written back to it.
+fn size(path: &Path) -> Option<u64> {
+    let main = path.metadata().ok()?.len();
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = Path::new(&log).metadata().map_or(0, |file| file.len());
+    Some(main + log)
+}

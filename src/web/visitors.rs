@@ -1,0 +1,123 @@
+//! The visitors who are connected: how many there may be, and how often each may ask.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
+
+use super::{Site, WebSettings};
+use crate::{
+    access::{AddressKey, AddressTable, Allowance, Rate},
+    watch::HttpMetrics,
+};
+
+/// The most addresses without a connection whose requests are kept in mind.
+const MOST_ADDRESSES: usize = 4_096;
+/// How many seconds' worth of requests an address may make at once after a pause.
+const BURST_SECONDS: u32 = 10;
+
+/// The connections of all visitors.
+pub(super) struct Visitors {
+    site: Arc<Site>,
+    room: Arc<Semaphore>,
+    /// The connections and requests by address, without trusted proxies.
+    addresses: Mutex<AddressTable>,
+    /// How often an address may ask; `None` for no limit.
+    rate: Option<Rate>,
+    began: Instant,
+}
+
+impl Visitors {
+    /// No visitors yet.
+    pub(super) fn new(site: Arc<Site>) -> Arc<Self> {
+        let limits = site.settings.limits;
+        let per_second = limits.requests_per_second.get();
+        Arc::new(Self {
+            room: Arc::new(Semaphore::new(limits.max_connections.as_usize())),
+            addresses: Mutex::new(AddressTable::new(MOST_ADDRESSES)),
+            rate: Rate::new(per_second, per_second.saturating_mul(BURST_SECONDS)),
+            began: Instant::now(),
+            site,
+        })
+    }
+
+    /// What is counted about all visitors.
+    pub(super) fn metrics(&self) -> &HttpMetrics {
+        self.site.watched().http()
+    }
+
+    /// The nanoseconds since there can be visitors.
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+/// One connection; dropping it makes room for another.
+pub(super) struct Visit {
+    visitors: Arc<Visitors>,
+    peer: IpAddr,
+    /// The address, and what it may still ask; `None` for a trusted proxy.
+    counted: Option<(AddressKey, Arc<Allowance>)>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Visit {
+    /// Counts a connection; `None` if there are too many.
+    pub(super) fn begin(visitors: &Arc<Visitors>, peer: SocketAddr) -> Option<Self> {
+        let permit = visitors.room.clone().try_acquire_owned().ok()?;
+        let (address, settings) = (peer.ip().to_canonical(), &visitors.site.settings);
+        let counted = match settings.trusted_proxies.contains(&address) {
+            true => None,
+            false => {
+                let key = AddressKey::of(address);
+                let most = settings.limits.max_per_address.get();
+                let mut addresses = visitors.addresses.lock();
+                Some((key, addresses.enter(key, most, visitors.now())?))
+            }
+        };
+        visitors.metrics().connections.rise();
+        Some(Self {
+            visitors: visitors.clone(),
+            peer: address,
+            counted,
+            _permit: permit,
+        })
+    }
+
+    /// The address of the other end.
+    pub(super) fn peer(&self) -> IpAddr {
+        self.peer
+    }
+
+    /// The settings of the pages.
+    pub(super) fn settings(&self) -> &WebSettings {
+        &self.visitors.site.settings
+    }
+
+    /// Counts a request. Returns whether its address may make it now.
+    pub(super) fn may_ask(&self) -> bool {
+        let (Some((_, allowance)), Some(rate)) = (&self.counted, self.visitors.rate) else {
+            return true;
+        };
+        let may = allowance.lines.take(self.visitors.now(), rate).is_ok();
+        if !may {
+            self.visitors.metrics().answered(429, 0.0);
+        }
+        may
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.visitors.metrics().connections.fall();
+        if let Some((address, _)) = &self.counted {
+            self.visitors.addresses.lock().leave(*address);
+        }
+    }
+}
