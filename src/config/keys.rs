@@ -68,11 +68,24 @@ pub struct ServerSection {
     pub listen: SocketAddr,
     #[serde(flatten)]
     pub limits: Limits,
+    pub threads: Count<0, 64>,
     pub resume_grace_seconds: UpToADay,
     pub allow_anonymous: bool,
     pub tls: TlsSection,
     #[serde(deserialize_with = "values::tokens")]
     pub clients: BTreeMap<String, Secret>,
+}
+
+impl ServerSection {
+    /// The number of threads that serve connections. If none is configured, it is half of the cores: the others
+    /// are for choosing teams, for learning and for whatever else the machine does.
+    pub fn threads(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        match self.threads.as_usize() {
+            0 => (cores / 2).max(1),
+            threads => threads,
+        }
+    }
 }
 
 /// The keys of section `[server.tls]`.

@@ -16,6 +16,7 @@ mod pages;
 mod reload;
 mod service_manager;
 mod shutdown;
+mod threads;
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -41,6 +42,7 @@ use pages::PageServer;
 pub use reload::{Reloader, reload};
 pub use service_manager::{reloaded, reloading};
 pub use shutdown::{ReloadSignal, ShutdownSignal};
+use threads::ConnectionThreads;
 
 /// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
 /// archive and the end of all tasks together. The rest of a second is left to the end of the process.
@@ -48,6 +50,7 @@ const LAST_WRITES: Duration = Duration::from_millis(900);
 /// A daemon that has opened everything and does not serve yet.
 pub struct Daemon {
     listeners: Listeners,
+    threads: ConnectionThreads,
     service: Arc<Service>,
     limits: Limits,
     gate: Arc<Gate>,
@@ -74,7 +77,9 @@ impl Daemon {
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
         file_limit::survive()?;
         let gate = Arc::new(Gate::new(config.check_access()?));
-        let listeners = bind(config).await?;
+        let mut listeners = bind(config).await?;
+        let threads = ConnectionThreads::start(config.server.threads())?;
+        listeners.runtimes = threads.runtimes();
         let service = Arc::new(open_service(config, true).await?);
         let clock = service.sessions().clock().clone();
         let store = service.store().clone();
@@ -106,6 +111,7 @@ impl Daemon {
         let pages = PageServer::open(&config.web, &service, &watched).await?;
         Ok(Self {
             listeners,
+            threads,
             service,
             limits: config.server.limits,
             gate,
@@ -181,6 +187,8 @@ impl Daemon {
         tasks.end(deadline).await;
         // Every match was committed before END was answered, so nothing is lost here.
         let _ = timeout_at(deadline, service.close()).await;
+        // The connections have ended, and everything that they began.
+        drop(self.threads);
         tracing::info!("stopped");
     }
 }
@@ -335,7 +343,11 @@ async fn bind(config: &Config) -> Result<Listeners, DaemonError> {
             handshake: section.handshake_seconds.duration(),
         }),
     };
-    Ok(Listeners { plain, tls })
+    Ok(Listeners {
+        plain,
+        tls,
+        runtimes: Vec::new(),
+    })
 }
 
 /// Opens the journal of running games, and parks the games in it. If it cannot be opened, the

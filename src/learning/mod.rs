@@ -26,7 +26,7 @@ mod systems;
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU8, Ordering},
+    atomic::{AtomicU8, AtomicU64, Ordering},
 };
 
 use parking_lot::{Mutex, RwLock};
@@ -59,6 +59,9 @@ pub struct Learning {
     behaviour: Arc<BehaviourBook>,
     /// Replaced as a whole when new weights are published; readers keep the state that they have.
     standings: RwLock<Arc<Standings>>,
+    /// Raised after the standings are replaced, so that a reader finds out without a lock whether its own are
+    /// old.
+    edition: AtomicU64,
     /// The learned state and the key of its settings; locked by the one task that adds to it.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     /// Notified when this process has recorded a match.
@@ -104,6 +107,7 @@ impl Learning {
             settings,
             store,
             standings: RwLock::default(),
+            edition: AtomicU64::new(0),
             learned: tokio::sync::Mutex::default(),
             recorded: Notify::new(),
             cause: Mutex::new(Span::none()),
@@ -130,8 +134,14 @@ impl Learning {
         let mut published = self.standings.write();
         if Arc::ptr_eq(&published, &standings) {
             *published = later.clone();
+            self.edition.fetch_add(1, Ordering::Release);
         }
         later
+    }
+
+    /// The edition of the standings: those that are read after it are at least as new.
+    pub fn edition(&self) -> u64 {
+        self.edition.load(Ordering::Acquire)
     }
 
     /// The rulebook, which finds the ruleset of a game.
@@ -179,6 +189,7 @@ impl Learning {
         self.metrics.publish(learned);
         let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
         *self.standings.write() = fresh;
+        self.edition.fetch_add(1, Ordering::Release);
         let phase = if current { CURRENT } else { OLD };
         self.phase.store(phase, Ordering::Release);
     }

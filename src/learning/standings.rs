@@ -72,10 +72,14 @@ impl Standings {
         Cow::Owned(teams)
     }
 
+    /// The date on which the next season begins, if one is configured.
+    pub fn next_season(&self) -> Option<Timestamp> {
+        self.knowledge.as_ref().and_then(Knowledge::next_season)
+    }
+
     /// Whether a season has begun by `now` that these weights are not of yet.
     pub(super) fn season_is_due(&self, now: Timestamp) -> bool {
-        let next = self.knowledge.as_ref().and_then(Knowledge::next_season);
-        next.is_some_and(|next| next <= now)
+        self.next_season().is_some_and(|next| next <= now)
     }
 
     /// The weights with the seasons up to `now` begun.

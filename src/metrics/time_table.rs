@@ -62,8 +62,9 @@ impl TimeTable {
         }
     }
 
-    /// Adds a duration of the kind with this number. A number that the table does not have adds nothing.
-    pub fn observe(&self, kind: usize, duration: Duration) {
+    /// Adds a duration of the kind with this number, `times` times. A number that the table does not have adds
+    /// nothing.
+    pub fn observe(&self, kind: usize, times: u32, duration: Duration) {
         let copy = self.copies.get(own_copy());
         let Some(row) = copy.and_then(|rows| rows.get(kind)) else {
             return;
@@ -72,8 +73,9 @@ impl TimeTable {
         // Most durations are below one of the first bounds.
         let at = BOUNDS.iter().take_while(|bound| **bound < nanos).count();
         if let Some(count) = row.counts.get(at) {
-            count.fetch_add(1, Ordering::Relaxed);
+            count.fetch_add(times.into(), Ordering::Relaxed);
         }
+        let nanos = nanos.saturating_mul(times.into());
         row.nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
@@ -104,12 +106,12 @@ mod tests {
             .iter()
             .flat_map(|nanos| [nanos - 1, *nanos, nanos + 1]);
         for nanos in edges.chain([0]) {
-            table.observe(0, Duration::from_nanos(nanos));
+            table.observe(0, 1, Duration::from_nanos(nanos));
         }
-        table.observe(0, Duration::MAX);
+        table.observe(0, 2, Duration::MAX);
         let counts = table.counts(0).counts;
         assert_eq!(counts[..3], [3, 3, 3]);
-        assert_eq!(counts[14], 2);
-        assert_eq!(counts.iter().sum::<u64>(), 3 * 14 + 2);
+        assert_eq!(counts[14], 3);
+        assert_eq!(counts.iter().sum::<u64>(), 3 * 14 + 3);
     }
 }

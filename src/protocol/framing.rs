@@ -57,6 +57,16 @@ impl Framer {
         })
     }
 
+    /// Whether the beginning of the current line has been discarded.
+    pub fn is_dropping(&self) -> bool {
+        self.dropping
+    }
+
+    /// Notes that the caller has replaced the content of its buffer, which begins with a line.
+    pub fn restart(&mut self) {
+        self.scanned = 0;
+    }
+
     /// Whether the stream is in the middle of a line.
     pub fn is_inside_line(&self, buffer: &BytesMut) -> bool {
         self.dropping || !buffer.is_empty()

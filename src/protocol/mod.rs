@@ -19,8 +19,10 @@ mod framing;
 mod host_push;
 mod notice;
 mod push;
+mod question;
 mod reply;
 mod request;
+mod thousandths;
 mod words;
 
 pub use error::{Code, MalformedReply, Refusal};
@@ -28,6 +30,7 @@ pub use framing::{FramedLine, Framer};
 pub use host_push::{HostPush, HostPushReader, HostSession};
 pub use notice::{HostNotice, HostSeat, Notice};
 pub use push::Push;
+pub use question::WeightQuestion;
 pub use reply::{QueueLine, Received, Reply, ReplyReader, TicketReply};
 pub use request::{
     Charge, Demand, HostRequest, Join, QueueRequest, ReplyRule, Request, Token, Verb,

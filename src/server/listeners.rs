@@ -1,18 +1,20 @@
-//! The sockets on which connections come in.
+//! The sockets on which connections come in, and the runtimes that serve them.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, runtime::Handle};
 
 use super::TlsIdentity;
 
-/// The sockets on which connections come in.
+/// The sockets on which connections come in, and the runtimes that serve them.
 #[derive(Debug)]
 pub struct Listeners {
     /// The socket for lines as they are.
     pub plain: TcpListener,
     /// The socket for encrypted lines.
     pub tls: Option<TlsListener>,
+    /// The runtimes on which connections are served; if there are none, that of the listeners.
+    pub runtimes: Vec<Handle>,
 }
 
 /// A socket for encrypted lines.
@@ -39,6 +41,10 @@ impl Listeners {
 
 impl From<TcpListener> for Listeners {
     fn from(plain: TcpListener) -> Self {
-        Self { plain, tls: None }
+        Self {
+            plain,
+            tls: None,
+            runtimes: Vec::new(),
+        }
     }
 }

@@ -45,7 +45,14 @@ impl ServerMetrics {
 
     /// Counts a request that took so long.
     pub(super) fn request(&self, verb: Verb, took: Duration) {
-        self.requests.observe(verb as usize, took);
+        self.requests(verb, 1, took);
+    }
+
+    /// Counts so many requests that took so long each.
+    pub(super) fn requests(&self, verb: Verb, number: u32, took: Duration) {
+        if number > 0 {
+            self.requests.observe(verb as usize, number, took);
+        }
     }
 
     /// Counts an error reply.

@@ -11,20 +11,24 @@ mod gate;
 mod host;
 mod listeners;
 mod metrics;
+mod pace;
 mod peer;
 mod queue;
+mod runtimes;
 mod settings;
 mod tls;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
+use runtimes::{Detached, Runtimes};
 use tokio::{
     io::AsyncWriteExt,
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     time,
 };
+use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
@@ -38,6 +42,7 @@ pub use error::TlsError;
 pub use gate::Gate;
 pub use listeners::{Listeners, TlsListener};
 pub use metrics::ServerMetrics;
+pub use pace::stay_awake;
 pub use peer::Peer;
 pub use settings::Limits;
 pub use tls::TlsIdentity;
@@ -64,6 +69,7 @@ pub async fn run(
         drop_all: drop_all.clone(),
         tasks,
         room: room.clone(),
+        runtimes: Runtimes::new(&listeners.runtimes),
     };
     stop.run_until_cancelled(acceptor.accept_everywhere(&listeners))
         .await;
@@ -91,6 +97,7 @@ struct Acceptor {
     drop_all: CancellationToken,
     tasks: TaskTracker,
     room: Arc<Semaphore>,
+    runtimes: Runtimes,
 }
 
 impl Acceptor {
@@ -105,11 +112,19 @@ impl Acceptor {
     }
 
     async fn accept_all(&self, listener: &TcpListener, tls: Option<&TlsListener>) {
+        let mut fails = false;
         loop {
             match listener.accept().await {
-                Ok((stream, address)) => self.admit(stream, address, tls),
+                Ok((stream, address)) => {
+                    if std::mem::take(&mut fails) {
+                        tracing::info!("connections are accepted again");
+                    }
+                    self.admit(stream, address, tls);
+                }
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
+                    if !std::mem::replace(&mut fails, true) {
+                        tracing::warn!(%error, "cannot accept a connection");
+                    }
                     // The process has probably run out of file descriptors: give other connections
                     // time to end.
                     time::sleep(Duration::from_millis(100)).await;
@@ -133,14 +148,7 @@ impl Acceptor {
             (Ok(_), Some(_)) => metrics.accepted[usize::from(tls.is_some())].count(),
         }
         match (room, peer, tls) {
-            (Ok(permit), Some(peer), None) => {
-                let serving = self.serve(stream, peer);
-                self.start(address, permit, serving);
-            }
-            (Ok(permit), Some(peer), Some(tls)) => {
-                let serving = self.shake_hands_and_serve(stream, peer, tls);
-                self.start(address, permit, serving);
-            }
+            (Ok(permit), Some(peer), tls) => self.start(stream, address, permit, peer, tls),
             (Ok(_), None, None) => self.refuse(stream, "too many connections from your address"),
             (Err(_), _, None) => self.refuse(stream, "too many connections"),
             (_, _, Some(_)) => tracing::debug!("refusing an encrypted connection"),
@@ -150,46 +158,37 @@ impl Acceptor {
     /// Runs a connection as a task that holds the permit.
     fn start(
         &self,
+        stream: TcpStream,
         address: SocketAddr,
         permit: OwnedSemaphorePermit,
-        serving: impl Future<Output = ()> + Send + 'static,
+        peer: Peer,
+        tls: Option<&TlsListener>,
     ) {
-        let drop_all = self.drop_all.clone();
-        let span = tracing::debug_span!("connection", peer = %address);
-        self.tasks.spawn(async move {
-            let _permit = permit;
-            drop_all.run_until_cancelled(serving.instrument(span)).await;
-        });
-    }
-
-    fn serve(&self, stream: TcpStream, peer: Peer) -> impl Future<Output = ()> + use<> {
-        let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
+        let admitted = Admitted {
+            service: self.service.clone(),
+            limits: self.limits,
+            peer,
+            stop: self.stop.clone(),
+            shake: tls.map(|tls| (tls.identity.acceptor(), tls.handshake)),
+        };
+        let stay = self.runtimes.take();
+        let runtime = stay.runtime().cloned();
         // Replies are small, and game servers wait for them.
         let _ = stream.set_nodelay(true);
-        async move {
-            serve(stream, &service, limits, peer, stop).await;
-        }
-    }
-
-    fn shake_hands_and_serve(
-        &self,
-        stream: TcpStream,
-        peer: Peer,
-        tls: &TlsListener,
-    ) -> impl Future<Output = ()> + use<> {
-        let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
-        let _ = stream.set_nodelay(true);
-        let shaking = time::timeout(tls.handshake, tls.identity.acceptor().accept(stream));
-        async move {
-            match stop.run_until_cancelled(shaking).await {
-                Some(Ok(Ok(stream))) => {
-                    serve(stream, &service, limits, peer, stop).await;
-                }
-                Some(Ok(Err(error))) => tracing::debug!(%error, "no encrypted connection"),
-                Some(Err(_)) => tracing::debug!("the handshake takes too long"),
-                None => {}
-            }
-        }
+        let Ok(stream) = stay.detach(stream) else {
+            return;
+        };
+        let drop_all = self.drop_all.child_token();
+        let span = tracing::debug_span!("connection", peer = %address);
+        let serving = async move {
+            let _held = (permit, stay);
+            let serving = admitted.serve(stream).instrument(span);
+            drop_all.run_until_cancelled(serving).await;
+        };
+        match runtime {
+            Some(runtime) => self.tasks.spawn_on(serving, &runtime),
+            None => self.tasks.spawn(serving),
+        };
     }
 
     /// Refuses a connection with an error line. The peer has one second to close its side.
@@ -209,5 +208,35 @@ impl Acceptor {
         self.tasks.spawn(async move {
             let _ = time::timeout(Duration::from_secs(1), stream.shutdown()).await;
         });
+    }
+}
+
+/// A connection that is let in, and what it is served with.
+struct Admitted {
+    service: Arc<Service>,
+    limits: Limits,
+    peer: Peer,
+    stop: CancellationToken,
+    /// For an encrypted connection, what accepts it, and the time limit of the handshake.
+    shake: Option<(TlsAcceptor, Duration)>,
+}
+
+impl Admitted {
+    async fn serve(self, stream: Detached) {
+        let (limits, peer, stop) = (self.limits, self.peer, self.stop);
+        let Ok(stream) = stream.attach() else { return };
+        let Some((acceptor, limit)) = self.shake else {
+            serve(stream, &self.service, limits, peer, stop).await;
+            return;
+        };
+        let shaking = time::timeout(limit, acceptor.accept(stream));
+        match stop.run_until_cancelled(shaking).await {
+            Some(Ok(Ok(stream))) => {
+                serve(stream, &self.service, limits, peer, stop).await;
+            }
+            Some(Ok(Err(error))) => tracing::debug!(%error, "no encrypted connection"),
+            Some(Err(_)) => tracing::debug!("the handshake takes too long"),
+            None => {}
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     access::{AddressKey, Allowance, Grant},
     domain::{Right, Secret},
-    protocol::{Charge, Code, Refusal, Request},
+    protocol::{Charge, Code, Refusal, Request, WeightQuestion},
 };
 
 /// The peer of a connection, as the gate knows it.
@@ -19,9 +19,6 @@ use crate::{
 pub struct Peer {
     gate: Arc<Gate>,
     state: Arc<GateState>,
-    /// Cancelled when the state is outdated. It is the connection's own, so that waiting for it takes no lock
-    /// that connections share.
-    outdated: CancellationToken,
     from: IpAddr,
     /// What its address may still do; `None` for this machine.
     address: Option<(AddressKey, Arc<Allowance>)>,
@@ -53,7 +50,6 @@ impl Peer {
     ) -> Self {
         gate.metrics().connections.rise();
         let mut peer = Self {
-            outdated: state.outdated.child_token(),
             grant: state.policy.silent(from),
             gate,
             state,
@@ -84,9 +80,16 @@ impl Peer {
         self.gate.generation() != self.state.generation
     }
 
-    /// Resolves when the configuration is replaced.
-    pub(super) async fn outdated(&self) {
-        self.outdated.cancelled().await;
+    /// Cancelled when the configuration is replaced that this connection has looked at last.
+    pub(super) fn outdated(&self) -> CancellationToken {
+        self.state.outdated.clone()
+    }
+
+    /// Whether it may ask for weights, by the configuration in force.
+    pub(super) fn may_ask_for_weights(&self) -> bool {
+        let rights = WeightQuestion::DEMAND.rights;
+        let meets = |grant: &Grant| grant.rights.meets(rights);
+        !self.is_outdated() && self.grant.as_ref().is_some_and(meets)
     }
 
     /// Takes over the configuration in force: the connection proves again who it is, by the HELLO that it has
@@ -96,7 +99,6 @@ impl Peer {
     /// Fails if it is no client any more. The connection must be closed then.
     pub(super) fn renew(&mut self) -> Result<(), Refusal> {
         self.state = self.gate.state();
-        self.outdated = self.state.outdated.child_token();
         let policy = &self.state.policy;
         self.grant = match &self.hello {
             Some((name, secret)) => policy.greet(name, secret.as_ref(), self.from),
@@ -136,7 +138,6 @@ impl Peer {
             tokio::time::sleep(wait).await;
         }
         self.state = self.gate.state();
-        self.outdated = self.state.outdated.child_token();
         let Some(grant) = self.state.policy.greet(name, secret.as_ref(), self.from) else {
             let failures = self.gate.slowdown.lock().failed(&key, self.gate.now());
             if failures.is_power_of_two() {
@@ -220,6 +221,11 @@ impl Peer {
             let wait = allowance.reports.charge(self.gate.now(), rate);
             self.pause = self.pause.max(wait);
         }
+    }
+
+    /// Whether it has to wait before its next line is read.
+    pub(super) fn is_paused(&self) -> bool {
+        !self.pause.is_zero()
     }
 
     /// How long to wait before the next line is read, because the peer has sent more than it may.

@@ -72,6 +72,11 @@ impl GameJournal {
         self.folder.is_some()
     }
 
+    /// Whether a write would do nothing.
+    pub(super) fn is_settled(&self) -> bool {
+        self.folder.is_none() || self.is_whole()
+    }
+
     /// Whether the game can be resumed from its file.
     pub(super) fn is_whole(&self) -> bool {
         self.file.is_some() && self.entries.is_empty()

@@ -1,5 +1,7 @@
 //! Lines that the daemon sends to a session's peer without a request.
 
+use std::task::{Context, Poll};
+
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 use super::MailboxError;
@@ -65,6 +67,11 @@ impl MailboxReceiver {
     /// safe.
     pub async fn receive(&mut self) -> Option<String> {
         self.0.recv().await
+    }
+
+    /// Like [`receive`](Self::receive), for futures that are written by hand.
+    pub fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Option<String>> {
+        self.0.poll_recv(context)
     }
 
     /// The next line, if one is queued.

@@ -7,6 +7,7 @@
 //!
 //! Entry points: [`Sessions::new`], [`Session::new`].
 
+mod at_hand;
 mod backlog;
 mod clock;
 mod decide;
@@ -39,6 +40,7 @@ use crate::{
     lobby::{Command, Conduct, Lobby, NewGame},
 };
 
+pub use at_hand::WeightsAtHand;
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;
 pub use error::{MailboxError, SessionError};
@@ -180,12 +182,6 @@ impl Session {
             self.state.apply(&Command::ShowBots, &*clock)?;
         }
         Ok(())
-    }
-
-    /// Resolves when another connection of the same server replaces this one, which should then
-    /// end.
-    pub async fn replaced(&self) {
-        self.registration.replaced().await;
     }
 
     /// The command with which GAME begins a game of this type, as the rulebook describes it.

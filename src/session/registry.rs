@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{Mailbox, Sessions};
+use super::{Mailbox, Session, Sessions};
 
 /// The time limit for a replaced session to park its game.
 const LEAVE: Duration = Duration::from_secs(1);
@@ -118,11 +118,6 @@ impl Registration {
         self.announce(name);
     }
 
-    /// Resolves when another session replaces this one.
-    pub(super) async fn replaced(&self) {
-        self.replaced.cancelled().await;
-    }
-
     /// Removes the entry from the registry.
     pub(super) fn end(&mut self) {
         let Some(name) = self.name.take() else { return };
@@ -135,6 +130,13 @@ impl Registration {
             sessions.remove(&name);
         }
         registry.left.notify_waiters();
+    }
+}
+
+impl Session {
+    /// Cancelled when another connection of the same server replaces this one, which should then end.
+    pub fn replaced(&self) -> CancellationToken {
+        self.registration.replaced.clone()
     }
 }
 

@@ -9,8 +9,8 @@ use rand::{TryRng, rngs::SysRng};
 use tracing::Span;
 
 use super::{
-    Clock, Ended, Sessions, game_journal::GameJournal, host::server_name, live::LivePlace,
-    metrics::InPlay,
+    Clock, Ended, Sessions, WeightsAtHand, game_journal::GameJournal, host::server_name,
+    live::LivePlace, metrics::InPlay,
 };
 use crate::{
     domain::{Ruleset, Timestamp},
@@ -26,6 +26,8 @@ pub(super) struct SessionState {
     pub(super) epoch: Timestamp,
     /// Set by the first question about a weight, and cleared by GAME and MUTATOR.
     ruleset: Option<Ruleset>,
+    /// The weights of that ruleset as of the last question about one.
+    pub(super) at_hand: Option<WeightsAtHand>,
     /// The reasons for the last decision; cleared by GAME.
     reasons: Vec<String>,
     /// Whether the reasons are not in the journal yet.
@@ -82,6 +84,7 @@ impl SessionState {
             lobby,
             epoch: Timestamp::default(),
             ruleset: None,
+            at_hand: None,
             reasons: Vec::new(),
             new_reasons: false,
             game: draw_game(),
@@ -124,7 +127,7 @@ impl SessionState {
 
     /// Clears what belongs to the last game, except the lobby itself.
     pub(super) fn begin_game(&mut self) {
-        self.ruleset = None;
+        self.forget_ruleset();
         self.reasons.clear();
         self.new_reasons = false;
         self.game = draw_game();
@@ -265,6 +268,7 @@ impl SessionState {
     /// Clears the ruleset, because the mutators have changed.
     pub(super) fn forget_ruleset(&mut self) {
         self.ruleset = None;
+        self.at_hand = None;
     }
 
     /// The ruleset of the game.

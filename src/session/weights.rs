@@ -147,8 +147,8 @@ impl Session {
     /// # Errors
     /// Fails if there is no game.
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
-        let standings = self.sessions.ready_standings()?;
-        Ok(standings.view(self.ruleset()?).human(id.text()))
+        let weights = self.take_weights()?;
+        Ok(weights.human(id.text()))
     }
 
     /// A human's division in this game, as it is displayed now.
@@ -169,12 +169,10 @@ impl Session {
     /// # Errors
     /// Fails if there is no game.
     pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
-        let default = self.sessions.settings.balance.default_bot_weight.get();
-        let standings = self.sessions.ready_standings()?;
+        self.sessions.ready_standings()?;
         self.show_bots()?;
-        let view = standings.view(self.ruleset()?);
-        let known = view.expected(Kind::Bot, name.text());
-        Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
+        let weights = self.take_weights()?;
+        Ok(weights.bot(name.text()))
     }
 
     /// The mean weight and the number of the known bots; the configured default and 0 if there are

@@ -21,7 +21,7 @@ use tokio_rustls::{
 use crate::common::process::{HANG, Process, evenkeel};
 
 /// Writes a new certificate for `localhost`, and its key.
-fn certify(folder: &Path) -> CertificateDer<'static> {
+pub(crate) fn certify(folder: &Path) -> CertificateDer<'static> {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
     fs::write(folder.join("cert.pem"), made.cert.pem()).unwrap();
@@ -29,7 +29,7 @@ fn certify(folder: &Path) -> CertificateDer<'static> {
 }
 
 /// Starts a daemon with a second listener, which shows the certificate of the folder.
-fn daemon(folder: &Path, more: &str) -> Process {
+pub(crate) fn daemon(folder: &Path, more: &str) -> Process {
     let toml = format!(
         "{more}\n[server.tls]\nlisten = '127.0.0.1:0'\ncertificate = 'cert.pem'\nkey = 'key.pem'\nhandshake_seconds = 1\n"
     );
@@ -37,10 +37,10 @@ fn daemon(folder: &Path, more: &str) -> Process {
     Process::start_with(folder, &[("EVENKEEL_CONFIG", "evenkeel.toml")])
 }
 
-type Encrypted = BufReader<TlsStream<TcpStream>>;
+pub(crate) type Encrypted = BufReader<TlsStream<TcpStream>>;
 
 /// Connects with this version, if the daemon proves that it has this certificate.
-async fn connect(
+pub(crate) async fn connect(
     address: SocketAddr,
     trusted: &CertificateDer<'static>,
     version: &'static SupportedProtocolVersion,

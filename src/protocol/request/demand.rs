@@ -31,6 +31,12 @@ const ASK_OR_REPORT: Rights = Rights::of(&[Right::Ask, Right::Report]);
 const QUEUE: Rights = Rights::of(&[Right::Queue]);
 const INSTANCE: Rights = Rights::of(&[Right::Instance]);
 
+/// What a client needs to ask for a weight.
+pub(in crate::protocol) const WEIGHT_DEMAND: Demand = Demand {
+    rights: ASK,
+    charge: Charge::Line,
+};
+
 impl Request {
     /// What a client needs for this request.
     pub fn demand(&self) -> Demand {
@@ -51,7 +57,8 @@ impl Request {
             | Self::BotLeave(_)
             | Self::Protect { .. }
             | Self::Role { .. } => (ASK_OR_REPORT, Line),
-            Self::Player(_) | Self::Bot(_) | Self::Rank(_) | Self::MeanBot => (ASK, Line),
+            Self::Player(_) | Self::Bot(_) => return WEIGHT_DEMAND,
+            Self::Rank(_) | Self::MeanBot => (ASK, Line),
             Self::Bots | Self::Advantage | Self::Explain => (ASK, Line),
             Self::Balance { .. } | Self::Place(_) | Self::Rebalance { .. } => (ASK, Decision),
             Self::Start

@@ -12,6 +12,7 @@ mod verb;
 
 use std::fmt;
 
+pub(super) use demand::WEIGHT_DEMAND;
 pub use demand::{Charge, Demand};
 pub use host::HostRequest;
 pub(super) use host::match_id;

@@ -1,28 +1,34 @@
 //! One connection: reads lines, passes requests to the session, and writes replies, within limits.
 
 mod requests;
+mod signals;
+mod turn;
 mod wire;
 
-use std::io;
+use std::{future::poll_fn, io};
 
 use bytes::BytesMut;
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite},
-    time::{Instant, timeout_at},
+    io::{AsyncRead, AsyncWrite},
+    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{Limits, Peer, host::HostClient, queue::QueueClient};
+use super::{Limits, Peer, host::HostClient, pace, queue::QueueClient};
 use crate::{
     domain::Right,
     protocol::{Code, FramedLine, Framer, Refusal, Verb},
     service::Service,
-    session::{MailboxReceiver, Session},
+    session::Session,
 };
+use signals::{Signal, Signals};
+use turn::Input;
 
 /// The most bytes per read from the socket.
-const READ: usize = 8 * 1024;
+const READ: usize = 16 * 1024;
+/// The largest buffer in bytes that a connection keeps while it waits.
+const KEPT: usize = 1024;
 /// The number of buffered reply bytes at which they are sent, even if more commands are waiting.
 const WRITE: usize = 64 * 1024;
 
@@ -54,9 +60,10 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     stop: CancellationToken,
 ) -> ConnectionEnd {
     let (session, pushes) = service.open_connection();
-    let span = session.span().clone();
     let queue = QueueClient::new(service.queues().clone(), session.mailbox().clone());
     let host = HostClient::new(service.queues().clone(), session.mailbox().clone());
+    let patience = Instant::now() + limits.first_line_seconds.duration();
+    let (replaced, outdated) = (session.replaced(), peer.outdated());
     let connection = Connection {
         stream,
         limits,
@@ -64,18 +71,19 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         queue,
         host,
         session,
-        pushes,
+        signals: Signals::new(stop.clone(), replaced, outdated, pushes, patience),
         framer: Framer::new(limits.max_line_bytes.as_usize()),
-        input: BytesMut::with_capacity(READ),
+        input: BytesMut::new(),
         output: BytesMut::new(),
+        unflushed: false,
         errors: 0,
-        patience: Instant::now() + limits.first_line_seconds.duration(),
-        idle_until: Instant::now() + limits.first_line_seconds.duration(),
+        patience,
+        idle_until: patience,
         inside_line: false,
         verb: None,
         began: Instant::now(),
     };
-    connection.run(&stop).instrument(span).await
+    connection.run(&stop).await
 }
 
 struct Connection<S> {
@@ -85,12 +93,14 @@ struct Connection<S> {
     session: Session,
     queue: QueueClient,
     host: HostClient,
-    /// Lines to send without a request.
-    pushes: MailboxReceiver,
+    signals: Signals,
     framer: Framer,
+    /// Lines that have been read and not been handled yet. The last one may lack its end.
     input: BytesMut,
     /// Replies and pushes that have not been sent yet, each complete.
     output: BytesMut,
+    /// Whether the stream holds bytes that it has not sent yet.
+    unflushed: bool,
     errors: u32,
     /// The time at which the connection is closed unless a line is completed before.
     patience: Instant,
@@ -112,65 +122,60 @@ enum Next {
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn run(mut self, stop: &CancellationToken) -> ConnectionEnd {
         let end = self.talk(stop).await;
-        self.session
-            .close(!matches!(end, ConnectionEnd::ByShutdown));
-        self.say_goodbye(stop).await;
-        tracing::debug!(?end, "connection ended");
+        let span = self.session.span().clone();
+        let closing = async {
+            self.session
+                .close(!matches!(end, ConnectionEnd::ByShutdown));
+            self.say_goodbye(stop).await;
+            tracing::debug!(?end, "connection ended");
+        };
+        closing.instrument(span).await;
         end
     }
 
     async fn talk(&mut self, stop: &CancellationToken) -> ConnectionEnd {
+        let span = self.session.span().clone();
         loop {
-            while let Some(line) = self.framer.next_line(&mut self.input) {
-                let blank = matches!(&line, FramedLine::Text(text) if text.trim_ascii().is_empty());
-                let next = self.line(line, stop).await;
-                let now = Instant::now();
-                self.count_request(now);
-                if let Next::Close(end) = next {
-                    return end;
-                }
-                // Only lines that are not blank give a peer more time; before a required HELLO, no
-                // line does.
-                if !blank && !self.peer.must_say_hello() {
-                    self.idle_until = now + self.limits.idle_seconds.duration();
-                }
-                self.patience = self.idle_until;
-                self.inside_line = false;
-                if stop.is_cancelled() {
-                    return ConnectionEnd::ByShutdown;
-                }
-                if let Err(end) = self.between_lines(stop).await {
-                    return end;
-                }
-            }
-            if let Err(end) = self.flush(stop).await {
+            let handled = self.handle_input(stop).instrument(span.clone()).await;
+            if let Err(end) = handled {
                 return end;
             }
             self.watch_line();
-            let read = self.stream.read_buf(&mut self.input);
-            let read = tokio::select! {
-                biased;
-                () = stop.cancelled() => return ConnectionEnd::ByShutdown,
-                () = self.session.replaced() => return ConnectionEnd::Replaced,
-                () = self.peer.outdated() => {
-                    match self.renew() {
-                        Next::Continue => continue,
-                        Next::Close(end) => return end,
-                    }
-                }
-                Some(line) = self.pushes.receive() => {
-                    self.push(line);
-                    continue;
-                }
-                read = timeout_at(self.patience, read) => read,
+            // Questions about weights are answered in here, outside of the span: they log nothing.
+            let reacted = match poll_fn(|context| self.poll_input(context)).await {
+                Input::Lines => Ok(()),
+                Input::Signal(signal) => span.in_scope(|| self.react(signal)),
+                Input::End(end) => Err(end),
             };
-            match read {
-                Ok(Ok(0)) => return ConnectionEnd::ByPeer,
-                Ok(Ok(_)) => self.began = Instant::now(),
-                Ok(Err(error)) => return ConnectionEnd::Broken(error),
-                Err(_) => return ConnectionEnd::TimedOut,
+            if let Err(end) = reacted {
+                return end;
             }
         }
+    }
+
+    /// Handles the lines that have arrived, and sends the replies.
+    async fn handle_input(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
+        self.between_lines(stop).await?;
+        while let Some(line) = self.framer.next_line(&mut self.input) {
+            let blank = matches!(&line, FramedLine::Text(text) if text.trim_ascii().is_empty());
+            let next = self.line(line, stop).await;
+            let now = Instant::now();
+            self.count_request(now);
+            if let Next::Close(end) = next {
+                return Err(end);
+            }
+            match blank {
+                true => self.patience = self.idle_until,
+                false => self.postpone(now),
+            }
+            self.inside_line = false;
+            if stop.is_cancelled() {
+                return Err(ConnectionEnd::ByShutdown);
+            }
+            self.between_lines(stop).await?;
+        }
+        release(&mut self.input);
+        self.flush(stop).await
     }
 
     /// Sends replies if many are waiting, and reads nothing for a while if the peer has sent too much. The next
@@ -196,6 +201,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
+    /// Gives the peer more time after a line that is not blank. Before a required HELLO, no line does.
+    fn postpone(&mut self, now: Instant) {
+        pace::note(now);
+        if !self.peer.must_say_hello() {
+            self.idle_until = now + self.limits.idle_seconds.duration();
+        }
+        self.patience = self.idle_until;
+    }
+
     /// Starts the time limit of a line once its first byte has arrived.
     fn watch_line(&mut self) {
         let inside = self.framer.is_inside_line(&self.input);
@@ -205,7 +219,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 .min(Instant::now() + self.limits.line_seconds.duration());
         }
         self.inside_line = inside;
-        self.input.reserve(READ);
+        self.signals.not_later_than(self.patience);
+    }
+
+    /// Reacts to something other than a line of the peer.
+    fn react(&mut self, signal: Signal) -> Result<(), ConnectionEnd> {
+        match signal {
+            Signal::Stop => Err(ConnectionEnd::ByShutdown),
+            Signal::Replaced => Err(ConnectionEnd::Replaced),
+            Signal::Late => Err(ConnectionEnd::TimedOut),
+            Signal::Push(line) => {
+                self.push(line);
+                Ok(())
+            }
+            Signal::Outdated => {
+                let next = self.renew();
+                self.signals.watch_configuration(self.peer.outdated());
+                match next {
+                    Next::Continue => Ok(()),
+                    Next::Close(end) => Err(end),
+                }
+            }
+        }
     }
 
     /// Takes over a configuration that has been read again. A connection that is no client any more, or that
@@ -229,5 +264,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         tracing::info!(%refusal, "a connection is closed after the configuration was read again");
         self.put_error(refusal);
         Next::Close(ConnectionEnd::ForCause)
+    }
+}
+
+/// Releases a buffer that is empty and large: a connection that waits keeps little memory.
+fn release(buffer: &mut BytesMut) {
+    if buffer.is_empty() && buffer.capacity() > KEPT {
+        *buffer = BytesMut::new();
     }
 }

@@ -1,14 +1,21 @@
 //! The bytes of a connection: what is sent, and when nothing is read.
 
-use std::time::Duration;
+use std::{
+    future::poll_fn,
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
+use bytes::{Buf, BytesMut};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Connection, ConnectionEnd, Next, WRITE};
+use super::{Connection, ConnectionEnd, READ, Signal, WRITE, release};
 use crate::protocol::Push;
 
 /// The time limit for sending the last replies after the daemon stops.
@@ -32,7 +39,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     pub(super) fn push(&mut self, line: String) {
         Push::new(line).encode(&mut self.output);
         while self.output.len() < WRITE
-            && let Some(line) = self.pushes.try_receive()
+            && let Some(line) = self.signals.pushes.try_receive()
         {
             Push::new(line).encode(&mut self.output);
         }
@@ -45,6 +52,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let rest = async {
             while left > 0 {
                 self.input.clear();
+                self.input.reserve(READ);
                 match self.stream.read_buf(&mut self.input).await {
                     Ok(read @ 1..) => left = left.saturating_sub(read),
                     _ => break,
@@ -61,30 +69,39 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         stop: &CancellationToken,
     ) -> Result<(), ConnectionEnd> {
         let until = Instant::now() + pause;
+        self.signals.not_later_than(until);
         loop {
             self.flush(stop).await?;
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return Err(ConnectionEnd::ByShutdown),
-                () = self.session.replaced() => return Err(ConnectionEnd::Replaced),
-                () = self.peer.outdated() => {
-                    if let Next::Close(end) = self.renew() {
-                        return Err(end);
-                    }
-                }
-                Some(line) = self.pushes.receive() => self.push(line),
-                () = sleep_until(until) => return Ok(()),
+            match self.signals.next(until).await {
+                Signal::Late => return Ok(()),
+                signal => self.react(signal)?,
             }
         }
     }
 
     /// Writes the journal, then sends the replies.
     pub(super) async fn flush(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
-        if self.output.is_empty() {
+        if self.output.is_empty() && !self.unflushed {
             self.session.write_journal();
             return Ok(());
         }
         self.session.before_replies().await;
+        // Nearly always the peer takes everything at once, and no timer is needed.
+        let written =
+            poll_fn(|context| Poll::Ready(write_now(&mut self.stream, context, &mut self.output)));
+        match written.await {
+            Ok(true) => {}
+            Ok(false) => self.write_in_time(stop).await?,
+            Err(error) => return Err(ConnectionEnd::Broken(error)),
+        }
+        self.unflushed = false;
+        self.output.clear();
+        release(&mut self.output);
+        Ok(())
+    }
+
+    /// Sends what the peer has not taken at once.
+    async fn write_in_time(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
         let write = async {
             self.stream.write_all(&self.output).await?;
             // An encrypted stream may still hold the last bytes.
@@ -100,11 +117,32 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             write = write => write,
             () = too_late => return Err(ConnectionEnd::ByShutdown),
         };
-        self.output.clear();
         match write {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(ConnectionEnd::Broken(error)),
             Err(_) => Err(ConnectionEnd::TimedOut),
         }
+    }
+}
+
+/// Writes as much as the peer takes now, and removes it from the bytes. Returns whether that is everything, and
+/// the stream holds nothing back.
+pub(super) fn write_now<S: AsyncWrite + Unpin>(
+    stream: &mut S,
+    context: &mut Context<'_>,
+    bytes: &mut BytesMut,
+) -> io::Result<bool> {
+    while !bytes.is_empty() {
+        match Pin::new(&mut *stream).poll_write(context, bytes) {
+            Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+            Poll::Ready(Ok(written)) if written == bytes.len() => bytes.clear(),
+            Poll::Ready(Ok(written)) => bytes.advance(written),
+            Poll::Ready(Err(error)) => return Err(error),
+            Poll::Pending => return Ok(false),
+        }
+    }
+    match Pin::new(stream).poll_flush(context) {
+        Poll::Ready(flushed) => flushed.map(|()| true),
+        Poll::Pending => Ok(false),
     }
 }

@@ -1,0 +1,75 @@
+//! The weights of a session's game as of its last question, so that the next question takes no lock and
+//! allocates nothing.
+
+use std::sync::Arc;
+
+use super::{Session, SessionError};
+use crate::{
+    domain::{Kind, Timestamp},
+    learning::View,
+};
+
+/// The weights of one game, and how long they are those that are published.
+#[derive(Debug)]
+pub struct WeightsAtHand {
+    view: Arc<View>,
+    /// The edition of the standings that they are of.
+    edition: u64,
+    /// The date on which the next season begins.
+    until: Option<Timestamp>,
+    /// The default weight of the mean bot.
+    default_bot: f64,
+}
+
+impl WeightsAtHand {
+    /// A human's weight; `None` for a human without games.
+    pub fn human(&self, id: &str) -> Option<f64> {
+        self.view.human(id)
+    }
+
+    /// A bot's weight; the mean for an unknown bot.
+    pub fn bot(&self, name: &str) -> f64 {
+        let mean = || {
+            self.view
+                .mean_bot()
+                .map_or(self.default_bot, |(mean, _)| mean)
+        };
+        self.view.expected(Kind::Bot, name).unwrap_or_else(mean)
+    }
+}
+
+impl Session {
+    /// The weights with which a question about this game's players can be answered at once, with the same
+    /// weights as by [`player`](Self::player) and [`bot`](Self::bot). `None` if the journal has to be written
+    /// first, if a question about `kind` would change the session, or if other weights have been published
+    /// since the last question; the next question fetches them.
+    pub fn weights_at_hand(&self, kind: Kind) -> Option<&WeightsAtHand> {
+        let weights = self.state.at_hand.as_ref()?;
+        let lobby = &self.state.lobby;
+        let is_ready = !self.owes_end
+            && self.state.journal.is_settled()
+            && self.sessions.learning.edition() == weights.edition
+            && lobby.game().is_ok()
+            && (kind == Kind::Human || lobby.bot_use().shown)
+            && weights
+                .until
+                .is_none_or(|date| self.sessions.clock.now() < date);
+        is_ready.then_some(weights)
+    }
+
+    /// Fetches the published weights of this game, and keeps them at hand.
+    pub(super) fn take_weights(&mut self) -> Result<&WeightsAtHand, SessionError> {
+        // Read before the standings: at worst, the weights count as older than they are.
+        let edition = self.sessions.learning.edition();
+        let standings = self.sessions.ready_standings()?;
+        let default_bot = self.sessions.settings.balance.default_bot_weight.get();
+        let view = standings.view(self.ruleset()?);
+        let weights = WeightsAtHand {
+            view,
+            edition,
+            until: standings.next_season(),
+            default_bot,
+        };
+        Ok(self.state.at_hand.insert(weights))
+    }
+}
