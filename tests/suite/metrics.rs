@@ -557,8 +557,8 @@ fn nothing_is_lost_between_threads() {
             scope.spawn(|| {
                 for _ in 0..1_000 {
                     buckets.observe(0.5);
-                    table.observe(1, Duration::from_micros(1));
-                    table.observe(2, Duration::from_secs(1));
+                    table.observe(1, 1, Duration::from_micros(1));
+                    table.observe(2, 1, Duration::from_secs(1));
                 }
             });
         }
