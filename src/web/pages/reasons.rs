@@ -63,7 +63,8 @@ impl Reasons {
                 }
                 @if self.parties > 0 {
                     li {
-                        (counted(self.parties as u64, "party")) " asked to be together; "
+                        @match self.parties { 1 => "1 party", parties => { (parties) " parties" } }
+                        " asked to be together; "
                         @match self.parties_apart { 0 => "all were.", apart => { (apart) " could not be." } }
                     }
                 }

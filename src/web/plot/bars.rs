@@ -20,6 +20,11 @@ pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Mar
         .map(|bar| bar.height)
         .fold(0.0, f64::max)
         .max(1e-9);
+    // Two labels must not be the same number.
+    let height_of = |height: &f64| match most < 0.5 {
+        true => format!("{height:.2}"),
+        false => words::number(*height),
+    };
     let count = list.len().max(1);
     let longest = list
         .iter()
@@ -53,7 +58,7 @@ pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Mar
             .x_desc(below)
             .x_labels(0)
             .y_labels(5)
-            .y_label_formatter(&|height| words::number(*height))
+            .y_label_formatter(&height_of)
             .draw()?;
         let area_of = |(at, bar): (usize, &Bar)| {
             let at = at as f64;

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::lists::{as_text, scrolled};
 use crate::{
-    domain::Timestamp,
+    domain::{Timestamp, counted},
     queues::QueueSize,
     store::QueueHour,
     web::{
@@ -161,7 +161,9 @@ impl QueueSummary {
         Ok(html! {
             h2 { (self.name) }
             dl.facts {
-                div { dt { "Waiting now" } dd { (self.players) " players in " (self.tickets) " tickets" } }
+                div { dt { "Waiting now" } dd {
+                    (counted(self.players, "player")) " in " (counted(self.tickets, "ticket"))
+                } }
                 div { dt { "Median wait" } dd { (words::or_dash(self.median_wait.map(|wait| wait_of(f64::from(wait))))) } }
                 div { dt { "Matches in 24 hours" } dd { (self.day.matches) } }
                 div { dt { "Tickets" } dd {
