@@ -79,5 +79,6 @@ mod web_attacks;
 mod web_browser;
 mod web_limits;
 mod web_live;
+mod web_queues;
 mod webhooks;
 mod wire_turns;

@@ -1,11 +1,10 @@
-//! The pages of what goes on now: running games, queues, and the comparison of rating systems.
+//! The page of running games, who plays now on other pages, and why teams are as they are.
 
 use std::{
-    fs,
     io::{BufReader, Write},
     net::TcpStream,
     path::Path,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use serde_json::Value;
@@ -20,14 +19,14 @@ use crate::common::{
 /// An identity that is a secret, of a player without a name.
 const GUID: &str = "00112233445566778899aabbccddeeff";
 
-fn json(pages: &Pages, path: &str) -> Value {
+pub fn json(pages: &Pages, path: &str) -> Value {
     let answer = pages.get(path);
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
     serde_json::from_str(&answer.body).unwrap()
 }
 
 /// Waits until the data at a path are as wanted, and returns them.
-fn wait_for(pages: &Pages, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+pub fn wait_until(pages: &Pages, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     let began = Instant::now();
     loop {
         let found = json(pages, path);
@@ -35,7 +34,7 @@ fn wait_for(pages: &Pages, path: &str, wanted: impl Fn(&Value) -> bool) -> Value
             return found;
         }
         assert!(began.elapsed() < HANG, "{found}");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
 
@@ -63,7 +62,7 @@ pub fn play(pages: &Pages) -> BufReader<TcpStream> {
     stream
 }
 
-fn seasons(variables: &[(&str, &str)]) -> (Pages, TempDir) {
+pub fn seasons(variables: &[(&str, &str)]) -> (Pages, TempDir) {
     let folder = TempDir::new().unwrap();
     hostile::ingest_season(folder.path());
     hostile::ingest(folder.path(), 24);
@@ -78,7 +77,7 @@ fn command(folder: &Path, words: &[&str]) {
 
 #[test]
 fn running_games_are_shown_without_identities() {
-    let (pages, folder) = seasons(&[]);
+    let (pages, _folder) = seasons(&[]);
     assert_eq!(json(&pages, "/live.json")["running"], 0);
     assert!(pages.get("/live").body.contains("Nobody plays"));
     let mut stream = play(&pages);
@@ -136,10 +135,21 @@ fn running_games_are_shown_without_identities() {
         }
     }
     tell(&mut stream, "SCORE 1\nSCORE 1\n");
-    assert_eq!(
-        json(&pages, "/live.json")["games"][0]["scores"],
-        serde_json::json!([1.0, 2.0])
-    );
+    let live = json(&pages, "/live.json");
+    assert_eq!(live["games"][0]["scores"], serde_json::json!([1.0, 2.0]));
+    drop(stream);
+    wait_until(&pages, "/live.json", |live| {
+        live["games"][0]["connected"] == false
+    });
+    assert!(pages.get("/live").body.contains("the game server is away"));
+}
+
+#[test]
+fn who_is_hidden_or_forgotten_has_no_name_or_handle_in_running_games() {
+    let (pages, folder) = seasons(&[]);
+    let _stream = play(&pages);
+    let handle = json(&pages, &format!("/players/{}.json", identity(0)));
+    let handle = handle["player"]["handle"].as_str().unwrap();
     command(folder.path(), &["player", "hide", &identity(0)]);
     let game = &json(&pages, "/live.json")["games"][0];
     assert_eq!(
@@ -154,14 +164,9 @@ fn running_games_are_shown_without_identities() {
         );
     }
     command(folder.path(), &["player", "forget", &identity(1)]);
-    wait_for(&pages, "/live.json", |live| {
+    wait_until(&pages, "/live.json", |live| {
         live["games"][0]["teams"][1][0]["handle"].is_null()
     });
-    drop(stream);
-    wait_for(&pages, "/live.json", |live| {
-        live["games"][0]["connected"] == false
-    });
-    assert!(pages.get("/live").body.contains("the game server is away"));
 }
 
 #[test]
@@ -211,7 +216,7 @@ fn the_reasons_of_balance_are_told_on_the_page_of_the_match() {
         .unwrap();
     let end = line(&mut stream);
     let id = end.split(' ').nth(1).unwrap();
-    let game = wait_for(&pages, &format!("/matches/{id}.json"), |game| {
+    let game = wait_until(&pages, &format!("/matches/{id}.json"), |game| {
         !game["reasons"].is_null()
     });
     let reasons = &game["reasons"];
@@ -236,121 +241,4 @@ fn the_reasons_of_balance_are_told_on_the_page_of_the_match() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-}
-
-const QUEUE: &str = r#"
-[queue.quick]
-teams = 2
-size = 1
-ruleset = "baseoa.ctf"
-host = "none"
-
-[queue.quick.attributes]
-tier = "int 1..10"
-
-[[queue.quick.rule]]
-name = "tier spread"
-rule = "spread"
-of = "tier"
-at_most = 1
-weight = 0.5
-"#;
-
-#[test]
-fn queues_have_a_page_where_they_are_configured() {
-    let folder = TempDir::new().unwrap();
-    let pages = Pages::start(folder.path(), &[]);
-    for path in ["/queues", "/queues.json"] {
-        assert_eq!(pages.get(path).status, 404);
-    }
-    assert!(!pages.get("/").body.contains("/queues"));
-    drop(pages);
-    fs::write(folder.path().join("evenkeel.toml"), QUEUE).unwrap();
-    let pages = Pages::start(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
-    assert!(pages.get("/").body.contains("href=\"/queues\""));
-    assert!(
-        pages
-            .get("/queues")
-            .body
-            .contains("No ticket has left this queue")
-    );
-    let submit = |ticket: &str, player: &str, tier: u8| {
-        let lines =
-            format!("HELLO one\nENQUEUE quick {ticket}\nSEAT {player} tier={tier}\nSUBMIT\n");
-        let said = pages.daemon.ask(&lines);
-        assert!(
-            said.contains("QUEUED ") || said.contains("MATCHED "),
-            "{said}"
-        );
-    };
-    submit("t1", &identity(0), 4);
-    let waiting = json(&pages, "/queues.json");
-    assert_eq!(waiting["queues"][0]["tickets"], 1);
-    submit("t2", &identity(1), 7);
-    let found = wait_for(&pages, "/queues.json", |found| {
-        found["queues"][0]["day"]["matched"] == 2
-    });
-    let queue = &found["queues"][0];
-    assert_eq!(
-        (&queue["day"]["matches"], &queue["tickets"]),
-        (&1.into(), &0.into())
-    );
-    assert!(queue["day"]["mean_wait"].is_f64());
-    assert_eq!(queue["hours"].as_array().unwrap().len(), 24);
-    let rules = queue["rules"].as_array().unwrap();
-    let spread = rules
-        .iter()
-        .find(|rule| rule["rule"] == "tier spread")
-        .unwrap();
-    assert_eq!(spread["violated"], 1);
-    let cost = spread["mean_cost"].as_f64().unwrap();
-    let penalty = queue["day"]["mean_penalty"].as_f64().unwrap();
-    assert!(
-        cost > 0.0 && (cost - penalty).abs() < 0.01,
-        "{cost} and {penalty}"
-    );
-    submit("t3", &identity(2), 4);
-    let said = pages.daemon.ask("HELLO one\nCANCEL t3\n");
-    assert!(said.contains("CANCELLED t3"), "{said}");
-    wait_for(&pages, "/queues.json", |found| {
-        found["queues"][0]["day"]["cancelled"] == 1
-    });
-    let answer = pages.get("/queues");
-    assert!(answer.body.contains("tier spread") && answer.body.contains("<svg"));
-    assert!(!answer.body.contains(SECRET));
-    assert!(!pages.get("/queues.json").body.contains(SECRET));
-}
-
-#[test]
-fn rating_systems_are_compared_in_the_background() {
-    let (pages, _folder) = seasons(&[]);
-    let found = wait_for(&pages, "/systems.json", |found| {
-        !found["comparison"].is_null()
-    });
-    let comparison = &found["comparison"];
-    assert_eq!(
-        (&comparison["matches"], &comparison["reference"]),
-        (&84.into(), &"joint".into())
-    );
-    assert!(comparison["measured"].as_u64().unwrap() > 30);
-    let systems = comparison["systems"].as_array().unwrap();
-    assert_eq!(systems.len(), 13, "twelve systems and the base rate");
-    let losses: Vec<f64> = systems
-        .iter()
-        .map(|row| row["log_loss"].as_f64().unwrap())
-        .collect();
-    assert!(losses.is_sorted() && losses[0] > 0.0, "{losses:?}");
-    let joint = systems.iter().find(|row| row["system"] == "joint").unwrap();
-    assert!(joint["beside"].is_null() && joint["difference"].is_null());
-    assert_eq!(comparison["best"].as_array().unwrap().len(), 2);
-    let page = pages.get("/systems").body;
-    assert!(
-        page.contains("Computed on ") && page.contains("glicko2"),
-        "{page}"
-    );
-    assert_eq!(
-        json(&pages, "/systems.json"),
-        found,
-        "it is not computed for each visitor"
-    );
 }

@@ -57,6 +57,8 @@ use write::WriteTransaction;
 const APPLICATION_ID: i64 = 0x4556_4b4c;
 /// How long a statistics page waits for a connection.
 const PAGE_PATIENCE: Duration = Duration::from_secs(2);
+/// How many rows a query of a page may be ahead of its reader: so that the two take turns less often.
+const PAGE_ROWS: usize = 1_024;
 /// The delay before a locked database is tried again.
 const RETRY: Duration = Duration::from_millis(10);
 
@@ -128,9 +130,11 @@ impl SqliteStore {
         }
         // One of the three connections is for `changes`.
         let readers = pool(3).connect_with(options.clone()).await.map_err(fail)?;
-        let pages = pool(2)
-            .acquire_timeout(PAGE_PATIENCE)
-            .connect_lazy_with(options.pragma("query_only", "ON"));
+        let pages = pool(2).acquire_timeout(PAGE_PATIENCE).connect_lazy_with(
+            options
+                .pragma("query_only", "ON")
+                .row_buffer_size(PAGE_ROWS),
+        );
         Ok(Self {
             writer,
             readers,
