@@ -110,6 +110,9 @@ mod tests {
     use super::*;
     use crate::watch::{BackupStatus, FollowStatus, HookStatus, QueueStatus};
 
+    /// Makes something wrong, and a part of the warning about it.
+    type Wrong<'a> = (&'a dyn Fn(&mut Status), &'a str);
+
     fn healthy() -> Status {
         let mut status = Status {
             ready: true,
@@ -154,7 +157,7 @@ mod tests {
             warnings(&healthy(), recent),
             ["within the last hour, 2 writes to the database failed"]
         );
-        let faults: [(&dyn Fn(&mut Status), &str); 9] = [
+        let faults: [Wrong<'_>; 9] = [
             (&|s| s.not_ready = Some("x".to_owned()), "not ready: x"),
             (&|s| s.store.in_place = false, "removed or replaced"),
             (&|s| s.matches.lag_seconds = 301.0, "301 s to be learned"),
