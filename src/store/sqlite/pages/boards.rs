@@ -29,15 +29,15 @@ macro_rules! rows {
     };
 }
 
-/// The places of players whose names contain ?3. An index has all that this reads, so that few rows are
+/// The players whose names contain ?3. An index has all that this reads, so that few rows are
 /// looked up, however many players there are.
 macro_rules! found {
     () => {
-        "(SELECT place FROM weights f
+        "(SELECT player FROM weights f
           WHERE f.ruleset = ?1 AND f.kind = ?2 AND f.place IS NOT NULL AND instr(f.plain, ?3) > 0
             AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = f.kind AND h.player = f.player)
           ORDER BY f.place LIMIT ?5 OFFSET ?4) f
-         JOIN weights w ON w.ruleset = ?1 AND w.kind = ?2 AND w.place = f.place"
+         JOIN weights w ON w.ruleset = ?1 AND w.kind = ?2 AND w.player = f.player"
     };
 }
 
