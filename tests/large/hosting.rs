@@ -6,7 +6,7 @@
 )]
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     fs,
     net::SocketAddr,
     path::Path,
@@ -25,6 +25,9 @@ use crate::common::{Client, process::Process};
 
 const INSTANCES: usize = 500;
 const LISTENERS: usize = 5_000;
+/// The clients that submit the tickets of a run. The tickets of one connection are submitted one after the
+/// other, each when it is on disk.
+const CLIENTS: u64 = 8;
 /// Tickets a second, and for how many seconds.
 const RATES: [(u64, u64); 4] = [(1, 40), (50, 20), (200, 10), (400, 10)];
 const CONFIG: &str = r#"
@@ -52,90 +55,113 @@ fn daemon(folder: &Path) -> Process {
     )
 }
 
-/// Hosts every match that it is asked to: each begins and ends at once, on a connection of its own.
-async fn host(address: SocketAddr, name: String) {
+/// Hosts every match that it is asked to: each begins and ends at once, on a connection of its own. Returns
+/// how many ended.
+async fn host(address: SocketAddr, name: String) -> usize {
     let mut control = Client::connect(address).await;
     control.ask(&format!("HELLO {name}\n")).await;
-    let region = format!("INSTANCE {name}.example:1 slots=4\n");
-    control.tell(&region).await;
+    control
+        .tell(&format!("INSTANCE {name}.example:1 slots=4\n"))
+        .await;
+    let mut ready = VecDeque::new();
     let mut games = JoinSet::new();
+    let mut ended = 0;
     loop {
         let line = control.line().await;
         if line.is_empty() {
-            return;
+            return ended;
         }
         let words: Vec<&str> = line.split(' ').collect();
-        if let ["*", "SESSION", id, ..] = words[..] {
-            let id = id.to_owned();
-            control.send(&format!("READY {id}\n")).await;
-            let name = name.clone();
-            games.spawn(async move {
-                let mut game = Client::connect(address).await;
-                // READY may still be on its way.
-                let hello = format!("HELLO {name} match={id}\n");
-                for _ in 0..100 {
-                    if game.ask(&hello).await.starts_with("HELLO") {
-                        let end = game.ask("START\nEND 0\n").await;
-                        assert!(end.starts_with(&format!("END {id} ")), "{end}");
-                        return;
-                    }
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                    game = Client::connect(address).await;
-                }
-            });
+        match words[..] {
+            ["*", "SESSION", id, ..] => {
+                // READY has no reply. When the reply to PING comes, READY has been handled.
+                control.send(&format!("READY {id}\nPING\n")).await;
+                ready.push_back(id.to_owned());
+            }
+            ["PONG"] => {
+                let id = ready.pop_front().unwrap();
+                games.spawn(play(address, name.clone(), id));
+            }
+            _ => {}
         }
-        while games.try_join_next().is_some() {}
+        while let Some(game) = games.try_join_next() {
+            game.unwrap();
+            ended += 1;
+        }
     }
 }
 
-/// Submits tickets at a rate, and returns the milliseconds from the last SUBMIT of each match to its GO.
-async fn waits(address: SocketAddr, run: u64, rate: u64, seconds: u64) -> Vec<f64> {
+/// Plays one match.
+async fn play(address: SocketAddr, name: String, id: String) {
+    let mut game = Client::connect(address).await;
+    let hello = game.ask(&format!("HELLO {name} match={id}\n")).await;
+    assert!(hello.starts_with("HELLO"), "{id}: {hello}");
+    let end = game.ask("START\nEND 0\n").await;
+    assert!(end.starts_with(&format!("END {id} ")), "{id}: {end}");
+}
+
+/// A GO that a client got: the match and the player.
+type Call = (String, String, Instant);
+
+/// A client that submits every [`CLIENTS`]th ticket of a run, and forwards each GO. Returns when it submitted
+/// each player.
+async fn lobby(
+    address: SocketAddr,
+    (run, own): (u64, u64),
+    (rate, seconds): (u64, u64),
+    calls: mpsc::UnboundedSender<Call>,
+) -> HashMap<String, Instant> {
     let stream = TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let (reader, mut writer) = stream.into_split();
-    let (sent, mut submits) = mpsc::unbounded_channel();
-    let lobby = format!("HELLO lobby{run}\nLISTEN\n");
-    writer.write_all(lobby.as_bytes()).await.unwrap();
-    let count = (rate * seconds) & !1;
-    let sending = tokio::spawn(async move {
-        let began = Instant::now();
-        for n in 0..count {
-            let at = Duration::from_secs_f64(n as f64 / rate as f64);
-            tokio::time::sleep(at.saturating_sub(began.elapsed())).await;
-            let player = format!("p{run}-{n}");
-            let lines = format!("ENQUEUE duel t{n}\nSEAT {player}\nSUBMIT\n");
-            sent.send((player, Instant::now())).unwrap();
-            writer.write_all(lines.as_bytes()).await.unwrap();
+    tokio::spawn(async move {
+        let mut lines = BufReader::new(reader).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            assert!(!line.starts_with("ERROR"), "{line}");
+            let words: Vec<&str> = line.split(' ').collect();
+            if let ["*", "GO", id, _, _, player] = words[..] {
+                let _ = calls.send((id.to_owned(), player.to_owned(), Instant::now()));
+            }
         }
-        writer
     });
-    let mut lines = BufReader::new(reader).lines();
-    let mut at: HashMap<String, Instant> = HashMap::new();
-    let mut matches: HashMap<String, (usize, Option<Instant>)> = HashMap::new();
-    let mut millis = Vec::new();
-    while millis.len() < count as usize / 2 {
-        let Ok(line) = tokio::time::timeout(Duration::from_secs(20), lines.next_line()).await
-        else {
-            break; // the figure shows how many matches are missing
-        };
-        let line = line.unwrap().unwrap();
-        assert!(!line.starts_with("ERROR"), "{line}");
-        let words: Vec<&str> = line.split(' ').collect();
-        let ["*", "GO", id, _, _, player] = words[..] else {
-            continue;
-        };
-        let now = Instant::now();
-        while let Ok((player, when)) = submits.try_recv() {
-            at.insert(player, when);
-        }
-        let (seen, last) = matches.entry(id.to_owned()).or_default();
-        *seen += 1;
-        *last = (*last).max(at.get(player).copied());
-        if *seen == 2 {
-            millis.push((now - last.unwrap()).as_secs_f64() * 1_000.0);
-        }
+    let hello = format!("HELLO lobby{run}-{own}\nLISTEN\n");
+    writer.write_all(hello.as_bytes()).await.unwrap();
+    let began = Instant::now();
+    let mut submitted = HashMap::new();
+    for n in (own..(rate * seconds) & !1).step_by(CLIENTS as usize) {
+        let at = Duration::from_secs_f64(n as f64 / rate as f64);
+        tokio::time::sleep(at.saturating_sub(began.elapsed())).await;
+        let player = format!("p{run}-{n}");
+        let lines = format!("ENQUEUE duel t{n}\nSEAT {player}\nSUBMIT\n");
+        submitted.insert(player, Instant::now());
+        writer.write_all(lines.as_bytes()).await.unwrap();
     }
-    drop(sending.await.unwrap());
+    tokio::time::sleep(Duration::from_secs(20)).await; // for the last pushes
+    submitted
+}
+
+/// Submits tickets at a rate, and returns the milliseconds from the last SUBMIT of each match to its second GO.
+async fn waits(address: SocketAddr, run: u64, rate: u64, seconds: u64) -> Vec<f64> {
+    let (sender, mut calls) = mpsc::unbounded_channel();
+    let mut clients = JoinSet::new();
+    for own in 0..CLIENTS {
+        clients.spawn(lobby(address, (run, own), (rate, seconds), sender.clone()));
+    }
+    let mut at = HashMap::new();
+    while let Some(submitted) = clients.join_next().await {
+        at.extend(submitted.unwrap());
+    }
+    let mut matches: HashMap<String, Vec<(String, Instant)>> = HashMap::new();
+    while let Ok((id, player, when)) = calls.try_recv() {
+        matches.entry(id).or_default().push((player, when));
+    }
+    let whole = matches.values().filter(|calls| calls.len() == 2);
+    let millis = whole.map(|calls| {
+        let last = calls.iter().map(|(player, _)| at[player]).max().unwrap();
+        let called = calls.iter().map(|(_, when)| *when).max().unwrap();
+        (called - last).as_secs_f64() * 1_000.0
+    });
+    let mut millis: Vec<f64> = millis.collect();
     millis.sort_by(f64::total_cmp);
     millis
 }
@@ -184,9 +210,9 @@ async fn from_the_last_submit_to_go() {
     tokio::time::sleep(Duration::from_secs(2)).await;
     println!("{INSTANCES} instances with 4 slots: {:.0} MiB", memory(pid));
     for (run, (rate, seconds)) in (0..).zip(RATES) {
-        let (began, used) = (Instant::now(), cpu(pid));
+        let used = cpu(pid);
         let millis = waits(address, run, rate, seconds).await;
-        let busy = (cpu(pid) - used) / began.elapsed().as_secs_f64();
+        let busy = (cpu(pid) - used) / seconds as f64;
         let at = |share: f64| millis[((millis.len() - 1) as f64 * share) as usize];
         println!(
             "{rate} tickets a second: {} of {} matches, SUBMIT to GO p50 {:.0} ms, p99 {:.0} ms, {:.0} % of a core",
