@@ -65,7 +65,7 @@ pub(super) fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) ->
             violated => violated,
         };
     }
-    if let Some(unfilled) = failure.unfilled {
+    if let Some(unfilled) = &failure.unfilled {
         return format!(
             "{}: of the candidates, at most {} can play in one match, which needs {}",
             name(unfilled.rule),

@@ -75,7 +75,7 @@ pub(super) struct Failure {
     /// What the candidates have too few players for.
     pub lacking: Option<Lacking>,
     /// Why the candidates cannot fill the teams, if that is why.
-    pub unfilled: Option<Unfilled>,
+    pub unfilled: Option<Box<Unfilled>>,
     /// Whether the search has panicked.
     pub is_faulty: bool,
 }
@@ -132,7 +132,7 @@ impl<'p> MatchSearch<'p> {
             let grounds = self.viable(size);
             match self.race(&grounds, size, cores, cancelled) {
                 None if failure.unfilled.is_none() => {
-                    failure.unfilled = self.unfilled(&grounds, size);
+                    failure.unfilled = self.unfilled(&grounds, size).map(Box::new);
                 }
                 Some(found) if found.cost.hard == 0.0 && found.cost.soft <= accepted => {
                     let found = even::even(self.pool, found, self.waited);
