@@ -1,13 +1,13 @@
 //! `evenkeel serve`: runs the daemon.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
 use super::{CliError, CommonArgs, log_to_stderr};
 use crate::{
-    config::{LogFormat, WebAddress},
-    daemon::{Daemon, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading},
+    config::{Config, LogFormat, WebAddress},
+    daemon::{Daemon, FileWatch, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading},
 };
 
 /// Run the daemon that game servers connect to
@@ -27,6 +27,8 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
+    // Before the file is read, so that no change is missed.
+    let mut watch = FileWatch::new(args.common.config.clone());
     let mut config = args.common.load()?;
     if let Some(listen) = args.listen {
         config.server.listen = listen;
@@ -47,22 +49,46 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
         () = shutdown.wait() => return Ok(()),
     };
     let running = daemon.reloader();
+    watch.replace(args.common.files_of(&config));
     tokio::select! {
         () = daemon.run(shutdown.wait()) => {}
-        () = reload_at(signal, &args.common, &running) => {}
+        () = reload_at(signal, watch, &args.common, &running) => {}
     }
     Ok(())
 }
 
-/// Reads the configuration again at each SIGHUP, and takes over what can change. Never returns.
-async fn reload_at(mut signal: ReloadSignal, common: &CommonArgs, running: &Reloader) {
+/// Reads the configuration again at each SIGHUP, and when one of its files has changed. Takes over what can
+/// change. Never returns.
+async fn reload_at(
+    mut signal: ReloadSignal,
+    mut watch: FileWatch,
+    common: &CommonArgs,
+    running: &Reloader,
+) {
     loop {
-        signal.wait().await;
+        tokio::select! {
+            () = signal.wait() => watch.refresh(),
+            () = watch.changed() => tracing::info!("the configuration has changed"),
+        }
         reloading();
         match common.load() {
-            Ok(config) => reload(running, &config).await,
-            Err(error) => tracing::error!(%error, "the configuration cannot be read again"),
+            Ok(config) => {
+                reload(running, &config).await;
+                watch.replace(common.files_of(&config));
+            }
+            Err(error) => {
+                tracing::error!(%error, "the configuration cannot be read again; the old one stays");
+            }
         }
         reloaded();
+    }
+}
+
+impl CommonArgs {
+    /// The files that the configuration consists of: its own, and those of tokens.
+    fn files_of(&self, config: &Config) -> Vec<PathBuf> {
+        let mut files = config.token_files();
+        files.extend(self.config.clone());
+        files
     }
 }

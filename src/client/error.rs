@@ -15,6 +15,9 @@ pub enum ClientError {
     /// [`ClientSettings::connect_timeout`]: super::ClientSettings::connect_timeout
     #[error("no connection within {0:?}")]
     ConnectTimeout(Duration),
+    /// The certificates to trust are not usable, or the host's name is none.
+    #[error("the daemon's certificate cannot be checked: {0}")]
+    Trust(String),
     /// The connection broke.
     #[error("the connection broke: {0}")]
     Io(#[from] io::Error),

@@ -1,24 +1,33 @@
 //! The two directions of a connection, which can be used from different tasks.
 
+use std::{fmt, io};
+
 use bytes::BytesMut;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::tcp::{OwnedReadHalf, OwnedWriteHalf},
-};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::ClientError;
 use crate::protocol::{FramedLine, Framer, Received, ReplyReader, Request};
 
+/// A stream to the server, encrypted or not.
+type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+/// A stream from the server, encrypted or not.
+type Reader = Box<dyn AsyncRead + Send + Unpin>;
+
 /// The direction to the server.
-#[derive(Debug)]
 pub struct RequestSender {
-    writer: OwnedWriteHalf,
+    writer: Writer,
     /// Requests that are not sent yet.
     output: BytesMut,
 }
 
+impl fmt::Debug for RequestSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestSender").finish_non_exhaustive()
+    }
+}
+
 impl RequestSender {
-    pub(super) fn new(writer: OwnedWriteHalf) -> Self {
+    pub(super) fn new(writer: Writer) -> Self {
         Self {
             writer,
             output: BytesMut::new(),
@@ -35,7 +44,8 @@ impl RequestSender {
     /// # Errors
     /// [`ClientError::Io`] if the connection is broken.
     pub async fn flush(&mut self) -> Result<(), ClientError> {
-        Ok(self.writer.write_all_buf(&mut self.output).await?)
+        self.writer.write_all_buf(&mut self.output).await?;
+        Ok(self.writer.flush().await?)
     }
 
     /// Ends this direction. The server answers what it has read, and closes the other direction.
@@ -49,17 +59,22 @@ impl RequestSender {
 }
 
 /// The direction from the server.
-#[derive(Debug)]
 pub struct ReplyReceiver {
-    reader: OwnedReadHalf,
+    reader: Reader,
     framer: Framer,
     max_line_bytes: usize,
     input: BytesMut,
     replies: ReplyReader,
 }
 
+impl fmt::Debug for ReplyReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplyReceiver").finish_non_exhaustive()
+    }
+}
+
 impl ReplyReceiver {
-    pub(super) fn new(reader: OwnedReadHalf, max_line_bytes: usize) -> Self {
+    pub(super) fn new(reader: Reader, max_line_bytes: usize) -> Self {
         Self {
             reader,
             framer: Framer::new(max_line_bytes),
@@ -87,9 +102,14 @@ impl ReplyReceiver {
                     return Ok(received);
                 }
             }
-            if self.reader.read_buf(&mut self.input).await? == 0 {
-                return Err(ClientError::Closed);
-            }
+            match self.reader.read_buf(&mut self.input).await {
+                Ok(0) => return Err(ClientError::Closed),
+                // The server was killed, and has not ended the encryption before.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    return Err(ClientError::Closed);
+                }
+                read => read?,
+            };
         }
     }
 }

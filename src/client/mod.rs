@@ -1,4 +1,4 @@
-//! A client of the line protocol over TCP: for sidecars, tests and plugins written in Rust.
+//! A client of the line protocol over TCP or TLS: for sidecars, tests and plugins written in Rust.
 //!
 //! [`Client::ask`] sends one request and returns its whole reply. [`Client::send`] sends many without
 //! waiting, and [`Client::receive`] returns their replies one after the other. [`Client::split`] gives
@@ -36,8 +36,9 @@
 mod error;
 mod halves;
 mod settings;
+mod trust;
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, io, time::Duration};
 
 use tokio::{
     net::{TcpStream, ToSocketAddrs},
@@ -47,6 +48,7 @@ use tokio::{
 pub use error::ClientError;
 pub use halves::{ReplyReceiver, RequestSender};
 pub use settings::ClientSettings;
+pub use trust::Trust;
 
 use crate::{
     domain::Ident,
@@ -90,24 +92,40 @@ impl Client {
         address: impl ToSocketAddrs,
         settings: ClientSettings,
     ) -> Result<Self, ClientError> {
-        let limit = settings.connect_timeout;
-        let stream = timeout(limit, TcpStream::connect(address))
-            .await
-            .map_err(|_| ClientError::ConnectTimeout(limit))?
-            .map_err(ClientError::Connect)?;
-        // Requests are small and must be sent at once, because the caller waits for their replies.
-        stream.set_nodelay(true)?;
+        let stream = in_time(settings, connected(address)).await?;
         let (reader, writer) = stream.into_split();
-        Ok(Self {
-            sender: RequestSender::new(writer),
-            receiver: ReplyReceiver::new(reader, settings.max_line_bytes),
+        let receiver = ReplyReceiver::new(Box::new(reader), settings.max_line_bytes);
+        Ok(Self::new(RequestSender::new(Box::new(writer)), receiver, settings))
+    }
+
+    /// Connects to the daemon's address for encrypted connections.
+    ///
+    /// # Errors
+    /// [`ClientError::ConnectTimeout`], and [`ClientError::Connect`] also if the daemon does not prove what
+    /// `trust` demands.
+    pub async fn connect_encrypted(
+        address: impl ToSocketAddrs,
+        trust: &Trust,
+        settings: ClientSettings,
+    ) -> Result<Self, ClientError> {
+        let connecting = async { trust.encrypt(connected(address).await?).await };
+        let stream = in_time(settings, connecting).await?;
+        let (reader, writer) = tokio::io::split(stream);
+        let receiver = ReplyReceiver::new(Box::new(reader), settings.max_line_bytes);
+        Ok(Self::new(RequestSender::new(Box::new(writer)), receiver, settings))
+    }
+
+    fn new(sender: RequestSender, receiver: ReplyReceiver, settings: ClientSettings) -> Self {
+        Self {
+            sender,
+            receiver,
             reply_timeout: settings.reply_timeout,
             max_backlog: settings.max_backlog,
             backlog: VecDeque::new(),
             owed: false,
             pongs: 0,
             out_of_step: false,
-        })
+        }
     }
 
     /// Names this game server. A game that its last connection left is resumed by the first request
@@ -267,6 +285,24 @@ impl Client {
     /// The two directions, to be used from different tasks. What [`Client::ask`] kept is dropped.
     pub fn split(self) -> (RequestSender, ReplyReceiver) {
         (self.sender, self.receiver)
+    }
+}
+
+/// Connects, so that each request is sent at once: they are small, and the caller waits for their replies.
+async fn connected(address: impl ToSocketAddrs) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+async fn in_time<T>(
+    settings: ClientSettings,
+    connecting: impl Future<Output = io::Result<T>>,
+) -> Result<T, ClientError> {
+    let limit = settings.connect_timeout;
+    match timeout(limit, connecting).await {
+        Ok(connected) => connected.map_err(ClientError::Connect),
+        Err(_) => Err(ClientError::ConnectTimeout(limit)),
     }
 }
 

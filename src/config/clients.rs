@@ -163,6 +163,12 @@ impl Config {
         })
     }
 
+    /// The files with tokens of clients.
+    pub fn token_files(&self) -> Vec<PathBuf> {
+        let files = self.clients.iter();
+        files.filter_map(|one| one.token_file.clone()).collect()
+    }
+
     /// The addresses that the daemon listens on for lines.
     pub fn listens(&self) -> Vec<SocketAddr> {
         [self.server.listen]

@@ -8,6 +8,7 @@ use ipnet::IpNet;
 use serde::Deserialize;
 
 use super::{
+    ConfiguredValues,
     clients::ClientSection,
     values::{self, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
@@ -59,6 +60,9 @@ pub struct Config {
     pub coordinator: CoordinatorSettings,
     pub queue: BTreeMap<String, QueueSettings>,
     pub webhook: Vec<WebhookSettings>,
+    /// All values by their keys.
+    #[serde(skip)]
+    pub values: ConfiguredValues,
 }
 
 /// The keys of section `[server]`.

@@ -5,6 +5,7 @@
 //! or variable. Each key is in two places: in the documented file, and as a field whose type states
 //! its range. Entry point: [`Config::load`].
 
+mod changed;
 mod check;
 mod clients;
 mod error;
@@ -21,6 +22,7 @@ use toml::{
 };
 
 use check::Fault;
+pub use changed::ConfiguredValues;
 pub use clients::ClientSection;
 pub use error::ConfigError;
 pub use keys::{
@@ -61,6 +63,7 @@ impl Config {
             }
         })?;
         config.web.listen_is_set = origin.is_set("web.listen");
+        config.values = ConfiguredValues::new(merged);
         match config.first_fault() {
             Some(fault) => Err(origin.blame(&fault)),
             None => Ok(config),

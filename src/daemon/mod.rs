@@ -12,6 +12,7 @@
 mod backups;
 mod error;
 mod file_limit;
+mod file_watch;
 mod pages;
 mod reload;
 mod service_manager;
@@ -28,7 +29,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    config::Config,
+    config::{Config, ConfiguredValues},
     deliveries::Deliveries,
     logs::{Archive, Follower, LogError},
     server::{self, Gate, Limits, Listeners, TlsIdentity, TlsListener},
@@ -38,6 +39,7 @@ use crate::{
 };
 
 pub use error::DaemonError;
+pub use file_watch::FileWatch;
 use pages::PageServer;
 pub use reload::{Reloader, reload};
 pub use service_manager::{reloaded, reloading};
@@ -60,6 +62,8 @@ pub struct Daemon {
     deliveries: Deliveries,
     pages: PageServer,
     watched: Arc<Watched>,
+    /// The configuration that it has been opened with.
+    values: ConfiguredValues,
 }
 
 impl std::fmt::Debug for Daemon {
@@ -120,6 +124,7 @@ impl Daemon {
             deliveries,
             pages,
             watched,
+            values: config.values.clone(),
         })
     }
 
@@ -138,6 +143,7 @@ impl Daemon {
             gate: self.gate.clone(),
             tls: self.listeners.tls.as_ref().map(|tls| tls.identity.clone()),
             listens: self.listeners.addresses(),
+            started: self.values.clone(),
         }
     }
 

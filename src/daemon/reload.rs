@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use crate::{
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, ConfiguredValues},
     queues::Queues,
     server::{Gate, TlsIdentity},
 };
@@ -17,6 +17,8 @@ pub struct Reloader {
     pub(super) tls: Option<Arc<TlsIdentity>>,
     /// The addresses that the daemon listens on.
     pub(super) listens: Vec<SocketAddr>,
+    /// The configuration that it has started with.
+    pub(super) started: ConfiguredValues,
 }
 
 /// Takes over the queues, the clients and the limits of a configuration that was read again, and nothing else
@@ -47,6 +49,11 @@ pub async fn reload(running: &Reloader, config: &Config) {
         Ok(()) => {
             running.gate.replace(access);
             tracing::info!("the queues, clients and limits of the configuration are taken over");
+            let keys = config.values.for_next_start(&running.started);
+            if !keys.is_empty() {
+                let keys = keys.join(", ");
+                tracing::warn!(keys, "these keys take effect at the next start");
+            }
         }
         Err(error) => tracing::error!(%error, "the configuration is not taken over"),
     }

@@ -12,17 +12,17 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use rcgen::{
-    BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, SanType,
-};
+use rcgen::ExtendedKeyUsagePurpose;
 use rustls::{
-    RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+    ServerConfig, ServerConnection, StreamOwned,
     crypto::ring,
     pki_types::{PrivateKeyDer, pem::PemObject},
     server::WebPkiClientVerifier,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use super::authority::Authority;
 
 /// What a request is answered.
 pub enum Play {
@@ -57,50 +57,6 @@ pub struct FakeAllocator {
     pub address: SocketAddr,
     pub folder: TempDir,
     desk: Arc<Desk>,
-}
-
-/// A certificate and its key, in PEM.
-struct Pair {
-    certificate: String,
-    key: String,
-}
-
-/// An authority that signs certificates.
-struct Authority {
-    issuer: Issuer<'static, KeyPair>,
-    certificate: rcgen::Certificate,
-}
-
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.self_signed(&key).unwrap();
-        let issuer = Issuer::new(params, key);
-        Self {
-            issuer,
-            certificate,
-        }
-    }
-
-    fn sign(&self, usage: ExtendedKeyUsagePurpose) -> Pair {
-        let mut params = CertificateParams::default();
-        params.extended_key_usages = vec![usage];
-        params.subject_alt_names = vec![SanType::IpAddress([127, 0, 0, 1].into())];
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        Pair {
-            certificate: certificate.pem(),
-            key: key.serialize_pem(),
-        }
-    }
-
-    fn roots(&self) -> Arc<RootCertStore> {
-        let mut roots = RootCertStore::empty();
-        roots.add(self.certificate.der().clone()).unwrap();
-        Arc::new(roots)
-    }
 }
 
 impl FakeAllocator {

@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test binary uses a part
 
 pub mod allocator;
+pub mod authority;
 pub mod draw;
 pub mod hostile;
 pub mod http;

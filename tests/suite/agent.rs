@@ -20,7 +20,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::process::{HANG, Process, evenkeel, wait};
+use crate::common::{
+    authority::Authority,
+    process::{HANG, Process, evenkeel, wait},
+};
 use fake::FakeServer;
 use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
@@ -121,15 +124,22 @@ impl Agent {
     fn start(folder: &Path, table: &Table, daemon: &Process) -> Self {
         let mut command = evenkeel(folder);
         let rcon = format!("127.0.0.1:{}", table.port);
-        let daemon = daemon.address.to_string();
+        let (way, tls) = match daemon.tls {
+            Some(address) => (
+                format!("tls://localhost:{}", address.port()),
+                &["--tls-ca", "ca.pem"][..],
+            ),
+            None => (daemon.address.to_string(), &[][..]),
+        };
         command.args(["instance", "idtech3", "--log", "games.log", "--rcon", &rcon]);
+        command.args(tls);
         command.args([
             "--password-file",
             "password",
             "--server",
             "oa",
             "--daemon",
-            &daemon,
+            &way,
         ]);
         command.args(["--maps", "ps37ctf,oasago2", "--intermission", "0"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -184,10 +194,26 @@ fn call(daemon: &Process, round: u32) -> (String, [String; 2]) {
 
 #[test]
 fn two_matches_in_a_row_of_which_the_second_loses_its_agent() {
+    two_matches(QUEUE);
+}
+
+#[test]
+fn the_same_over_encrypted_connections() {
+    two_matches(&format!(
+        "{QUEUE}\n[server.tls]\nlisten = '127.0.0.1:0'\ncertificate = 'cert.pem'\nkey = 'key.pem'\n"
+    ));
+}
+
+fn two_matches(toml: &str) {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
+    let authority = Authority::new();
+    let own = authority.sign(rcgen::ExtendedKeyUsagePurpose::ServerAuth);
+    fs::write(path.join("ca.pem"), authority.certificate.pem()).unwrap();
+    fs::write(path.join("cert.pem"), own.certificate).unwrap();
+    fs::write(path.join("key.pem"), own.key).unwrap();
     fs::write(path.join("password"), PASSWORD).unwrap();
-    fs::write(path.join("queue.toml"), QUEUE).unwrap();
+    fs::write(path.join("queue.toml"), toml).unwrap();
     let table = Table::start(path.to_owned());
     let daemon = Process::start_with(path, &[("EVENKEEL_CONFIG", "queue.toml")]);
     let mut agent = Agent::start(path, &table, &daemon);

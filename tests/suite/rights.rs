@@ -592,6 +592,52 @@ async fn sighup_changes_clients_and_a_bad_file_changes_nothing() {
     client.hello("report token-of-report").await;
 }
 
+/// Without any signal: a file that changes is read again, a bad one is reported once, and what waits for the
+/// next start is named.
+#[tokio::test]
+async fn a_changed_file_is_taken_over_by_itself() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("evenkeel.toml");
+    let write = |text: &str| fs::write(&file, text).unwrap();
+    write(&clients(&["ask"]));
+    let process = Process::start_with(
+        folder.path(),
+        &[("EVENKEEL_CONFIG", file.to_str().unwrap())],
+    );
+    let mut seen = Vec::new();
+    let mut log = |wanted: &str| loop {
+        let line = process.log.recv_timeout(HANG).unwrap();
+        seen.push(line);
+        if seen.last().unwrap().contains(wanted) {
+            return seen.clone();
+        }
+    };
+    let mut client = Client::connect(process.address).await;
+    client.hello("ask token-of-ask").await;
+    write("[[clients]]\nname = 'a'");
+    log("cannot be read again");
+    client.tell("GAME ctf\n").await;
+    // A file with the token belongs to the configuration, too.
+    let token = folder.path().join("token");
+    fs::write(&token, "first\n").unwrap();
+    let from_file = format!(
+        "[[clients]]\nname = 'a'\nrights = ['ask']\ntoken_file = '{}'\n\
+         [lobby]\nmin_players = 7\n[rating]\nsystem = 'elo'\n",
+        token.display()
+    );
+    write(&from_file);
+    log("clients and limits of the configuration are taken over");
+    let seen_then = log("these keys take effect at the next start");
+    let last = seen_then.last().unwrap();
+    assert!(last.contains("lobby.min_players, rating.system"), "{last}");
+    let bad = seen_then.iter().filter(|line| line.contains("cannot be read again"));
+    assert_eq!(bad.count(), 1, "{seen_then:?}");
+    Client::connect(process.address).await.hello("a first").await;
+    fs::write(&token, "second\n").unwrap();
+    log("clients and limits of the configuration are taken over");
+    Client::connect(process.address).await.hello("a second").await;
+}
+
 #[test]
 fn strangers_are_not_let_in_by_accident() {
     let folder = TempDir::new().unwrap();

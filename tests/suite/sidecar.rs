@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::common::{Daemon, shared_data};
+use crate::common::{Daemon, authority::Authority, process, shared_data};
 use bytes::BytesMut;
 use evenkeel::sidecar::{
     Act, ChatSettings, Sidecar,
@@ -149,7 +149,7 @@ impl GameServer {
         self.console.local_addr().unwrap()
     }
 
-    fn sidecar(&self, daemon: SocketAddr, options: &[&str]) -> Process {
+    fn sidecar(&self, daemon: impl ToString, options: &[&str]) -> Process {
         let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
         command.args(["sidecar", "idtech3", "--settle", "0.2", "--log"]);
         command
@@ -363,4 +363,31 @@ fn without_a_usable_password_it_does_not_begin() {
             "{output}"
         );
     }
+}
+
+/// The same game over an encrypted connection.
+#[tokio::test(flavor = "multi_thread")]
+async fn teams_are_chosen_over_tls() {
+    let server = GameServer::new();
+    let authority = Authority::new();
+    let own = authority.sign(rcgen::ExtendedKeyUsagePurpose::ServerAuth);
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("ca.pem"), authority.certificate.pem()).unwrap();
+    fs::write(path("cert.pem"), own.certificate).unwrap();
+    fs::write(path("key.pem"), own.key).unwrap();
+    let toml = "[server.tls]\nlisten = '127.0.0.1:0'\ncertificate = 'cert.pem'\nkey = 'key.pem'\n";
+    fs::write(path("evenkeel.toml"), toml).unwrap();
+    let variables = [("EVENKEEL_CONFIG", "evenkeel.toml")];
+    let daemon = process::Process::start_with(folder.path(), &variables);
+    server.log(&game(true));
+    (0..4).for_each(|number| server.log(&human(number, 1)));
+    let way = format!("tls://localhost:{}", daemon.tls.unwrap().port());
+    let trusted = path("ca.pem");
+    let options = ["--tls-ca", trusted.to_str().unwrap()];
+    let mut sidecar = server.sidecar(way, &options);
+    let commands = server.ordered();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    server.carry_out(&commands);
+    sidecar.wait_for("the teams are as chosen");
 }

@@ -4,7 +4,9 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use super::{ATTEMPTS, console::Password, parse_seconds, rcon_password, secret_in};
+use super::{
+    ATTEMPTS, console::Password, parse_seconds, rcon_password, secret_in, way::DaemonArgs,
+};
 use crate::{
     cli::CliError,
     sidecar::follower::{CommandTemplate, Settings},
@@ -18,9 +20,8 @@ pub(super) struct CommonArgs {
     /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Address of Evenkeel's daemon
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7997")]
-    pub(super) daemon: SocketAddr,
+    #[command(flatten)]
+    pub(super) daemon: DaemonArgs,
     /// Name of this game server in the daemon [default: the address of its console]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,

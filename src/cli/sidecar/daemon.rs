@@ -1,6 +1,6 @@
 //! The connection to Evenkeel's daemon, which reconnects whenever it ends.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use tokio::{
     sync::mpsc,
@@ -8,6 +8,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+use super::way::DaemonWay;
 use crate::{
     client::{Client, ClientError, ReplyReceiver, RequestSender},
     protocol::{Push, Received, Reply, Request},
@@ -45,7 +46,7 @@ enum TaskEvent {
 
 /// A connection that lasts as long as the program, with reconnects.
 pub(super) struct DaemonConnection {
-    address: SocketAddr,
+    way: DaemonWay,
     longest_pause: Duration,
     task: Option<JoinHandle<()>>,
     events: mpsc::Receiver<TaskEvent>,
@@ -55,10 +56,10 @@ pub(super) struct DaemonConnection {
 }
 
 impl DaemonConnection {
-    pub(super) fn new(address: SocketAddr) -> Self {
+    pub(super) fn new(way: DaemonWay) -> Self {
         let (event_sender, events) = mpsc::channel(QUEUE);
         Self {
-            address,
+            way,
             longest_pause: LONGEST_PAUSE,
             task: None,
             events,
@@ -77,7 +78,7 @@ impl DaemonConnection {
 
     /// Starts to connect. From now on, it connects again whenever a connection ends.
     pub(super) fn connect(&mut self) {
-        let work = keep_connected(self.address, self.longest_pause, self.event_sender.clone());
+        let work = keep_connected(self.way.clone(), self.longest_pause, self.event_sender.clone());
         self.task = Some(tokio::spawn(work));
     }
 
@@ -128,7 +129,7 @@ impl DaemonConnection {
 }
 
 async fn keep_connected(
-    address: SocketAddr,
+    way: DaemonWay,
     longest_pause: Duration,
     events: mpsc::Sender<TaskEvent>,
 ) {
@@ -136,7 +137,7 @@ async fn keep_connected(
     // Report consecutive failures once.
     let mut reported = false;
     while !events.is_closed() {
-        let reason = match Client::connect(address).await {
+        let reason = match way.connect().await {
             Ok(client) => {
                 let (sender, requests) = mpsc::channel(QUEUE);
                 if events.send(TaskEvent::Connected(sender)).await.is_err() {

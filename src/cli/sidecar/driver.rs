@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, Write},
-    net::SocketAddr,
     time::{Duration, Instant},
 };
 
@@ -12,6 +11,7 @@ use tokio::time::MissedTickBehavior;
 use super::{
     daemon::{DaemonConnection, DaemonEvent},
     game_log::GameLog,
+    way::DaemonWay,
 };
 use crate::{
     cli::CliError,
@@ -53,7 +53,7 @@ impl<S: Sidecar + Send + 'static> SidecarDriver<S> {
     pub(super) fn new(
         sidecar: S,
         log: GameLog,
-        daemon: SocketAddr,
+        daemon: DaemonWay,
         console: Option<Box<dyn RemoteConsole>>,
     ) -> Self {
         Self {

@@ -12,6 +12,7 @@ mod driver;
 mod game_log;
 mod source;
 mod source_console;
+mod way;
 mod xonotic;
 
 use std::{
@@ -29,6 +30,7 @@ use chat::ChatArgs;
 use console::{Console, Password};
 use driver::{RemoteConsole, SidecarDriver};
 use game_log::GameLog;
+use way::DaemonArgs;
 
 /// How often the command for a move is sent before the sidecar gives up on the move.
 const ATTEMPTS: u32 = 3;
@@ -59,9 +61,8 @@ struct IdTech3Args {
     /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Address of Evenkeel's daemon
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7997")]
-    daemon: SocketAddr,
+    #[command(flatten)]
+    daemon: DaemonArgs,
     /// Name of this game server in the daemon [default: the address of its console]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
@@ -129,7 +130,7 @@ async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
     let driver = SidecarDriver::new(
         IdTech3::new(settings),
         GameLog::file(&args.log),
-        args.daemon,
+        args.daemon.way()?,
         console,
     );
     driver.run_until_stopped().await

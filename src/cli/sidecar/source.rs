@@ -69,6 +69,6 @@ pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
         (None, None) => return Err(CliError::Input("--log or --log-udp is missing".to_owned())),
     };
     let sidecar = Source::new(settings, args.game, millis(args.opening));
-    let driver = SidecarDriver::new(sidecar, log, common.daemon, console);
+    let driver = SidecarDriver::new(sidecar, log, common.daemon.way()?, console);
     driver.run_until_stopped().await
 }

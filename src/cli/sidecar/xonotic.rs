@@ -68,6 +68,6 @@ pub(super) async fn run(args: XonoticArgs) -> Result<(), CliError> {
     };
     let sidecar = Xonotic::new(settings, args.warm_up, millis(args.opening));
     let log = GameLog::file_or_folder(&args.log);
-    let driver = SidecarDriver::new(sidecar, log, common.daemon, console);
+    let driver = SidecarDriver::new(sidecar, log, common.daemon.way()?, console);
     driver.run_until_stopped().await
 }

@@ -15,6 +15,7 @@ use rand::{TryRng, rngs::SysRng};
 use super::{
     common::millis, console::Console, daemon::DaemonConnection, exec_folder, game_log::GameLog,
     rcon_password, secret_in,
+    way::DaemonArgs,
 };
 use crate::{
     cli::CliError,
@@ -50,9 +51,8 @@ pub(in crate::cli) struct AgentArgs {
     /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Address of Evenkeel's daemon
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7997")]
-    daemon: SocketAddr,
+    #[command(flatten)]
+    daemon: DaemonArgs,
     /// Name of this game server in the daemon [default: the address of its console]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
@@ -145,7 +145,7 @@ pub(in crate::cli) async fn run(args: AgentArgs) -> Result<(), CliError> {
     let kept = args.state.clone().unwrap_or_else(|| folder.join(name));
     let console = Console::open(args.rcon, password.clone(), folder).await?;
     let questions = Questions::new(args.rcon, password);
-    let daemon = DaemonConnection::new(args.daemon).with_longest_pause(LONGEST_PAUSE);
+    let daemon = DaemonConnection::new(args.daemon.way()?).with_longest_pause(LONGEST_PAUSE);
     let driver = AgentDriver::new(
         IdTech3Agent::new(settings),
         GameLog::file(&args.log),

@@ -1,0 +1,124 @@
+//! How a sidecar reaches Evenkeel's daemon: by the plain address, or by the one for encrypted connections.
+
+use std::{net::SocketAddr, path::PathBuf, str::FromStr};
+
+use clap::Args;
+
+use super::CliError;
+use crate::client::{Client, ClientError, ClientSettings, Trust};
+
+/// The scheme of addresses for encrypted connections.
+const SCHEME: &str = "tls://";
+
+#[derive(Debug, Args)]
+pub(super) struct DaemonArgs {
+    /// Address of Evenkeel's daemon; tls://HOST:PORT is one for encrypted connections
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7997")]
+    daemon: DaemonAddress,
+    /// File (PEM) with the certificates by which the daemon of tls://HOST:PORT is recognised: those of the
+    /// authorities that you trust, or the daemon's own
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+}
+
+/// The address of a daemon, as it is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum DaemonAddress {
+    Plain(SocketAddr),
+    /// The host, without the brackets of an IPv6 address, and the port.
+    Encrypted(String, u16),
+}
+
+impl FromStr for DaemonAddress {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let Some(target) = text.strip_prefix(SCHEME) else {
+            let plain = text.parse().map(Self::Plain);
+            return plain.map_err(|_| "expected ADDRESS:PORT or tls://HOST:PORT");
+        };
+        let parts = target.rsplit_once(':');
+        let (host, port) = parts.ok_or("expected tls://HOST:PORT")?;
+        let port = port.parse().ok().filter(|port| *port > 0);
+        let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let host = inner.unwrap_or(host);
+        match port {
+            Some(port) if !host.is_empty() => Ok(Self::Encrypted(host.to_owned(), port)),
+            _ => Err("expected tls://HOST:PORT"),
+        }
+    }
+}
+
+/// A way to the daemon that can be taken again and again.
+#[derive(Clone, Debug)]
+pub(super) enum DaemonWay {
+    Plain(SocketAddr),
+    Encrypted(String, u16, Trust),
+}
+
+impl DaemonArgs {
+    /// The way to the daemon. Reads the certificates.
+    ///
+    /// # Errors
+    /// Fails if the file is missing, unreadable, without a usable certificate, or not needed.
+    pub(super) fn way(&self) -> Result<DaemonWay, CliError> {
+        let wrong = |why: &str| CliError::Input(why.to_owned());
+        match (&self.daemon, &self.tls_ca) {
+            (DaemonAddress::Plain(address), None) => Ok(DaemonWay::Plain(*address)),
+            (DaemonAddress::Plain(_), Some(_)) => Err(wrong(
+                "--tls-ca is for an encrypted connection: write --daemon tls://HOST:PORT",
+            )),
+            (DaemonAddress::Encrypted(..), None) => Err(wrong(
+                "tls:// needs --tls-ca FILE with the certificates that you trust",
+            )),
+            (DaemonAddress::Encrypted(host, port), Some(path)) => {
+                let pem = std::fs::read(path).map_err(|source| CliError::File {
+                    path: path.clone(),
+                    source,
+                })?;
+                let trust = Trust::new(&pem, host);
+                let trust =
+                    trust.map_err(|error| CliError::Input(format!("{}: {error}", path.display())))?;
+                Ok(DaemonWay::Encrypted(host.clone(), *port, trust))
+            }
+        }
+    }
+}
+
+impl DaemonWay {
+    /// Connects.
+    ///
+    /// # Errors
+    /// Fails for the reasons of [`Client::connect`] and [`Client::connect_encrypted`].
+    pub(super) async fn connect(&self) -> Result<Client, ClientError> {
+        match self {
+            Self::Plain(address) => Client::connect(address).await,
+            Self::Encrypted(host, port, trust) => {
+                let settings = ClientSettings::default();
+                Client::connect_encrypted((host.as_str(), *port), trust, settings).await
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_plain_or_encrypted() {
+        let encrypted = |host: &str, port| Ok(DaemonAddress::Encrypted(host.to_owned(), port));
+        for (text, host, port) in [
+            ("tls://evenkeel.example:7999", "evenkeel.example", 7999),
+            ("tls://192.0.2.1:1", "192.0.2.1", 1),
+            ("tls://[2001:db8::1]:65535", "2001:db8::1", 65_535),
+        ] {
+            assert_eq!(text.parse(), encrypted(host, port), "{text}");
+        }
+        let plain = "127.0.0.1:7997".parse().map(DaemonAddress::Plain);
+        assert_eq!("127.0.0.1:7997".parse::<DaemonAddress>(), plain.map_err(|_: std::net::AddrParseError| ""));
+        for wrong in ["", "host", "host:1", "tls://", "tls://host", "tls://:1", "tls://host:0", "tls://host:x"] {
+            wrong.parse::<DaemonAddress>().unwrap_err();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A database that release 0.1 has made: it is migrated, and its weights are those of a rebuild.
+
+use std::{fs, path::Path, process::Output};
+
+use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
+use tempfile::TempDir;
+
+use crate::common::{
+    process::{Process, evenkeel},
+    until,
+};
+
+const FIXTURE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/fixtures/databases/0.1.sql"
+);
+
+/// A folder with a database of 0.1.
+async fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let options = SqliteConnectOptions::new().create_if_missing(true);
+    let options = options.filename(folder.path().join("evenkeel.db"));
+    let mut database = options.connect().await.unwrap();
+    let sql = fs::read_to_string(FIXTURE).unwrap();
+    let sql = sqlx::AssertSqlSafe(sql);
+    sqlx::raw_sql(sql).execute(&mut database).await.unwrap();
+    let query = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations");
+    let version: i64 = query.fetch_one(&mut database).await.unwrap();
+    assert_eq!(version, 4);
+    database.close().await.unwrap();
+    folder
+}
+
+fn run(folder: &Path, words: &[&str]) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = evenkeel(folder).args(words).output().unwrap();
+    let error = String::from_utf8(stderr).unwrap();
+    assert!(status.success(), "{words:?}: {error}");
+    String::from_utf8(stdout).unwrap()
+}
+
+#[tokio::test]
+async fn a_database_of_release_0_1_is_migrated_and_has_the_weights_of_a_rebuild() {
+    let folder = folder().await;
+    let path = folder.path();
+    let mut daemon = Process::start(path);
+    // The weights in the file were learned by another version: the daemon derives its own.
+    let ask = |lines: &str| daemon.ask(&format!("GAME baseoa.ctf\n{lines}\n"));
+    until(async || {
+        let said = ask("PLAYER b2e1d4");
+        said.split(' ').count() == 3 && said != "PLAYER b2e1d4 64.100\n"
+    })
+    .await;
+    let said = ask("PLAYER c3d2e5\nPLAYER e5b4a7\nPLAYER f6a5b8\nPLAYER nobody");
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], "PLAYER c3d2e5 61.500", "the fixed weight is kept");
+    let merged = lines[1].replace("e5b4a7", "f6a5b8");
+    assert_eq!(lines[2], merged, "the merged identity is kept");
+    assert_eq!(lines[3], "PLAYER nobody");
+    daemon.stop();
+    let weights = |game: &str| run(path, &["weights", "--game", game, "--json"]);
+    let all = || ["baseoa.ctf", "baseoa.tdm", "baseoa.ctf+instagib"].map(weights);
+    let before = all();
+    assert!(before.iter().all(|text| text.lines().count() > 3), "{before:?}");
+    run(path, &["check"]);
+    run(path, &["rebuild"]);
+    assert_eq!(all(), before);
+    run(path, &["check"]);
+    let exported = run(path, &["export"]);
+    assert_eq!(exported.lines().count(), 14);
+    assert!(exported.contains(r#""name":"Dän""#) && exported.contains("instagib"));
+}
