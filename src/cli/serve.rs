@@ -7,7 +7,9 @@ use clap::Args;
 use super::{CliError, CommonArgs, log_to_stderr};
 use crate::{
     config::{Config, LogFormat, WebAddress},
-    daemon::{Daemon, FileWatch, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading},
+    daemon::{
+        Daemon, FileWatch, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading,
+    },
 };
 
 /// Run the daemon that game servers connect to

@@ -95,7 +95,11 @@ impl Client {
         let stream = in_time(settings, connected(address)).await?;
         let (reader, writer) = stream.into_split();
         let receiver = ReplyReceiver::new(Box::new(reader), settings.max_line_bytes);
-        Ok(Self::new(RequestSender::new(Box::new(writer)), receiver, settings))
+        Ok(Self::new(
+            RequestSender::new(Box::new(writer)),
+            receiver,
+            settings,
+        ))
     }
 
     /// Connects to the daemon's address for encrypted connections.
@@ -112,7 +116,11 @@ impl Client {
         let stream = in_time(settings, connecting).await?;
         let (reader, writer) = tokio::io::split(stream);
         let receiver = ReplyReceiver::new(Box::new(reader), settings.max_line_bytes);
-        Ok(Self::new(RequestSender::new(Box::new(writer)), receiver, settings))
+        Ok(Self::new(
+            RequestSender::new(Box::new(writer)),
+            receiver,
+            settings,
+        ))
     }
 
     fn new(sender: RequestSender, receiver: ReplyReceiver, settings: ClientSettings) -> Self {

@@ -21,8 +21,8 @@ use toml::{
     de::{DeTable, Error as TomlError},
 };
 
-use check::Fault;
 pub use changed::ConfiguredValues;
+use check::Fault;
 pub use clients::ClientSection;
 pub use error::ConfigError;
 pub use keys::{

@@ -715,7 +715,12 @@ fn the_keys_that_wait_for_the_next_start_are_named_and_their_values_are_not() {
     assert_eq!(of(live), Vec::<String>::new());
     let text = "[server]\nlisten = '127.0.0.1:1'\n[server.tls]\nkey = 'k'\n[lobby]\nmin_players = 9\n\
                 [[follow]]\npath = 'x.log'\n";
-    let keys = ["follow", "lobby.min_players", "server.listen", "server.tls.key"];
+    let keys = [
+        "follow",
+        "lobby.min_players",
+        "server.listen",
+        "server.tls.key",
+    ];
     assert_eq!(of(text), keys);
     let secret = load("[[clients]]\nname = 'a'\ntoken = 'hush'\nrights = ['ask']\n");
     assert!(!format!("{secret:?}").contains("hush"));

@@ -64,7 +64,10 @@ async fn a_database_of_release_0_1_is_migrated_and_has_the_weights_of_a_rebuild(
     let weights = |game: &str| run(path, &["weights", "--game", game, "--json"]);
     let all = || ["baseoa.ctf", "baseoa.tdm", "baseoa.ctf+instagib"].map(weights);
     let before = all();
-    assert!(before.iter().all(|text| text.lines().count() > 3), "{before:?}");
+    assert!(
+        before.iter().all(|text| text.lines().count() > 3),
+        "{before:?}"
+    );
     run(path, &["check"]);
     run(path, &["rebuild"]);
     assert_eq!(all(), before);

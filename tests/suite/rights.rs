@@ -630,12 +630,20 @@ async fn a_changed_file_is_taken_over_by_itself() {
     let seen_then = log("these keys take effect at the next start");
     let last = seen_then.last().unwrap();
     assert!(last.contains("lobby.min_players, rating.system"), "{last}");
-    let bad = seen_then.iter().filter(|line| line.contains("cannot be read again"));
+    let bad = seen_then
+        .iter()
+        .filter(|line| line.contains("cannot be read again"));
     assert_eq!(bad.count(), 1, "{seen_then:?}");
-    Client::connect(process.address).await.hello("a first").await;
+    Client::connect(process.address)
+        .await
+        .hello("a first")
+        .await;
     fs::write(&token, "second\n").unwrap();
     log("clients and limits of the configuration are taken over");
-    Client::connect(process.address).await.hello("a second").await;
+    Client::connect(process.address)
+        .await
+        .hello("a second")
+        .await;
 }
 
 #[test]

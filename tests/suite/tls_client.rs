@@ -27,7 +27,8 @@ fn daemon(folder: &Path) -> (Process, Authority) {
         ("key.pem", own.key),
         (
             "evenkeel.toml",
-            "[server.tls]\nlisten = '127.0.0.1:0'\ncertificate = 'cert.pem'\nkey = 'key.pem'\n".to_owned(),
+            "[server.tls]\nlisten = '127.0.0.1:0'\ncertificate = 'cert.pem'\nkey = 'key.pem'\n"
+                .to_owned(),
         ),
     ] {
         fs::write(folder.join(name), text).unwrap();
@@ -53,12 +54,18 @@ async fn the_client_speaks_over_tls() {
     for host in ["localhost", "127.0.0.1"] {
         let mut client = connect(address, &authority, host).await.unwrap();
         client.hello("my server", None).await.unwrap();
-        client.ask(&Request::Game(Ident::from_text("ctf"))).await.unwrap();
+        client
+            .ask(&Request::Game(Ident::from_text("ctf")))
+            .await
+            .unwrap();
         for name in ["ann", "bob", "cid", "dan"] {
             let join = Request::Join(Join::new(Ident::from_text(name)));
             client.ask(&join).await.unwrap();
         }
-        let seed = Request::Balance { top: None, seed: Some(7) };
+        let seed = Request::Balance {
+            top: None,
+            seed: Some(7),
+        };
         let Ok(Some(Reply::Balance { humans, .. })) = client.ask(&seed).await else {
             panic!("no teams");
         };
@@ -85,7 +92,10 @@ async fn the_client_speaks_over_tls() {
     client.hello("my server", None).await.unwrap();
     process.kill();
     let end = client.receive().await.unwrap_err();
-    assert!(matches!(end, ClientError::Closed | ClientError::Io(_)), "{end}");
+    assert!(
+        matches!(end, ClientError::Closed | ClientError::Io(_)),
+        "{end}"
+    );
 }
 
 #[tokio::test]
@@ -104,7 +114,11 @@ async fn a_daemon_that_cannot_prove_its_name_is_not_spoken_to() {
     assert!(other.contains("certificate"), "{other}");
     // The plain address does not answer with encryption.
     refused(&authority, "localhost", process.address).await;
-    for pem in ["", "garbage", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+    for pem in [
+        "",
+        "garbage",
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    ] {
         let error = Trust::new(pem.as_bytes(), "localhost").unwrap_err();
         assert!(matches!(error, ClientError::Trust(_)), "{pem}: {error}");
     }
@@ -113,7 +127,15 @@ async fn a_daemon_that_cannot_prove_its_name_is_not_spoken_to() {
 
 fn sidecar(folder: &Path, options: &[&str]) -> Output {
     let mut command = evenkeel(folder);
-    command.args(["sidecar", "idtech3", "--log", "games.log", "--rcon", "127.0.0.1:1", "--dry-run"]);
+    command.args([
+        "sidecar",
+        "idtech3",
+        "--log",
+        "games.log",
+        "--rcon",
+        "127.0.0.1:1",
+        "--dry-run",
+    ]);
     command.args(options).output().unwrap()
 }
 
@@ -122,14 +144,29 @@ fn a_sidecar_states_what_is_wrong_with_its_address() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("ca.pem"), "garbage").unwrap();
     for (options, why) in [
-        (&["--daemon", "tls://localhost:7"][..], "tls:// needs --tls-ca FILE"),
+        (
+            &["--daemon", "tls://localhost:7"][..],
+            "tls:// needs --tls-ca FILE",
+        ),
         (&["--tls-ca", "ca.pem"], "write --daemon tls://HOST:PORT"),
-        (&["--daemon", "tls://localhost:7", "--tls-ca", "none.pem"], "none.pem"),
-        (&["--daemon", "tls://localhost:7", "--tls-ca", "ca.pem"], "there is no certificate"),
-        (&["--daemon", "localhost"], "expected ADDRESS:PORT or tls://HOST:PORT"),
+        (
+            &["--daemon", "tls://localhost:7", "--tls-ca", "none.pem"],
+            "none.pem",
+        ),
+        (
+            &["--daemon", "tls://localhost:7", "--tls-ca", "ca.pem"],
+            "there is no certificate",
+        ),
+        (
+            &["--daemon", "localhost"],
+            "expected ADDRESS:PORT or tls://HOST:PORT",
+        ),
     ] {
         let output = sidecar(folder.path(), options);
         let error = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && error.contains(why), "{options:?}: {error}");
+        assert!(
+            !output.status.success() && error.contains(why),
+            "{options:?}: {error}"
+        );
     }
 }

@@ -78,7 +78,11 @@ impl DaemonConnection {
 
     /// Starts to connect. From now on, it connects again whenever a connection ends.
     pub(super) fn connect(&mut self) {
-        let work = keep_connected(self.way.clone(), self.longest_pause, self.event_sender.clone());
+        let work = keep_connected(
+            self.way.clone(),
+            self.longest_pause,
+            self.event_sender.clone(),
+        );
         self.task = Some(tokio::spawn(work));
     }
 
@@ -128,11 +132,7 @@ impl DaemonConnection {
     }
 }
 
-async fn keep_connected(
-    way: DaemonWay,
-    longest_pause: Duration,
-    events: mpsc::Sender<TaskEvent>,
-) {
+async fn keep_connected(way: DaemonWay, longest_pause: Duration, events: mpsc::Sender<TaskEvent>) {
     let mut pause = FIRST_PAUSE;
     // Report consecutive failures once.
     let mut reported = false;

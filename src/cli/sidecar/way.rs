@@ -40,7 +40,9 @@ impl FromStr for DaemonAddress {
         let parts = target.rsplit_once(':');
         let (host, port) = parts.ok_or("expected tls://HOST:PORT")?;
         let port = port.parse().ok().filter(|port| *port > 0);
-        let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let inner = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
         let host = inner.unwrap_or(host);
         match port {
             Some(port) if !host.is_empty() => Ok(Self::Encrypted(host.to_owned(), port)),
@@ -77,8 +79,8 @@ impl DaemonArgs {
                     source,
                 })?;
                 let trust = Trust::new(&pem, host);
-                let trust =
-                    trust.map_err(|error| CliError::Input(format!("{}: {error}", path.display())))?;
+                let trust = trust
+                    .map_err(|error| CliError::Input(format!("{}: {error}", path.display())))?;
                 Ok(DaemonWay::Encrypted(host.clone(), *port, trust))
             }
         }
@@ -116,8 +118,20 @@ mod tests {
             assert_eq!(text.parse(), encrypted(host, port), "{text}");
         }
         let plain = "127.0.0.1:7997".parse().map(DaemonAddress::Plain);
-        assert_eq!("127.0.0.1:7997".parse::<DaemonAddress>(), plain.map_err(|_: std::net::AddrParseError| ""));
-        for wrong in ["", "host", "host:1", "tls://", "tls://host", "tls://:1", "tls://host:0", "tls://host:x"] {
+        assert_eq!(
+            "127.0.0.1:7997".parse::<DaemonAddress>(),
+            plain.map_err(|_: std::net::AddrParseError| "")
+        );
+        for wrong in [
+            "",
+            "host",
+            "host:1",
+            "tls://",
+            "tls://host",
+            "tls://:1",
+            "tls://host:0",
+            "tls://host:x",
+        ] {
             wrong.parse::<DaemonAddress>().unwrap_err();
         }
     }

@@ -14,8 +14,7 @@ use rand::{TryRng, rngs::SysRng};
 
 use super::{
     common::millis, console::Console, daemon::DaemonConnection, exec_folder, game_log::GameLog,
-    rcon_password, secret_in,
-    way::DaemonArgs,
+    rcon_password, secret_in, way::DaemonArgs,
 };
 use crate::{
     cli::CliError,
