@@ -109,7 +109,10 @@ class Match:
             if line[0] == "JOIN":
                 self.players[line[1]] = (int(options["team"]), options["pass"])
             elif line[0] == "LEAVE":
+                # The seat is taken, or the player is too late: the pass is void, also if the player is here.
                 self.players.pop(line[1], None)
+                if connection := self.joined.pop(line[1], None):
+                    connection.close()
 
     def refill(self):
         """Reports who has come and left, and seeks players for the seats of those who have left."""
@@ -117,10 +120,13 @@ class Match:
             arrived, self.arrived = self.arrived, []
             gone, self.gone = self.gone, []
         for player in arrived:
-            self.step("JOIN " + quoted(player))
-            note("late", match=self.number, player=player)
+            if player in self.players:
+                self.step("JOIN " + quoted(player))
+                note("late", match=self.number, player=player)
         for player in gone:
-            team, _ = self.players.pop(player)
+            team, _ = self.players.pop(player, (None, None))
+            if team is None:
+                continue
             self.step("LEAVE " + quoted(player))
             note("left", match=self.number, player=player)
             free = self.size - sum(1 for one in self.joined if self.players.get(one, (None,))[0] == team)
