@@ -32,6 +32,7 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
     // Before the file is read, so that no change is missed.
     let mut watch = FileWatch::new(args.common.config.clone());
     let mut config = args.common.load()?;
+    watch.replace(args.common.files_of(&config));
     if let Some(listen) = args.listen {
         config.server.listen = listen;
     }
@@ -51,7 +52,6 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
         () = shutdown.wait() => return Ok(()),
     };
     let running = daemon.reloader();
-    watch.replace(args.common.files_of(&config));
     tokio::select! {
         () = daemon.run(shutdown.wait()) => {}
         () = reload_at(signal, watch, &args.common, &running) => {}
@@ -75,8 +75,9 @@ async fn reload_at(
         reloading();
         match common.load() {
             Ok(config) => {
-                reload(running, &config).await;
+                // Before the tokens are read, so that no change of them is missed.
                 watch.replace(common.files_of(&config));
+                reload(running, &config).await;
             }
             Err(error) => {
                 tracing::error!(%error, "the configuration cannot be read again; the old one stays");

@@ -18,7 +18,10 @@ const FIXTURE: &str = concat!(
 /// A folder with a database of 0.1.
 async fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let options = SqliteConnectOptions::new().create_if_missing(true);
+    // The tables of the file are in the order of their names.
+    let options = SqliteConnectOptions::new()
+        .create_if_missing(true)
+        .foreign_keys(false);
     let options = options.filename(folder.path().join("evenkeel.db"));
     let mut database = options.connect().await.unwrap();
     let sql = fs::read_to_string(FIXTURE).unwrap();
