@@ -35,6 +35,7 @@ impl ConfiguredValues {
     pub fn for_next_start(&self, started: &Self) -> Vec<String> {
         let mut keys = Vec::new();
         differing(&self.0, &started.0, "", &mut keys);
+        keys.sort_unstable();
         if keys.len() > LISTED {
             let more = keys.len() - LISTED;
             keys.truncate(LISTED);

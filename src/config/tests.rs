@@ -710,7 +710,11 @@ fn the_keys_that_wait_for_the_next_start_are_named_and_their_values_are_not() {
     let started = load("[queue.a]\nteams = 2\nsize = 2\nruleset = 'x'\n");
     let of = |text: &str| load(text).values.for_next_start(&started.values);
     assert_eq!(of(""), Vec::<String>::new(), "queues are taken over");
-    let live = "[limits]\nlines_per_second = 7\n[server]\nallow_anonymous = true\n\
+    assert_eq!(
+        of("[server]\nallow_anonymous = true\n"),
+        Vec::<String>::new()
+    );
+    let live = "[limits]\nlines_per_second = 7\n\
                 [[clients]]\nname = 'a'\ntoken = 'x'\nrights = ['ask']\n";
     assert_eq!(of(live), Vec::<String>::new());
     let text = "[server]\nlisten = '127.0.0.1:1'\n[server.tls]\nkey = 'k'\n[lobby]\nmin_players = 9\n\
