@@ -36,7 +36,7 @@ pub struct LearnedFigures {
     pub predictions: u64,
     /// The mean log loss of these predictions; 0 if there are none.
     pub log_loss: f64,
-    /// The mean log loss of the last predictions, up to [`RECENT`](super::prediction::RECENT).
+    /// The mean log loss of the last predictions, at most 100 of them.
     pub recent_log_loss: f64,
 }
 
