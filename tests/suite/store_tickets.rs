@@ -191,6 +191,25 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     assert!(store.tickets().await.unwrap().0.is_empty());
 }
 
+#[tokio::test]
+async fn a_forgotten_player_stays_in_a_match_whose_tickets_wait() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    let one = submit(&mut life, "t1", "checked");
+    let other = submit(&mut life, "t2", "checked");
+    let first = store.reserve_matches(1).await.unwrap();
+    life.propose("checked", vec![pair(one, other)], first);
+    write(&*store, &mut life).await;
+    let id = "t1-a".to_owned();
+    let kind = Kind::Human;
+    store.forget_player(&PlayerKey { kind, id }).await.unwrap();
+    let (tickets, matches) = store.tickets().await.unwrap();
+    assert_eq!(tickets.len(), 2);
+    let mut seats = matches[0].seats.iter();
+    assert!(seats.any(|seat| seat.player == "t1-a"), "{matches:?}");
+}
+
 /// A no-show and the end of its ticket are on disk together: if one cannot be written, neither is.
 #[tokio::test]
 async fn no_shows_are_written_with_their_tickets_or_not_at_all() {

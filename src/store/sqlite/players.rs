@@ -256,7 +256,7 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
         sqlx::query(lines).bind(inside).execute(&mut *tx).await?;
         let seats = "UPDATE formed_seats
              SET player = 'forgotten-' || (SELECT changes + 1 FROM player_changes)
-             WHERE player = ? AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = ticket)";
+             WHERE player = ? AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = formed_seats.ticket)";
         sqlx::query(seats)
             .bind(&player.id)
             .execute(&mut *tx)

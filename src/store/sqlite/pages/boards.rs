@@ -30,16 +30,20 @@ macro_rules! rows {
 }
 
 /// The players whose names contain ?3. An index has all that this reads, so that few rows are
-/// looked up, however many players there are.
+/// looked up, however many players there are. SQLite keeps the order of a CROSS JOIN; that of a JOIN it may
+/// turn round, and then it searches all names again for each player.
 macro_rules! found {
     () => {
         "(SELECT player FROM weights f
           WHERE f.ruleset = ?1 AND f.kind = ?2 AND f.place IS NOT NULL AND instr(f.plain, ?3) > 0
             AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = f.kind AND h.player = f.player)
           ORDER BY f.place LIMIT ?5 OFFSET ?4) f
-         JOIN weights w ON w.ruleset = ?1 AND w.kind = ?2 AND w.player = f.player"
+         CROSS JOIN weights w ON w.ruleset = ?1 AND w.kind = ?2 AND w.player = f.player"
     };
 }
+
+/// The players whose names contain a text.
+const SEARCH: &str = rows!("", found!(), "true ORDER BY w.place");
 
 /// A part of a leaderboard, and its last place.
 pub(super) async fn board(
@@ -57,7 +61,7 @@ pub(super) async fn board(
             "w.ruleset = ?1 AND w.kind = ?2 AND w.place > ?4 AND w.place <= ?4 + ?5 AND ?3 = ''
              ORDER BY w.place LIMIT ?5"
         )),
-        false => sqlx::query(rows!("", found!(), "true ORDER BY w.place")),
+        false => sqlx::query(SEARCH),
     };
     let rows = rows.bind(query.ruleset).bind(query.kind.as_str());
     let rows = rows.bind(query.search).bind(query.skip).bind(query.limit);
@@ -140,4 +144,28 @@ fn row(row: &SqliteRow) -> Result<BoardRow, StoreError> {
 pub(super) fn read_kind(row: &SqliteRow) -> Result<Kind, StoreError> {
     let kind = row.try_get("kind")?;
     Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::migrations::MIGRATIONS;
+
+    #[tokio::test]
+    async fn a_search_goes_through_the_names_once() {
+        let options = sqlx::sqlite::SqlitePoolOptions::new().max_connections(1);
+        let pool = options.connect("sqlite::memory:").await.unwrap();
+        MIGRATIONS.run(&pool).await.unwrap();
+        let plan = concat!(
+            "EXPLAIN QUERY PLAN ",
+            rows!("", found!(), "true ORDER BY w.place")
+        );
+        let steps = sqlx::query(plan).fetch_all(&pool).await.unwrap();
+        let steps: Vec<String> = steps.iter().map(|step| step.get("detail")).collect();
+        let place = |text: &str| steps.iter().position(|step| step.starts_with(text));
+        let names = place("SCAN f").unwrap();
+        let rows = place("SEARCH w USING PRIMARY KEY").unwrap();
+        assert!(names < rows, "{steps:#?}");
+        assert_eq!(place("SEARCH w USING INDEX"), None, "{steps:#?}");
+    }
 }
