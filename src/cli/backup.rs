@@ -7,10 +7,10 @@ use std::{
 
 use clap::Args;
 
-use super::{CliError, CommonArgs};
+use super::{CliError, CommonArgs, sqlite_file};
 use crate::store;
 
-/// Copy the database to a new file, also while the daemon runs
+/// Copy the SQLite database to a new file, also while the daemon runs
 ///
 /// The copy is the database as it is at this moment. It appears whole or not at all, and is on the disk
 /// when the command ends. The daemon makes daily backups if `[store] backups` names a folder.
@@ -24,8 +24,9 @@ pub(super) struct BackupArgs {
 }
 
 pub(super) async fn run(args: BackupArgs) -> Result<(), CliError> {
-    let config = args.common.load()?.store;
-    let database = store::open_file(&config.database, config.busy_ms.duration()).await?;
+    let config = args.common.load()?;
+    let busy = config.store.busy_ms.duration();
+    let database = store::open_file(&sqlite_file(&config)?, busy).await?;
     store::back_up(&*database, &args.file).await?;
     let size = std::fs::metadata(&args.file)?.len();
     let file = args.file.display();

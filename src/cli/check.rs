@@ -9,14 +9,14 @@ use clap::Args;
 use serde::Serialize;
 use tempfile::TempDir;
 
-use super::{CliError, CommonArgs, open, progress::Progress};
+use super::{CliError, CommonArgs, open, progress::Progress, sqlite_file};
 use crate::{
     config::Config,
     domain::counted,
     store::{self, Care, DerivedFrom},
 };
 
-/// Check that the database is whole, and that its weights are those of its matches
+/// Check that the SQLite database is whole, and that its weights are those of its matches
 ///
 /// Copies the database to a temporary folder beside it, which takes as much room again, derives all
 /// weights there anew, and compares them to the last bit. The database itself is only read; the daemon may
@@ -44,7 +44,7 @@ struct Findings {
 pub(super) async fn run(args: CheckArgs) -> Result<(), CliError> {
     let mut config = args.common.load()?;
     let busy = config.store.busy_ms.duration();
-    let path = config.store.database.clone();
+    let path = sqlite_file(&config)?;
     let database = store::open_file(&path, busy).await?;
     let mut findings = Findings {
         rows: Vec::new(),

@@ -20,6 +20,8 @@ pub(super) enum CliError {
     Config { path: PathBuf, source: ConfigError },
     #[error(transparent)]
     ConfigValue(#[from] ConfigError),
+    #[error("--db names an SQLite file and store.url a PostgreSQL database; only one can be used")]
+    TwoDatabases,
     #[error("log.filter: {0}")]
     LogFilter(#[from] tracing_subscriber::filter::ParseError),
     #[error("{}: {source}", path.display())]
@@ -119,6 +121,7 @@ impl CliError {
         match self {
             CliError::Config { .. }
             | CliError::ConfigValue(_)
+            | CliError::TwoDatabases
             | CliError::LogFilter(_)
             | CliError::Delivery(_) => 3,
             CliError::Daemon(DaemonError::Tls(_)) => 3,

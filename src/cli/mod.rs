@@ -173,6 +173,9 @@ impl CommonArgs {
     fn load(&self) -> Result<Config, CliError> {
         let mut config = load_config(self.config.as_ref())?;
         if let Some(db) = &self.db {
+            if config.store.url.is_some() {
+                return Err(CliError::TwoDatabases);
+            }
             config.store.database.clone_from(db);
         }
         Ok(config)
@@ -207,6 +210,17 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
         },
         other => other.into(),
     })
+}
+
+/// The SQLite file of a command that has no other database to work on.
+fn sqlite_file(config: &Config) -> Result<PathBuf, CliError> {
+    match &config.store.url {
+        None => Ok(config.store.database.clone()),
+        Some(_) => Err(CliError::Input(
+            "this command is for SQLite files; for PostgreSQL use pg_dump and pg_amcheck"
+                .to_owned(),
+        )),
+    }
 }
 
 /// Opens the archive of logs, if one is configured.

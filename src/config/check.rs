@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Config, values::NO_NAME};
+use super::{Config, FolderChoice, values::NO_NAME};
 use crate::{
     coordinator::Provider,
     deliveries::MAX_HOOKS,
@@ -29,6 +29,7 @@ impl Config {
         let others = others.or_else(|| self.queue_fault());
         let others = others.or_else(|| self.client_fault());
         let others = others.or_else(|| self.tls_fault());
+        let others = others.or_else(|| self.store_fault());
         others.or_else(|| self.webhook_fault())
     }
 
@@ -62,6 +63,24 @@ impl Config {
                 why: error.why,
             })
         })
+    }
+
+    /// Checks that only one database is named, and that what is made for SQLite is off for another one.
+    fn store_fault(&self) -> Option<Fault> {
+        let store = &self.store;
+        store.url.as_ref()?;
+        let fault = |keys: [&str; 2], why: &str| Fault {
+            keys: keys.map(str::to_owned).to_vec(),
+            why: why.to_owned(),
+        };
+        if store.database_is_set {
+            let why = "must not be set together with store.database, which names an SQLite file";
+            return Some(fault(["store.url", "store.database"], why));
+        }
+        let why =
+            "must be \"off\" with store.url: back up a PostgreSQL database with its own tools";
+        let has_backups = store.backups != FolderChoice::Off;
+        has_backups.then(|| fault(["store.backups", "store.url"], why))
     }
 
     /// Checks that encrypted connections have a certificate and a key.

@@ -29,6 +29,7 @@ use crate::{
     rating::divisions,
     server::Limits,
     session::BalanceSettings,
+    store::postgres::PostgresUrl,
     web::WebSettings,
 };
 
@@ -128,6 +129,11 @@ pub struct WebSection {
 pub struct StoreSection {
     #[serde(deserialize_with = "values::path")]
     pub database: PathBuf,
+    /// Whether the operator has set `database`.
+    #[serde(skip)]
+    pub database_is_set: bool,
+    #[serde(deserialize_with = "values::server_url")]
+    pub url: Option<PostgresUrl>,
     pub journal: JournalChoice,
     pub backups: FolderChoice,
     pub keep_backups: Count<1, 1_000>,

@@ -64,6 +64,7 @@ impl Config {
         })?;
         config.web.listen_is_set = origin.is_set("web.listen");
         config.values = ConfiguredValues::new(merged);
+        config.store.database_is_set = origin.is_set("store.database");
         match config.first_fault() {
             Some(fault) => Err(origin.blame(&fault)),
             None => Ok(config),

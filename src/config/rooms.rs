@@ -10,7 +10,7 @@ use crate::{
     history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
     logs, service, session,
-    store::Backups,
+    store::{Backups, DatabasePlace},
 };
 
 impl Config {
@@ -23,6 +23,14 @@ impl Config {
             game: follow.game.clone(),
         };
         self.follow.iter().map(follow).collect()
+    }
+
+    /// Where the database is.
+    pub fn database(&self) -> DatabasePlace {
+        match &self.store.url {
+            Some(url) => DatabasePlace::Server(url.clone()),
+            None => DatabasePlace::File(self.store.database.clone()),
+        }
     }
 
     /// The folder in which running games are journaled; `None` if they are not.

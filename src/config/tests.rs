@@ -25,6 +25,8 @@ fn the_documented_defaults_are_a_valid_configuration() {
     // The file states the address of the pages, too, so that it must be free.
     assert!(documented.web.listen_is_set);
     documented.web.listen_is_set = false;
+    assert!(documented.store.database_is_set);
+    documented.store.database_is_set = false;
     assert_eq!(format!("{empty:?}"), format!("{documented:?}"));
     assert!(!layers::defaults().is_empty());
     assert_eq!(empty.balance.partition.top.get(), 20);
@@ -119,6 +121,29 @@ fn faults_name_their_line() {
     );
     assert!(fault("[balance]\npower = nan").starts_with("line 2: balance.power must be"));
     assert!(fault("[server]\nlisten = 'here'").starts_with("line 2: server.listen: "));
+}
+
+#[test]
+fn only_one_database_is_named() {
+    let url = "url = 'postgres://ann:sesame@localhost/league'\n";
+    let config = load(&format!("[store]\n{url}")).unwrap();
+    let place = config.database().to_string();
+    assert_eq!(place, "postgres://ann@localhost:5432/league");
+    assert!(!format!("{config:?}").contains("sesame"));
+    assert_eq!(
+        fault(&format!("[store]\n{url}database = 'evenkeel.db'")),
+        "line 2: store.url must not be set together with store.database, which names an SQLite file"
+    );
+    let backups = fault(&format!("[store]\n{url}backups = 'backups'"));
+    assert!(backups.starts_with("line 3: store.backups must be \"off\" with store.url"));
+    let variable = [(
+        "EVENKEEL_STORE_URL".to_owned(),
+        url[7..url.len() - 2].to_owned(),
+    )];
+    let error = Config::load("[store]\ndatabase = 'a.db'", variable.clone()).unwrap_err();
+    assert!(error.to_string().contains("EVENKEEL_STORE_URL"), "{error}");
+    let config = Config::load("", variable).unwrap();
+    assert_eq!(config.database().to_string(), place);
 }
 
 #[test]
@@ -569,6 +594,7 @@ fn values_that_are_no_numbers_are_checked_too() {
         ("divisions.show", "'both'", ", not \"both\""),
         ("log.filter", "'a=b=c'", "is not a filter"),
         ("store.database", "''", "must not be empty"),
+        ("store.url", "'evenkeel.db'", "must begin with postgres://"),
         ("game_types.aliases.x", "' '", "must not be empty"),
     ] {
         let fault = fault(&format!("\n{key} = {bad}"));

@@ -15,6 +15,7 @@ use tracing_subscriber::EnvFilter;
 use crate::{
     domain::{Secret, Timestamp},
     logs,
+    store::postgres::PostgresUrl,
 };
 
 /// Why a table is refused that has a blank key.
@@ -168,6 +169,19 @@ impl TryFrom<String> for FolderChoice {
 /// Deserialises a path that is not empty.
 pub(super) fn path<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
     Ok(Filled::deserialize(from)?.0.into())
+}
+
+/// Deserialises the address of a PostgreSQL database; empty for none.
+pub(super) fn server_url<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<PostgresUrl>, D::Error> {
+    let text = String::deserialize(from)?;
+    match text.is_empty() {
+        true => Ok(None),
+        false => PostgresUrl::parse(&text)
+            .map(Some)
+            .map_err(D::Error::custom),
+    }
 }
 
 /// Deserialises the name of a game.

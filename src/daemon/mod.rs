@@ -94,7 +94,7 @@ impl Daemon {
             open_journal(&service, &folder).await;
         }
         let follower = follower(config, &service)?;
-        let database = config.store.database.display();
+        let database = config.database();
         let address = listeners.plain.local_addr()?;
         if let Some(tls) = &listeners.tls {
             let tls = tls.listener.local_addr()?;
@@ -110,7 +110,8 @@ impl Daemon {
         watched.followed = follower.as_ref().map(|(one, _)| one.metrics().clone());
         watched.hooks = deliveries.metrics();
         watched.backups = backups.as_ref().map(|_| Arc::default());
-        watched.database = Some(config.store.database.clone());
+        let is_file = config.store.url.is_none();
+        watched.database = is_file.then(|| config.store.database.clone());
         let watched = Arc::new(watched);
         let pages = PageServer::open(&config.web, &service, &watched).await?;
         Ok(Self {
@@ -329,7 +330,7 @@ impl Tasks {
 /// Fails if the database cannot be opened, or if the configuration contains an invalid pattern.
 pub async fn open_service(config: &Config, create: bool) -> Result<Service, DaemonError> {
     let busy = config.store.busy_ms.duration();
-    let store = store::open(&config.store.database, create, busy).await?;
+    let store = store::open_at(&config.database(), create, busy).await?;
     Ok(Service::open(store, config.service())?)
 }
 

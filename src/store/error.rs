@@ -1,7 +1,5 @@
 //! The errors of a database, with messages for the operator.
 
-use std::path::PathBuf;
-
 use crate::domain::RecordError;
 
 /// Why a call to the database failed.
@@ -16,29 +14,43 @@ pub enum StoreError {
     /// The file is damaged, or is not a database.
     #[error("the database is damaged, or is not an SQLite database")]
     Corrupt(#[source] sqlx::Error),
-    /// The file cannot be opened or created.
+    /// The file cannot be opened or created, or the server refuses the user or has no such database.
     #[error("the database cannot be opened or created")]
     CannotOpen(#[source] sqlx::Error),
     /// There is no room left on the disk.
     #[error("the disk is full")]
     Full(#[source] sqlx::Error),
+    /// The database server cannot be reached, or it is stopping or starting.
+    #[error("the database server cannot be reached: {0}")]
+    Away(#[source] sqlx::Error),
+    /// No connection to the database was free in time.
+    #[error("the database does not answer in time")]
+    Silent(#[source] sqlx::Error),
     /// There is no database, and this command does not create one.
-    #[error("there is no database at {}", path.display())]
+    #[error("there is no database at {place}")]
     Missing {
-        /// The path at which the database should be.
-        path: PathBuf,
+        /// The path or the address at which the database should be.
+        place: String,
     },
     /// The database belongs to another program.
-    #[error("{} is a database of another program", path.display())]
+    #[error("{place} is a database of another program")]
     Foreign {
-        /// The path of the database.
-        path: PathBuf,
+        /// The path or the address of the database.
+        place: String,
+    },
+    /// The server is too old, or the database has another encoding than UTF-8.
+    #[error("{place} cannot be used: {why}")]
+    Unsuitable {
+        /// The address of the database.
+        place: String,
+        /// What is wrong with it.
+        why: String,
     },
     /// A newer version of Evenkeel has migrated the database.
-    #[error("{} was written by a newer Evenkeel (migration {version})", path.display())]
+    #[error("{place} was written by a newer Evenkeel (migration {version})")]
     Newer {
-        /// The path of the database.
-        path: PathBuf,
+        /// The path or the address of the database.
+        place: String,
         /// The number of the first migration that this program does not know.
         version: i64,
     },
@@ -60,11 +72,11 @@ pub enum StoreError {
     /// A value that no version of Evenkeel writes.
     #[error("the database holds an impossible value: {0}")]
     BadValue(String),
-    /// Another error of this type, with the path of the database.
-    #[error("{}: {source}", path.display())]
+    /// Another error of this type, with the path or the address of the database.
+    #[error("{place}: {source}")]
     At {
-        /// The path of the database.
-        path: PathBuf,
+        /// The path or the address of the database.
+        place: String,
         /// The error.
         source: Box<StoreError>,
     },

@@ -1,8 +1,9 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Pages`]. [`sqlite`] is its
-//! first implementation; [`open`] returns it as a trait object, so that no other room depends on a database.
+//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Pages`].
+//! [`sqlite`] and [`postgres`] implement it, with the queries in `sql/`, which are the same for both;
+//! [`open_at`] returns one of them as a trait object, so that no other room depends on a database.
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
 //! it afterwards. The room that folds the matches replaces the derived tables; this room does not
@@ -12,6 +13,7 @@
 mod backups;
 mod behaviour;
 mod care;
+mod codes;
 mod decisions;
 mod derived;
 mod error;
@@ -20,7 +22,9 @@ mod logs;
 mod matches;
 mod metrics;
 mod pages;
+mod place;
 mod players;
+pub mod postgres;
 pub mod sqlite;
 mod tickets;
 mod webhooks;
@@ -28,6 +32,10 @@ mod webhooks;
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use sqlx::{
+    SqlSafeStr,
+    migrate::{Migration, MigrationType},
+};
 
 pub use backups::{BackedUp, BackupError, Backups, back_up};
 pub use behaviour::{BehaviourReport, BehaviourReports, BehaviourRows};
@@ -46,6 +54,7 @@ pub use pages::{
     MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, Pages, PersonRow, PresentPlayer,
     QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
 };
+pub use place::DatabasePlace;
 pub use players::{NameSeen, OperatorOverrides, Players};
 pub use tickets::{FoundMatch, Tickets};
 pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
@@ -96,22 +105,52 @@ pub trait Changes: Send {
     async fn next(&mut self) -> Result<(), StoreError>;
 }
 
-/// Opens the database at `path`, creates it if `create` is set, and migrates it if needed. This
-/// call and all later ones wait for a locked database for at most `busy`.
+/// Opens the database at `place`, creates it if `create` is set, and migrates it if needed. An SQLite file is
+/// created; on a PostgreSQL server, the database must exist, and tables are created in it. This call and all
+/// later ones wait for locks of other processes, and for a server that does not answer, for at most `patience`.
 ///
 /// # Errors
 /// Fails if the database is missing, locked, damaged, read-only, of a newer version or of another
 /// program, or cannot be opened.
+pub async fn open_at(
+    place: &DatabasePlace,
+    create: bool,
+    patience: Duration,
+) -> Result<Arc<dyn Store>, StoreError> {
+    match place {
+        DatabasePlace::File(path) => open(path, create, patience).await,
+        DatabasePlace::Server(url) => Ok(Arc::new(
+            postgres::PgStore::open(url, create, patience).await?,
+        )),
+    }
+}
+
+/// Opens the SQLite database at `path`, as [`open_at`] does.
+///
+/// # Errors
+/// Those of [`open_at`].
 pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Arc<dyn Store>, StoreError> {
     Ok(Arc::new(
         sqlite::SqliteStore::open(path, create, busy).await?,
     ))
 }
 
-/// Finds the database at `path` for a backup or a check. It is neither changed nor migrated.
+/// Finds the SQLite database at `path` for a backup or a check. It is neither changed nor migrated.
 ///
 /// # Errors
 /// Fails if it is missing, damaged, of another program, or cannot be opened.
 pub async fn open_file(path: &Path, busy: Duration) -> Result<Arc<dyn Care>, StoreError> {
     Ok(Arc::new(sqlite::SqliteFile::open(path, busy).await?))
+}
+
+/// A migration of this name, which begins with its number in four digits. They are listed by hand, because the
+/// macro `sqlx::migrate!`, which would read the folder, compiles a second copy of the database driver.
+fn migration(name: &'static str, sql: &'static str) -> Migration {
+    let (digits, description) = name.split_at(4);
+    let version = digits
+        .bytes()
+        .fold(0, |number, digit| 10 * number + i64::from(digit & 0xf));
+    let description = description.trim_start_matches('_').replace('_', " ");
+    let kind = MigrationType::Simple;
+    Migration::new(version, description.into(), kind, sql.into_sql_str(), false)
 }

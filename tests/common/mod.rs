@@ -4,10 +4,12 @@
 
 pub mod allocator;
 pub mod authority;
+pub mod backends;
 pub mod draw;
 pub mod hostile;
 pub mod http;
 pub mod kills;
+pub mod postgres;
 pub mod process;
 pub mod queue_kills;
 

@@ -69,6 +69,7 @@ mod spans;
 mod start_weights;
 mod stop;
 mod store;
+mod store_postgres;
 mod store_story;
 mod store_tickets;
 mod suspects;

@@ -1,8 +1,6 @@
 //! What every database must do, shown through the traits of the store alone: a backend that joins has
 //! one line at the end of this file.
 
-use std::sync::Arc;
-
 use evenkeel::{
     domain::{
         Fingerprint,
@@ -11,29 +9,15 @@ use evenkeel::{
         Timestamp,
     },
     store::{
-        self, Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, DivisionRow,
-        HalfRecorded, LogMatches, LogReplaced, Performance, Recorded, RulingRow, Store, StoreError,
-        WeightRow,
+        Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded,
+        LogMatches, LogReplaced, Performance, Recorded, RulingRow, Store, StoreError, WeightRow,
     },
 };
-use tempfile::TempDir;
 
-use crate::common::{BUSY, game, player};
-
-/// A kind of database. It lives as long as the test, and removes what it made when dropped.
-trait Backend {
-    /// Another handle on the database of this name, which is made when it is first asked for.
-    async fn database(&self, name: &str) -> Arc<dyn Store>;
-}
-
-struct Sqlite(TempDir);
-
-impl Backend for Sqlite {
-    async fn database(&self, name: &str) -> Arc<dyn Store> {
-        let path = self.0.path().join(name);
-        store::open(&path, true, BUSY).await.unwrap()
-    }
-}
+use crate::common::{
+    backends::{Backend, Postgres, Sqlite},
+    game, player,
+};
 
 /// A record that uses every field.
 pub fn full() -> MatchRecord {
@@ -571,7 +555,9 @@ macro_rules! every_test {
         $(
             #[tokio::test]
             async fn $test() {
-                super::$test($backend).await;
+                if let Some(backend) = $backend {
+                    super::$test(backend).await;
+                }
             }
         )*
     };
@@ -593,5 +579,9 @@ macro_rules! every_test {
 }
 
 mod sqlite {
-    every_test!(Sqlite(TempDir::new().unwrap()));
+    every_test!(Some(Sqlite::new()));
+}
+
+mod postgres {
+    every_test!(Postgres::shared());
 }

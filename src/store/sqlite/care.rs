@@ -44,7 +44,7 @@ impl SqliteFile {
     pub async fn open(path: &Path, busy: std::time::Duration) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing {
-                path: path.to_owned(),
+                place: path.display().to_string(),
             });
         }
         let options = SqliteConnectOptions::new()
@@ -55,20 +55,20 @@ impl SqliteFile {
             path: path.to_owned(),
             options,
         };
-        let fail = |error| StoreError::new(path, error);
+        let fail = |error| StoreError::new(&path.display(), error);
         let mut connection = file.connect().await?;
         let id = application_id(&mut connection).await.map_err(fail)?;
         match id == APPLICATION_ID {
             true => Ok(file),
             false => Err(StoreError::Foreign {
-                path: path.to_owned(),
+                place: path.display().to_string(),
             }),
         }
     }
 
     async fn connect(&self) -> Result<SqliteConnection, StoreError> {
         let connection = self.options.connect().await;
-        connection.map_err(|error| StoreError::new(&self.path, error))
+        connection.map_err(|error| StoreError::new(&self.path.display(), error))
     }
 }
 

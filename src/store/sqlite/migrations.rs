@@ -5,10 +5,9 @@
 
 use std::sync::LazyLock;
 
-use sqlx::{
-    SqlSafeStr,
-    migrate::{Migration, MigrationType, Migrator},
-};
+use sqlx::migrate::Migrator;
+
+use crate::store::migration;
 
 macro_rules! file {
     ($name:literal) => {
@@ -46,20 +45,9 @@ const FILES: [(&str, &str); 20] = [
 
 /// All migrations.
 pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    let migration = |(name, sql): (&'static str, &'static str)| {
-        let version = number(name);
-        let description = name[5..].replace('_', " ");
-        let kind = MigrationType::Simple;
-        Migration::new(version, description.into(), kind, sql.into_sql_str(), false)
-    };
-    Migrator::with_migrations(FILES.into_iter().map(migration).collect())
+    let all = FILES.into_iter().map(|(name, sql)| migration(name, sql));
+    Migrator::with_migrations(all.collect())
 });
-
-/// The number with which the name of a migration begins. A number may be left out.
-fn number(name: &str) -> i64 {
-    let digits = name.bytes().take(4);
-    digits.fold(0, |number, digit| 10 * number + i64::from(digit & 0xf))
-}
 
 #[cfg(test)]
 mod tests {
@@ -75,8 +63,8 @@ mod tests {
         names.sort();
         let listed = FILES.map(|(name, _)| format!("{name}.sql"));
         assert_eq!(listed.to_vec(), names);
-        assert!(FILES.is_sorted_by_key(|(name, _)| number(name)));
-        assert_eq!(number("0017_pages"), 17);
+        assert!(FILES.is_sorted_by_key(|(name, _)| migration(name, "").version));
+        assert_eq!(migration("0017_pages", "").version, 17);
         assert_eq!(MIGRATIONS.iter().count(), FILES.len());
     }
 }

@@ -4,30 +4,16 @@
 //! failed is replaced. Readers see the last commit. Other processes may share the file (an `ingest`
 //! beside the daemon): `PRAGMA data_version` shows that they have written.
 
-mod balances;
-mod behaviour;
 mod care;
 mod changes;
-mod decisions;
-mod derived;
-mod error;
-mod games;
-mod halves;
-mod hook_reports;
-mod hosting;
-mod insert;
-mod logs;
-mod matches;
 mod migrations;
-mod pages;
-mod parts;
-mod persons;
-mod played;
-mod players;
-mod pools;
-mod queue_hours;
-mod tickets;
-mod webhooks;
+#[cfg(test)]
+mod plans;
+mod sequences;
+/// The queries, compiled for SQLite.
+#[path = "../sql/mod.rs"]
+mod sql;
+mod text;
 mod write;
 
 use std::{
@@ -39,9 +25,12 @@ use std::{
 use async_trait::async_trait;
 use file_id::{FileId, get_file_id};
 use sqlx::{
-    Connection, SqliteConnection, SqlitePool,
+    Connection, Sqlite as Db, SqliteConnection as DbConnection, SqlitePool as DbPool, Transaction,
     migrate::MigrateError,
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{
+        SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow as DbRow,
+        SqliteSynchronous,
+    },
 };
 use tokio::{
     sync::watch,
@@ -62,14 +51,16 @@ const PAGE_ROWS: usize = 1_024;
 /// The delay before a locked database is tried again.
 const RETRY: Duration = Duration::from_millis(10);
 
+use SqliteStore as DbStore;
+
 /// An open SQLite database.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     /// SQLite has one writer at a time; here it is one connection.
-    writer: SqlitePool,
-    readers: SqlitePool,
+    writer: DbPool,
+    readers: DbPool,
     /// For the statistics pages, so that visitors of pages never keep the daemon from reading.
-    pages: SqlitePool,
+    pages: DbPool,
     path: PathBuf,
     /// The file that was opened.
     file: Option<FileId>,
@@ -86,7 +77,7 @@ impl SqliteStore {
     pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
         if !create && !path.exists() {
             return Err(StoreError::Missing {
-                path: path.to_owned(),
+                place: path.display().to_string(),
             });
         }
         let deadline = Instant::now() + busy;
@@ -109,10 +100,8 @@ impl SqliteStore {
             // the file.
             .pragma("secure_delete", "ON")
             .busy_timeout(busy);
-        let fail = |error| StoreError::new(path, error);
-        let mut first = SqliteConnection::connect_with(&options)
-            .await
-            .map_err(fail)?;
+        let fail = |error| StoreError::new(&path.display(), error);
+        let mut first = DbConnection::connect_with(&options).await.map_err(fail)?;
         refuse_foreign(path, &mut first).await?;
         first.close().await.map_err(fail)?;
         // Switch to WAL mode only now that the file is known to be Evenkeel's.
@@ -182,23 +171,28 @@ impl Store for SqliteStore {
     }
 }
 
+/// Begins to read: all queries see the database as it is at the first of them.
+async fn snapshot(pool: &DbPool) -> Result<Transaction<'static, Db>, StoreError> {
+    Ok(pool.begin().await?)
+}
+
 /// Brings the tables up to date. If two processes do so at once, one of them finds that the other
 /// has just made the change that it was about to make. It then tries again, at most once per
 /// migration.
-async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
+async fn migrate(path: &Path, writer: &DbPool) -> Result<(), StoreError> {
     let mut tries = 1 + MIGRATIONS.iter().count();
     loop {
         tries -= 1;
         match MIGRATIONS.run(writer).await {
             Err(MigrateError::ExecuteMigration(..)) if tries > 0 => {}
-            done => return done.map_err(|error| StoreError::migrating(path, error)),
+            done => return done.map_err(|error| StoreError::migrating(&path.display(), error)),
         }
     }
 }
 
 /// Marks an empty database as Evenkeel's, and refuses one with tables that is not.
-async fn refuse_foreign(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let fail = |error| StoreError::new(path, error);
+async fn refuse_foreign(path: &Path, connection: &mut DbConnection) -> Result<(), StoreError> {
+    let fail = |error| StoreError::new(&path.display(), error);
     if application_id(connection).await.map_err(fail)? == APPLICATION_ID {
         return Ok(());
     }
@@ -222,12 +216,12 @@ async fn refuse_foreign(path: &Path, connection: &mut SqliteConnection) -> Resul
             tx.commit().await.map_err(fail)
         }
         _ => Err(StoreError::Foreign {
-            path: path.to_owned(),
+            place: path.display().to_string(),
         }),
     }
 }
 
-async fn application_id(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+async fn application_id(connection: &mut DbConnection) -> Result<i64, sqlx::Error> {
     let query = sqlx::query_scalar("PRAGMA application_id");
     query.fetch_one(connection).await
 }

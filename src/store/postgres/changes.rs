@@ -1,0 +1,82 @@
+//! A stream of commits: PostgreSQL sends a notification to all processes that listen.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::{Executor, postgres::PgListener};
+use tokio::time::{Instant, timeout};
+
+use super::{DbConnection, DbPool};
+use crate::store::{Changes, StoreError};
+
+/// The channel of the notifications.
+const CHANNEL: &str = "evenkeel";
+/// After how long without a notification the server is asked whether the connection is still there: one that
+/// has been cut without a word stays silent for ever.
+const SILENCE: Duration = Duration::from_secs(10);
+/// How long the answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Notifies all listeners once the transaction is committed. Several notifications of one transaction are one.
+pub(super) async fn announce(tx: &mut DbConnection) -> Result<(), StoreError> {
+    sqlx::query("SELECT pg_notify($1, '')")
+        .bind(CHANNEL)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// The stream of commits of a PostgreSQL database; see [`Changes`].
+pub(super) struct Announcements {
+    listener: PgListener,
+    /// Whether the first call of [`Changes::next`] has returned.
+    begun: bool,
+    /// When the server was last heard.
+    heard: Instant,
+}
+
+impl Announcements {
+    pub async fn new(pool: &DbPool) -> Result<Self, StoreError> {
+        let mut listener = PgListener::connect_with(pool).await?;
+        listener.listen(CHANNEL).await?;
+        Ok(Self {
+            listener,
+            begun: false,
+            heard: Instant::now(),
+        })
+    }
+
+    /// Asks the server for a sign of life.
+    async fn ask(&mut self) -> Result<(), StoreError> {
+        let answered = timeout(PATIENCE, self.listener.execute("SELECT 1")).await;
+        answered.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        self.heard = Instant::now();
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Changes for Announcements {
+    async fn next(&mut self) -> Result<(), StoreError> {
+        if !self.begun {
+            self.begun = true;
+            return Ok(());
+        }
+        loop {
+            if self.heard.elapsed() >= SILENCE + PATIENCE {
+                return Err(sqlx::Error::PoolTimedOut.into());
+            }
+            let silent_at = self.heard + SILENCE;
+            match tokio::time::timeout_at(silent_at, self.listener.try_recv()).await {
+                // Without a notification, the connection was lost and made again: commits may have been missed.
+                Ok(received) => {
+                    received?;
+                    while self.listener.next_buffered().is_some() {}
+                    self.heard = Instant::now();
+                    return Ok(());
+                }
+                Err(_) => self.ask().await?,
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The migrations of `migrations/postgres`, compiled into the program.
+
+use std::sync::LazyLock;
+
+use sqlx::migrate::Migrator;
+
+use crate::store::migration;
+
+/// All migrations.
+pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    let schema = include_str!("../../../migrations/postgres/0001_evenkeel.sql");
+    Migrator::with_migrations(vec![migration("0001_evenkeel", schema)])
+});

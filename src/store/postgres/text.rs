@@ -1,0 +1,48 @@
+//! Text that PostgreSQL can store: any but the character NUL.
+
+use std::borrow::Cow;
+
+use crate::domain::MatchRecord;
+
+/// The text with U+FFFD in place of NUL.
+pub(super) fn text(text: &str) -> Cow<'_, str> {
+    match text.contains('\0') {
+        true => text.replace('\0', "\u{fffd}").into(),
+        false => text.into(),
+    }
+}
+
+/// The record as it can be stored. Its fingerprint is still that of the record as it came, so that it is known
+/// when it comes again.
+pub(super) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
+    let participants = record.participants.iter();
+    let own = participants.flat_map(|p| {
+        let roles = p.roles.iter().map(|role| &role.name);
+        [&p.key.id, &p.name].into_iter().chain(roles)
+    });
+    let texts = [&record.server, &record.map, &record.game_type, &record.mode];
+    let mut texts = texts.into_iter().chain(&record.mutators).chain(own);
+    if !texts.any(|text| text.contains('\0')) {
+        return Cow::Borrowed(record);
+    }
+    let mut record = record.clone();
+    let clean = |value: &mut String| *value = text(value).into_owned();
+    for text in [
+        &mut record.server,
+        &mut record.map,
+        &mut record.game_type,
+        &mut record.mode,
+    ] {
+        clean(text);
+    }
+    record.mutators.iter_mut().for_each(clean);
+    for participant in &mut record.participants {
+        clean(&mut participant.key.id);
+        clean(&mut participant.name);
+        participant
+            .roles
+            .iter_mut()
+            .for_each(|role| clean(&mut role.name));
+    }
+    Cow::Owned(record)
+}

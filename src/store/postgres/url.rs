@@ -1,0 +1,148 @@
+//! The address of a PostgreSQL database.
+
+use std::{env, fmt, str::FromStr};
+
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+/// The parameters that may follow the `?` of a URL.
+const PARAMETERS: [&str; 12] = [
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "host",
+    "hostaddr",
+    "port",
+    "user",
+    "password",
+    "dbname",
+    "application_name",
+    "statement-cache-capacity",
+];
+
+/// The address of a PostgreSQL database: a URL such as `postgres://user:password@host/database`. It is printed
+/// without the password.
+///
+/// What the URL does not say is read from `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE`
+/// and the password file, as by other programs. Connections to other machines are encrypted, and the server
+/// proves its name, unless `sslmode` says otherwise.
+#[derive(Clone)]
+pub struct PostgresUrl(PgConnectOptions);
+
+impl PostgresUrl {
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// Says what is wrong with it, as a predicate, and without repeating any part that may be a password.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
+        if !["postgres", "postgresql"].contains(&scheme) {
+            return Err("must begin with postgres://".to_owned());
+        }
+        let query = text.split_once('?').map_or("", |(_, query)| query);
+        let names = query.split('&').filter(|pair| !pair.is_empty());
+        let mut names = names.map(|pair| pair.split_once('=').map_or(pair, |(name, _)| name));
+        if let Some(unknown) = names.find(|name| !PARAMETERS.contains(name)) {
+            return Err(format!("has an unknown parameter, {unknown}"));
+        }
+        let options = PgConnectOptions::from_str(text).map_err(|_| "is not a URL".to_owned())?;
+        if options.get_database().is_none_or(str::is_empty) {
+            return Err("must name a database, as in postgres://user@host/database".to_owned());
+        }
+        let says = query.contains("sslmode=") || env::var_os("PGSSLMODE").is_some();
+        let options = match says || is_here(&options) {
+            true => options,
+            false => options.ssl_mode(PgSslMode::VerifyFull),
+        };
+        Ok(Self(options.application_name("evenkeel")))
+    }
+
+    /// How to connect.
+    pub(super) fn options(&self) -> &PgConnectOptions {
+        &self.0
+    }
+}
+
+/// Whether the server is on this machine.
+fn is_here(options: &PgConnectOptions) -> bool {
+    let host = options.get_host();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    options.get_socket().is_some()
+        || host.starts_with('/')
+        || host == "localhost"
+        || address.is_ok_and(|address| address.is_loopback())
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(options) = self;
+        let (user, database) = (options.get_username(), options.get_database());
+        write!(f, "postgres://{user}@")?;
+        match options.get_socket() {
+            Some(folder) => write!(f, "{}", folder.display())?,
+            None => write!(f, "{}", options.get_host())?,
+        }
+        write!(
+            f,
+            ":{}/{}",
+            options.get_port(),
+            database.unwrap_or_default()
+        )
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresUrl({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_printed_without_its_password() {
+        let url = PostgresUrl::parse("postgres://ann:se%3Asame@db.example:5433/league").unwrap();
+        assert_eq!(url.to_string(), "postgres://ann@db.example:5433/league");
+        let url = PostgresUrl::parse("postgresql:///league?host=/run/pg&user=ann&password=sesame");
+        let url = url.unwrap();
+        assert_eq!(url.to_string(), "postgres://ann@/run/pg:5432/league");
+        for text in [format!("{url:?}"), format!("{url}")] {
+            assert!(!text.contains("sesame"), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_machines_must_prove_their_names() {
+        let mode = |text: &str| PostgresUrl::parse(text).unwrap().0.get_ssl_mode();
+        let is_full = |text: &str| matches!(mode(text), PgSslMode::VerifyFull);
+        assert!(is_full("postgres://ann@db.example/league"));
+        assert!(is_full("postgres://ann@10.0.0.7/league"));
+        assert!(!is_full("postgres://ann@localhost/league"));
+        assert!(!is_full("postgres://ann@127.0.0.1/league"));
+        assert!(!is_full("postgres://ann@[::1]/league"));
+        assert!(!is_full("postgres:///league?host=/run/postgresql"));
+        assert!(matches!(
+            mode("postgres://ann@db.example/league?sslmode=disable"),
+            PgSslMode::Disable
+        ));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for (text, why) in [
+            ("", "must begin with postgres://"),
+            ("evenkeel.db", "must begin with postgres://"),
+            ("mysql://ann@host/league", "must begin with postgres://"),
+            ("postgres://ann:secret@ho st/league", "is not a URL"),
+            (
+                "postgres://ann@host/league?sslmod=disable",
+                "has an unknown parameter, sslmod",
+            ),
+            ("postgres://ann@host/league?sslmode=perhaps", "is not a URL"),
+        ] {
+            assert_eq!(PostgresUrl::parse(text).unwrap_err(), why, "{text}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The only kind of write: a transaction that has the lock of all writers. If it fails, its connection is closed
+//! instead of being reused.
+
+use std::{
+    ops::{Deref, DerefMut},
+    sync::Arc,
+    time::Duration,
+};
+
+use sqlx::{Executor, pool::PoolConnection};
+use tokio::time::{Instant, timeout};
+
+use super::{Db, DbConnection, DbPool};
+use crate::store::{StoreError, StoreMetrics};
+
+/// Begins, and waits for the lock, in one round trip. The number is "EVKL": advisory locks are those of one
+/// database, and other programs should have none in it.
+const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(1163283276)";
+
+/// A write that has begun. If it is dropped before [`commit`](Self::commit) has succeeded, it closes its
+/// connection, which rolls the write back. A connection on which a write was given up in the midst of a
+/// statement may still get the lock: it must never wait in the pool with it.
+pub(super) struct PgWrite {
+    connection: PoolConnection<Db>,
+    finished: bool,
+    patience: Duration,
+    began: Instant,
+    metrics: Arc<StoreMetrics>,
+}
+
+impl PgWrite {
+    /// Waits until no other connection or process writes, and begins. Waits for the lock for as long as the
+    /// server allows, and for the server twice as long as that, which is `patience`.
+    pub(super) async fn begin(
+        writer: &DbPool,
+        patience: Duration,
+        metrics: &Arc<StoreMetrics>,
+    ) -> Result<Self, StoreError> {
+        let began = Instant::now();
+        let mut write = Self {
+            connection: writer.acquire().await?,
+            finished: false,
+            patience: 2 * patience,
+            began,
+            metrics: metrics.clone(),
+        };
+        write.execute(BEGIN).await?;
+        Ok(write)
+    }
+
+    /// Makes the write permanent: it survives a power cut once this returns. If the connection is lost
+    /// meanwhile, nobody knows whether the write is permanent.
+    pub(super) async fn commit(mut self) -> Result<(), StoreError> {
+        self.execute("COMMIT").await?;
+        self.finished = true;
+        self.metrics.written(self.began.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    /// Ends without a change.
+    pub(super) async fn abandon(mut self) -> Result<(), StoreError> {
+        self.execute("ROLLBACK").await?;
+        self.finished = true;
+        Ok(())
+    }
+
+    async fn execute(&mut self, statements: &'static str) -> Result<(), StoreError> {
+        let connection: &mut DbConnection = &mut self.connection;
+        let done = timeout(self.patience, connection.execute(statements)).await;
+        done.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        Ok(())
+    }
+}
+
+impl Deref for PgWrite {
+    type Target = DbConnection;
+
+    fn deref(&self) -> &DbConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for PgWrite {
+    fn deref_mut(&mut self) -> &mut DbConnection {
+        &mut self.connection
+    }
+}
+
+impl Drop for PgWrite {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.metrics.failed();
+            self.connection.close_on_drop();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! [`Decisions`] for both databases.
+
+use async_trait::async_trait;
+use sqlx::Row;
+
+use super::{DbRow, DbStore, insert::insert, text};
+use crate::{
+    domain::Timestamp,
+    store::{DecisionNote, DecisionRow, Decisions, StoreError},
+};
+
+#[async_trait]
+impl Decisions for DbStore {
+    async fn write_decisions(&self, notes: &[DecisionNote], keep: u32) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let is_decision = |note: &DecisionNote| matches!(note, DecisionNote::Decided(_));
+        for run in notes.chunk_by(|a, b| is_decision(a) && is_decision(b)) {
+            let rows: Vec<&DecisionRow> = run.iter().filter_map(decision).collect();
+            let columns = "INSERT INTO decisions (made_at, server, ruleset, game, kind, seed, chance, decision)";
+            insert(&mut tx, columns, "", &rows, |mut row, decision| {
+                row.push_bind(decision.made_at.0);
+                row.push_bind(text(&decision.server).into_owned());
+                row.push_bind(text(&decision.ruleset).into_owned());
+                row.push_bind(decision.game);
+                row.push_bind(decision.kind.clone());
+                row.push_bind(decision.seed.to_string());
+                row.push_bind(decision.chance);
+                row.push_bind(decision.decision.clone());
+            })
+            .await?;
+            if let [DecisionNote::Became { game, match_id }] = run {
+                for statement in [
+                    "UPDATE decisions SET match_id = $2 WHERE game = $1",
+                    "INSERT INTO predictions (match_id, chance)
+                     SELECT $2, chance FROM decisions
+                     WHERE game = $1 AND chance IS NOT NULL ORDER BY id DESC LIMIT 1
+                     ON CONFLICT (match_id) DO UPDATE SET chance = excluded.chance, ruleset = NULL",
+                ] {
+                    let query = sqlx::query(statement).bind(game).bind(match_id);
+                    query.execute(&mut *tx).await?;
+                }
+            }
+        }
+        let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - $1";
+        sqlx::query(oldest)
+            .bind(i64::from(keep))
+            .execute(&mut *tx)
+            .await?;
+        self.commit(tx).await
+    }
+
+    async fn decision(&self, id: i64) -> Result<Option<DecisionRow>, StoreError> {
+        let query = sqlx::query("SELECT * FROM decisions WHERE id = $1").bind(id);
+        let row = query.fetch_optional(&self.readers).await?;
+        row.as_ref().map(from_row).transpose()
+    }
+}
+
+fn decision(note: &DecisionNote) -> Option<&DecisionRow> {
+    match note {
+        DecisionNote::Decided(decision) => Some(decision),
+        DecisionNote::Became { .. } => None,
+    }
+}
+
+fn from_row(row: &DbRow) -> Result<DecisionRow, StoreError> {
+    let seed: String = row.try_get("seed")?;
+    Ok(DecisionRow {
+        made_at: Timestamp(row.try_get("made_at")?),
+        server: row.try_get("server")?,
+        ruleset: row.try_get("ruleset")?,
+        game: row.try_get("game")?,
+        kind: row.try_get("kind")?,
+        seed: seed
+            .parse()
+            .map_err(|_| StoreError::BadValue(format!("seed {seed}")))?,
+        chance: row.try_get("chance")?,
+        decision: row.try_get("decision")?,
+    })
+}

@@ -1,0 +1,311 @@
+//! [`Derived`] for both databases.
+
+use async_trait::async_trait;
+use sqlx::Row;
+
+use super::{
+    DbConnection, DbRow, DbStore, balances,
+    insert::{ROWS, insert},
+    int, optional_int,
+    parts::rows,
+    persons::{self, Persons},
+};
+use crate::{
+    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp, plain_name},
+    store::{
+        Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, StoreError,
+        WeightRow,
+    },
+};
+
+#[async_trait]
+impl Derived for DbStore {
+    async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError> {
+        let query = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+        let row = query.fetch_optional(&self.readers).await?;
+        row.as_ref().map(from_row).transpose()
+    }
+
+    async fn rulesets(&self) -> Result<Vec<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT DISTINCT ruleset FROM weights ORDER BY ruleset");
+        Ok(query.fetch_all(&self.readers).await?)
+    }
+
+    async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM weights WHERE ruleset = $1 AND kind = $2 ORDER BY weight DESC, player",
+        )
+        .bind(ruleset)
+        .bind(kind.as_str());
+        query
+            .fetch_all(&self.readers)
+            .await?
+            .iter()
+            .map(weight)
+            .collect()
+    }
+
+    async fn weights_of(&self, player: &PlayerKey) -> Result<Vec<WeightRow>, StoreError> {
+        let query =
+            sqlx::query("SELECT * FROM weights WHERE player = $1 AND kind = $2 ORDER BY ruleset")
+                .bind(&player.id)
+                .bind(player.kind.as_str());
+        query
+            .fetch_all(&self.readers)
+            .await?
+            .iter()
+            .map(weight)
+            .collect()
+    }
+
+    async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError> {
+        let mut rulings = Vec::with_capacity(ids.len());
+        let mut connection = self.readers.acquire().await?;
+        for chunk in ids.chunks(ROWS) {
+            for row in rows(&mut connection, "rulings", chunk, "match_id").await? {
+                rulings.push(row.try_get("unrated")?);
+            }
+        }
+        Ok(rulings)
+    }
+
+    async fn replace_derived(&self, derived: &DerivedRows, all: bool) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+        let before = before.fetch_optional(&mut *tx).await?;
+        let before = before.as_ref().map(from_row).transpose()?;
+        match before {
+            _ if all => delete_rulings(&mut tx).await?,
+            Some(before) if before.settings == derived.from.settings => {}
+            _ => {
+                tx.abandon().await?;
+                return Ok(false);
+            }
+        }
+        let new: Vec<&RulingRow> = derived.rulings.iter().collect();
+        if all {
+            persons::clear(&mut tx).await?;
+        }
+        let persons = persons::of(&mut tx, &new).await?;
+        insert_rulings(&mut tx, &new, &persons).await?;
+        balances::refresh(&mut tx, &new, all).await?;
+        sqlx::query("DELETE FROM weights").execute(&mut *tx).await?;
+        insert_weights(&mut tx, &derived.weights).await?;
+        replace_divisions(&mut tx, &derived.divisions).await?;
+        replace_seasons(&mut tx, &derived.seasons).await?;
+        sqlx::query(
+            "INSERT INTO derived_from (id, matches, last_match, settings) VALUES (1, $1, $2, $3)
+             ON CONFLICT (id) DO UPDATE SET matches = excluded.matches,
+                 last_match = excluded.last_match, settings = excluded.settings",
+        )
+        .bind(derived.from.matches)
+        .bind(derived.from.last_match)
+        .bind(&derived.from.settings)
+        .execute(&mut *tx)
+        .await?;
+        self.commit(tx).await?;
+        Ok(true)
+    }
+
+    async fn checkpoint(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = sqlx::query_scalar("SELECT state FROM derived_checkpoint");
+        Ok(query.fetch_optional(&self.readers).await?)
+    }
+
+    async fn store_checkpoint(&self, state: Option<&[u8]>) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        match state {
+            Some(state) => {
+                let query = sqlx::query(
+                    "INSERT INTO derived_checkpoint (id, state) VALUES (1, $1)
+                     ON CONFLICT (id) DO UPDATE SET state = excluded.state",
+                );
+                query.bind(state).execute(&mut *tx).await?;
+            }
+            None => {
+                let query = sqlx::query("DELETE FROM derived_checkpoint");
+                query.execute(&mut *tx).await?;
+            }
+        }
+        self.commit(tx).await
+    }
+}
+
+async fn delete_rulings(tx: &mut DbConnection) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM performances")
+        .execute(&mut *tx)
+        .await?;
+    sqlx::query("DELETE FROM rulings").execute(tx).await?;
+    Ok(())
+}
+
+async fn insert_rulings<'a>(
+    tx: &mut DbConnection,
+    rulings: &[&'a RulingRow],
+    persons: &Persons,
+) -> Result<(), StoreError> {
+    insert(
+        tx,
+        "INSERT INTO rulings (match_id, ruleset, unrated, chance, ended_at)",
+        " ON CONFLICT (match_id) DO UPDATE SET ruleset = excluded.ruleset, unrated = excluded.unrated,
+              chance = excluded.chance, ended_at = excluded.ended_at",
+        rulings,
+        |mut row, ruling| {
+            row.push_bind(ruling.match_id);
+            row.push_bind(ruling.ruleset.clone());
+            row.push_bind(ruling.unrated);
+            row.push_bind(ruling.chance).push_bind(ruling.ended_at.0);
+        },
+    )
+    .await?;
+    let seats = |ruling: &&'a RulingRow| {
+        let ruling = *ruling;
+        let seats = ruling.performances.iter();
+        seats.map(move |(seat, performance)| (ruling, *seat as i64, performance))
+    };
+    let performances: Vec<(&RulingRow, i64, &Performance)> =
+        rulings.iter().flat_map(seats).collect();
+    insert(
+        tx,
+        "INSERT INTO performances (match_id, seat, points_for, points_against, person, ended_at, team,
+                                   result, weight, deviation)",
+        " ON CONFLICT (match_id, seat) DO UPDATE SET points_for = excluded.points_for,
+              points_against = excluded.points_against, person = excluded.person,
+              ended_at = excluded.ended_at, team = excluded.team, result = excluded.result,
+              weight = excluded.weight, deviation = excluded.deviation",
+        &performances,
+        |mut row, (ruling, seat, own)| {
+            row.push_bind(ruling.match_id).push_bind(*seat);
+            row.push_bind(own.points_for).push_bind(own.points_against);
+            row.push_bind(persons.get(&own.key).copied());
+            row.push_bind(ruling.ended_at.0);
+            row.push_bind(own.team.map(i64::from));
+            row.push_bind(own.result);
+            row.push_bind(own.after.map(|(weight, _)| weight));
+            row.push_bind(own.after.map(|(_, deviation)| deviation));
+        },
+    )
+    .await
+}
+
+async fn insert_weights(tx: &mut DbConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
+    let columns = "INSERT INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1, commander, place, plain)";
+    let places = places(rows);
+    let rows: Vec<_> = rows.iter().zip(places).collect();
+    insert(tx, columns, "", &rows, |mut row, (w, place)| {
+        row.push_bind(w.ruleset.clone())
+            .push_bind(w.key.kind.as_str());
+        row.push_bind(w.key.id.clone()).push_bind(w.name.clone());
+        row.push_bind(w.weight).push_bind(w.deviation);
+        row.push_bind(i64::from(w.games)).push_bind(w.last_seen.0);
+        row.push_bind(w.rank.map(|rank| i64::from(rank.division)))
+            .push_bind(w.rank.map(|rank| rank.progress));
+        let sides = w.roles.sides;
+        row.push_bind(sides.map(|[zero, _]| zero))
+            .push_bind(sides.map(|[_, one]| one))
+            .push_bind(w.roles.commander);
+        row.push_bind(place.map(i64::from));
+        let public = persons::public_name(&w.key, w.name.clone());
+        row.push_bind(plain_name(&public).to_lowercase());
+    })
+    .await
+}
+
+/// The place of each weight among those of its ruleset and kind, from 1; `None` for players who were
+/// forgotten.
+fn places(rows: &[WeightRow]) -> Vec<Option<u32>> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.retain(|&at| !persons::is_forgotten(&rows[at].key, &rows[at].name));
+    order.sort_by(|&a, &b| {
+        let (a, b) = (&rows[a], &rows[b]);
+        let groups = (&a.ruleset, a.key.kind).cmp(&(&b.ruleset, b.key.kind));
+        let weights = || b.weight.total_cmp(&a.weight);
+        groups
+            .then_with(weights)
+            .then_with(|| a.key.id.cmp(&b.key.id))
+    });
+    let mut places = vec![None; rows.len()];
+    for group in order.chunk_by(|&a, &b| {
+        (&rows[a].ruleset, rows[a].key.kind) == (&rows[b].ruleset, rows[b].key.kind)
+    }) {
+        for (place, &at) in (1..).zip(group) {
+            places[at] = Some(place);
+        }
+    }
+    places
+}
+
+async fn replace_divisions(
+    tx: &mut DbConnection,
+    divisions: &[DivisionRow],
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM divisions")
+        .execute(&mut *tx)
+        .await?;
+    for (number, division) in (0_i64..).zip(divisions) {
+        sqlx::query("INSERT INTO divisions VALUES ($1, $2, $3, $4)")
+            .bind(number)
+            .bind(&division.name)
+            .bind(i64::from(division.decay_after_days))
+            .bind(i64::from(division.decay_days))
+            .execute(&mut *tx)
+            .await?;
+    }
+    Ok(())
+}
+
+async fn replace_seasons(tx: &mut DbConnection, seasons: &[Timestamp]) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM seasons").execute(&mut *tx).await?;
+    for start in seasons {
+        sqlx::query(
+            "INSERT INTO seasons (starts_at, season) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        )
+        .bind(start.0)
+        .bind(name_of_season(*start))
+        .execute(&mut *tx)
+        .await?;
+    }
+    Ok(())
+}
+
+/// The name of a season: its date in UTC, with the time of day unless that is midnight.
+fn name_of_season(start: Timestamp) -> String {
+    let text = start.to_string().replace('T', " ");
+    let text = text.trim_end_matches('Z');
+    text.strip_suffix(" 00:00:00").unwrap_or(text).to_owned()
+}
+
+fn from_row(row: &DbRow) -> Result<DerivedFrom, StoreError> {
+    Ok(DerivedFrom {
+        matches: row.try_get("matches")?,
+        last_match: row.try_get("last_match")?,
+        settings: row.try_get("settings")?,
+    })
+}
+
+fn weight(row: &DbRow) -> Result<WeightRow, StoreError> {
+    let kind = row.try_get("kind")?;
+    let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
+    let division: Option<u8> = optional_int(row, "division")?;
+    let progress: Option<f64> = row.try_get("progress")?;
+    let rank = division.zip(progress);
+    let (side_0, side_1): (Option<f64>, Option<f64>) =
+        (row.try_get("side_0")?, row.try_get("side_1")?);
+    Ok(WeightRow {
+        ruleset: row.try_get("ruleset")?,
+        key: PlayerKey {
+            kind,
+            id: row.try_get("player")?,
+        },
+        name: row.try_get("name")?,
+        weight: row.try_get("weight")?,
+        deviation: row.try_get("deviation")?,
+        rank: rank.map(|(division, progress)| Rank { division, progress }),
+        roles: RoleWeights {
+            sides: side_0.zip(side_1).map(|(zero, one)| [zero, one]),
+            commander: row.try_get("commander")?,
+        },
+        games: int(row, "games")?,
+        last_seen: Timestamp(row.try_get("last_seen")?),
+    })
+}

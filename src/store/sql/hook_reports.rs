@@ -1,0 +1,87 @@
+//! The contents of events, read from the rows that they are about.
+
+use sqlx::Row;
+
+use super::{DbConnection, DbRow, int, parts::fetch, tickets::bad};
+use crate::{
+    domain::MAX_TEAMS,
+    store::StoreError,
+    webhooks::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport},
+};
+
+/// The content of an event; `None` if what it reports is no longer stored.
+pub(super) async fn read(
+    tx: &mut DbConnection,
+    event: &HookEvent,
+) -> Result<Option<HookReport>, StoreError> {
+    let id = event.match_id;
+    Ok(match event.kind {
+        None => Some(HookReport::Test),
+        Some(HookKind::Formed) => formed(tx, id).await?.map(HookReport::Formed),
+        Some(HookKind::Hosted) => formed(tx, id).await?.map(HookReport::Hosted),
+        Some(HookKind::Recorded) => {
+            let recorded = recorded(tx, id).await?;
+            recorded.map(|one| HookReport::Recorded(Box::new(one)))
+        }
+    })
+}
+
+async fn formed(tx: &mut DbConnection, id: i64) -> Result<Option<FormedReport>, StoreError> {
+    let query = sqlx::query(
+        "SELECT queue, mode, map, ruleset, chance FROM formed_matches WHERE match_id = $1",
+    );
+    let Some(row) = query.bind(id).fetch_optional(&mut *tx).await? else {
+        return Ok(None);
+    };
+    let mut report = FormedReport {
+        queue: row.try_get("queue")?,
+        mode: row.try_get("mode")?,
+        map: row.try_get("map")?,
+        ruleset: row.try_get("ruleset")?,
+        chance: row.try_get("chance")?,
+        teams: Vec::new(),
+    };
+    let query = sqlx::query(
+        "SELECT s.team, s.player, t.owner, t.ticket FROM formed_seats s
+         LEFT JOIN tickets t ON t.number = s.ticket WHERE s.match_id = $1 ORDER BY s.seat",
+    );
+    for row in query.bind(id).fetch_all(&mut *tx).await? {
+        add_seat(&mut report.teams, &row)?;
+    }
+    Ok(Some(report))
+}
+
+fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &DbRow) -> Result<(), StoreError> {
+    let team: u8 = int(row, "team")?;
+    let at = usize::from(team);
+    if at >= MAX_TEAMS {
+        return Err(bad("team", &team.to_string()));
+    }
+    if teams.len() <= at {
+        teams.resize_with(at + 1, Vec::new);
+    }
+    teams[at].push(FormedSeat {
+        player: row.try_get("player")?,
+        client: row.try_get("owner")?,
+        ticket: row.try_get("ticket")?,
+    });
+    Ok(())
+}
+
+async fn recorded(tx: &mut DbConnection, id: i64) -> Result<Option<RecordedReport>, StoreError> {
+    let Some(stored) = fetch(tx, &[id]).await?.pop() else {
+        return Ok(None);
+    };
+    let query = sqlx::query_scalar("SELECT chance FROM predictions WHERE match_id = $1");
+    let chance: Option<f64> = query.bind(id).fetch_optional(&mut *tx).await?;
+    let query = sqlx::query_scalar(
+        "SELECT queue FROM formed_matches WHERE match_id = $1 OR recorded = $1
+         ORDER BY match_id = $1 DESC LIMIT 1",
+    );
+    let queue = query.bind(id).fetch_optional(tx).await?;
+    Ok(Some(RecordedReport {
+        queue,
+        chance,
+        record: stored.record,
+    }))
+}

@@ -1,0 +1,315 @@
+//! [`Hosting`] for both databases.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+use sqlx::Row;
+
+use super::{
+    DbConnection, DbRow, DbStore, behaviour, int, snapshot, tickets::apply as apply_ticket,
+};
+use crate::{
+    coordinator::{Change, Coming, Hosted, Instance, Offer, Stage, Why},
+    domain::{MatchId, Timestamp},
+    store::{BehaviourReport, HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, StoreError},
+    tickets,
+};
+
+#[async_trait]
+impl Hosting for DbStore {
+    async fn hosting(&self) -> Result<HostingRows, StoreError> {
+        let mut tx = snapshot(&self.readers).await?;
+        let query = sqlx::query("SELECT * FROM instances ORDER BY name");
+        let rows = query.fetch_all(&mut *tx).await?;
+        let offers = rows.iter().map(offer).collect::<Result<_, _>>()?;
+        let query = sqlx::query("SELECT * FROM hosted_matches ORDER BY match_id");
+        let rows = query.fetch_all(&mut *tx).await?;
+        let matches = rows.iter().map(hosted).collect::<Result<_, _>>()?;
+        let query = sqlx::query("SELECT * FROM owed_closes ORDER BY instance, match_id");
+        let rows = query.fetch_all(&mut *tx).await?;
+        let owed = rows.iter().map(owed).collect::<Result<_, _>>()?;
+        let query = sqlx::query_scalar(
+            "SELECT h.match_id FROM hosted_matches h JOIN matches m ON m.id = h.match_id",
+        );
+        let recorded: Vec<MatchId> = query.fetch_all(&mut *tx).await?;
+        Ok(HostingRows {
+            offers,
+            matches,
+            owed,
+            recorded: recorded.into_iter().collect(),
+        })
+    }
+
+    async fn write_hosting(
+        &self,
+        tickets: &[tickets::Change],
+        hosting: &[Change],
+        no_shows: &BehaviourReport,
+    ) -> Result<Option<i64>, StoreError> {
+        let mut tx = self.begin().await?;
+        for change in tickets {
+            apply_ticket(&mut tx, change).await?;
+        }
+        for change in hosting {
+            apply(&mut tx, change).await?;
+        }
+        let version = match no_shows.days.is_empty() {
+            true => None,
+            false => Some(behaviour::add(&mut tx, no_shows).await?),
+        };
+        // No weights change, so nobody who waits for commits is woken.
+        tx.commit().await?;
+        Ok(version)
+    }
+
+    async fn draining(&self) -> Result<BTreeSet<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT name FROM instances WHERE draining");
+        let names: Vec<String> = query.fetch_all(&self.readers).await?;
+        Ok(names.into_iter().collect())
+    }
+
+    async fn set_draining(&self, name: &str, drains: bool) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let query = sqlx::query("UPDATE instances SET draining = $1 WHERE name = $2");
+        let done = query.bind(drains).bind(name).execute(&mut *tx).await?;
+        tx.commit().await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    async fn instance_rows(&self) -> Result<Vec<InstanceRow>, StoreError> {
+        let query = sqlx::query("SELECT * FROM instances ORDER BY name");
+        let rows = query.fetch_all(&self.readers).await?;
+        let read = |row: &DbRow| {
+            Ok(InstanceRow {
+                name: row.try_get("name")?,
+                address: row.try_get("address")?,
+                region: row.try_get("region")?,
+                slots: row.try_get("slots")?,
+                used: row.try_get("used")?,
+                load: row.try_get("load")?,
+                away: row.try_get::<Option<i64>, _>("away")?.map(Timestamp),
+                drains: row.try_get("draining")?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    async fn hosted_rows(&self, limit: u32) -> Result<Vec<HostedRow>, StoreError> {
+        let query = sqlx::query("SELECT * FROM hosted_report ORDER BY match_id DESC LIMIT $1");
+        let rows = query
+            .bind(i64::from(limit))
+            .fetch_all(&self.readers)
+            .await?;
+        let read = |row: &DbRow| {
+            Ok(HostedRow {
+                id: row.try_get("match_id")?,
+                queue: row.try_get("queue")?,
+                state: row.try_get("state")?,
+                since: Timestamp(row.try_get("since")?),
+                why: row.try_get("why")?,
+                instance: row.try_get("instance")?,
+                tries: row.try_get("tries")?,
+                players: row.try_get("players")?,
+                outcome: row.try_get("outcome")?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    async fn queue_rows(&self) -> Result<Vec<QueueRow>, StoreError> {
+        let query = sqlx::query("SELECT * FROM queue_report ORDER BY queue");
+        let rows = query.fetch_all(&self.readers).await?;
+        let read = |row: &DbRow| {
+            let count = |name: &str| row.try_get::<i64, _>(name);
+            Ok(QueueRow {
+                name: row.try_get("queue")?,
+                tickets: [
+                    count("queued")?,
+                    count("proposed")?,
+                    count("hosted")?,
+                    count("matched")?,
+                    count("cancelled")?,
+                    count("expired")?,
+                ],
+                players: count("players_waiting")?,
+                oldest: row
+                    .try_get::<Option<i64>, _>("oldest_submitted_at")?
+                    .map(Timestamp),
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+}
+
+async fn apply(tx: &mut DbConnection, change: &Change) -> Result<(), StoreError> {
+    let query = match change {
+        Change::Hosted(hosted) => return put_hosted(tx, hosted).await,
+        Change::Instance(instance) => return put_instance(tx, instance).await,
+        Change::Forgotten(id) => {
+            sqlx::query("DELETE FROM hosted_matches WHERE match_id = $1").bind(id)
+        }
+        Change::Gone(name) => sqlx::query("DELETE FROM instances WHERE name = $1").bind(name),
+        Change::Owed { instance, id, why } => sqlx::query(
+            "INSERT INTO owed_closes (instance, match_id, why) VALUES ($1, $2, $3)
+                 ON CONFLICT (instance, match_id) DO UPDATE SET why = excluded.why",
+        )
+        .bind(instance)
+        .bind(id)
+        .bind(why.as_str()),
+        Change::Settled { instance, id } => {
+            sqlx::query("DELETE FROM owed_closes WHERE instance = $1 AND match_id = $2")
+                .bind(instance)
+                .bind(id)
+        }
+    };
+    query.execute(tx).await?;
+    Ok(())
+}
+
+async fn put_hosted(tx: &mut DbConnection, hosted: &Hosted) -> Result<(), StoreError> {
+    let coming = hosted.coming.iter();
+    let coming = coming.map(|(player, one)| (player, (one.team, one.until.0, one.ticket)));
+    let coming: BTreeMap<&String, (u8, i64, i64)> = coming.collect();
+    sqlx::query(
+        "INSERT INTO hosted_matches
+             (match_id, queue, state, since, wait_until, instance, address, game, tries, why, passes,
+              passes_until, parted, asked, coming, roster, sent_away)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+         ON CONFLICT (match_id) DO UPDATE SET
+             queue = excluded.queue, state = excluded.state, since = excluded.since,
+             wait_until = excluded.wait_until, instance = excluded.instance,
+             address = excluded.address, game = excluded.game, tries = excluded.tries,
+             why = excluded.why, passes = excluded.passes, passes_until = excluded.passes_until,
+             parted = excluded.parted, asked = excluded.asked, coming = excluded.coming,
+             roster = excluded.roster, sent_away = excluded.sent_away",
+    )
+    .bind(hosted.id)
+    .bind(&hosted.queue)
+    .bind(hosted.stage.as_str())
+    .bind(hosted.since.0)
+    .bind(hosted.until.0)
+    .bind(&hosted.instance)
+    .bind(&hosted.address)
+    .bind(hosted.game)
+    .bind(i64::from(hosted.tries))
+    .bind(hosted.why.as_str())
+    .bind(json(&hosted.passes)?)
+    .bind(hosted.passes_until.map(|until| until.0))
+    .bind(hosted.parted.map(|at| at.0))
+    .bind(json(&hosted.asked)?)
+    .bind(json(&coming)?)
+    .bind(hosted.roster.as_ref().map(json).transpose()?)
+    .bind(json(&hosted.sent_away)?)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Writes everything but whether it drains, which is the operator's.
+async fn put_instance(tx: &mut DbConnection, instance: &Instance) -> Result<(), StoreError> {
+    let offer = &instance.offer;
+    sqlx::query(
+        "INSERT INTO instances (name, address, region, slots, modes, maps, load, used, away, heard_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         ON CONFLICT (name) DO UPDATE SET
+             address = excluded.address, region = excluded.region, slots = excluded.slots,
+             modes = excluded.modes, maps = excluded.maps, load = excluded.load, used = excluded.used,
+             away = excluded.away, heard_at = excluded.heard_at",
+    )
+    .bind(&offer.name)
+    .bind(&offer.address)
+    .bind(&offer.region)
+    .bind(i64::from(offer.slots))
+    .bind(json(&offer.modes)?)
+    .bind(json(&offer.maps)?)
+    .bind(instance.load)
+    .bind(i64::try_from(instance.matches.len()).unwrap_or(i64::MAX))
+    .bind(instance.away.map(|at| at.0))
+    .bind(instance.heard.0)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::BadValue(error.to_string()))
+}
+
+fn bad(what: &str, value: &str) -> StoreError {
+    StoreError::BadValue(format!("{what} {value}"))
+}
+
+fn offer(row: &DbRow) -> Result<Offer, StoreError> {
+    let words = |name: &str| -> Result<BTreeSet<String>, StoreError> {
+        let text: String = row.try_get(name)?;
+        serde_json::from_str(&text).map_err(|_| bad(name, &text))
+    };
+    Ok(Offer {
+        name: row.try_get("name")?,
+        address: row.try_get("address")?,
+        region: row.try_get("region")?,
+        slots: int(row, "slots")?,
+        modes: words("modes")?,
+        maps: words("maps")?,
+    })
+}
+
+fn why(row: &DbRow) -> Result<Why, StoreError> {
+    let word: String = row.try_get("why")?;
+    let known = Why::ALL.into_iter().find(|one| one.as_str() == word);
+    known.ok_or_else(|| bad("why", &word))
+}
+
+fn owed(row: &DbRow) -> Result<(String, MatchId, Why), StoreError> {
+    Ok((
+        row.try_get("instance")?,
+        row.try_get("match_id")?,
+        why(row)?,
+    ))
+}
+
+/// A column with JSON, whose value an error does not show.
+fn parse<T: serde::de::DeserializeOwned>(row: &DbRow, column: &str) -> Result<T, StoreError> {
+    let text: String = row.try_get(column)?;
+    serde_json::from_str(&text).map_err(|_| StoreError::BadValue(column.to_owned()))
+}
+
+fn hosted(row: &DbRow) -> Result<Hosted, StoreError> {
+    let state: String = row.try_get("state")?;
+    let stage = Stage::ALL.into_iter().find(|one| one.as_str() == state);
+    let coming: BTreeMap<String, (u8, i64, i64)> = parse(row, "coming")?;
+    let coming = coming.into_iter().map(|(player, (team, until, ticket))| {
+        let until = Timestamp(until);
+        (
+            player,
+            Coming {
+                team,
+                until,
+                ticket,
+            },
+        )
+    });
+    let has_roster = row.try_get::<Option<&str>, _>("roster")?.is_some();
+    let time = |name: &str| row.try_get::<Option<i64>, _>(name);
+    Ok(Hosted {
+        id: row.try_get("match_id")?,
+        queue: row.try_get("queue")?,
+        stage: stage.ok_or_else(|| bad("state", &state))?,
+        since: Timestamp(row.try_get("since")?),
+        until: Timestamp(row.try_get("wait_until")?),
+        instance: row.try_get("instance")?,
+        address: row.try_get("address")?,
+        game: row.try_get("game")?,
+        tries: int(row, "tries")?,
+        why: why(row)?,
+        passes: parse(row, "passes")?,
+        passes_until: time("passes_until")?.map(Timestamp),
+        parted: time("parted")?.map(Timestamp),
+        asked: parse(row, "asked")?,
+        coming: coming.collect(),
+        sent_away: parse(row, "sent_away")?,
+        roster: has_roster.then(|| parse(row, "roster")).transpose()?,
+        version: 0,
+        present: BTreeSet::new(),
+    })
+}

@@ -1,0 +1,121 @@
+//! [`Logs`] for both databases.
+
+use async_trait::async_trait;
+
+use super::{
+    DbConnection, DbStore,
+    halves::insert_half,
+    insert::{ROWS, insert_if_new},
+    parts::fetch,
+    players::changed,
+};
+use crate::{
+    domain::{Fingerprint, MatchRecord},
+    store::{HalfRecorded, LogMatches, LogReplaced, Logs, Recorded, StoreError},
+};
+
+#[async_trait]
+impl Logs for DbStore {
+    async fn link_log(
+        &self,
+        log: Fingerprint,
+        matches: &[i64],
+        older: &[Fingerprint],
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        for older in older {
+            for statement in [
+                "INSERT INTO log_matches (log, match_id)
+                     SELECT $1, match_id FROM log_matches WHERE log = $2 ON CONFLICT DO NOTHING",
+                "DELETE FROM log_matches WHERE log = $2 AND $1 <> $2",
+            ] {
+                let query = sqlx::query(statement).bind(&log.0[..]);
+                query.bind(&older.0[..]).execute(&mut *tx).await?;
+            }
+        }
+        for id in matches {
+            link(&mut tx, log, *id).await?;
+        }
+        self.commit(tx).await
+    }
+
+    async fn replace_log(&self, log: &LogMatches) -> Result<LogReplaced, StoreError> {
+        let mut tx = self.begin().await?;
+        let ids: Vec<i64> = sqlx::query_scalar("SELECT match_id FROM log_matches WHERE log = $1")
+            .bind(&log.fingerprint.0[..])
+            .fetch_all(&mut *tx)
+            .await?;
+        let mut replaced = LogReplaced::default();
+        let mut kept: Vec<MatchRecord> = Vec::new();
+        for chunk in ids.chunks(ROWS) {
+            for stored in fetch(&mut tx, chunk).await? {
+                let same = |(record, print): &(MatchRecord, Fingerprint)| {
+                    *print == stored.fingerprint && *record == stored.record
+                };
+                if log.matches.iter().any(same) {
+                    replaced.same += 1;
+                } else if is_altered(&stored.record) {
+                    replaced.kept += 1;
+                    kept.push(stored.record);
+                } else {
+                    remove(&mut tx, stored.id).await?;
+                    replaced.removed += 1;
+                }
+            }
+        }
+        for (record, fingerprint) in &log.matches {
+            if kept.iter().any(|other| is_same_game(other, record)) {
+                continue;
+            }
+            let half = match log.halves {
+                Some((pause, join)) => insert_half(&mut tx, record, pause, join).await?,
+                None => HalfRecorded::Alone(insert_if_new(&mut tx, record, *fingerprint).await?),
+            };
+            let id = match half {
+                HalfRecorded::Alone(Recorded::Duplicate(id)) => id,
+                HalfRecorded::Alone(Recorded::New(id)) | HalfRecorded::Joined { id, .. } => {
+                    replaced.added += 1;
+                    id
+                }
+            };
+            link(&mut tx, log.fingerprint, id).await?;
+        }
+        if replaced.removed > 0 {
+            changed(&mut tx).await?;
+        }
+        self.commit(tx).await?;
+        Ok(replaced)
+    }
+}
+
+/// Links a match to the log it was read from.
+async fn link(tx: &mut DbConnection, log: Fingerprint, id: i64) -> Result<(), StoreError> {
+    // If the match was a half and has been joined with the other half, its id no longer exists, and
+    // nothing is linked.
+    sqlx::query(
+        "INSERT INTO log_matches (log, match_id) SELECT $1, id FROM matches WHERE id = $2
+         ON CONFLICT DO NOTHING",
+    )
+    .bind(&log.0[..])
+    .bind(id)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn remove(tx: &mut DbConnection, id: i64) -> Result<(), StoreError> {
+    let query = sqlx::query("DELETE FROM matches WHERE id = $1").bind(id);
+    query.execute(tx).await?;
+    Ok(())
+}
+
+/// Whether a player in the record was forgotten; its log still names that player.
+fn is_altered(record: &MatchRecord) -> bool {
+    let mut all = record.participants.iter();
+    all.any(|p| p.name.is_empty() && p.key.id.starts_with("forgotten-"))
+}
+
+/// Whether two records describe the same game. A server plays only one game at a time.
+fn is_same_game(one: &MatchRecord, other: &MatchRecord) -> bool {
+    one.server == other.server && one.start < other.end && other.start < one.end
+}

@@ -1,0 +1,136 @@
+//! [`Matches`] for both databases.
+
+use async_trait::async_trait;
+
+use super::{
+    DbStore, games, halves,
+    insert::{checked, insert_if_new, insert_matches},
+    parts::{MatchParts, fetch, head},
+    snapshot,
+};
+use crate::{
+    domain::{Fingerprint, MatchRecord, Timestamp},
+    store::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, StoreError, Stored},
+};
+
+#[async_trait]
+impl Matches for DbStore {
+    async fn record_as(
+        &self,
+        record: &MatchRecord,
+        fingerprint: Fingerprint,
+    ) -> Result<Recorded, StoreError> {
+        let mut tx = self.begin().await?;
+        let recorded = insert_if_new(&mut tx, record, fingerprint).await?;
+        self.commit(tx).await?;
+        Ok(recorded)
+    }
+
+    async fn record_all(
+        &self,
+        records: &[(MatchRecord, Fingerprint)],
+    ) -> Result<Vec<Recorded>, StoreError> {
+        let (mut good, mut bad) = (Vec::with_capacity(records.len()), None);
+        for (record, fingerprint) in records {
+            match checked(record, *fingerprint) {
+                Ok(record) => good.push((record, *fingerprint)),
+                Err(error) => {
+                    bad = Some(error);
+                    break;
+                }
+            }
+        }
+        let mut tx = self.begin().await?;
+        let recorded = insert_matches(&mut tx, &good).await?;
+        self.commit(tx).await?;
+        match bad {
+            Some(error) => Err(error),
+            None => Ok(recorded),
+        }
+    }
+
+    async fn record_half(
+        &self,
+        record: &MatchRecord,
+        pause: i64,
+        join: JoinHalves,
+    ) -> Result<HalfRecorded, StoreError> {
+        let mut tx = self.begin().await?;
+        let half = halves::insert_half(&mut tx, record, pause, join).await?;
+        self.commit(tx).await?;
+        Ok(half)
+    }
+
+    async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<Recorded, StoreError> {
+        checked(record, Fingerprint::of(record))?;
+        let mut tx = self.begin().await?;
+        let recorded = games::insert_game(&mut tx, record, game).await?;
+        self.commit(tx).await?;
+        Ok(recorded)
+    }
+
+    async fn match_of_game(&self, game: i64) -> Result<Option<i64>, StoreError> {
+        let query = sqlx::query_scalar("SELECT match_id FROM match_games WHERE game = $1");
+        Ok(query.bind(game).fetch_optional(&self.readers).await?)
+    }
+
+    async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError> {
+        let mut tx = snapshot(&self.readers).await?;
+        Ok(fetch(&mut tx, &[id]).await?.pop())
+    }
+
+    async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {
+        let query = sqlx::query_as("SELECT started_at, game_type FROM matches WHERE id = $1");
+        let row: Option<(i64, String)> = query.bind(id).fetch_optional(&self.readers).await?;
+        Ok(row.map(|(start, game_type)| (Timestamp(start), game_type)))
+    }
+
+    async fn matches(
+        &self,
+        cursor: Cursor,
+        limit: u32,
+    ) -> Result<(Vec<Stored>, Cursor), StoreError> {
+        let mut tx = snapshot(&self.readers).await?;
+        let (end, fingerprint) = cursor.0.map_or((i64::MIN, [0; 16]), |(t, f)| (t.0, f.0));
+        let heads = sqlx::query(
+            "SELECT * FROM matches WHERE (ended_at, fingerprint) > ($1, $2)
+             ORDER BY ended_at, fingerprint LIMIT $3",
+        )
+        .bind(end)
+        .bind(&fingerprint[..])
+        .bind(i64::from(limit))
+        .fetch_all(&mut *tx)
+        .await?;
+        let mut matches = heads.iter().map(head).collect::<Result<Vec<_>, _>>()?;
+        let ids: Vec<i64> = matches.iter().map(|stored| stored.id).collect();
+        let mut parts = MatchParts::fetch(&mut tx, &ids).await?;
+        for Stored { id, record, .. } in &mut matches {
+            parts.fill(*id, record);
+            if let Err(why) = record.check() {
+                let what = id.to_string();
+                return Err(StoreError::BadRecord { what, why });
+            }
+        }
+        let next = matches.last().map_or(cursor, |last| {
+            Cursor(Some((last.record.end, last.fingerprint)))
+        });
+        Ok((matches, next))
+    }
+
+    async fn extent(&self) -> Result<(i64, i64), StoreError> {
+        let query = sqlx::query_as("SELECT count(*), coalesce(max(id), 0) FROM matches");
+        Ok(query.fetch_one(&self.readers).await?)
+    }
+
+    async fn extent_to(&self, cursor: Cursor) -> Result<(i64, i64), StoreError> {
+        let Some((end, fingerprint)) = cursor.0 else {
+            return Ok((0, 0));
+        };
+        let query = sqlx::query_as(
+            "SELECT count(*), coalesce(max(id), 0) FROM matches
+             WHERE (ended_at, fingerprint) <= ($1, $2)",
+        );
+        let query = query.bind(end.0).bind(&fingerprint.0[..]);
+        Ok(query.fetch_one(&self.readers).await?)
+    }
+}

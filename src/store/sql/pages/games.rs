@@ -1,0 +1,146 @@
+//! Reads the matches of one player, and who was in them.
+
+use std::{cmp::Reverse, collections::HashMap};
+
+use sqlx::{QueryBuilder, Row};
+
+use super::super::{
+    Db, DbConnection, DbPool,
+    persons::{is_forgotten, public_name},
+    snapshot,
+};
+use super::boards::read_kind;
+use crate::{
+    domain::{Kind, PlayerKey, Timestamp},
+    store::{Companion, GameOfPerson, StoreError},
+};
+
+/// A player's latest rated matches, the last one first.
+pub(super) async fn games(
+    pool: &DbPool,
+    person: i64,
+    limit: i64,
+) -> Result<Vec<GameOfPerson>, StoreError> {
+    let query = sqlx::query_as(
+        "SELECT p.match_id, p.ended_at, p.team, p.result, p.weight, p.deviation, p.points_for,
+                p.points_against, r.ruleset, r.chance, m.map
+         FROM performances p
+         JOIN rulings r ON r.match_id = p.match_id
+         JOIN matches m ON m.id = p.match_id
+         WHERE p.person = $1 ORDER BY p.ended_at DESC, p.match_id DESC LIMIT $2",
+    );
+    let rows: Vec<GameColumns> = query.bind(person).bind(limit).fetch_all(pool).await?;
+    Ok(rows.into_iter().map(game).collect())
+}
+
+/// The number and the end of a match; the team, the result, the weight and its deviation; the points for and
+/// against; the ruleset, the chance of team 0, and the map.
+type GameColumns = (
+    i64,
+    i64,
+    Option<i64>,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    f64,
+    f64,
+    String,
+    Option<f64>,
+    String,
+);
+
+fn game(row: GameColumns) -> GameOfPerson {
+    let (id, ended, team, result, weight, deviation, points_for, points_against, ..) = row;
+    let (.., ruleset, forecast, map) = row;
+    GameOfPerson {
+        id,
+        ended: Timestamp(ended),
+        ruleset,
+        map,
+        team: team.and_then(|team| u8::try_from(team).ok()),
+        result,
+        forecast,
+        after: weight.zip(deviation),
+        points_for,
+        points_against,
+    }
+}
+
+/// The number of another person, whether on the same team, the number of matches, and the wins.
+type Counted = (i64, bool, i64, f64);
+
+/// Who has played with and against a player since a time.
+pub(super) async fn companions(
+    pool: &DbPool,
+    person: i64,
+    since: Timestamp,
+    limit: usize,
+) -> Result<Vec<Companion>, StoreError> {
+    let mut tx = snapshot(pool).await?;
+    let query = sqlx::query_as(
+        "SELECT q.person, q.team = p.team AS together, count(*), sum(p.result)
+         FROM performances p
+         JOIN performances q ON q.match_id = p.match_id AND q.person <> p.person
+         WHERE p.person = $1 AND p.ended_at >= $2 AND p.result IS NOT NULL AND q.team IS NOT NULL
+         GROUP BY q.person, together",
+    );
+    let query = query.bind(person).bind(since.0);
+    let mut counted: Vec<Counted> = query.fetch_all(&mut *tx).await?;
+    counted.sort_by_key(|&(other, _, games, _)| (Reverse(games), other));
+    let mut looked_at: Vec<Counted> = Vec::new();
+    for group in [true, false] {
+        let group = counted.iter().filter(|counted| counted.1 == group);
+        looked_at.extend(group.take(limit));
+    }
+    let shown = shown(&mut tx, &looked_at).await?;
+    let companion = |&(person, together, games, won): &Counted| {
+        let (handle, kind, name) = shown.get(&person)?.clone();
+        Some(Companion {
+            handle: Some(handle),
+            kind,
+            name,
+            together,
+            games,
+            won,
+        })
+    };
+    Ok(looked_at.iter().filter_map(companion).collect())
+}
+
+/// The handle, the kind and the name of each of these persons, without those who have no page.
+async fn shown(
+    tx: &mut DbConnection,
+    persons: &[Counted],
+) -> Result<HashMap<i64, (String, Kind, String)>, StoreError> {
+    let mut shown = HashMap::new();
+    if persons.is_empty() {
+        return Ok(shown);
+    }
+    let mut query = QueryBuilder::<Db>::new(
+        "SELECT p.person, p.handle, p.kind, p.player,
+                (SELECT w.name FROM weights w WHERE w.player = p.player AND w.kind = p.kind
+                 ORDER BY w.last_seen DESC LIMIT 1) AS name
+         FROM persons p
+         WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
+           AND p.person IN (",
+    );
+    let mut list = query.separated(", ");
+    for counted in persons {
+        list.push_bind(counted.0);
+    }
+    query.push(")");
+    for row in query.build().fetch_all(tx).await? {
+        let kind: Kind = read_kind(&row)?;
+        let id = row.try_get("player")?;
+        let (key, name) = (
+            PlayerKey { kind, id },
+            row.try_get::<Option<String>, _>("name")?,
+        );
+        let Some(name) = name.filter(|name| !is_forgotten(&key, name)) else {
+            continue;
+        };
+        let name = public_name(&key, name);
+        shown.insert(row.try_get("person")?, (row.try_get("handle")?, kind, name));
+    }
+    Ok(shown)
+}

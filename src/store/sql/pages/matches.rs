@@ -1,0 +1,190 @@
+//! Reads matches, in lists and one by one.
+
+use std::collections::HashMap;
+
+use sqlx::Row;
+
+use super::super::{
+    DbConnection, DbPool, DbRow, int, optional_int,
+    persons::{is_forgotten, public_name},
+    snapshot,
+};
+use super::boards::read_kind;
+use crate::{
+    domain::{PlayerKey, Timestamp},
+    store::{MatchLine, PageMatch, PageSeat, PageStay, StoreError},
+};
+
+/// The columns of a [`MatchLine`].
+macro_rules! lines {
+    ($rest:literal) => {
+        concat!(
+            "SELECT m.id, m.started_at, m.ended_at, m.map, m.server, m.game_type, m.mode, m.outcome, m.winner, r.ruleset, r.unrated,
+                    r.chance AS forecast, t.chance AS told,
+                    (SELECT string_agg(CAST(score AS TEXT), ' ' ORDER BY team)
+                       FROM match_teams WHERE match_id = m.id) AS scores,
+                    (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'human') AS humans,
+                    (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'bot') AS bots ",
+            $rest
+        )
+    };
+}
+
+/// The latest matches, the last one first.
+pub(super) async fn latest(
+    pool: &DbPool,
+    ruleset: Option<&str>,
+    limit: i64,
+) -> Result<Vec<MatchLine>, StoreError> {
+    let query = match ruleset {
+        Some(ruleset) => sqlx::query(lines!(
+            "FROM rulings r JOIN matches m ON m.id = r.match_id
+             LEFT JOIN predictions t ON t.match_id = m.id AND (t.ruleset IS NULL OR t.ruleset = r.ruleset)
+             WHERE r.ruleset = $1 ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
+        ))
+        .bind(ruleset),
+        None => sqlx::query(lines!(
+            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id
+             LEFT JOIN predictions t ON t.match_id = m.id AND (t.ruleset IS NULL OR t.ruleset = r.ruleset)
+             ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $1"
+        )),
+    };
+    let rows = query.bind(limit).fetch_all(pool).await?;
+    rows.iter().map(line).collect()
+}
+
+/// One match with its parts.
+pub(super) async fn page(pool: &DbPool, id: i64) -> Result<Option<PageMatch>, StoreError> {
+    let mut tx = snapshot(pool).await?;
+    let query = sqlx::query(lines!(
+        "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id
+         LEFT JOIN predictions t ON t.match_id = m.id AND (t.ruleset IS NULL OR t.ruleset = r.ruleset)
+         WHERE m.id = $1"
+    ));
+    let Some(row) = query.bind(id).fetch_optional(&mut *tx).await? else {
+        return Ok(None);
+    };
+    let mutators =
+        "SELECT mutator FROM match_mutators WHERE match_id = $1 ORDER BY mutator LIMIT 32";
+    let mutators = sqlx::query_scalar(mutators).bind(id);
+    let balance = "SELECT decision FROM decisions
+                   WHERE match_id = $1 AND kind = 'balance' AND length(decision) < 100000
+                   ORDER BY id DESC LIMIT 1";
+    let balance = sqlx::query_scalar(balance).bind(id);
+    Ok(Some(PageMatch {
+        line: line(&row)?,
+        game_type: row.try_get("game_type")?,
+        mode: row.try_get("mode")?,
+        mutators: mutators.fetch_all(&mut *tx).await?,
+        seats: seats(&mut tx, id).await?,
+        events: events(&mut tx, id).await?,
+        balance: balance.fetch_optional(&mut *tx).await?,
+    }))
+}
+
+/// The changes of the score of a match.
+async fn events(tx: &mut DbConnection, id: i64) -> Result<Vec<(i64, u8, f64)>, StoreError> {
+    let query = sqlx::query(
+        "SELECT at_ms, team, points FROM score_events WHERE match_id = $1 ORDER BY seq LIMIT $2",
+    );
+    let query = query.bind(id).bind(PageMatch::MOST_EVENTS);
+    let event = |row: &DbRow| {
+        Ok((
+            row.try_get("at_ms")?,
+            int(row, "team")?,
+            row.try_get("points")?,
+        ))
+    };
+    query.fetch_all(tx).await?.iter().map(event).collect()
+}
+
+/// The players of a match.
+async fn seats(tx: &mut DbConnection, id: i64) -> Result<Vec<PageSeat>, StoreError> {
+    let query = sqlx::query(
+        "SELECT p.seat, p.kind, p.player, p.name, p.points, p.kills, p.deaths, p.left_reason, f.team,
+                f.weight, f.deviation, o.handle, o.player AS counted,
+                (SELECT q.weight FROM
+                     (SELECT match_id, ended_at, weight FROM performances b
+                      WHERE b.person = f.person AND b.ended_at < f.ended_at ORDER BY b.ended_at DESC LIMIT 100) q
+                 JOIN rulings r ON r.match_id = q.match_id
+                 WHERE r.ruleset = (SELECT ruleset FROM rulings WHERE match_id = p.match_id)
+                 ORDER BY q.ended_at DESC LIMIT 1) AS before,
+                EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player IN (p.player, o.player))
+                    AS hidden
+         FROM participants p
+         LEFT JOIN performances f ON f.match_id = p.match_id AND f.seat = p.seat
+         LEFT JOIN persons o ON o.person = f.person
+         WHERE p.match_id = $1 ORDER BY p.points DESC NULLS LAST, p.seat LIMIT $2",
+    );
+    let query = query.bind(id).bind(PageMatch::MOST_SEATS);
+    let rows = query.fetch_all(&mut *tx).await?;
+    let mut stays = stays(tx, id).await?;
+    let seat = |row: &DbRow| {
+        let key = PlayerKey {
+            kind: read_kind(row)?,
+            id: row.try_get("player")?,
+        };
+        let name: String = row.try_get("name")?;
+        let gone = row.try_get("hidden")? || is_forgotten(&key, &name);
+        let weight: Option<f64> = row.try_get("weight")?;
+        let handle: Option<String> = row.try_get("handle")?;
+        let counted: Option<String> = row.try_get("counted")?;
+        let stays = stays.remove(&row.try_get("seat")?).unwrap_or_default();
+        let name = public_name(&key, name);
+        Ok(PageSeat {
+            key: PlayerKey {
+                id: counted.unwrap_or(key.id),
+                ..key
+            },
+            handle: handle.filter(|_| !gone),
+            name: (!gone).then_some(name),
+            team: optional_int(row, "team")?,
+            points: row.try_get("points")?,
+            kills: row.try_get("kills")?,
+            deaths: row.try_get("deaths")?,
+            left: row.try_get("left_reason")?,
+            before: row.try_get("before")?,
+            after: weight.zip(row.try_get("deviation")?),
+            stays,
+        })
+    };
+    rows.iter().map(seat).collect()
+}
+
+/// The stays of each seat of a match.
+async fn stays(tx: &mut DbConnection, id: i64) -> Result<HashMap<i64, Vec<PageStay>>, StoreError> {
+    let query = sqlx::query_as(
+        "SELECT seat, team, from_ms, to_ms FROM presence WHERE match_id = $1 ORDER BY seat, stay LIMIT 2000",
+    );
+    let rows: Vec<(i64, i64, i64, i64)> = query.bind(id).fetch_all(tx).await?;
+    let mut stays: HashMap<i64, Vec<PageStay>> = HashMap::new();
+    for (seat, team, from, to) in rows {
+        let team = u8::try_from(team).map_err(|_| StoreError::BadValue(format!("team {team}")))?;
+        stays
+            .entry(seat)
+            .or_default()
+            .push(PageStay { team, from, to });
+    }
+    Ok(stays)
+}
+
+fn line(row: &DbRow) -> Result<MatchLine, StoreError> {
+    let scores: Option<String> = row.try_get("scores")?;
+    let scores = scores.unwrap_or_default();
+    Ok(MatchLine {
+        id: row.try_get("id")?,
+        started: Timestamp(row.try_get("started_at")?),
+        ended: Timestamp(row.try_get("ended_at")?),
+        map: row.try_get("map")?,
+        server: row.try_get("server")?,
+        ruleset: row.try_get("ruleset")?,
+        scores: scores.split(' ').filter_map(|s| s.parse().ok()).collect(),
+        outcome: row.try_get("outcome")?,
+        winner: optional_int(row, "winner")?,
+        humans: row.try_get("humans")?,
+        bots: row.try_get("bots")?,
+        told: row.try_get("told")?,
+        forecast: row.try_get("forecast")?,
+        unrated: row.try_get("unrated")?,
+    })
+}

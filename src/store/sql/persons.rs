@@ -1,0 +1,129 @@
+//! Persons: the players on the pages, with their handles.
+
+use std::collections::HashMap;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use super::DbConnection;
+use crate::{
+    domain::{Kind, PlayerKey},
+    store::{RulingRow, StoreError},
+};
+
+/// The numbers of persons by the identity that their matches count for.
+pub(super) type Persons = HashMap<PlayerKey, i64>;
+
+/// Bytes of a handle, which is hexadecimal. With 80 bits, a handle cannot be guessed, and of a million
+/// players no two have the same.
+const HANDLE: usize = 10;
+
+/// The identity that `forget` gives begins like this; see [`is_forgotten`].
+pub(super) const FORGOTTEN: &str = "forgotten-";
+
+/// Whether a player was forgotten: without a name, under an identity that `forget` gave.
+pub(super) fn is_forgotten(key: &PlayerKey, name: &str) -> bool {
+    name.is_empty() && key.id.starts_with(FORGOTTEN)
+}
+
+/// The name of a player as others may see it: empty if the game knows no name but a guid, which is a
+/// secret.
+pub(super) fn public_name(key: &PlayerKey, name: String) -> String {
+    let is_code = |c: char| c.is_ascii_hexdigit() || "-_:[]".contains(c);
+    let id = &key.id;
+    let steam = id.starts_with("STEAM_") || id.starts_with("[U:");
+    let guid = steam || (id.len() >= 16 && id.chars().all(is_code));
+    match key.kind == Kind::Human && guid && name == *id {
+        true => String::new(),
+        false => name,
+    }
+}
+
+/// Removes all persons, before all of them are derived again. They get the same handles.
+pub(super) async fn clear(tx: &mut DbConnection) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM persons").execute(tx).await?;
+    Ok(())
+}
+
+/// The persons in the performances of these rulings. Those who are new get a handle.
+pub(super) async fn of(
+    tx: &mut DbConnection,
+    rulings: &[&RulingRow],
+) -> Result<Persons, StoreError> {
+    let query = sqlx::query_scalar("SELECT key FROM handle_key");
+    let secret: Vec<u8> = query.fetch_one(&mut *tx).await?;
+    let mut persons = Persons::new();
+    let performances = rulings.iter().flat_map(|ruling| &ruling.performances);
+    for (_, performance) in performances {
+        let key = &performance.key;
+        if !persons.contains_key(key) {
+            persons.insert(key.clone(), person(tx, &secret, key).await?);
+        }
+    }
+    Ok(persons)
+}
+
+async fn person(tx: &mut DbConnection, secret: &[u8], key: &PlayerKey) -> Result<i64, StoreError> {
+    let query = sqlx::query_scalar("SELECT person FROM persons WHERE kind = $1 AND player = $2");
+    let query = query.bind(key.kind.as_str()).bind(&key.id);
+    if let Some(known) = query.fetch_optional(&mut *tx).await? {
+        return Ok(known);
+    }
+    let query = sqlx::query_scalar(
+        "INSERT INTO persons (kind, player, handle) VALUES ($1, $2, $3) RETURNING person",
+    );
+    let query = query.bind(key.kind.as_str()).bind(&key.id);
+    Ok(query.bind(handle(secret, key)?).fetch_one(tx).await?)
+}
+
+/// The handle of a player: a keyed hash of kind and identity.
+fn handle(secret: &[u8], key: &PlayerKey) -> Result<String, StoreError> {
+    let mac = Hmac::<Sha256>::new_from_slice(secret);
+    let mut mac = mac.map_err(|error| StoreError::BadValue(format!("handle key: {error}")))?;
+    mac.update(key.kind.as_str().as_bytes());
+    mac.update(b":");
+    mac.update(key.id.as_bytes());
+    let hash = mac.finalize().into_bytes();
+    let digits = hash.iter().take(HANDLE).map(|byte| format!("{byte:02x}"));
+    Ok(digits.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guid_is_no_name() {
+        let public = |kind, id: &str, name: &str| {
+            let id = id.to_owned();
+            public_name(&PlayerKey { kind, id }, name.to_owned())
+        };
+        let guid = "0123456789abcdef0123456789ABCDEF";
+        assert_eq!(public(Kind::Human, guid, guid), "");
+        assert_eq!(public(Kind::Human, guid, "Ann"), "Ann");
+        assert_eq!(public(Kind::Human, "STEAM_0:1:2", "STEAM_0:1:2"), "");
+        assert_eq!(
+            public(Kind::Human, "Boring John", "Boring John"),
+            "Boring John"
+        );
+        assert_eq!(public(Kind::Bot, "abcdef", "abcdef"), "abcdef");
+    }
+
+    #[test]
+    fn handles_depend_on_the_key_the_kind_and_the_identity() {
+        let of = |secret: u8, kind, id: &str| {
+            let id = id.to_owned();
+            handle(&[secret; 32], &PlayerKey { kind, id }).unwrap()
+        };
+        let ann = of(1, Kind::Human, "ann");
+        assert_eq!(ann, of(1, Kind::Human, "ann"));
+        assert_eq!(ann.len(), 2 * HANDLE);
+        for other in [
+            of(2, Kind::Human, "ann"),
+            of(1, Kind::Bot, "ann"),
+            of(1, Kind::Human, "anna"),
+        ] {
+            assert_ne!(ann, other);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Which match of the queue a recorded match is, so that the queue's prediction counts for it.
+//!
+//! A hosted match is recorded with the id of the match that was formed. Servers on which the players meet
+//! by themselves do not send that id: a recorded match is one that was formed if exactly the same humans
+//! have played, on the same teams, for the first time since. The teams may have other numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::DbConnection;
+use crate::{
+    domain::{Kind, MatchRecord, Outcome, Participant},
+    store::StoreError,
+};
+
+/// How long a match of the queue is expected to be played, in milliseconds: a day.
+const LATEST: i64 = 86_400_000;
+/// The most matches of the queue that are compared with one recorded match: the latest.
+const COMPARED: i64 = 8;
+
+/// The id of a match that was formed, the predicted chance of team 0, and the ruleset.
+type Formed = (i64, f64, String);
+/// The players of each team.
+type Teams = BTreeMap<i64, BTreeSet<String>>;
+
+/// Stores the queue's prediction for a recorded match, if it was formed by the queue.
+pub(super) async fn count_prediction(
+    tx: &mut DbConnection,
+    id: i64,
+    record: &MatchRecord,
+) -> Result<(), StoreError> {
+    let query = sqlx::query_as(
+        "SELECT match_id, chance, ruleset FROM formed_matches
+         WHERE match_id = $1 AND chance IS NOT NULL AND recorded IS NULL",
+    );
+    let hosted: Option<Formed> = query.bind(id).fetch_optional(&mut *tx).await?;
+    if let Some(hosted) = hosted {
+        return predict(tx, id, hosted).await;
+    }
+    let Some(teams) = teams(record) else {
+        return Ok(());
+    };
+    let Some(player) = teams.values().flatten().next() else {
+        return Ok(());
+    };
+    let query = sqlx::query_as(
+        "SELECT f.match_id, f.chance, f.ruleset FROM formed_seats s
+         JOIN formed_matches f ON f.match_id = s.match_id
+         WHERE s.player = $1 AND f.chance IS NOT NULL AND f.open_until IS NULL AND f.recorded IS NULL
+           AND f.formed_at BETWEEN $2 AND $3
+         ORDER BY f.formed_at DESC LIMIT $4",
+    );
+    let query = query.bind(player).bind(record.end.0.saturating_sub(LATEST));
+    let query = query.bind(record.end.0).bind(COMPARED);
+    let formed: Vec<Formed> = query.fetch_all(&mut *tx).await?;
+    for (formed, chance, ruleset) in formed {
+        let query = sqlx::query_as("SELECT team, player FROM formed_seats WHERE match_id = $1");
+        let seats: Vec<(i64, String)> = query.bind(formed).fetch_all(&mut *tx).await?;
+        let mut predicted = Teams::new();
+        for (team, player) in seats {
+            predicted.entry(team).or_default().insert(player);
+        }
+        if let Some(chance) = chance_of_first(&predicted, &teams, chance) {
+            return predict(tx, id, (formed, chance, ruleset)).await;
+        }
+    }
+    Ok(())
+}
+
+/// Stores what was predicted for a recorded match.
+async fn predict(
+    tx: &mut DbConnection,
+    id: i64,
+    (formed, chance, ruleset): Formed,
+) -> Result<(), StoreError> {
+    // What BALANCE predicts for the game replaces this.
+    let insert = "INSERT INTO predictions (match_id, chance, ruleset) VALUES ($1, $2, $3)
+                  ON CONFLICT DO NOTHING";
+    let query = sqlx::query(insert).bind(id).bind(chance).bind(ruleset);
+    query.execute(&mut *tx).await?;
+    let note = "UPDATE formed_matches SET recorded = $1 WHERE match_id = $2";
+    let query = sqlx::query(note).bind(id).bind(formed);
+    query.execute(tx).await?;
+    Ok(())
+}
+
+/// The teams of a match that was played to its end by humans alone; `None` for any other.
+fn teams(record: &MatchRecord) -> Option<Teams> {
+    if record.outcome == Outcome::Abandoned || !record.has_teams() {
+        return None;
+    }
+    let mut teams = Teams::new();
+    for participant in &record.participants {
+        let Some(team) = main_team(participant) else {
+            continue; // never on a team
+        };
+        if participant.key.kind != Kind::Human {
+            return None;
+        }
+        teams
+            .entry(team)
+            .or_default()
+            .insert(participant.key.id.clone());
+    }
+    Some(teams)
+}
+
+/// The team on which a participant has played longest.
+fn main_team(participant: &Participant) -> Option<i64> {
+    let mut played: BTreeMap<i64, u64> = BTreeMap::new();
+    for stay in &participant.presence {
+        *played.entry(i64::from(stay.team)).or_default() += stay.span.millis();
+    }
+    let played = played.into_iter().filter(|(_, millis)| *millis > 0);
+    let longest = played.max_by_key(|(_, millis)| *millis);
+    longest.map(|(team, _)| team)
+}
+
+/// The chance of the recorded team 0, if the teams are those of the prediction; `chance` is that of the
+/// predicted team 0. Of more than two teams, only that team has a prediction.
+fn chance_of_first(predicted: &Teams, played: &Teams, chance: f64) -> Option<f64> {
+    let as_sets = |teams: &Teams| teams.values().cloned().collect::<BTreeSet<_>>();
+    if as_sets(predicted) != as_sets(played) {
+        return None;
+    }
+    let first = played.get(&0)?;
+    match predicted.get(&0) == Some(first) {
+        true => Some(chance),
+        false => (predicted.len() == 2).then_some(1.0 - chance),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn teams(lists: &[&[&str]]) -> Teams {
+        let set = |list: &&[&str]| list.iter().map(|&id| id.to_owned()).collect();
+        (0..).zip(lists.iter().map(set)).collect()
+    }
+
+    #[test]
+    fn a_prediction_follows_its_teams() {
+        let predicted = teams(&[&["a", "b"], &["c", "d"]]);
+        let of = |played: &[&[&str]]| chance_of_first(&predicted, &teams(played), 0.75);
+        assert_eq!(of(&[&["b", "a"], &["c", "d"]]), Some(0.75));
+        assert_eq!(of(&[&["c", "d"], &["a", "b"]]), Some(0.25));
+        assert_eq!(of(&[&["a", "c"], &["b", "d"]]), None, "other teams");
+        assert_eq!(of(&[&["a", "b"], &["c"]]), None, "one has not played");
+        assert_eq!(of(&[&["a", "b"], &["c", "d", "e"]]), None, "one more has");
+        let three = teams(&[&["a"], &["b"], &["c"]]);
+        let of = |played: &[&[&str]]| chance_of_first(&three, &teams(played), 0.4);
+        assert_eq!(of(&[&["a"], &["c"], &["b"]]), Some(0.4));
+        assert_eq!(of(&[&["b"], &["a"], &["c"]]), None);
+    }
+}

@@ -1,0 +1,292 @@
+//! [`Players`] for both databases.
+
+use async_trait::async_trait;
+use sqlx::Row;
+
+use super::{DbConnection, DbRow, DbStore, int, snapshot};
+use crate::{
+    domain::{Kind, PlayerKey, StartWeight, Timestamp},
+    store::{NameSeen, OperatorOverrides, Players, StoreError},
+};
+
+#[async_trait]
+impl Players for DbStore {
+    async fn overrides(&self) -> Result<OperatorOverrides, StoreError> {
+        let mut tx = snapshot(&self.readers).await?;
+        let mut overrides = OperatorOverrides::default();
+        let merged = "SELECT kind, player, into_player FROM merged_players ORDER BY kind, player";
+        for row in sqlx::query(merged).fetch_all(&mut *tx).await? {
+            let kind = kind(row.try_get("kind")?)?;
+            let key = |id| PlayerKey { kind, id };
+            let pair = (
+                key(row.try_get("player")?),
+                key(row.try_get("into_player")?),
+            );
+            overrides.merged.push(pair);
+        }
+        let pinned = "SELECT kind, player, weight FROM pinned_weights ORDER BY kind, player";
+        for row in sqlx::query(pinned).fetch_all(&mut *tx).await? {
+            let kind = kind(row.try_get("kind")?)?;
+            let id = row.try_get("player")?;
+            overrides
+                .pinned
+                .push((PlayerKey { kind, id }, row.try_get("weight")?));
+        }
+        let starts =
+            "SELECT kind, player, weight, uncertain FROM start_weights ORDER BY kind, player";
+        for row in sqlx::query(starts).fetch_all(&mut *tx).await? {
+            let kind = kind(row.try_get("kind")?)?;
+            let id = row.try_get("player")?;
+            let start = StartWeight {
+                weight: row.try_get("weight")?,
+                uncertain: row.try_get("uncertain")?,
+            };
+            overrides.starts.push((PlayerKey { kind, id }, start));
+        }
+        let void = sqlx::query_scalar("SELECT match_id FROM voided_matches");
+        overrides.void = void.fetch_all(&mut *tx).await?.into_iter().collect();
+        let changes = sqlx::query_scalar("SELECT changes FROM player_changes");
+        overrides.changes = changes.fetch_one(&mut *tx).await?;
+        Ok(overrides)
+    }
+
+    async fn merge_player(&self, player: &PlayerKey, into: &PlayerKey) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let statements = [
+            "DELETE FROM merged_players WHERE kind = $1 AND player = $3 AND into_player = $2",
+            "UPDATE merged_players SET into_player = $3 WHERE kind = $1 AND into_player = $2",
+            "INSERT INTO merged_players (kind, player, into_player) VALUES ($1, $2, $3)
+             ON CONFLICT (kind, player) DO UPDATE SET into_player = excluded.into_player",
+        ];
+        for statement in statements {
+            let query = sqlx::query(statement).bind(player.kind.as_str());
+            query
+                .bind(&player.id)
+                .bind(&into.id)
+                .execute(&mut *tx)
+                .await?;
+        }
+        changed(&mut tx).await?;
+        self.commit(tx).await
+    }
+
+    async fn split_player(&self, player: &PlayerKey) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let done = sqlx::query("DELETE FROM merged_players WHERE kind = $1 AND player = $2")
+            .bind(player.kind.as_str())
+            .bind(&player.id)
+            .execute(&mut *tx)
+            .await?;
+        changed(&mut tx).await?;
+        self.commit(tx).await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let query = match to {
+            Some(_) => sqlx::query(
+                "INSERT INTO pinned_weights (kind, player, weight) VALUES ($1, $2, $3)
+                 ON CONFLICT (kind, player) DO UPDATE SET weight = excluded.weight",
+            ),
+            None => sqlx::query("DELETE FROM pinned_weights WHERE kind = $1 AND player = $2"),
+        };
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        let query = match to {
+            Some(weight) => query.bind(weight),
+            None => query,
+        };
+        query.execute(&mut *tx).await?;
+        changed(&mut tx).await?;
+        self.commit(tx).await
+    }
+
+    async fn set_start_weights(
+        &self,
+        starts: &[(PlayerKey, Option<StartWeight>)],
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        for (player, start) in starts {
+            let query = match start {
+                Some(_) => sqlx::query(
+                    "INSERT INTO start_weights (kind, player, weight, uncertain) VALUES ($1, $2, $3, $4)
+                     ON CONFLICT (kind, player)
+                     DO UPDATE SET weight = excluded.weight, uncertain = excluded.uncertain",
+                ),
+                None => sqlx::query("DELETE FROM start_weights WHERE kind = $1 AND player = $2"),
+            };
+            let query = query.bind(player.kind.as_str()).bind(&player.id);
+            let query = match start {
+                Some(start) => query.bind(start.weight).bind(start.uncertain),
+                None => query,
+            };
+            query.execute(&mut *tx).await?;
+        }
+        changed(&mut tx).await?;
+        self.commit(tx).await
+    }
+
+    async fn set_void(&self, matches: &[i64], void: bool) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let mut count = 0;
+        for id in matches {
+            let statement = match void {
+                true => {
+                    "INSERT INTO voided_fingerprints SELECT fingerprint FROM matches
+                     WHERE id = $1 AND id NOT IN (SELECT match_id FROM voided_matches)"
+                }
+                // A match is also void if one half of it was made void before the halves were
+                // joined.
+                false => {
+                    "DELETE FROM voided_fingerprints WHERE fingerprint IN
+                     (SELECT fingerprint FROM matches WHERE id = $1
+                      UNION SELECT fingerprint FROM match_halves WHERE match_id = $1)"
+                }
+            };
+            let done = sqlx::query(statement).bind(id).execute(&mut *tx).await?;
+            count += u64::from(done.rows_affected() > 0);
+        }
+        if count > 0 {
+            // The checkpoint contains what was learned from these matches.
+            let query = sqlx::query("DELETE FROM derived_checkpoint");
+            query.execute(&mut *tx).await?;
+            changed(&mut tx).await?;
+        }
+        self.commit(tx).await?;
+        Ok(count)
+    }
+
+    async fn matches_of(
+        &self,
+        player: &PlayerKey,
+        since: Timestamp,
+    ) -> Result<Vec<i64>, StoreError> {
+        let query = sqlx::query_scalar(
+            "SELECT m.id FROM matches m
+             WHERE m.ended_at >= $3 AND EXISTS (
+                 SELECT 1 FROM participants p
+                 WHERE p.match_id = m.id AND p.kind = $1 AND (p.player = $2 OR p.player IN
+                     (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2)))
+             ORDER BY m.ended_at, m.fingerprint",
+        );
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        Ok(query.bind(since.0).fetch_all(&self.readers).await?)
+    }
+
+    async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let query = sqlx::query_scalar(
+            "SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2",
+        );
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        let mut ids: Vec<String> = query.fetch_all(&mut *tx).await?;
+        ids.push(player.id.clone());
+        let mut matches = 0;
+        for id in ids {
+            let kind = player.kind;
+            matches += forget(&mut tx, &PlayerKey { kind, id }).await?;
+        }
+        self.commit(tx).await?;
+        Ok(matches)
+    }
+
+    async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last
+             FROM participants p JOIN matches m ON m.id = p.match_id
+             WHERE p.player = $1 AND p.kind = $2
+             GROUP BY p.name ORDER BY last DESC, p.name",
+        )
+        .bind(&player.id)
+        .bind(player.kind.as_str())
+        .fetch_all(&self.readers)
+        .await?;
+        let seen = |row: &DbRow| {
+            Ok(NameSeen {
+                name: row.try_get("name")?,
+                matches: int(row, "matches")?,
+                first: Timestamp(row.try_get("first")?),
+                last: Timestamp(row.try_get("last")?),
+            })
+        };
+        rows.iter().map(seen).collect()
+    }
+}
+
+/// Forgets one identity. Returns the number of matches it was in.
+async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<u64, StoreError> {
+    // The new id contains a number that no other identity has, and that does not reveal the old id.
+    let done = sqlx::query(
+        "UPDATE participants SET name = '', player = 'forgotten-' ||
+                 (SELECT changes + 1 FROM player_changes)
+             WHERE kind = $1 AND player = $2",
+    )
+    .bind(player.kind.as_str())
+    .bind(&player.id)
+    .execute(&mut *tx)
+    .await?;
+    let statements = [
+        "DELETE FROM merged_players WHERE kind = $1 AND (player = $2 OR into_player = $2)",
+        "DELETE FROM pinned_weights WHERE kind = $1 AND player = $2",
+        "DELETE FROM start_weights WHERE kind = $1 AND player = $2",
+        "DELETE FROM weights WHERE kind = $1 AND player = $2",
+        "DELETE FROM behaviour WHERE $1 = 'human' AND player = $2",
+        "DELETE FROM hidden_players WHERE kind = $1 AND player = $2",
+        "DELETE FROM persons WHERE kind = $1 AND player = $2",
+    ];
+    for statement in statements {
+        let query = sqlx::query(statement)
+            .bind(player.kind.as_str())
+            .bind(&player.id);
+        query.execute(&mut *tx).await?;
+    }
+    // Decisions and tickets contain players' ids in JSON. Those that contain this one are deleted, and
+    // so is the checkpoint. A ticket that waits stays until a day after its end.
+    if let Ok(quoted) = serde_json::to_string(&player.id) {
+        for statement in [
+            "DELETE FROM decisions WHERE instr(decision, $1) > 0",
+            "DELETE FROM tickets WHERE instr(players, $1) > 0
+                 AND state NOT IN ('queued', 'proposed', 'hosted', 'called')",
+            "UPDATE hosted_matches SET passes = '{}'
+                 WHERE instr(passes, $1) > 0 AND state NOT IN ('opening', 'ready', 'joining')",
+            "UPDATE hosted_matches SET roster = NULL WHERE instr(roster, $1) > 0",
+            "UPDATE hosted_matches SET sent_away = '[]' WHERE instr(sent_away, $1) > 0",
+            "DELETE FROM pools WHERE instr(known, $1) > 0",
+        ] {
+            sqlx::query(statement)
+                .bind(&quoted)
+                .execute(&mut *tx)
+                .await?;
+        }
+        // The lines about a match may name the player without quotes.
+        let lines = "UPDATE formed_matches SET why = '[]' WHERE instr(why, $1) > 0";
+        let inside = quoted.trim_matches('"');
+        sqlx::query(lines).bind(inside).execute(&mut *tx).await?;
+        let seats = "UPDATE formed_seats
+             SET player = 'forgotten-' || (SELECT changes + 1 FROM player_changes)
+             WHERE player = $1
+                 AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = formed_seats.ticket)";
+        sqlx::query(seats)
+            .bind(&player.id)
+            .execute(&mut *tx)
+            .await?;
+    }
+    sqlx::query("DELETE FROM derived_checkpoint")
+        .execute(&mut *tx)
+        .await?;
+    changed(tx).await?;
+    let latest = sqlx::query("UPDATE player_changes SET forgotten = changes");
+    latest.execute(tx).await?;
+    Ok(done.rows_affected())
+}
+
+/// Counts a change after which weights that were derived before are no longer right.
+pub(super) async fn changed(tx: &mut DbConnection) -> Result<(), StoreError> {
+    let query = sqlx::query("UPDATE player_changes SET changes = changes + 1");
+    query.execute(tx).await?;
+    Ok(())
+}
+
+fn kind(word: &str) -> Result<Kind, StoreError> {
+    Kind::parse(word).ok_or_else(|| StoreError::BadValue(format!("kind {word}")))
+}

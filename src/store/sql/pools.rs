@@ -1,0 +1,84 @@
+//! The stored pools of the queue: what the matches were found in.
+
+use sqlx::Row;
+
+use super::{DbConnection, DbRow, int, tickets::bad};
+use crate::{
+    domain::{MatchId, Timestamp},
+    store::StoreError,
+    tickets::{SearchedPool, TicketNumber},
+};
+
+/// The most pools that are kept, the newest.
+const KEPT: i64 = 1_000;
+
+/// Writes a pool, and removes those that are too many.
+pub(super) async fn insert(
+    tx: &mut DbConnection,
+    id: MatchId,
+    pool: &SearchedPool,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO pools (pool_id, queue, settings, seed, effort, version, searched_at,
+                                       tickets, known, outlook)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         ON CONFLICT (pool_id) DO UPDATE SET
+             queue = excluded.queue, settings = excluded.settings, seed = excluded.seed,
+             effort = excluded.effort, version = excluded.version,
+             searched_at = excluded.searched_at, tickets = excluded.tickets,
+             known = excluded.known, outlook = excluded.outlook",
+    )
+    .bind(id)
+    .bind(&pool.queue)
+    .bind(&pool.settings)
+    .bind(pool.seed.to_string())
+    .bind(i64::from(pool.effort))
+    .bind(&pool.version)
+    .bind(pool.searched_at.0)
+    .bind(&pool.tickets)
+    .bind(&pool.known)
+    .bind(&pool.outlook)
+    .execute(&mut *tx)
+    .await?;
+    let oldest = "DELETE FROM pools WHERE pool_id <=
+         (SELECT pool_id FROM pools ORDER BY pool_id DESC LIMIT 1 OFFSET $1)";
+    sqlx::query(oldest).bind(KEPT).execute(tx).await?;
+    Ok(())
+}
+
+/// Removes a match, and its pool if no other match was found in it.
+pub(super) async fn drop_match(tx: &mut DbConnection, id: MatchId) -> Result<(), StoreError> {
+    let gone = "DELETE FROM formed_matches WHERE match_id = $1 RETURNING pool_id";
+    let query = sqlx::query_scalar(gone).bind(id);
+    let pool: Option<Option<MatchId>> = query.fetch_optional(&mut *tx).await?;
+    if let Some(Some(pool)) = pool {
+        let unused = "DELETE FROM pools WHERE pool_id = $1
+             AND NOT EXISTS (SELECT 1 FROM formed_matches WHERE pool_id = $1)";
+        sqlx::query(unused).bind(pool).execute(tx).await?;
+    }
+    Ok(())
+}
+
+pub(super) fn read(row: &DbRow) -> Result<SearchedPool, StoreError> {
+    let seed: String = row.try_get("seed")?;
+    Ok(SearchedPool {
+        queue: row.try_get("queue")?,
+        settings: row.try_get("settings")?,
+        seed: seed.parse().map_err(|_| bad("seed", &seed))?,
+        effort: int(row, "effort")?,
+        version: row.try_get("version")?,
+        searched_at: Timestamp(row.try_get("searched_at")?),
+        tickets: row.try_get("tickets")?,
+        known: row.try_get("known")?,
+        outlook: row.try_get("outlook")?,
+    })
+}
+
+/// The smallest and the largest number in a text such as `3-7 9`.
+pub(super) fn range(tickets: &str) -> (TicketNumber, TicketNumber) {
+    let numbers = tickets.split([' ', '-']);
+    let numbers = numbers.filter_map(|number| number.parse::<TicketNumber>().ok());
+    numbers.fold((TicketNumber::MAX, 0), |(least, most), number| {
+        (number.min(least), number.max(most))
+    })
+}

@@ -1,0 +1,207 @@
+//! [`Webhooks`] for both databases. Triggers of the schema write the events.
+
+use async_trait::async_trait;
+use sqlx::Row;
+
+use super::{DbConnection, DbRow, DbStore, hook_reports, int, sequences, snapshot, tickets::bad};
+use crate::{
+    domain::Timestamp,
+    store::{HookNote, HookRow, HookWaits, StoreError, Webhooks},
+    webhooks::{HookEvent, HookKind, HookReport},
+};
+
+#[async_trait]
+impl Webhooks for DbStore {
+    async fn set_webhooks(&self, hooks: &[(String, Vec<HookKind>)]) -> Result<(), StoreError> {
+        let query = sqlx::query_as("SELECT name, kinds FROM webhooks ORDER BY name");
+        let known: Vec<(String, String)> = query.fetch_all(&self.readers).await?;
+        let mut wanted: Vec<(String, String)> = hooks
+            .iter()
+            .map(|(name, kinds)| (name.clone(), words(kinds)))
+            .collect();
+        wanted.sort();
+        if known == wanted {
+            return Ok(());
+        }
+        let mut tx = self.begin().await?;
+        let last = sequences::last_event(&mut tx).await?;
+        for (name, _) in &known {
+            if !wanted.iter().any(|(other, _)| other == name) {
+                let query = sqlx::query("DELETE FROM webhooks WHERE name = $1").bind(name);
+                query.execute(&mut *tx).await?;
+            }
+        }
+        for (name, kinds) in &wanted {
+            let query = sqlx::query(
+                "INSERT INTO webhooks (name, kinds, position) VALUES ($1, $2, $3)
+                 ON CONFLICT (name) DO UPDATE SET kinds = excluded.kinds",
+            );
+            query
+                .bind(name)
+                .bind(kinds)
+                .bind(last)
+                .execute(&mut *tx)
+                .await?;
+        }
+        trim(&mut tx).await?;
+        tx.commit().await
+    }
+
+    async fn last_event(&self) -> Result<i64, StoreError> {
+        let query = sqlx::query_scalar("SELECT coalesce(max(number), 0) FROM webhook_events");
+        Ok(query.fetch_one(&self.readers).await?)
+    }
+
+    async fn next_events(
+        &self,
+        hook: &str,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<HookEvent>, StoreError> {
+        let query = sqlx::query(
+            "SELECT e.* FROM webhooks h JOIN webhook_events e
+             ON e.number > h.position AND e.number > $2 AND instr(h.kinds, e.kind) > 0
+             WHERE h.name = $1 ORDER BY e.number LIMIT $3",
+        );
+        let query = query.bind(hook).bind(after).bind(i64::from(limit));
+        let rows = query.fetch_all(&self.readers).await?;
+        rows.iter().map(event).collect()
+    }
+
+    async fn hook_report(&self, event: &HookEvent) -> Result<Option<HookReport>, StoreError> {
+        let mut tx = snapshot(&self.readers).await?;
+        hook_reports::read(&mut tx, event).await
+    }
+
+    async fn is_prediction_due(&self, match_id: i64) -> Result<bool, StoreError> {
+        let query = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM match_games WHERE match_id = $1)
+                AND NOT EXISTS (SELECT 1 FROM predictions WHERE match_id = $1)",
+        );
+        Ok(query.bind(match_id).fetch_one(&self.readers).await?)
+    }
+
+    async fn bound_events(&self, hook: &str, waits: HookWaits) -> Result<(u64, i64), StoreError> {
+        let (position, last, missing) = cutoff(self, hook, waits).await?;
+        if last <= position && missing == 0 {
+            return Ok((0, position));
+        }
+        let last = last.max(position + missing);
+        let mut tx = self.begin().await?;
+        let query = sqlx::query_scalar(
+            "SELECT count(*) FROM webhook_events e JOIN webhooks h ON instr(h.kinds, e.kind) > 0
+             WHERE h.name = $1 AND e.number > h.position AND e.number <= $2",
+        );
+        let found: i64 = query.bind(hook).bind(last).fetch_one(&mut *tx).await?;
+        let dropped = found.saturating_add(missing);
+        let query = sqlx::query(
+            "UPDATE webhooks SET position = $2, dropped = dropped + $3 WHERE name = $1",
+        );
+        let query = query.bind(hook).bind(last).bind(dropped);
+        query.execute(&mut *tx).await?;
+        trim(&mut tx).await?;
+        tx.commit().await?;
+        Ok((u64::try_from(dropped).unwrap_or(0), last))
+    }
+
+    async fn note_hook(&self, hook: &str, note: &HookNote) -> Result<(), StoreError> {
+        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let mut tx = self.begin().await?;
+        sqlx::query(
+            "UPDATE webhooks SET position = CASE WHEN position > $2 THEN position ELSE $2 END, delivered = delivered + $3,
+                    dropped = dropped + $4, tries = $5, failed_at = $6, failure = $7
+             WHERE name = $1",
+        )
+        .bind(hook)
+        .bind(note.position)
+        .bind(count(note.delivered))
+        .bind(count(note.dropped))
+        .bind(i64::from(note.tries))
+        .bind(note.failure.as_ref().map(|(at, _)| at.0))
+        .bind(note.failure.as_ref().map(|(_, why)| why))
+        .execute(&mut *tx)
+        .await?;
+        trim(&mut tx).await?;
+        // No weights change, so nobody who waits for commits is woken.
+        tx.commit().await
+    }
+
+    async fn hook_rows(&self) -> Result<Vec<HookRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT h.*, count(e.number) AS waiting, min(e.at) AS oldest FROM webhooks h
+             LEFT JOIN webhook_events e ON e.number > h.position AND instr(h.kinds, e.kind) > 0
+             GROUP BY h.name ORDER BY h.name",
+        );
+        let rows = query.fetch_all(&self.readers).await?;
+        rows.iter().map(hook_row).collect()
+    }
+}
+
+/// The position of a webhook; the number of the last event that is too old or beyond the number of events
+/// that may wait; and how many events after the position were removed because no daemon ran.
+async fn cutoff(
+    store: &DbStore,
+    hook: &str,
+    waits: HookWaits,
+) -> Result<(i64, i64, i64), StoreError> {
+    let query = sqlx::query_as(
+        "SELECT h.position,
+                coalesce((SELECT max(e.number) FROM webhook_events e
+                           WHERE e.number > h.position AND e.at < $2), 0),
+                coalesce((SELECT e.number FROM webhook_events e
+                           WHERE e.number > h.position AND instr(h.kinds, e.kind) > 0
+                           ORDER BY e.number DESC LIMIT 1 OFFSET $3), 0),
+                coalesce((SELECT min(number) FROM webhook_events), 0) - 1 - h.position
+         FROM webhooks h WHERE h.name = $1",
+    );
+    let query = query
+        .bind(hook)
+        .bind(waits.since.0)
+        .bind(i64::from(waits.most));
+    let found: Option<(i64, i64, i64, i64)> = query.fetch_optional(&store.readers).await?;
+    let (position, old, superfluous, missing) = found.unwrap_or_default();
+    Ok((position, old.max(superfluous), missing.max(0)))
+}
+
+/// Removes the events that no webhook waits for.
+async fn trim(tx: &mut DbConnection) -> Result<(), StoreError> {
+    let delete = "DELETE FROM webhook_events
+                  WHERE number <= coalesce((SELECT min(position) FROM webhooks), 9223372036854775807)";
+    sqlx::query(delete).execute(tx).await?;
+    Ok(())
+}
+
+fn words(kinds: &[HookKind]) -> String {
+    let words = HookKind::ALL
+        .into_iter()
+        .filter(|kind| kinds.contains(kind));
+    words.map(HookKind::as_str).collect::<Vec<_>>().join(" ")
+}
+
+fn event(row: &DbRow) -> Result<HookEvent, StoreError> {
+    let kind: String = row.try_get("kind")?;
+    Ok(HookEvent {
+        number: row.try_get("number")?,
+        id: row.try_get("event_id")?,
+        kind: Some(HookKind::parse(&kind).ok_or_else(|| bad("event", &kind))?),
+        match_id: row.try_get("match_id")?,
+        at: Timestamp(row.try_get("at")?),
+        address: row.try_get("address")?,
+    })
+}
+
+fn hook_row(row: &DbRow) -> Result<HookRow, StoreError> {
+    let kinds: String = row.try_get("kinds")?;
+    let failed_at: Option<i64> = row.try_get("failed_at")?;
+    let failure: Option<String> = row.try_get("failure")?;
+    Ok(HookRow {
+        name: row.try_get("name")?,
+        kinds: kinds.split(' ').filter_map(HookKind::parse).collect(),
+        waiting: row.try_get("waiting")?,
+        oldest: row.try_get::<Option<i64>, _>("oldest")?.map(Timestamp),
+        delivered: row.try_get("delivered")?,
+        dropped: row.try_get("dropped")?,
+        tries: int(row, "tries")?,
+        failure: failed_at.map(Timestamp).zip(failure),
+    })
+}

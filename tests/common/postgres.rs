@@ -1,0 +1,163 @@
+//! A PostgreSQL server that is thrown away with the test.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use evenkeel::store::{DatabasePlace, postgres::PostgresUrl};
+use sqlx::{Connection, Executor, PgConnection};
+
+/// Makes a server in a new folder, and prints the folder once the server answers. When its standard input is
+/// closed, because the test has ended in whatever way, it removes the server.
+const SCRIPT: &str = r#"
+set -e
+export LC_ALL=C.UTF-8
+dir=$(mktemp -d /tmp/evenkeel-pg-XXXXXX)
+trap exit HUP INT TERM
+trap '"$1/pg_ctl" -D "$dir/data" -m immediate -s stop || true; rm -rf "$dir"' EXIT
+"$1/initdb" -D "$dir/data" -U evenkeel -A trust -E UTF8 --no-sync >"$dir/log" 2>&1 || { cat "$dir/log" >&2; exit 1; }
+cat >>"$dir/data/postgresql.conf" <<END
+listen_addresses = ''
+unix_socket_directories = '$dir'
+max_connections = 600
+shared_buffers = 32MB
+fsync = off
+END
+"$1/pg_ctl" -D "$dir/data" -l "$dir/log" -w -s start >&2
+echo "$dir"
+cat >/dev/null
+"#;
+
+/// A server of its own folder, which only this user can enter.
+pub struct Server {
+    folder: PathBuf,
+    binaries: PathBuf,
+    /// Removes the server when its standard input is closed.
+    keeper: Child,
+    names: AtomicU32,
+}
+
+impl Server {
+    /// The server that all tests of this process share.
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<Server>> = OnceLock::new();
+        SHARED.get_or_init(Self::start).as_ref()
+    }
+
+    /// Starts a server; `None`, with the reason on standard error, if there are no programs for that.
+    pub fn start() -> Option<Self> {
+        let Some(binaries) = binaries() else {
+            skipped("there is no PostgreSQL 15 or newer; Debian's package `postgresql` has it");
+            return None;
+        };
+        let mut command = as_ordinary_user("sh")?;
+        command.args(["-c", SCRIPT, "sh"]).arg(&binaries);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut keeper = command.current_dir("/").spawn().unwrap();
+        let mut line = String::new();
+        let mut stdout = BufReader::new(keeper.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        assert!(line.ends_with('\n'), "PostgreSQL has not started");
+        Some(Self {
+            folder: line.trim_end().into(),
+            binaries,
+            keeper,
+            names: AtomicU32::new(0),
+        })
+    }
+
+    /// A name that no other test gets.
+    pub fn unused_name(&self) -> String {
+        format!("t{}", self.names.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The URL of a database.
+    pub fn url(&self, database: &str) -> String {
+        let folder = self.folder.display();
+        format!("postgres:///{database}?host={folder}&user=evenkeel")
+    }
+
+    pub fn place(&self, database: &str) -> DatabasePlace {
+        DatabasePlace::Server(PostgresUrl::parse(&self.url(database)).unwrap())
+    }
+
+    /// A connection past the store.
+    pub async fn connect(&self, database: &str) -> PgConnection {
+        PgConnection::connect(&self.url(database)).await.unwrap()
+    }
+
+    /// Creates a database, unless there is one of this name.
+    pub async fn create(&self, database: &str) {
+        let mut connection = self.connect("postgres").await;
+        let there = "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)";
+        let there = sqlx::query_scalar(there).bind(database);
+        let there: bool = there.fetch_one(&mut connection).await.unwrap();
+        if !there {
+            let create = format!("CREATE DATABASE {database}");
+            let create = sqlx::AssertSqlSafe(create);
+            connection.execute(create).await.unwrap();
+        }
+    }
+
+    /// Stops the server at once, as if its machine had lost power, or starts it again.
+    pub fn control(&self, words: &[&str]) {
+        let mut command = as_ordinary_user(self.binaries.join("pg_ctl")).unwrap();
+        command.arg("-D").arg(self.folder.join("data"));
+        command.arg("-l").arg(self.folder.join("log"));
+        command.args(["-s", "-w"]).args(words).current_dir("/");
+        assert!(command.status().unwrap().success(), "pg_ctl {words:?}");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+/// `eprintln!` would be captured, and shown only if the test fails.
+fn skipped(why: &str) {
+    writeln!(std::io::stderr(), "skipped: {why}").unwrap();
+}
+
+/// The folder of the newest PostgreSQL that is installed.
+fn binaries() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
+    let versions = versions.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let version: u32 = path.file_name()?.to_str()?.parse().ok()?;
+        (version >= 15 && path.join("bin/initdb").exists()).then(|| (version, path.join("bin")))
+    });
+    Some(versions.max()?.1)
+}
+
+/// A command that does not run as root, because PostgreSQL refuses that.
+fn as_ordinary_user(program: impl AsRef<Path>) -> Option<Command> {
+    let program = program.as_ref();
+    let id = Command::new("id").arg("-u").output().unwrap();
+    if id.stdout != b"0\n" {
+        return Some(Command::new(program));
+    }
+    if !Command::new("id")
+        .arg("postgres")
+        .output()
+        .unwrap()
+        .status
+        .success()
+    {
+        skipped("PostgreSQL does not run as root, and there is no user `postgres`");
+        return None;
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
+    command.arg(program);
+    Some(command)
+}
