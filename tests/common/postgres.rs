@@ -123,7 +123,7 @@ impl Drop for Server {
     }
 }
 
-/// `eprintln!` would be captured, and shown only if the test fails.
+#[allow(clippy::explicit_write)] // the output of `eprintln!` is shown only if the test fails
 fn skipped(why: &str) {
     writeln!(std::io::stderr(), "skipped: {why}").unwrap();
 }

@@ -27,7 +27,7 @@ const PARAMETERS: [&str; 12] = [
 /// and the password file, as by other programs. Connections to other machines are encrypted, and the server
 /// proves its name, unless `sslmode` says otherwise.
 #[derive(Clone)]
-pub struct PostgresUrl(PgConnectOptions);
+pub struct PostgresUrl(Box<PgConnectOptions>);
 
 impl PostgresUrl {
     /// Reads a URL.
@@ -54,7 +54,7 @@ impl PostgresUrl {
             true => options,
             false => options.ssl_mode(PgSslMode::VerifyFull),
         };
-        Ok(Self(options.application_name("evenkeel")))
+        Ok(Self(Box::new(options.application_name("evenkeel"))))
     }
 
     /// How to connect.
