@@ -43,6 +43,7 @@
 //! | [`sidecar`] | the decisions of a sidecar: log lines and replies → requests and console commands |
 //! | [`history`] | the fold of matches into weights, and its evaluation |
 //! | [`store`] | the database; the only room that contains SQL |
+//! | [`leases`] | what only one daemon may do at a time |
 //! | [`learning`] | the learned state, and the weights published from it |
 //! | [`logs`] | log files: reading, following, archiving |
 //! | [`session`] | one connection's game: its decisions and results |
@@ -132,6 +133,9 @@
 //! | handle | the public name of a player in addresses: a keyed hash, which does not reveal the identity |
 //! | metric | a number about the running daemon, for those who operate it |
 //! | status | how the daemon is: its metrics in short, and what is wrong |
+//! | lease | the right of one daemon to do what only one may do at a time; it ends unless it is renewed |
+//! | holder | the daemon that has a lease |
+//! | epoch | a number that grows with each new holder of a lease |
 //! | person | a player who is in a rated match, under the identity that all their matches count for |
 //!
 //! To *record* is to write a match to the store; to *wait* is to await with a time-out; to *poll*
@@ -166,6 +170,7 @@ pub mod history;
 pub mod ingest;
 pub mod journal;
 pub mod learning;
+pub mod leases;
 pub mod lobby;
 pub mod logs;
 pub mod matchmaking;

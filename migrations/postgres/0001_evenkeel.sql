@@ -11,6 +11,10 @@
 CREATE FUNCTION instr(whole TEXT, part TEXT) RETURNS BIGINT LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
 $$ SELECT CAST(strpos(whole, part) AS BIGINT) $$;
 
+-- The time of day on the clock of the server, in milliseconds since 1970.
+CREATE FUNCTION now_millis() RETURNS BIGINT LANGUAGE sql VOLATILE AS
+$$ SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT) $$;
+
 -- For the views: a time in milliseconds since 1970, and a number with few digits.
 CREATE FUNCTION utc(millis BIGINT) RETURNS TEXT LANGUAGE sql STABLE STRICT PARALLEL SAFE AS
 $$ SELECT to_char(to_timestamp(floor(millis / 1000.0)) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') $$;
@@ -505,6 +509,14 @@ CREATE TABLE instances (
     away     BIGINT,                -- when its connection was lost
     heard_at BIGINT  NOT NULL,      -- when it joined, or its load or its matches last changed
     draining BOOLEAN NOT NULL DEFAULT FALSE -- set by an operator
+);
+
+-- What only one daemon may do at a time. It is renewed by its holder, and free once it has ended.
+CREATE TABLE leases (
+    name    TEXT COLLATE "C" PRIMARY KEY,
+    holder  TEXT COLLATE "C" NOT NULL,
+    epoch   BIGINT NOT NULL,
+    ends_at BIGINT NOT NULL        -- by now_millis(); 0: free
 );
 
 -- Webhooks: the events that are to be sent. Triggers write them in the transaction of what they report.

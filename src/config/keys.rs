@@ -139,6 +139,7 @@ pub struct StoreSection {
     pub keep_backups: Count<1, 1_000>,
     pub busy_ms: Millis<0, 600_000>,
     pub keep_decisions: Count<0, 10_000_000>,
+    pub lease_seconds: Seconds<1, 60>,
 }
 
 /// The keys of section `[log]`.

@@ -108,6 +108,7 @@ impl Config {
                 tournament: self.auto_balance.tournament.clone(),
             },
             queues: self.queue.clone(),
+            lease: self.store.lease_seconds.duration(),
             hosting: CoordinatorSettings {
                 resume_grace: self.server.resume_grace_seconds,
                 ..self.coordinator.clone()

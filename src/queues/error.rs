@@ -44,6 +44,12 @@ pub enum QueuesError {
     /// Too many explanations are asked for at once.
     #[error("too many explanations are asked for at once")]
     Busy,
+    /// The daemon has lost the lease of the queues, and another one takes over.
+    #[error("another daemon takes over the queues: try again")]
+    Moved,
+    /// Another daemon of this database runs the queues.
+    #[error("another daemon runs the queues of this database")]
+    Elsewhere,
     /// The daemon is stopping.
     #[error("the queues have stopped")]
     Stopped,

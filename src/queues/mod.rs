@@ -9,6 +9,10 @@
 //! The same task owns the hosted matches ([`Coordinator`](crate::coordinator::Coordinator)), so that a
 //! ticket and its match change in one transaction. Instances are sent what concerns them after it.
 //!
+//! One daemon of a database runs its queues: the one that holds their lease
+//! ([`leases`](crate::leases)). Each write checks the lease in its transaction. Another daemon waits until the
+//! lease is free.
+//!
 //! Waits count by a clock that never goes back: the time of day at the start, plus the time that has
 //! passed since. Setting the machine's clock while the daemon runs changes no wait.
 //!
@@ -37,6 +41,7 @@ mod replay;
 mod rounds;
 mod search;
 mod shared;
+mod standby;
 mod task;
 mod threads;
 mod view;
@@ -53,6 +58,7 @@ use crate::{
     coordinator::CoordinatorSettings,
     domain::MatchId,
     learning::Learning,
+    leases::LeaseSettings,
     matchmaking::{Queue, QueueError, QueueSettings},
     session::Clock,
     store::Store,
@@ -98,6 +104,7 @@ impl Queues {
         clock: Arc<dyn Clock>,
         hosting: CoordinatorSettings,
         allocator: Option<Allocator>,
+        leases: LeaseSettings,
     ) -> Result<Self, QueueError> {
         let queues = configured(settings, &BTreeMap::new())?;
         let metrics = Arc::new(QueueMetrics::default());
@@ -110,6 +117,7 @@ impl Queues {
                 learning,
                 clock,
                 hosting,
+                leases,
                 cores: RwLock::new(Arc::new(Threads::of_rounds())),
                 allocator: allocator.map(|one| (Arc::new(one), calls.clone())),
                 stop: CancellationToken::new(),

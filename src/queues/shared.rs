@@ -10,6 +10,7 @@ use super::{Allocator, QueueMetrics, call::Call};
 use crate::{
     coordinator::CoordinatorSettings,
     learning::Learning,
+    leases::LeaseSettings,
     matchmaking::{Cores, Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
     session::Clock,
     store::Store,
@@ -27,6 +28,7 @@ pub(super) struct Shared {
     pub(super) learning: Arc<Learning>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) hosting: CoordinatorSettings,
+    pub(super) leases: LeaseSettings,
     /// Where the searches of rounds run.
     pub(super) cores: RwLock<RoundCores>,
     /// The allocator that hosted matches ask for instances, and the way back for its answers.

@@ -16,12 +16,14 @@ use super::{
     metrics::LOOK,
     rounds::Rounds,
     search::Found,
+    standby::stand_by,
     wait_clock::WaitClock,
 };
 use crate::{
     coordinator::Act,
     domain::Timestamp,
-    store::StoreError,
+    leases::HeldLease,
+    store::{QueueWrite, StoreError},
     tickets::{Life, TicketRecord},
 };
 
@@ -34,16 +36,34 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The most calls of one batch.
 const BATCH: usize = 1_024;
 
-/// Runs until the queues are stopped. After a write that failed, begins again with what is on disk.
+/// Runs until the queues are stopped: whenever this daemon holds their lease.
 pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
     let mut connections = Connections::default();
     let clock = WaitClock::new(&shared);
+    while let Some(held) = stand_by(&shared, &mut calls).await {
+        hold(&shared, &clock, &held, &mut calls, &mut connections).await;
+        if let Err(error) = held.give_back().await {
+            tracing::debug!(%error, "the lease of the queues ends by itself");
+        }
+    }
+}
+
+/// Runs until the queues are stopped or the lease is lost. After a write that failed, begins again with what
+/// is on disk.
+async fn hold(
+    shared: &Arc<Shared>,
+    clock: &WaitClock,
+    held: &HeldLease,
+    calls: &mut mpsc::Receiver<Call>,
+    connections: &mut Connections,
+) {
     loop {
-        match load(&shared, &clock).await {
+        match load(shared, clock).await {
             Ok((life, hosting)) => {
                 let mut task = Task {
-                    shared: &shared,
-                    clock: &clock,
+                    shared,
+                    clock,
+                    held,
                     life,
                     hosting,
                     rounds: Rounds::new(&shared.metrics),
@@ -56,12 +76,16 @@ pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
                     polled: None,
                     looked: None,
                 };
-                match task.run(&mut calls, &mut connections).await {
+                match task.run(calls, connections).await {
                     Ok(()) => return,
+                    Err(error) if error.is_lease_lost() => return,
                     Err(error) => tracing::error!(%error, "tickets cannot be written"),
                 }
             }
             Err(error) => tracing::error!(%error, "tickets cannot be read"),
+        }
+        if !held.is_held() {
+            return;
         }
         shared.metrics.failed();
         while let Ok(call) = calls.try_recv() {
@@ -96,6 +120,7 @@ async fn load(shared: &Shared, clock: &WaitClock) -> Result<(Life, Hosting), Sto
 pub(super) struct Task<'a> {
     pub(super) shared: &'a Arc<Shared>,
     clock: &'a WaitClock,
+    held: &'a HeldLease,
     pub(super) life: Life,
     pub(super) hosting: Hosting,
     pub(super) rounds: Rounds,
@@ -131,6 +156,7 @@ impl Task<'_> {
             let found = tokio::select! {
                 biased;
                 () = shared.stop.cancelled() => break,
+                () = self.held.lost() => return self.fail(self.lost()),
                 found = self.rounds.next() => found,
                 _ = calls.recv_many(&mut batch, BATCH) => None,
                 () = sleep(TICK) => None,
@@ -226,6 +252,9 @@ impl Task<'_> {
         {
             return self.fail(error);
         }
+        if !self.held.is_held() {
+            return self.fail(self.lost());
+        }
         for (client, answer) in self.answers.drain(..) {
             let _ = client.send(answer);
         }
@@ -252,7 +281,13 @@ impl Task<'_> {
         let no_shows = book.no_shows(&self.hosting.take_no_shows(), self.life.now());
         if !(changes.is_empty() && hosting.is_empty() && no_shows.days.is_empty()) {
             let store = &self.shared.store;
-            let version = store.write_hosting(&changes, &hosting, &no_shows).await?;
+            let write = QueueWrite {
+                lease: self.held.lease(),
+                tickets: &changes,
+                hosting: &hosting,
+                no_shows: &no_shows,
+            };
+            let version = store.write_queues(write).await?;
             if let Some(version) = version {
                 book.is_written(&no_shows, version);
             }
@@ -263,10 +298,18 @@ impl Task<'_> {
         Ok(())
     }
 
+    fn lost(&self) -> StoreError {
+        StoreError::LeaseLost(self.held.lease().name.clone())
+    }
+
     /// Answers the batch with the failure of its write.
     fn fail(&mut self, error: StoreError) -> Result<(), StoreError> {
+        let why = match error.is_lease_lost() {
+            true => QueuesError::Moved,
+            false => QueuesError::NotWritten,
+        };
         for (client, _) in self.answers.drain(..) {
-            let _ = client.send(Err(QueuesError::NotWritten));
+            let _ = client.send(Err(why.clone()));
         }
         Err(error)
     }

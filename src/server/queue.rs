@@ -218,7 +218,10 @@ pub(super) fn refusal(error: QueuesError) -> Refusal {
             Code::BadArgument
         }
         QueuesError::NotWritten | QueuesError::NotRead => Code::Internal,
-        QueuesError::Busy | QueuesError::Stopped => Code::Overloaded,
+        QueuesError::Busy
+        | QueuesError::Moved
+        | QueuesError::Elsewhere
+        | QueuesError::Stopped => Code::Overloaded,
     };
     Refusal {
         code,

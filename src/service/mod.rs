@@ -14,6 +14,7 @@ use std::sync::Arc;
 use crate::{
     coordinator::Provider,
     learning::Learning,
+    leases::LeaseSettings,
     queues::{Allocator, Queues},
     session::{Clock, MailboxReceiver, Session, Sessions},
     store::Store,
@@ -66,6 +67,7 @@ impl Service {
             Provider::Agones => Some(Allocator::open(&settings.hosting.agones)?),
             Provider::Instances => None,
         };
+        let leases = LeaseSettings::new(settings.lease);
         let queues = Queues::new(
             settings.queues,
             store.clone(),
@@ -73,6 +75,7 @@ impl Service {
             clock,
             settings.hosting,
             allocator,
+            leases,
         )?;
         Ok(Self {
             store,

@@ -1,6 +1,6 @@
 //! The settings of the service.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::{coordinator::CoordinatorSettings, learning, matchmaking::QueueSettings, session};
 
@@ -15,4 +15,6 @@ pub struct Settings {
     pub queues: BTreeMap<String, QueueSettings>,
     /// How long each step of a hosted match may take.
     pub hosting: CoordinatorSettings,
+    /// After how long without a sign of life another daemon may take over what only one may do.
+    pub lease: Duration,
 }

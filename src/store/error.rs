@@ -69,6 +69,12 @@ pub enum StoreError {
         /// Name of the game server.
         server: String,
     },
+    /// A write that only the holder of a lease may make: the lease has ended, or another process has it.
+    #[error("the lease {0} is lost")]
+    LeaseLost(String),
+    /// A match was to be formed of a ticket that has left its queue on disk.
+    #[error("a ticket of match {0} has left its queue")]
+    TicketTaken(i64),
     /// A value that no version of Evenkeel writes.
     #[error("the database holds an impossible value: {0}")]
     BadValue(String),
@@ -91,6 +97,15 @@ impl StoreError {
         match self {
             Self::Locked(_) => true,
             Self::At { source, .. } => source.is_locked(),
+            _ => false,
+        }
+    }
+
+    /// Whether the caller no longer holds the lease that the write needs.
+    pub fn is_lease_lost(&self) -> bool {
+        match self {
+            Self::LeaseLost(_) => true,
+            Self::At { source, .. } => source.is_lease_lost(),
             _ => false,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::{BehaviourReport, StoreError};
+use super::{BehaviourReport, Lease, StoreError};
 use crate::{
     coordinator,
     domain::{MatchId, Timestamp},
@@ -22,6 +22,19 @@ pub struct HostingRows {
     pub owed: Vec<(String, MatchId, coordinator::Why)>,
     /// The hosted matches whose results are on disk.
     pub recorded: BTreeSet<MatchId>,
+}
+
+/// What the daemon that runs the queues writes together.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueWrite<'a> {
+    /// The lease without which nothing is written.
+    pub lease: &'a Lease,
+    /// The changes of tickets, in order.
+    pub tickets: &'a [tickets::Change],
+    /// The changes of hosted matches and instances, in order.
+    pub hosting: &'a [coordinator::Change],
+    /// The no-shows that they have made.
+    pub no_shows: &'a BehaviourReport,
 }
 
 /// An instance, as operators see it.
@@ -94,13 +107,9 @@ pub trait Hosting: Send + Sync {
     /// made: all or none. Returns the version of the reports about behaviour if there are no-shows.
     ///
     /// # Errors
-    /// Fails if the database does.
-    async fn write_hosting(
-        &self,
-        tickets: &[tickets::Change],
-        hosting: &[coordinator::Change],
-        no_shows: &BehaviourReport,
-    ) -> Result<Option<i64>, StoreError>;
+    /// Fails if the database does, if the lease is lost ([`StoreError::LeaseLost`]), or if a match is formed
+    /// of a ticket that is in no queue any more ([`StoreError::TicketTaken`]).
+    async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError>;
 
     /// The names of the instances that get no further matches.
     ///

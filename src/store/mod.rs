@@ -1,7 +1,7 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Pages`].
+//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Leases`], [`Pages`].
 //! [`sqlite`] and [`postgres`] implement it, with the queries in `sql/`, which are the same for both;
 //! [`open_at`] returns one of them as a trait object, so that no other room depends on a database.
 //!
@@ -18,6 +18,7 @@ mod decisions;
 mod derived;
 mod error;
 mod hosting;
+mod leases;
 mod logs;
 mod matches;
 mod metrics;
@@ -45,7 +46,8 @@ pub use derived::{
     Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
 };
 pub use error::StoreError;
-pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow};
+pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, QueueWrite};
+pub use leases::{LONGEST_LEASE, Lease, Leases, Taken};
 pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
 pub use metrics::StoreMetrics;
@@ -71,6 +73,7 @@ pub trait Store:
     + Hosting
     + BehaviourReports
     + Webhooks
+    + Leases
     + Pages
     + fmt::Debug
 {

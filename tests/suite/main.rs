@@ -34,6 +34,7 @@ mod journal;
 mod journal_lines;
 mod journal_power;
 mod journal_session;
+mod leases;
 mod leaving;
 mod live;
 mod logs;

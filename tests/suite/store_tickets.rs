@@ -9,7 +9,7 @@ use evenkeel::{
         PlayerKey, Timestamp,
         behaviour::BehaviourDay,
     },
-    store::{self, Store},
+    store::{self, QueueWrite, Store, Taken},
     tickets::{Change, Life, Proposal, QueueTerms, State, Submission, TicketNumber},
 };
 use tempfile::TempDir;
@@ -236,12 +236,22 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
          BEGIN SELECT RAISE(ABORT, 'the disk is full'); END",
     )
     .await;
-    let failed = store.write_hosting(&changes, &[], &no_shows).await;
+    let lease = store.take_lease("queues", "me", BUSY).await.unwrap();
+    let Taken::Yes(lease) = lease else {
+        panic!("nobody else has it");
+    };
+    let write = QueueWrite {
+        lease: &lease,
+        tickets: &changes,
+        hosting: &[],
+        no_shows: &no_shows,
+    };
+    let failed = store.write_queues(write).await;
     failed.unwrap_err();
     let states = async || store.tickets().await.unwrap().0[0].state;
     assert_eq!(states().await, State::Queued);
     change("DROP TRIGGER full").await;
-    let version = store.write_hosting(&changes, &[], &no_shows).await.unwrap();
+    let version = store.write_queues(write).await.unwrap();
     assert_eq!(version, Some(store.behaviour_version().await.unwrap()));
     assert_eq!(states().await, State::Cancelled);
     assert_eq!(store.behaviour().await.unwrap().days, no_shows.days);

@@ -6,6 +6,7 @@
 //! transaction of a process that has stopped in the midst of one, so that nobody waits for it.
 
 mod changes;
+mod leases;
 mod migrations;
 mod sequences;
 /// The queries, compiled for PostgreSQL.
@@ -43,6 +44,8 @@ const MIGRATION_PATIENCE: Duration = Duration::from_secs(60);
 const READERS: u32 = 4;
 /// The connections of statistics pages.
 const PAGES: u32 = 2;
+/// The connections for what does not wait for the writers of all processes.
+const APART: u32 = 2;
 /// After how many milliseconds without a statement the server ends a transaction. The process that began it has
 /// stopped, and others wait for it.
 const IDLE_IN_TRANSACTION: &str = "10000";
@@ -53,6 +56,8 @@ pub struct PgStore {
     writer: DbPool,
     readers: DbPool,
     pages: DbPool,
+    /// For single statements that do not wait for the writers of all processes, such as those of leases.
+    apart: DbPool,
     patience: Duration,
     metrics: Arc<StoreMetrics>,
 }
@@ -88,7 +93,8 @@ impl PgStore {
             .clone()
             .options([("default_transaction_read_only", "on")]);
         Ok(Self {
-            writer: pool(1, patience).connect_lazy_with(options),
+            writer: pool(1, patience).connect_lazy_with(options.clone()),
+            apart: pool(APART, patience).connect_lazy_with(options),
             readers: pool(READERS, patience).connect_lazy_with(read_only.clone()),
             pages: pool(PAGES, PAGE_PATIENCE).connect_lazy_with(read_only),
             patience,
@@ -125,6 +131,7 @@ impl Store for PgStore {
     async fn close(&self) {
         self.pages.close().await;
         self.readers.close().await;
+        self.apart.close().await;
         self.writer.close().await;
     }
 }

@@ -6,13 +6,12 @@ use async_trait::async_trait;
 use sqlx::Row;
 
 use super::{
-    DbConnection, DbRow, DbStore, behaviour, int, snapshot, tickets::apply as apply_ticket,
+    DbConnection, DbRow, DbStore, behaviour, int, leases, snapshot, tickets::apply as apply_ticket,
 };
 use crate::{
     coordinator::{Change, Coming, Hosted, Instance, Offer, Stage, Why},
     domain::{MatchId, Timestamp},
-    store::{BehaviourReport, HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, StoreError},
-    tickets,
+    store::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, QueueWrite, StoreError},
 };
 
 #[async_trait]
@@ -40,22 +39,18 @@ impl Hosting for DbStore {
         })
     }
 
-    async fn write_hosting(
-        &self,
-        tickets: &[tickets::Change],
-        hosting: &[Change],
-        no_shows: &BehaviourReport,
-    ) -> Result<Option<i64>, StoreError> {
+    async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {
         let mut tx = self.begin().await?;
-        for change in tickets {
+        leases::check(&mut tx, write.lease).await?;
+        for change in write.tickets {
             apply_ticket(&mut tx, change).await?;
         }
-        for change in hosting {
+        for change in write.hosting {
             apply(&mut tx, change).await?;
         }
-        let version = match no_shows.days.is_empty() {
+        let version = match write.no_shows.days.is_empty() {
             true => None,
-            false => Some(behaviour::add(&mut tx, no_shows).await?),
+            false => Some(behaviour::add(&mut tx, write.no_shows).await?),
         };
         // No weights change, so nobody who waits for commits is woken.
         tx.commit().await?;

@@ -12,7 +12,7 @@
 //! - What only one database has is in the module of that database: sequences, views, triggers.
 //!
 //! The module that includes this folder provides `Db`, `DbConnection`, `DbPool`, `DbRow` and `DbStore`, and
-//! `snapshot`, `sequences` and `text`.
+//! `snapshot`, `leases`, `sequences` and `text`.
 
 mod balances;
 mod behaviour;
@@ -37,7 +37,7 @@ mod values;
 mod webhooks;
 
 use super::{
-    Db, DbConnection, DbPool, DbRow, DbStore, sequences, snapshot,
+    Db, DbConnection, DbPool, DbRow, DbStore, leases, sequences, snapshot,
     text::{storable, text},
 };
 use values::{int, optional_int};

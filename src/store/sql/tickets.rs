@@ -1,9 +1,9 @@
 //! [`Tickets`] for both databases.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use sqlx::Row;
+use sqlx::{QueryBuilder, Row};
 
 use super::{DbConnection, DbRow, DbStore, int, pools, queue_hours, sequences, snapshot};
 use crate::{
@@ -92,10 +92,14 @@ pub(super) async fn apply(tx: &mut DbConnection, change: &Change) -> Result<(), 
         Change::Submitted(record) => return insert_ticket(tx, record).await,
         Change::Searched(id, pool) => return pools::insert(tx, *id, pool).await,
         Change::Formed(formed) => {
+            require_queued(tx, formed.id, &formed.seats).await?;
             insert_match(tx, formed).await?;
             return queue_hours::count_formed(tx, formed).await;
         }
-        Change::Seated { id, seats, why } => return add_later(tx, *id, seats, why).await,
+        Change::Seated { id, seats, why } => {
+            require_queued(tx, *id, seats).await?;
+            return add_later(tx, *id, seats, why).await;
+        }
         Change::Dropped(id) => return pools::drop_match(tx, *id).await,
         Change::Became {
             ticket,
@@ -133,6 +137,28 @@ pub(super) async fn apply(tx: &mut DbConnection, change: &Change) -> Result<(), 
     };
     query.execute(tx).await?;
     Ok(())
+}
+
+/// Fails if a ticket of these seats is in no queue, which the holder of the lease would know: even if it is wrong,
+/// no ticket is in two matches. A ticket whose player was forgotten is gone, and its match is formed without it.
+async fn require_queued(
+    tx: &mut DbConnection,
+    id: MatchId,
+    seats: &[Seat],
+) -> Result<(), StoreError> {
+    let mut query = QueryBuilder::new(
+        "SELECT count(*) FROM tickets WHERE state <> 'queued' AND number IN (",
+    );
+    let mut numbers = query.separated(", ");
+    for number in seats.iter().map(|seat| seat.ticket).collect::<BTreeSet<_>>() {
+        numbers.push_bind(number);
+    }
+    query.push(")");
+    let taken: i64 = query.build_query_scalar().fetch_one(tx).await?;
+    match taken {
+        0 => Ok(()),
+        _ => Err(StoreError::TicketTaken(id)),
+    }
 }
 
 async fn insert_ticket(tx: &mut DbConnection, record: &TicketRecord) -> Result<(), StoreError> {

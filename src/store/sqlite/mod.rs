@@ -6,6 +6,7 @@
 
 mod care;
 mod changes;
+mod leases;
 mod migrations;
 #[cfg(test)]
 mod plans;
@@ -62,6 +63,8 @@ pub struct SqliteStore {
     /// For the statistics pages, so that visitors of pages never keep the daemon from reading.
     pages: DbPool,
     path: PathBuf,
+    /// The leases that this process holds.
+    locks: Arc<leases::Locks>,
     /// The file that was opened.
     file: Option<FileId>,
     /// Counts the commits of this process.
@@ -129,6 +132,7 @@ impl SqliteStore {
             readers,
             pages,
             path: path.to_owned(),
+            locks: Arc::default(),
             file: get_file_id(path).ok(),
             commits: watch::Sender::new(0),
             metrics: Arc::default(),

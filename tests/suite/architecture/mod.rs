@@ -14,7 +14,7 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 29] = [
+const ROOMS: [(&str, &[&str]); 30] = [
     ("domain", &[]),
     ("metrics", &[]),
     ("access", &["domain"]),
@@ -34,6 +34,7 @@ const ROOMS: [(&str, &[&str]); 29] = [
         "store",
         &["domain", "metrics", "tickets", "coordinator", "webhooks"],
     ),
+    ("leases", &["store"]),
     (
         "learning",
         &["domain", "metrics", "rating", "history", "store"],
@@ -64,6 +65,7 @@ const ROOMS: [(&str, &[&str]); 29] = [
             "tickets",
             "coordinator",
             "store",
+            "leases",
             "learning",
             "session",
         ],
@@ -79,6 +81,7 @@ const ROOMS: [(&str, &[&str]); 29] = [
             "matchmaking",
             "coordinator",
             "store",
+            "leases",
             "learning",
             "session",
             "queues",

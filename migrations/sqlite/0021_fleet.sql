@@ -1,0 +1,8 @@
+-- What only one daemon may do at a time: each lease with its holder. A write of the holder checks the epoch,
+-- which grows with each new holder. On SQLite, ends_at is 0: the holder has a lock on a file beside the database.
+CREATE TABLE leases (
+    name    TEXT    PRIMARY KEY,       -- such as 'fold'
+    holder  TEXT    NOT NULL,          -- the daemon that took it last
+    epoch   INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL           -- in milliseconds since 1970 by the clock of the database; 0: free
+) STRICT;

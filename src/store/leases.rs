@@ -1,0 +1,74 @@
+//! What only one daemon may do at a time.
+
+use std::{any::Any, fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+
+use super::StoreError;
+
+/// The longest time for which a lease is taken. One that ends later was taken before the clock of the
+/// database was set back, and counts as free.
+pub const LONGEST_LEASE: Duration = Duration::from_secs(600);
+
+/// A lease that this process has taken. Writes that only the holder may make show it to the database.
+#[derive(Clone)]
+pub struct Lease {
+    /// What only its holder may do, such as `fold`.
+    pub name: String,
+    /// Grows with each new holder: a write with an old epoch fails.
+    pub epoch: i64,
+    /// For how long it is taken and renewed. `None` if it lasts as long as this value: no other process can
+    /// take it before, and it need not be renewed.
+    pub lasts: Option<Duration>,
+    /// Keeps others from taking it.
+    pub(super) _lock: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (epoch {})", self.name, self.epoch)
+    }
+}
+
+/// What came of taking a lease.
+#[derive(Clone, Debug)]
+pub enum Taken {
+    /// The caller has it now.
+    Yes(Lease),
+    /// Another holder has it.
+    No {
+        /// The name of the holder.
+        holder: String,
+        /// The holder's epoch.
+        epoch: i64,
+    },
+}
+
+/// The leases of a database. Times count by the clock of the database, so that the clocks of the daemons need
+/// not agree.
+#[async_trait]
+pub trait Leases: Send + Sync {
+    /// Takes a lease that is free or has ended. The holder has a name that no other process uses.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn take_lease(
+        &self,
+        name: &str,
+        holder: &str,
+        lasts: Duration,
+    ) -> Result<Taken, StoreError>;
+
+    /// Makes a lease end later: [`Lease::lasts`] from now. Returns whether the caller still has it. If not, it
+    /// has ended, even if nobody has taken it since.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn renew_lease(&self, lease: &Lease) -> Result<bool, StoreError>;
+
+    /// Gives a lease back before it ends, so that another holder can take it at once.
+    ///
+    /// # Errors
+    /// Fails if the database does. The lease then ends by itself.
+    async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError>;
+}

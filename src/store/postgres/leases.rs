@@ -1,0 +1,87 @@
+//! [`Leases`] on PostgreSQL: rows that end by the clock of the server.
+//!
+//! These statements do not wait for the lock of all writers: a lease must not end because another process writes
+//! for long.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{DbConnection, PgStore};
+use crate::store::{LONGEST_LEASE, Lease, Leases, StoreError, Taken};
+
+/// Finds the holder of a lease that has not ended.
+const HELD: &str = "SELECT holder, epoch FROM leases
+     WHERE name = $1 AND ends_at > now_millis() AND ends_at <= now_millis() + $2";
+/// Takes a lease that is free, and waits for a write of its old holder that is under way.
+const TAKE: &str =
+    "INSERT INTO leases AS l (name, holder, epoch, ends_at) VALUES ($1, $2, 1, now_millis() + $3)
+     ON CONFLICT (name) DO UPDATE
+         SET holder = excluded.holder, epoch = l.epoch + 1, ends_at = excluded.ends_at
+         WHERE l.ends_at <= now_millis() OR l.ends_at > now_millis() + $4
+     RETURNING epoch";
+
+#[async_trait]
+impl Leases for PgStore {
+    async fn take_lease(
+        &self,
+        name: &str,
+        holder: &str,
+        lasts: Duration,
+    ) -> Result<Taken, StoreError> {
+        let lasts = lasts.min(LONGEST_LEASE);
+        loop {
+            if let Some(taken) = self.lease_of_another(name).await? {
+                return Ok(taken);
+            }
+            let query = sqlx::query_scalar(TAKE).bind(name).bind(holder);
+            let query = query.bind(millis(lasts)).bind(millis(LONGEST_LEASE));
+            let epoch: Option<i64> = query.fetch_optional(&self.apart).await?;
+            if let Some(epoch) = epoch {
+                return Ok(Taken::Yes(Lease {
+                    name: name.to_owned(),
+                    epoch,
+                    lasts: Some(lasts),
+                    _lock: None,
+                }));
+            }
+        }
+    }
+
+    async fn renew_lease(&self, lease: &Lease) -> Result<bool, StoreError> {
+        let renew = "UPDATE leases SET ends_at = now_millis() + $3
+                     WHERE name = $1 AND epoch = $2 AND ends_at > now_millis()";
+        let query = sqlx::query(renew).bind(&lease.name).bind(lease.epoch);
+        let query = query.bind(millis(lease.lasts.unwrap_or_default()));
+        Ok(query.execute(&self.apart).await?.rows_affected() > 0)
+    }
+
+    async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+        let free = "UPDATE leases SET ends_at = 0 WHERE name = $1 AND epoch = $2";
+        let query = sqlx::query(free).bind(&lease.name).bind(lease.epoch);
+        query.execute(&self.apart).await?;
+        Ok(())
+    }
+}
+
+impl PgStore {
+    async fn lease_of_another(&self, name: &str) -> Result<Option<Taken>, StoreError> {
+        let query = sqlx::query_as(HELD).bind(name).bind(millis(LONGEST_LEASE));
+        let held: Option<(String, i64)> = query.fetch_optional(&self.apart).await?;
+        Ok(held.map(|(holder, epoch)| Taken::No { holder, epoch }))
+    }
+}
+
+/// Fails unless the lease has not ended. Until the end of the transaction, nobody else can take it.
+pub(super) async fn check(tx: &mut DbConnection, lease: &Lease) -> Result<(), StoreError> {
+    let held =
+        "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2 AND ends_at > now_millis() FOR SHARE";
+    let query = sqlx::query_scalar(held).bind(&lease.name).bind(lease.epoch);
+    let held: Option<bool> = query.fetch_optional(tx).await?;
+    held.map(drop)
+        .ok_or_else(|| StoreError::LeaseLost(lease.name.clone()))
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}

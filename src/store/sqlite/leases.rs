@@ -1,0 +1,120 @@
+//! [`Leases`] on SQLite: all leases of a database are held by one process, which has locked a file beside it.
+//!
+//! The operating system gives the lock back when the process ends, however it ends: the next one need not wait
+//! for the time of a lease, and nothing has to be renewed. The epoch in the table is checked all the same.
+
+use std::{
+    collections::BTreeMap,
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+
+use super::{DbConnection, SqliteStore};
+use crate::store::{Lease, Leases, StoreError, Taken};
+
+/// What the name of the locked file ends with, after that of the database.
+const SUFFIX: &str = "-lease";
+
+/// What keeps others from taking a lease, in this process and in others.
+#[derive(Debug)]
+struct Held {
+    _file: Arc<File>,
+}
+
+/// The leases that this process holds.
+#[derive(Debug, Default)]
+pub(super) struct Locks {
+    held: Mutex<(Weak<File>, BTreeMap<String, Weak<Held>>)>,
+}
+
+impl Locks {
+    /// Takes a lease as long as the value that is returned; `None` if it is held, here or elsewhere.
+    fn take(&self, database: &Path, name: &str) -> io::Result<Option<Arc<Held>>> {
+        let mut held = self.held.lock();
+        let (file, names) = &mut *held;
+        if names.get(name).is_some_and(|one| one.strong_count() > 0) {
+            return Ok(None);
+        }
+        let locked = match file.upgrade() {
+            Some(locked) => locked,
+            None => match lock(database)? {
+                Some(locked) => Arc::new(locked),
+                None => return Ok(None),
+            },
+        };
+        *file = Arc::downgrade(&locked);
+        let taken = Arc::new(Held { _file: locked });
+        names.insert(name.to_owned(), Arc::downgrade(&taken));
+        Ok(Some(taken))
+    }
+}
+
+/// Locks the file beside the database; `None` if another process has locked it.
+fn lock(database: &Path) -> io::Result<Option<File>> {
+    let mut path = database.as_os_str().to_owned();
+    path.push(SUFFIX);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let file = options.open(PathBuf::from(path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[async_trait]
+impl Leases for SqliteStore {
+    async fn take_lease(
+        &self,
+        name: &str,
+        holder: &str,
+        _lasts: Duration,
+    ) -> Result<Taken, StoreError> {
+        let locked = self.locks.take(&self.path, name);
+        let Some(locked) = locked.map_err(sqlx::Error::Io)? else {
+            let query = sqlx::query_as("SELECT holder, epoch FROM leases WHERE name = $1");
+            let row: Option<(String, i64)> =
+                query.bind(name).fetch_optional(&self.readers).await?;
+            let (holder, epoch) = row.unwrap_or_default();
+            return Ok(Taken::No { holder, epoch });
+        };
+        let mut tx = self.begin().await?;
+        let query = sqlx::query_scalar(
+            "INSERT INTO leases (name, holder, epoch, ends_at) VALUES ($1, $2, 1, 0)
+             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = leases.epoch + 1
+             RETURNING epoch",
+        );
+        let epoch = query.bind(name).bind(holder).fetch_one(&mut *tx).await?;
+        tx.commit().await?;
+        Ok(Taken::Yes(Lease {
+            name: name.to_owned(),
+            epoch,
+            lasts: None,
+            _lock: Some(locked),
+        }))
+    }
+
+    async fn renew_lease(&self, _: &Lease) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+
+    async fn give_back_lease(&self, _: &Lease) -> Result<(), StoreError> {
+        Ok(()) // dropping it does so
+    }
+}
+
+/// Fails unless nobody else has taken the lease.
+pub(super) async fn check(tx: &mut DbConnection, lease: &Lease) -> Result<(), StoreError> {
+    let held = "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2";
+    let query = sqlx::query_scalar(held).bind(&lease.name).bind(lease.epoch);
+    let held: Option<bool> = query.fetch_optional(tx).await?;
+    held.map(drop)
+        .ok_or_else(|| StoreError::LeaseLost(lease.name.clone()))
+}
