@@ -41,7 +41,10 @@ impl Hosting for DbStore {
 
     async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {
         let mut tx = self.begin().await?;
-        leases::check(&mut tx, write.lease).await?;
+        if let Err(error) = leases::check(&mut tx, write.lease).await {
+            tx.abandon().await?; // at once, for the holder
+            return Err(error);
+        }
         for change in write.tickets {
             apply_ticket(&mut tx, change).await?;
         }
