@@ -123,6 +123,10 @@ mod tests {
         assert!(!term.is_over(8_749));
         assert!(term.is_over(8_750));
         term.renewed(3_000);
-        assert_eq!(term.left(8_000), 750, "an answer that comes late takes nothing away");
+        assert_eq!(
+            term.left(8_000),
+            750,
+            "an answer that comes late takes nothing away"
+        );
     }
 }

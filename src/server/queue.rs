@@ -218,10 +218,9 @@ pub(super) fn refusal(error: QueuesError) -> Refusal {
             Code::BadArgument
         }
         QueuesError::NotWritten | QueuesError::NotRead => Code::Internal,
-        QueuesError::Busy
-        | QueuesError::Moved
-        | QueuesError::Elsewhere
-        | QueuesError::Stopped => Code::Overloaded,
+        QueuesError::Busy | QueuesError::Moved | QueuesError::Elsewhere | QueuesError::Stopped => {
+            Code::Overloaded
+        }
     };
     Refusal {
         code,

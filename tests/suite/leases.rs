@@ -178,9 +178,11 @@ async fn a_lease_that_has_ended_is_lost() {
     };
     let store = backend.database("one").await;
     let lease = taken(&store, "first", SHORT).await;
-    until(async || !store.renew_lease(&lease).await.unwrap() || {
-        tokio::time::sleep(SHORT).await;
-        false
+    until(async || {
+        !store.renew_lease(&lease).await.unwrap() || {
+            tokio::time::sleep(SHORT).await;
+            false
+        }
     })
     .await;
     let changes = two_tickets().take_changes();
@@ -213,7 +215,10 @@ async fn a_second_daemon_on_a_file_does_not_run_its_queues() {
     let service = async || {
         let store = files.database("one").await;
         let service = Service::open(store, common::config(QUEUE).service());
-        (Arc::new(service.unwrap()), tempfile::TempDir::new().unwrap())
+        (
+            Arc::new(service.unwrap()),
+            tempfile::TempDir::new().unwrap(),
+        )
     };
     let (first, folder) = service().await;
     let (mut one, mut lobby) = ask_of(&first, folder).await;

@@ -146,11 +146,14 @@ async fn require_queued(
     id: MatchId,
     seats: &[Seat],
 ) -> Result<(), StoreError> {
-    let mut query = QueryBuilder::new(
-        "SELECT count(*) FROM tickets WHERE state <> 'queued' AND number IN (",
-    );
+    let mut query =
+        QueryBuilder::new("SELECT count(*) FROM tickets WHERE state <> 'queued' AND number IN (");
     let mut numbers = query.separated(", ");
-    for number in seats.iter().map(|seat| seat.ticket).collect::<BTreeSet<_>>() {
+    for number in seats
+        .iter()
+        .map(|seat| seat.ticket)
+        .collect::<BTreeSet<_>>()
+    {
         numbers.push_bind(number);
     }
     query.push(")");

@@ -80,8 +80,7 @@ impl Leases for SqliteStore {
         let locked = self.locks.take(&self.path, name);
         let Some(locked) = locked.map_err(sqlx::Error::Io)? else {
             let query = sqlx::query_as("SELECT holder, epoch FROM leases WHERE name = $1");
-            let row: Option<(String, i64)> =
-                query.bind(name).fetch_optional(&self.readers).await?;
+            let row: Option<(String, i64)> = query.bind(name).fetch_optional(&self.readers).await?;
             let (holder, epoch) = row.unwrap_or_default();
             return Ok(Taken::No { holder, epoch });
         };
