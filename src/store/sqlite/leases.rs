@@ -29,28 +29,35 @@ struct Held {
 
 /// The leases that this process holds.
 #[derive(Debug, Default)]
-pub(super) struct Locks {
-    held: Mutex<(Weak<File>, BTreeMap<String, Weak<Held>>)>,
+pub(super) struct Locks(Mutex<Locked>);
+
+#[derive(Debug, Default)]
+struct Locked {
+    file: Weak<File>,
+    names: BTreeMap<String, Weak<Held>>,
 }
 
 impl Locks {
     /// Takes a lease as long as the value that is returned; `None` if it is held, here or elsewhere.
     fn take(&self, database: &Path, name: &str) -> io::Result<Option<Arc<Held>>> {
-        let mut held = self.held.lock();
-        let (file, names) = &mut *held;
-        if names.get(name).is_some_and(|one| one.strong_count() > 0) {
+        let mut own = self.0.lock();
+        if own
+            .names
+            .get(name)
+            .is_some_and(|one| one.strong_count() > 0)
+        {
             return Ok(None);
         }
-        let locked = match file.upgrade() {
+        let locked = match own.file.upgrade() {
             Some(locked) => locked,
             None => match lock(database)? {
                 Some(locked) => Arc::new(locked),
                 None => return Ok(None),
             },
         };
-        *file = Arc::downgrade(&locked);
+        own.file = Arc::downgrade(&locked);
         let taken = Arc::new(Held { _file: locked });
-        names.insert(name.to_owned(), Arc::downgrade(&taken));
+        own.names.insert(name.to_owned(), Arc::downgrade(&taken));
         Ok(Some(taken))
     }
 }
