@@ -519,6 +519,14 @@ CREATE TABLE leases (
     ends_at BIGINT NOT NULL        -- by now_millis(); 0: free
 );
 
+-- Has a row while `evenkeel migrate-store` copies another database into this one. Nothing else opens it then.
+CREATE TABLE unfinished_transfer (
+    id       BIGINT PRIMARY KEY CHECK (id = 1),
+    source   TEXT COLLATE "C" NOT NULL, -- a hash of the other database's handle_key
+    next     TEXT COLLATE "C",          -- the table that is being copied; NULL once all are
+    last_key TEXT COLLATE "C"           -- the key of its last row that was copied, as JSON
+);
+
 -- Webhooks: the events that are to be sent. Triggers write them in the transaction of what they report.
 
 CREATE TABLE webhooks (

@@ -6,3 +6,11 @@ CREATE TABLE leases (
     epoch   INTEGER NOT NULL,
     ends_at INTEGER NOT NULL           -- in milliseconds since 1970 by the clock of the database; 0: free
 ) STRICT;
+
+-- Has a row while `evenkeel migrate-store` copies another database into this one. Nothing else opens it then.
+CREATE TABLE unfinished_transfer (
+    id       INTEGER PRIMARY KEY CHECK (id = 1),
+    source   TEXT NOT NULL,            -- a hash of the other database's handle_key
+    next     TEXT,                     -- the table that is being copied; NULL once all are
+    last_key TEXT                      -- the key of its last row that was copied, as JSON
+) STRICT;

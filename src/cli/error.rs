@@ -10,7 +10,7 @@ use crate::{
     logs::LogError,
     service::ServiceError,
     session::SessionError,
-    store::{BackupError, StoreError},
+    store::{BackupError, StoreError, TransferError},
 };
 
 /// Why a command failed; [`CliError::exit_code`] maps it to the exit code.
@@ -73,6 +73,15 @@ impl From<BackupError> for CliError {
             BackupError::File { path, source } => Self::File { path, source },
             BackupError::Store(error) => Self::Store(error),
             BackupError::Ended(error) => Self::Task(error),
+        }
+    }
+}
+
+impl From<TransferError> for CliError {
+    fn from(error: TransferError) -> Self {
+        match error {
+            TransferError::Store(error) => Self::Store(error),
+            other => Self::Input(other.to_string()),
         }
     }
 }

@@ -19,6 +19,7 @@ mod ingest;
 mod instances;
 mod manual;
 mod matches;
+mod migrate_store;
 mod player;
 mod progress;
 mod queue;
@@ -72,6 +73,7 @@ enum Command {
     Rebuild(rebuild::RebuildArgs),
     Backup(backup::BackupArgs),
     Check(check::CheckArgs),
+    MigrateStore(migrate_store::MigrateStoreArgs),
     Status(status::DaemonStatusArgs),
     Evaluate(evaluate::EvaluateArgs),
     Match(matches::MatchArgs),
@@ -146,6 +148,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Backup(args) => block_on(backup::run(args)).map(done),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => block_on(check::run(args)).map(done),
+        Command::MigrateStore(args) => block_on(migrate_store::run(args)).map(done),
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Match(args) => block_on(matches::run(args)).map(done),

@@ -143,7 +143,7 @@ impl Learning {
     }
 
     /// Folds all matches after the cursor.
-    async fn catch_up(
+    pub(super) async fn catch_up(
         &self,
         mut learned: Learned,
         progress: &mut impl FnMut(u64),

@@ -23,6 +23,7 @@ mod settings;
 mod standings;
 mod suspects;
 mod systems;
+mod verify;
 
 use std::sync::{
     Arc,
@@ -46,6 +47,7 @@ pub use ranks::DisplayedRank;
 pub use settings::Settings;
 pub use standings::{Facts, Standings, View};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
+pub use verify::Verified;
 
 use learned::Learned;
 

@@ -38,6 +38,14 @@ pub enum StoreError {
         /// The path or the address of the database.
         place: String,
     },
+    /// A transfer to this database has begun and not ended.
+    #[error(
+        "{place} contains only a part of another database: run `evenkeel migrate-store` again, or remove it"
+    )]
+    Unfinished {
+        /// The path or the address of the database.
+        place: String,
+    },
     /// The server is too old, or the database has another encoding than UTF-8.
     #[error("{place} cannot be used: {why}")]
     Unsuitable {

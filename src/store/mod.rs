@@ -28,6 +28,7 @@ mod players;
 pub mod postgres;
 pub mod sqlite;
 mod tickets;
+mod transfer;
 mod webhooks;
 
 use std::{fmt, path::Path, sync::Arc, time::Duration};
@@ -59,6 +60,7 @@ pub use pages::{
 pub use place::DatabasePlace;
 pub use players::{NameSeen, OperatorOverrides, Players};
 pub use tickets::{FoundMatch, Tickets};
+pub use transfer::{TableCompared, TableSum, Transfer, TransferError};
 pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
 
 /// An open database.
@@ -120,12 +122,13 @@ pub async fn open_at(
     create: bool,
     patience: Duration,
 ) -> Result<Arc<dyn Store>, StoreError> {
-    match place {
-        DatabasePlace::File(path) => open(path, create, patience).await,
-        DatabasePlace::Server(url) => Ok(Arc::new(
-            postgres::PgStore::open(url, create, patience).await?,
-        )),
+    let store = transfer::open(place, create, patience).await?;
+    if store.mark().await?.is_some() {
+        store.close().await;
+        let place = place.to_string();
+        return Err(StoreError::Unfinished { place });
     }
+    Ok(store)
 }
 
 /// Opens the SQLite database at `path`, as [`open_at`] does.
@@ -133,9 +136,7 @@ pub async fn open_at(
 /// # Errors
 /// Those of [`open_at`].
 pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Arc<dyn Store>, StoreError> {
-    Ok(Arc::new(
-        sqlite::SqliteStore::open(path, create, busy).await?,
-    ))
+    open_at(&DatabasePlace::File(path.to_owned()), create, busy).await
 }
 
 /// Finds the SQLite database at `path` for a backup or a check. It is neither changed nor migrated.

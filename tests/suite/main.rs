@@ -39,6 +39,7 @@ mod leaving;
 mod live;
 mod logs;
 mod metrics;
+mod migrate_store;
 mod mutator;
 mod old_database;
 mod openarena;

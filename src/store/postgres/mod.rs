@@ -6,6 +6,7 @@
 //! transaction of a process that has stopped in the midst of one, so that nobody waits for it.
 
 mod changes;
+mod content;
 mod leases;
 mod migrations;
 mod sequences;
@@ -31,6 +32,7 @@ pub use url::PostgresUrl;
 use write::PgWrite;
 
 use PgStore as DbStore;
+use PgWrite as DbWrite;
 
 /// The oldest version that Evenkeel is tested with.
 const OLDEST: i32 = 15;

@@ -11,8 +11,8 @@
 //!   cuts off where PostgreSQL rounds.
 //! - What only one database has is in the module of that database: sequences, views, triggers.
 //!
-//! The module that includes this folder provides `Db`, `DbConnection`, `DbPool`, `DbRow` and `DbStore`, and
-//! `snapshot`, `leases`, `sequences` and `text`.
+//! The module that includes this folder provides `Db`, `DbConnection`, `DbPool`, `DbRow`, `DbStore` and `DbWrite`,
+//! and `snapshot`, `content`, `leases`, `sequences` and `text`.
 
 mod balances;
 mod behaviour;
@@ -33,11 +33,12 @@ mod players;
 mod pools;
 mod queue_hours;
 mod tickets;
+mod transfer;
 mod values;
 mod webhooks;
 
 use super::{
-    Db, DbConnection, DbPool, DbRow, DbStore, leases, sequences, snapshot,
+    Db, DbConnection, DbPool, DbRow, DbStore, DbWrite, content, leases, sequences, snapshot,
     text::{storable, text},
 };
 use values::{int, optional_int};

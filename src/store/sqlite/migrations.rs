@@ -45,7 +45,7 @@ const FILES: [(&str, &str); 21] = [
 ];
 
 /// All migrations.
-pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+pub(in crate::store) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let all = FILES.into_iter().map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(all.collect())
 });

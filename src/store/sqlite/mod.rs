@@ -6,8 +6,9 @@
 
 mod care;
 mod changes;
+mod content;
 mod leases;
-mod migrations;
+pub(super) mod migrations;
 #[cfg(test)]
 mod plans;
 mod sequences;
@@ -53,6 +54,7 @@ const PAGE_ROWS: usize = 1_024;
 const RETRY: Duration = Duration::from_millis(10);
 
 use SqliteStore as DbStore;
+use WriteTransaction as DbWrite;
 
 /// An open SQLite database.
 #[derive(Clone, Debug)]

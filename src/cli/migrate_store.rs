@@ -1,0 +1,167 @@
+//! `evenkeel migrate-store`: transfers a database to another one.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use clap::Args;
+use comfy_table::Cell;
+
+use super::{
+    CliError, load_config,
+    progress::Progress,
+    table::{printable, table},
+};
+use crate::{
+    config::Config,
+    domain::counted,
+    learning::Verified,
+    service::Service,
+    store::{DatabasePlace, TableCompared, Transfer, postgres::PostgresUrl},
+};
+
+/// How many digits of a sum are printed.
+const DIGITS: usize = 16;
+
+/// Copy a whole database to an empty one, from SQLite to PostgreSQL or back
+///
+/// Stop all daemons first: FROM is locked until the end, and nothing in it is changed, except that an older
+/// database is first brought up to date. TO is a file that does not exist yet, or an empty PostgreSQL
+/// database; it cannot be used before everything is in it. If the command is ended in the midst of it, run it
+/// again, and it goes on. At the end it reads both sides again, compares each table by the SHA-256 of all its
+/// rows, and derives all weights from the matches of TO. Exits with 5 if something differs.
+#[derive(Debug, Args)]
+pub(super) struct MigrateStoreArgs {
+    /// The database to copy: the path of an SQLite file, or postgres://USER@HOST/DATABASE
+    #[arg(value_name = "FROM")]
+    from: String,
+    /// Where to copy it: a path or a URL, too
+    #[arg(value_name = "TO")]
+    to: String,
+    /// The configuration of the daemon, so that the weights can be compared
+    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+pub(super) async fn run(args: MigrateStoreArgs) -> Result<(), CliError> {
+    let config = load_config(args.config.as_ref())?;
+    let (from, to) = (place("FROM", &args.from)?, place("TO", &args.to)?);
+    let patience = config.store.busy_ms.duration();
+    let mut transfer = Transfer::open(&from, &to, patience).await?;
+    let total = transfer.rows().await?;
+    copy(&mut transfer, total).await?;
+    let compared = compare(&mut transfer, total).await?;
+    let mut faults: Vec<String> = compared
+        .iter()
+        .filter(|table| !table.is_equal())
+        .map(|table| format!("the table {} differs", table.table))
+        .collect();
+    print(&compared)?;
+    let changed = compared.iter().map(TableCompared::changed_texts).sum();
+    match verify(&transfer, &config).await? {
+        Verified::Equal(weights) => {
+            let weights = counted(weights, "weight");
+            writeln!(io::stdout(), "{weights} derived again from {to}: all equal")?;
+        }
+        Verified::Incomparable(why) => {
+            let out = &mut io::stdout();
+            writeln!(out, "note: {why}; they were copied, but not derived again")?;
+        }
+        Verified::Different(count, one) => faults.push(format!(
+            "{} of {to} {} not what its matches give, among them that of {}",
+            counted(count, "weight"),
+            if count == 1 { "is" } else { "are" },
+            printable(&one)
+        )),
+    }
+    if !faults.is_empty() {
+        let faults = faults.join("; ");
+        return Err(CliError::Damaged(format!(
+            "{faults}. {to} cannot be used: remove what is in it, and begin again"
+        )));
+    }
+    finish(transfer, changed).await?;
+    writeln!(io::stdout(), "{to} has all that is in {from}")?;
+    Ok(())
+}
+
+/// The place that an argument names.
+fn place(name: &str, text: &str) -> Result<DatabasePlace, CliError> {
+    match text.contains("://") {
+        false => Ok(DatabasePlace::File(text.into())),
+        true => match PostgresUrl::parse(text) {
+            Ok(url) => Ok(DatabasePlace::Server(url)),
+            Err(why) => Err(CliError::Input(format!("{name} {why}"))),
+        },
+    }
+}
+
+async fn copy(transfer: &mut Transfer, total: u64) -> Result<(), CliError> {
+    let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} rows copied, {eta} to go");
+    let mut done = 0;
+    let copied = transfer.copy(|rows| {
+        done += rows;
+        progress.set(done);
+    });
+    let copied = copied.await;
+    progress.done();
+    Ok(copied?)
+}
+
+async fn compare(transfer: &mut Transfer, total: u64) -> Result<Vec<TableCompared>, CliError> {
+    let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} rows compared, {eta} to go");
+    let mut done = 0;
+    let compared = transfer.compare(|rows| {
+        done += rows;
+        progress.set(done);
+    });
+    let compared = compared.await;
+    progress.done();
+    Ok(compared?)
+}
+
+/// Derives all weights from the matches of the target, and compares them with those that were copied.
+async fn verify(transfer: &Transfer, config: &Config) -> Result<Verified, CliError> {
+    let service = Service::open(transfer.target(), config.service())?;
+    let (matches, _) = service.store().extent().await?;
+    let total = u64::try_from(matches).unwrap_or(0);
+    let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go");
+    let verified = service.learning().verify(|done| progress.set(done)).await;
+    progress.done();
+    Ok(verified?)
+}
+
+fn print(compared: &[TableCompared]) -> Result<(), CliError> {
+    let mut shown = table(&["table", ">rows", ">rows in TO", "sum of SHA-256", ""]);
+    for one in compared {
+        let digits = |sum: String| sum.chars().take(DIGITS).collect::<String>();
+        let (source, target) = (one.source.to_string(), one.target.to_string());
+        let result = match one.is_equal() {
+            true => "equal".to_owned(),
+            false => format!("TO has {}", digits(target)),
+        };
+        shown.add_row([
+            Cell::new(one.table),
+            Cell::new(one.source.rows),
+            Cell::new(one.target.rows),
+            Cell::new(digits(source)),
+            Cell::new(result),
+        ]);
+    }
+    writeln!(io::stdout(), "{shown}")?;
+    Ok(())
+}
+
+/// Makes the target usable.
+async fn finish(transfer: Transfer, changed: u64) -> Result<(), CliError> {
+    if changed > 0 {
+        let texts = counted(changed, "text");
+        writeln!(
+            io::stdout(),
+            "note: {texts} with the character NUL, which PostgreSQL does not store, have U+FFFD instead; the \
+             weights are derived again at the next start"
+        )?;
+    }
+    Ok(transfer.finish(changed > 0).await?)
+}

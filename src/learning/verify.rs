@@ -1,0 +1,113 @@
+//! Compares the weights in the database with those that its matches give, and writes nothing.
+
+use std::collections::BTreeMap;
+
+use super::{Learning, LearningError, learned::Learned};
+use crate::{domain::Kind, store::WeightRow};
+
+/// What came of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verified {
+    /// All weights are those of the matches, to the last bit; their number.
+    Equal(usize),
+    /// Some are not: how many, and one of them with its ruleset.
+    Different(usize, String),
+    /// They cannot be compared, because none have been derived yet, matches have come since, or another
+    /// configuration was used.
+    Incomparable(&'static str),
+}
+
+impl Learning {
+    /// Folds all matches, and compares the weights with those in the database. `progress` gets the number of
+    /// matches done.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn verify(&self, mut progress: impl FnMut(u64)) -> Result<Verified, LearningError> {
+        let overrides = self.store.overrides().await?;
+        let (matches, _) = self.store.extent().await?;
+        match self.store.derived_from().await? {
+            None => return Ok(Verified::Incomparable("no weights have been derived yet")),
+            Some(from) if from.settings != self.key(&overrides) => {
+                let why = "the weights were derived with another configuration or another version";
+                return Ok(Verified::Incomparable(why));
+            }
+            Some(from) if from.matches != matches => {
+                let why = "matches have come since the weights were derived";
+                return Ok(Verified::Incomparable(why));
+            }
+            Some(_) => {}
+        }
+        let nothing = Learned::nothing(&self.settings, &overrides)?;
+        let learned = self.catch_up(nothing, &mut progress).await?;
+        let derived = learned.knowledge.rows();
+        Ok(compare(&derived, &self.stored_weights().await?))
+    }
+
+    async fn stored_weights(&self) -> Result<Vec<WeightRow>, LearningError> {
+        let mut rows = Vec::new();
+        for ruleset in self.store.rulesets().await? {
+            for kind in [Kind::Human, Kind::Bot] {
+                rows.extend(self.store.weights(&ruleset, kind).await?);
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// Compares two sets of weights. Numbers that are equal have the same bits: none is NaN, and -0 counts as 0,
+/// as SQLite stores it.
+fn compare(derived: &[WeightRow], stored: &[WeightRow]) -> Verified {
+    let by_key = |rows: &'_ [WeightRow]| -> BTreeMap<_, WeightRow> {
+        let rows = rows.iter().cloned();
+        rows.map(|row| ((row.ruleset.clone(), row.key.clone()), row))
+            .collect()
+    };
+    let (derived, stored) = (by_key(derived), by_key(stored));
+    let missing = derived.keys().filter(|key| !stored.contains_key(key));
+    let other = stored
+        .iter()
+        .filter(|(key, row)| derived.get(key) != Some(row));
+    let mut different = missing.chain(other.map(|(key, _)| key));
+    match different.next() {
+        None => Verified::Equal(derived.len()),
+        Some((ruleset, player)) => {
+            let one = format!("{} in {ruleset}", player.id);
+            Verified::Different(1 + different.count(), one)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{PlayerKey, RoleWeights, Timestamp};
+
+    fn row(player: &str, weight: f64) -> WeightRow {
+        let (kind, id) = (Kind::Human, player.to_owned());
+        WeightRow {
+            ruleset: "ctf".into(),
+            key: PlayerKey { kind, id },
+            name: player.into(),
+            weight,
+            deviation: 1.0,
+            rank: None,
+            roles: RoleWeights::default(),
+            games: 1,
+            last_seen: Timestamp(0),
+        }
+    }
+
+    #[test]
+    fn a_weight_that_differs_in_its_last_bit_is_found() {
+        let both = [row("ann", 50.5), row("bob", 49.5)];
+        let swapped = [both[1].clone(), both[0].clone()];
+        assert_eq!(compare(&both, &swapped), Verified::Equal(2));
+        let ann = |count| Verified::Different(count, "ann in ctf".to_owned());
+        let close = [row("ann", 50.5_f64.next_up()), both[1].clone()];
+        assert_eq!(compare(&both, &close), ann(1));
+        assert_eq!(compare(&both, &both[1..]), ann(1));
+        assert_eq!(compare(&both[1..], &both), ann(1));
+        assert_eq!(compare(&both, &[]), ann(2));
+    }
+}

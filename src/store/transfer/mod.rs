@@ -1,0 +1,299 @@
+//! Transfers a whole database to another one, of the same kind or of the other.
+//!
+//! The source is locked against all writers until the end, and the target must be empty. Rows are copied in
+//! batches, table after table, in an order in which no row refers to one that is not there yet. Each batch is a
+//! transaction of the target, with a mark of how far the transfer is: one that was killed goes on from there.
+//! While the target has the mark, nothing else can open it. At the end, both sides are read again and compared.
+
+mod columns;
+mod content;
+mod error;
+mod progress;
+mod sums;
+mod tables;
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use futures_util::TryStreamExt;
+
+pub use error::TransferError;
+pub use sums::{TableCompared, TableSum};
+
+pub(super) use columns::{Column, ColumnKind, Value};
+pub(super) use content::{Claim, Content, Locked, Rows};
+pub(super) use progress::TransferMark;
+pub(super) use tables::Table;
+
+use super::{DatabasePlace, Store, StoreError, postgres::PgStore, sqlite::SqliteStore};
+use tables::{FROM_THE_BEGINNING, NUMBERED, TABLES};
+
+/// How many rows are written in one transaction, unless they are large.
+const BATCH_ROWS: usize = 10_000;
+/// After how many bytes of text a transaction has enough rows.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// A transfer that has begun. The source is locked until this is dropped.
+pub struct Transfer {
+    from: Arc<dyn Content>,
+    to: Arc<dyn Content>,
+    source: Box<dyn Locked>,
+    mark: TransferMark,
+    batch: usize,
+    places: [String; 2],
+    /// They keep daemons from using the two databases.
+    _claims: [Claim; 2],
+}
+
+impl std::fmt::Debug for Transfer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Transfer({} -> {})", self.places[0], self.places[1])
+    }
+}
+
+impl Transfer {
+    /// Opens both databases, creates the target if it is a file that does not exist, and locks the source.
+    /// `patience` is how long other processes are waited for.
+    ///
+    /// # Errors
+    /// Fails if a daemon uses one of the databases, the target is not empty and not a part of this source, or
+    /// a database does.
+    pub async fn open(
+        from: &DatabasePlace,
+        to: &DatabasePlace,
+        patience: Duration,
+    ) -> Result<Self, TransferError> {
+        if is_one(from, to) {
+            return Err(TransferError::Same);
+        }
+        let source_store = open(from, false, patience).await?;
+        let claim = claim(&*source_store, from).await?;
+        if source_store.mark().await?.is_some() {
+            let place = from.to_string();
+            return Err(StoreError::Unfinished { place }.into());
+        }
+        let target = open(to, true, patience).await?;
+        let claims = [claim, self::claim(&*target, to).await?];
+        let mut source = source_store.lock().await?;
+        let identity = source.identity().await?;
+        let mark = match target.mark().await? {
+            Some(mark) if mark.source == identity => mark,
+            Some(_) => {
+                let place = to.to_string();
+                return Err(TransferError::OtherSource { place });
+            }
+            None => begin(&*target, to, identity).await?,
+        };
+        Ok(Self {
+            from: source_store,
+            to: target,
+            source,
+            mark,
+            batch: BATCH_ROWS,
+            places: [from.to_string(), to.to_string()],
+            _claims: claims,
+        })
+    }
+
+    /// The same transfer with another number of rows in each transaction.
+    #[must_use]
+    pub fn with_batches_of(mut self, rows: usize) -> Self {
+        self.batch = rows.max(1);
+        self
+    }
+
+    /// The database that is written. It must not be changed by others before [`finish`](Self::finish).
+    pub fn target(&self) -> Arc<dyn Store> {
+        self.to.clone()
+    }
+
+    /// The number of rows of the source.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn rows(&mut self) -> Result<u64, TransferError> {
+        let mut rows = 0;
+        for table in &TABLES {
+            rows += self.source.count(table.name).await?;
+        }
+        Ok(rows)
+    }
+
+    /// Copies all rows that are not in the target yet. `progress` gets the number of rows of each batch, once
+    /// it is on disk.
+    ///
+    /// # Errors
+    /// Fails if a database does, or if the target cannot contain a row. A later call goes on.
+    pub async fn copy(&mut self, mut progress: impl FnMut(u64)) -> Result<(), TransferError> {
+        while let Some(at) = self.mark.next.clone() {
+            let Some(number) = TABLES.iter().position(|table| table.name == at) else {
+                let place = self.places[1].clone();
+                return Err(TransferError::OtherSource { place });
+            };
+            self.copy_table(number, &mut progress).await?;
+        }
+        Ok(())
+    }
+
+    async fn copy_table(
+        &mut self,
+        number: usize,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<(), TransferError> {
+        let table = &TABLES[number];
+        let columns = self.source.columns(table.name).await?;
+        let key = columns::positions(&columns, table.key)?;
+        let mut after = self.mark.last_key.clone();
+        let mut rows = self.source.rows(table, &columns, after.as_deref());
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        loop {
+            let row = rows.try_next().await?;
+            let is_last = row.is_none();
+            if let Some(mut row) = row {
+                after = Some(key.iter().map(|&at| row[at].clone()).collect());
+                row.iter_mut().for_each(|value| self.to.fit(value));
+                bytes += row.iter().map(Value::len).sum::<usize>();
+                batch.push(row);
+            }
+            if is_last || batch.len() >= self.batch || bytes >= BATCH_BYTES {
+                match is_last {
+                    true => self
+                        .mark
+                        .begin(TABLES.get(number + 1).map(|next| next.name)),
+                    false => self.mark.last_key.clone_from(&after),
+                }
+                write(&*self.to, table, &columns, &batch, &self.mark).await?;
+                progress(batch.len() as u64);
+                (batch, bytes) = (Vec::new(), 0);
+            }
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives new rows of the target numbers that no row of the source had, reads both sides, and returns what
+    /// each table contains.
+    ///
+    /// # Errors
+    /// Fails if a database does.
+    pub async fn compare(
+        &mut self,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Vec<TableCompared>, TransferError> {
+        let mut target = self.to.lock().await?;
+        for (table, column) in NUMBERED {
+            let last = self.source.last_number(table, column).await?;
+            target.set_last_number(table, column, last).await?;
+        }
+        target.commit().await?;
+        let mut target = self.to.lock().await?;
+        let fit = |value: &mut Value| {
+            self.from.fit(value);
+            self.to.fit(value);
+        };
+        let mut compared = Vec::with_capacity(TABLES.len());
+        for table in &TABLES {
+            let source = sums::sum(&mut *self.source, table, &fit).await?;
+            progress(source.rows);
+            compared.push(TableCompared {
+                table: table.name,
+                source,
+                target: sums::sum(&mut *target, table, &fit).await?,
+            });
+        }
+        Ok(compared)
+    }
+
+    /// Ends the transfer: the target can be used from now on. With `derive_again`, its weights are derived
+    /// again when it is first used.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn finish(self, derive_again: bool) -> Result<(), TransferError> {
+        let mut target = self.to.lock().await?;
+        if derive_again {
+            target.clear("derived_checkpoint").await?;
+            target.clear("derived_from").await?;
+        }
+        target.set_mark(None).await?;
+        target.commit().await?;
+        self.to.close().await;
+        drop(self.source);
+        self.from.close().await;
+        Ok(())
+    }
+}
+
+/// Opens a database, also if a transfer to it is not finished.
+pub(super) async fn open(
+    place: &DatabasePlace,
+    create: bool,
+    patience: Duration,
+) -> Result<Arc<dyn Content>, StoreError> {
+    Ok(match place {
+        DatabasePlace::File(path) => Arc::new(SqliteStore::open(path, create, patience).await?),
+        DatabasePlace::Server(url) => Arc::new(PgStore::open(url, create, patience).await?),
+    })
+}
+
+/// Whether both places are one. For servers, this is only noticed if they have the same name.
+fn is_one(from: &DatabasePlace, to: &DatabasePlace) -> bool {
+    match (from, to) {
+        (DatabasePlace::File(from), DatabasePlace::File(to)) => {
+            let file = |path: &Path| path.canonicalize().ok();
+            file(from).is_some_and(|path| file(to) == Some(path))
+        }
+        _ => from.to_string() == to.to_string(),
+    }
+}
+
+async fn claim(store: &dyn Content, place: &DatabasePlace) -> Result<Claim, TransferError> {
+    let claim = store.claim().await?;
+    claim.ok_or_else(|| TransferError::InUse {
+        place: place.to_string(),
+    })
+}
+
+/// Marks an empty target.
+async fn begin(
+    target: &dyn Content,
+    place: &DatabasePlace,
+    source: String,
+) -> Result<TransferMark, TransferError> {
+    let mut locked = target.lock().await?;
+    for table in &TABLES {
+        if FROM_THE_BEGINNING.contains(&table.name) {
+            locked.clear(table.name).await?;
+        } else if locked.count(table.name).await? > 0 {
+            return Err(TransferError::NotEmpty {
+                place: place.to_string(),
+                table: table.name,
+            });
+        }
+    }
+    let mut mark = TransferMark {
+        source,
+        next: None,
+        last_key: None,
+    };
+    mark.begin(Some(TABLES[0].name));
+    locked.set_mark(Some(&mark)).await?;
+    locked.commit().await?;
+    Ok(mark)
+}
+
+/// Writes a batch and the new mark in one transaction.
+async fn write(
+    target: &dyn Content,
+    table: &Table,
+    columns: &[Column],
+    rows: &[Vec<Value>],
+    mark: &TransferMark,
+) -> Result<(), TransferError> {
+    let mut locked = target.lock().await?;
+    let own = locked.columns(table.name).await?;
+    columns::check_alike(table.name, columns, &own)?;
+    locked.insert(table.name, &own, rows).await?;
+    locked.set_mark(Some(mark)).await?;
+    Ok(locked.commit().await?)
+}

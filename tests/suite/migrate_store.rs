@@ -1,0 +1,496 @@
+//! `evenkeel migrate-store`: everything arrives, a transfer that was killed goes on, and nothing that is not
+//! whole is used.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use evenkeel::{
+    domain::Kind,
+    store::{self, DatabasePlace, Recorded, Store, Transfer, TransferError, WeightRow},
+};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
+use tempfile::TempDir;
+
+use crate::common::{
+    self, game,
+    hostile::ingest_season,
+    postgres::Server,
+    process::{Process, evenkeel, wait},
+};
+
+/// What matches and operators may contain besides the season of bots; the weights depend on it.
+const MATCHES: &str = "
+    INSERT INTO match_mutators VALUES (2, 'Ω ''odd'' \"mutator\"');
+    INSERT INTO match_mutators VALUES (2, '');
+    INSERT INTO roles VALUES (2, 0, 'commander', 0, 0.1), (2, 0, '', 1, 0), (2, 1, 'commander', 1, 1);
+    INSERT INTO match_halves VALUES (zeroblob(16), 1), (x'ffffffffffffffffffffffffffffffff', 2);
+    INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
+    INSERT INTO match_games VALUES (-9223372036854775808, 1), (9223372036854775807, 2);
+    INSERT INTO voided_fingerprints SELECT fingerprint FROM matches WHERE id = 3;
+    INSERT INTO voided_fingerprints VALUES (zeroblob(16));
+    INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge'), ('human', 'gone', 'never seen');
+    INSERT INTO pinned_weights VALUES ('bot', 'Major', 61.3), ('human', ' ', 0);
+    INSERT INTO start_weights VALUES ('bot', 'Skelebot', 33.3, 1), ('human', 'line\nbreak', 100, 0);
+    INSERT INTO hidden_players VALUES ('bot', 'Ayumi'), ('human', '🏳️‍🌈');
+    UPDATE player_changes SET changes = 41, forgotten = 7;
+    UPDATE behaviour_changes SET changes = 9223372036854775807";
+
+/// What the weights do not depend on, with the values that are hardest to store.
+const REST: &str = "
+    INSERT INTO systems_report VALUES (1, 'key', 60, 1790000000000, '{}');
+    INSERT INTO decisions (id, made_at, server, ruleset, game, match_id, kind, seed, chance, decision) VALUES
+        (5, 1, 's', 'r', -1, 1, 'balance', '18446744073709551615', 0.1, '{\"a\":\"\\u0000\"}'),
+        (900, 2, '', '', 0, NULL, 'place', '0', NULL, '');
+    DELETE FROM decisions WHERE id = 900;
+    INSERT INTO predictions VALUES (1, 0.30000000000000004, NULL), (2, 1, 'ctf');
+    INSERT INTO behaviour VALUES ('ann', '', 20000, 5, -0.0, 1, 0), ('ann', '*', -1, 0, 1e308, 9, 9),
+        ('bob', 'server', 0, 0, 5e-324, 0, 0), ('cid', 'server', 0, 0, 9e999, 0, 0), ('', '', 0, 0, -9e999, 0, 0);
+    INSERT INTO tickets VALUES
+        (1, 'web', 't1', 'duel', '[\"ann\"]', '{}', 1, 'queued', NULL, '', 1, 0),
+        (2, 'web', 't2', 'duel', '[\"bob\"]', '{}', 1, 'matched', 7, 'why', 1, 1),
+        (9223372036854775807, '', '', '', '', '', -9223372036854775808, 'expired', NULL, '', 0, 1);
+    INSERT INTO pools VALUES (7, 'duel', '{}', '1', 2, '0.2', 3, '1-2',
+        replace(hex(zeroblob(300000)), '00', 'ä'), NULL), (8, '', '', '', 0, '', 0, '', '', '');
+    INSERT INTO formed_matches VALUES
+        (7, 'duel', 1, 'm', NULL, 0.1, 0.7, '1', 1, 2, 3, 7, '[\"a\"]', 'r', NULL),
+        (8, 'duel', 1, NULL, 'map', -1.5, NULL, '1', 1, 2, NULL, NULL, '[]', '', 1);
+    INSERT INTO formed_seats VALUES (7, 0, 0, 1, 'ann', 1, 0), (7, 1, 1, 2, 'bob', 0, 1);
+    INSERT INTO queue_hours VALUES ('duel', 495000, 1, 2, 3, 4, 5, 6, 0.1), ('', -1, 0, 0, 0, 0, 0, 0, 0);
+    INSERT INTO hosted_matches VALUES
+        (7, 'duel', 'playing', 1, 2, 'one', 'host:1', -5, 1, '', '{}', NULL, 3, '{}', '{}', '[]', '[]'),
+        (8, 'duel', 'failed', 1, 2, NULL, NULL, NULL, 0, 'none', '', 9, NULL, '', '', NULL, '[\"ann\"]');
+    INSERT INTO owed_closes VALUES ('one', 7, ''), ('one', 8, 'why');
+    INSERT INTO instances VALUES ('one', 'host:1', 'eu', 2, '[]', '[]', 0.25, 1, NULL, 5, 1),
+        ('', '', NULL, 0, '', '', 0, 0, 0, 0, 0);
+    INSERT INTO webhook_events VALUES (20, 'evt_a', 'hosted', 7, 5, 'host:1'), (30, 'evt_b', 'formed', 8, 6, NULL);
+    INSERT INTO webhooks VALUES ('site', 'formed hosted recorded', 20, 3, 4, 5, 6, 'refused'),
+        ('', '', 0, 0, 0, 0, NULL, NULL);
+    DELETE FROM matches WHERE id = (SELECT max(id) FROM matches)";
+
+/// Derived tables that are empty by the default configuration.
+const DERIVED: &str = "
+    INSERT INTO seasons VALUES (-1, ''), (9223372036854775807, '2026-11-22 17:00');
+    INSERT INTO divisions VALUES (200, 'odd', 0, 1)";
+
+/// An SQLite database with matches, and with what operators have decided about them.
+async fn full(folder: &Path) -> PathBuf {
+    ingest_season(folder);
+    let path = folder.join("evenkeel.db");
+    common::sql(&path, MATCHES).await;
+    let rebuilt = evenkeel(folder).arg("rebuild").output().unwrap();
+    assert!(rebuilt.status.success(), "{rebuilt:?}");
+    path
+}
+
+/// Runs `evenkeel migrate-store`; returns the exit code, stdout and stderr.
+fn migrate(folder: &Path, from: &str, to: &str) -> (i32, String, String) {
+    let mut command = evenkeel(folder);
+    let output = command.args(["migrate-store", from, to]).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap();
+    (code, text(output.stdout), text(output.stderr))
+}
+
+/// Every row of every table of an SQLite database, but for what is about its daemons.
+async fn content(path: &Path) -> BTreeMap<String, Vec<String>> {
+    let url = format!("sqlite:{}", path.display());
+    let mut database = SqliteConnection::connect(&url).await.unwrap();
+    let columns = "SELECT t.name, group_concat('quote(' || c.name || ')', ' || '','' || ' ORDER BY c.name)
+         FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+         WHERE t.type = 'table' AND t.name NOT IN ('_sqlx_migrations', 'leases', 'unfinished_transfer')
+         GROUP BY t.name";
+    let tables: Vec<(String, String)> = sqlx::query_as(columns)
+        .fetch_all(&mut database)
+        .await
+        .unwrap();
+    let mut content = BTreeMap::new();
+    for (table, columns) in tables {
+        let rows = AssertSqlSafe(format!("SELECT {columns} FROM {table} ORDER BY 1"));
+        let rows = sqlx::query_scalar(rows).fetch_all(&mut database).await;
+        content.insert(table, rows.unwrap());
+    }
+    database.close().await.unwrap();
+    content
+}
+
+async fn weights(store: &dyn Store) -> Vec<WeightRow> {
+    let mut rows = Vec::new();
+    for ruleset in store.rulesets().await.unwrap() {
+        for kind in [Kind::Human, Kind::Bot] {
+            rows.extend(store.weights(&ruleset, kind).await.unwrap());
+        }
+    }
+    rows
+}
+
+#[tokio::test]
+async fn there_and_back_every_row_arrives() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let path = full(folder.path()).await;
+    common::sql(&path, REST).await;
+    // Deleting a match has made the derived tables old.
+    let rebuilt = evenkeel(folder.path()).arg("rebuild").output().unwrap();
+    assert!(rebuilt.status.success(), "{rebuilt:?}");
+    common::sql(&path, DERIVED).await;
+    let before = content(&path).await;
+    for (table, rows) in &before {
+        assert!(!rows.is_empty(), "{table} is empty, and not tested");
+    }
+
+    let name = server.unused_name();
+    server.create(&name).await;
+    let url = server.url(&name);
+    let (code, out, err) = migrate(folder.path(), "evenkeel.db", &url);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let equal = out.lines().filter(|line| line.contains("┆ equal")).count();
+    assert_eq!(equal, before.len() - 1, "all but sqlite_sequence: {out}");
+    assert!(out.contains("weights derived again from postgres"), "{out}");
+    assert!(out.contains(": all equal"), "{out}");
+
+    let here = store::open(&path, false, common::BUSY).await.unwrap();
+    let patience = Duration::from_secs(20);
+    let there = store::open_at(&server.place(&name), false, patience).await;
+    let there = there.unwrap();
+    let expected = weights(&*here).await;
+    assert!(expected.len() > 10, "{}", expected.len());
+    assert_eq!(weights(&*there).await, expected);
+    here.close().await;
+    there.close().await;
+
+    let (code, out, err) = migrate(folder.path(), &url, "back.db");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let back = folder.path().join("back.db");
+    let after = content(&back).await;
+    for (table, rows) in &before {
+        assert_eq!(&after[table], rows, "{table}");
+    }
+    assert_eq!(after.len(), before.len());
+
+    // The number of the match that was deleted is not given again, here or there.
+    let last: i64 = before["sqlite_sequence"]
+        .iter()
+        .find_map(|row| row.strip_prefix("'matches',")?.parse().ok())
+        .unwrap();
+    for place in [DatabasePlace::File(back), server.place(&name)] {
+        let store = store::open_at(&place, false, patience).await.unwrap();
+        let record = game(5, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
+        let recorded = store.record(&record).await.unwrap();
+        assert_eq!(recorded, Recorded::New(last + 1));
+        store.close().await;
+    }
+}
+
+/// Makes a PostgreSQL database into which a process was copying the tickets when it was killed.
+async fn killed_in_the_midst(server: &Server, folder: &Path) -> String {
+    let name = server.unused_name();
+    server.create(&name).await;
+    let store = store::open_at(&server.place(&name), true, Duration::from_secs(20)).await;
+    store.unwrap().close().await;
+    let mut lock = server.connect(&name).await;
+    for statement in ["BEGIN", "LOCK TABLE tickets IN SHARE MODE"] {
+        sqlx::query(statement).execute(&mut lock).await.unwrap();
+    }
+    let url = server.url(&name);
+    let mut command = evenkeel(folder);
+    command.args(["migrate-store", "evenkeel.db", &url]);
+    command.env("EVENKEEL_STORE_BUSY_MS", "60000");
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let mut watcher = server.connect(&name).await;
+    common::until(async || next(&mut watcher).await.as_deref() == Some("tickets")).await;
+    child.kill().unwrap();
+    wait(&mut child);
+    lock.close().await.unwrap();
+    url
+}
+
+async fn next(database: &mut PgConnection) -> Option<String> {
+    let next = sqlx::query_scalar("SELECT next FROM unfinished_transfer");
+    let next: Option<Option<String>> = next.fetch_optional(database).await.unwrap();
+    next.flatten()
+}
+
+#[tokio::test]
+async fn a_transfer_that_was_killed_goes_on() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let path = full(folder.path()).await;
+    common::sql(&path, REST).await;
+    let url = killed_in_the_midst(server, folder.path()).await;
+
+    // Nobody uses what is not whole.
+    let mut command = evenkeel(folder.path());
+    command.arg("weights").env("EVENKEEL_STORE_URL", &url);
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{errors}");
+    assert!(
+        errors.contains("contains only a part of another database"),
+        "{errors}"
+    );
+    let (code, _, err) = migrate(folder.path(), &url, "other.db");
+    assert_eq!(code, 5, "{err}");
+    assert!(
+        err.contains("contains only a part of another database"),
+        "{err}"
+    );
+    // Nothing of another database is added.
+    let other = folder.path().join("other.db");
+    store::open(&other, true, common::BUSY)
+        .await
+        .unwrap()
+        .close()
+        .await;
+    let (code, _, err) = migrate(folder.path(), "other.db", &url);
+    assert_eq!(code, 4, "{err}");
+    assert!(
+        err.contains("contains a part of another database than this one"),
+        "{err}"
+    );
+
+    let (code, out, err) = migrate(folder.path(), "evenkeel.db", &url);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let (code, _, err) = migrate(folder.path(), &url, "back.db");
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(
+        content(&folder.path().join("back.db")).await,
+        content(&path).await
+    );
+    let (code, _, err) = migrate(folder.path(), "evenkeel.db", &url);
+    assert_eq!(code, 4, "{err}");
+    assert!(
+        err.contains("is not empty: its table matches has rows"),
+        "{err}"
+    );
+}
+
+#[tokio::test]
+async fn a_source_that_changes_meanwhile_is_noticed() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let path = full(folder.path()).await;
+    common::sql(&path, REST).await;
+    let url = killed_in_the_midst(server, folder.path()).await;
+    common::sql(
+        &path,
+        "UPDATE match_teams SET score = 3.0000000000000004 WHERE match_id = 4 AND team = 1",
+    )
+    .await;
+    for _ in 0..2 {
+        let (code, out, err) = migrate(folder.path(), "evenkeel.db", &url);
+        assert_eq!(code, 5, "{err}");
+        assert!(err.contains("the table match_teams differs"), "{err}");
+        assert!(err.contains("cannot be used"), "{err}");
+        let other: Vec<&str> = out
+            .lines()
+            .filter(|line| line.contains("TO has "))
+            .collect();
+        assert_eq!(other.len(), 1, "{out}");
+        assert!(other[0].contains("match_teams"), "{out}");
+    }
+}
+
+/// Copies in transactions of a few rows, of which 1, then 2, 4, 8, … succeed before the task ends.
+async fn transfer_in_pieces(from: &DatabasePlace, to: &DatabasePlace) -> usize {
+    let patience = Duration::from_secs(20);
+    for pieces in 0.. {
+        let transfer = Transfer::open(from, to, patience).await.unwrap();
+        let mut transfer = transfer.with_batches_of(100);
+        let task = tokio::spawn(async move {
+            let mut left = 1_usize << pieces;
+            let copied = transfer.copy(|_| {
+                left -= 1;
+                assert!(left > 0, "this is where it ends");
+            });
+            copied.await.unwrap();
+            transfer
+        });
+        if let Ok(mut transfer) = task.await {
+            let compared = transfer.compare(|_| ()).await.unwrap();
+            let unequal = compared.iter().filter(|table| !table.is_equal());
+            assert_eq!(unequal.count(), 0, "{compared:?}");
+            transfer.finish(false).await.unwrap();
+            return pieces;
+        }
+    }
+    unreachable!()
+}
+
+#[tokio::test]
+async fn in_pieces_it_is_the_same() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let path = full(folder.path()).await;
+    common::sql(&path, REST).await;
+    let name = server.unused_name();
+    server.create(&name).await;
+    let (one, two) = (DatabasePlace::File(path.clone()), server.place(&name));
+    let back = folder.path().join("back.db");
+    let pieces = transfer_in_pieces(&one, &two).await;
+    assert!(pieces >= 5, "{pieces}");
+    let pieces = transfer_in_pieces(&two, &DatabasePlace::File(back.clone())).await;
+    assert!(pieces >= 5, "{pieces}");
+    assert_eq!(content(&back).await, content(&path).await);
+}
+
+/// How many leases have ever been taken.
+const TAKEN: &str = "SELECT count(*) FROM leases";
+
+#[tokio::test]
+async fn a_file_that_a_daemon_uses_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let _daemon = Process::start(folder.path());
+    let url = format!("sqlite:{}", folder.path().join("evenkeel.db").display());
+    let mut database = SqliteConnection::connect(&url).await.unwrap();
+    common::until(async || {
+        let taken = sqlx::query_scalar::<_, i64>(TAKEN)
+            .fetch_one(&mut database)
+            .await;
+        taken.unwrap() > 0
+    })
+    .await;
+    let other = folder.path().join("other.db");
+    store::open(&other, true, common::BUSY)
+        .await
+        .unwrap()
+        .close()
+        .await;
+    for (from, to) in [("evenkeel.db", "new.db"), ("other.db", "evenkeel.db")] {
+        let (code, _, err) = migrate(folder.path(), from, to);
+        assert_eq!(code, 4, "{err}");
+        assert!(err.contains("a daemon uses evenkeel.db: stop it"), "{err}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_a_daemon_uses_is_left_alone() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let name = server.unused_name();
+    server.create(&name).await;
+    let url = server.url(&name);
+    let _daemon = Process::start_with(folder.path(), &[("EVENKEEL_STORE_URL", &url)]);
+    let mut database = server.connect(&name).await;
+    common::until(async || {
+        let taken = sqlx::query_scalar::<_, i64>(TAKEN)
+            .fetch_one(&mut database)
+            .await;
+        taken.unwrap() > 0
+    })
+    .await;
+    let other = folder.path().join("other.db");
+    store::open(&other, true, common::BUSY)
+        .await
+        .unwrap()
+        .close()
+        .await;
+    for (from, to) in [(url.as_str(), "new.db"), ("other.db", url.as_str())] {
+        let (code, _, err) = migrate(folder.path(), from, to);
+        assert_eq!(code, 4, "{err}");
+        assert!(err.contains("a daemon uses postgres://"), "{err}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_transfer_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("one.db");
+    store::open(&path, true, common::BUSY)
+        .await
+        .unwrap()
+        .close()
+        .await;
+    for (from, to, code, why) in [
+        ("none.db", "new.db", 5, "there is no database at none.db"),
+        (
+            "one.db",
+            "mysql://host/name",
+            4,
+            "TO must begin with postgres://",
+        ),
+        (
+            "postgres://ann:sesame@host",
+            "one.db",
+            4,
+            "FROM must name a database",
+        ),
+        ("one.db", "one.db", 4, "FROM and TO are the same database"),
+        ("one.db", "./one.db", 4, "FROM and TO are the same database"),
+    ] {
+        let (found, _, err) = migrate(folder.path(), from, to);
+        assert_eq!(found, code, "{err}");
+        assert!(err.contains(why), "{err}");
+        assert!(!err.contains("sesame"), "{err}");
+    }
+    assert!(!folder.path().join("new.db").exists());
+    // Nothing is in it: it can be copied all the same.
+    let (code, out, err) = migrate(folder.path(), "one.db", "two.db");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("no weights have been derived yet"), "{out}");
+    let two = DatabasePlace::File(folder.path().join("two.db"));
+    let again = Transfer::open(&DatabasePlace::File(path), &two, common::BUSY).await;
+    assert!(
+        matches!(again, Ok(_) | Err(TransferError::NotEmpty { .. })),
+        "{again:?}"
+    );
+}
+
+#[tokio::test]
+async fn names_that_postgresql_cannot_store_are_replaced() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("evenkeel.db");
+    let store = store::open(&path, true, common::BUSY).await.unwrap();
+    for minute in 0..6 {
+        let teams = [(Kind::Human, "a\0b"), (Kind::Human, "ann")];
+        let record = game(20 * minute, &teams[..1], &teams[1..], [2.0, 1.0]);
+        store.record(&record).await.unwrap();
+    }
+    store.close().await;
+    let rebuild = |url: Option<&str>| {
+        let mut command = evenkeel(folder.path());
+        if let Some(url) = url {
+            command.env("EVENKEEL_STORE_URL", url);
+        }
+        let output = command.arg("rebuild").output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    };
+    rebuild(None);
+    let name = server.unused_name();
+    server.create(&name).await;
+    let url = server.url(&name);
+    let (code, out, err) = migrate(folder.path(), "evenkeel.db", &url);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(
+        out.contains("with the character NUL, which PostgreSQL does not store"),
+        "{out}"
+    );
+    assert!(out.contains(": all equal"), "{out}");
+    rebuild(Some(&url));
+    let here = store::open(&path, false, common::BUSY).await.unwrap();
+    let there = store::open_at(&server.place(&name), false, Duration::from_secs(20)).await;
+    let (here, there) = (weights(&*here).await, weights(&*there.unwrap()).await);
+    let bits = |rows: &[WeightRow]| -> Vec<(String, u64)> {
+        let key = |row: &WeightRow| row.key.id.replace('\0', "\u{fffd}");
+        let rows = rows.iter();
+        rows.map(|row| (key(row), row.weight.to_bits())).collect()
+    };
+    assert_eq!(bits(&here), bits(&there));
+    assert_eq!(here.len(), 2);
+}
