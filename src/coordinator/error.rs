@@ -1,7 +1,9 @@
 //! The errors of events: an instance has sent what its matches do not allow.
 
+use serde::{Deserialize, Serialize};
+
 /// Why an event was refused. It has changed nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum HostRefused {
     /// There are as many instances as the daemon allows.
     #[error("there are too many instances")]

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::Instance;
 use crate::domain::{MatchId, Timestamp};
 
@@ -66,7 +68,7 @@ impl Stage {
 }
 
 /// Why a match has left an instance, or has failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Why {
     /// Nothing has gone wrong.
     #[default]

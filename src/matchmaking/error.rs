@@ -1,5 +1,7 @@
 //! The errors of this room.
 
+use serde::{Deserialize, Serialize};
+
 /// Why the settings of a queue contradict themselves or refer to what does not exist. The message
 /// is a predicate or a sentence about the key that [`key`](Self::key) names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +23,7 @@ impl QueueError {
 }
 
 /// Why a queue refuses a ticket.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum TicketError {
     /// The ticket's own identifier is empty, too long or has control characters.
     #[error("the ticket's id must be 1 to {max} bytes without spaces or control characters", max = super::MAX_ID)]

@@ -30,7 +30,7 @@ impl Task<'_> {
                     continue;
                 }
                 Ask::Listen(owner, listener) => {
-                    connections.listeners.add(owner, listener);
+                    self.shared.listeners.lock().add(owner, listener);
                     Ok(Answer::Done)
                 }
                 Ask::Host(ask) => self.host(ask, &mut connections.links),
@@ -48,7 +48,7 @@ impl Task<'_> {
                 Answer::List(queues.keys().map(size).collect())
             }
             Ask::Submit(queue, submission) => {
-                self.still_accepts(&queue, &submission)?;
+                self.still_accepts(queue.as_ref(), &submission)?;
                 let mut players = submission.players.iter();
                 if let Some(player) = players.find(|id| self.hosting.plays_in(id).is_some()) {
                     let known = self.life.find(&submission.owner, &submission.id);
@@ -91,9 +91,15 @@ impl Task<'_> {
 
     /// Refuses a ticket that another configuration of its queue has checked and the present one does not
     /// accept.
-    fn still_accepts(&self, queue: &Arc<Queue>, ticket: &Submission) -> Result<(), QueuesError> {
-        let now = self.shared.queue(&ticket.queue);
-        let is_same = now.is_none_or(|now| Arc::ptr_eq(&now, queue));
+    fn still_accepts(
+        &self,
+        queue: Option<&Arc<Queue>>,
+        ticket: &Submission,
+    ) -> Result<(), QueuesError> {
+        let is_same = match self.shared.queue(&ticket.queue) {
+            Some(now) => queue.is_some_and(|queue| Arc::ptr_eq(&now, queue)),
+            None => true,
+        };
         match is_same || self.shared.accepts(ticket) {
             true => Ok(()),
             false => Err(QueuesError::Reconfigured),
@@ -136,7 +142,7 @@ impl Task<'_> {
                 link,
             } => {
                 coordinator.opened(&name, id, game)?;
-                links.host(id, link);
+                links.host(id, name, game, link);
             }
             HostAsk::Began(name, id) => coordinator.began(&name, id)?,
             HostAsk::Ended(id) => coordinator.ended(id),

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::{
-    Configured, HostPlan, Listener, QueueSize, QueuesError, TicketView, host_ask::HostAsk,
+    Configured, HostPlan, Listener, QueueSize, QueuesError, TicketView,
+    fleet::{Outbox, ToDaemon},
+    host_ask::HostAsk,
 };
 use crate::{domain::MatchId, matchmaking::Queue, tickets::Submission};
 
@@ -13,15 +16,47 @@ use crate::{domain::MatchId, matchmaking::Queue, tickets::Submission};
 #[derive(Debug)]
 pub(super) struct Call {
     pub ask: Ask,
-    pub answer: oneshot::Sender<Outcome>,
+    pub answer: ReplyTo,
+}
+
+/// Where the answer to a call goes.
+#[derive(Debug)]
+pub(super) enum ReplyTo {
+    /// To a client of this daemon.
+    Here(oneshot::Sender<Outcome>),
+    /// To the daemon of this name, where the call has this number, with the next write.
+    There {
+        daemon: String,
+        call: u64,
+        outbox: Outbox,
+    },
+}
+
+impl ReplyTo {
+    /// Sends the answer, or has it sent with the next write.
+    pub fn send(self, outcome: Outcome) {
+        match self {
+            Self::Here(answer) => drop(answer.send(outcome)),
+            Self::There {
+                daemon,
+                call,
+                outbox,
+            } => outbox.add(&daemon, ToDaemon::Answer(call, outcome)),
+        }
+    }
+
+    /// Whether the answer goes to another daemon.
+    pub fn is_there(&self) -> bool {
+        matches!(self, Self::There { .. })
+    }
 }
 
 /// What a client asks for. The first text is the client's name.
 #[derive(Debug)]
 pub(super) enum Ask {
     List,
-    /// The ticket, and the queue that has checked it.
-    Submit(Arc<Queue>, Submission),
+    /// The ticket, and the queue that has checked it; `None` if another daemon has checked it.
+    Submit(Option<Arc<Queue>>, Submission),
     Cancel(String, String),
     Ticket(String, String),
     Answer {
@@ -40,7 +75,7 @@ pub(super) enum Ask {
 pub(super) type Outcome = Result<Answer, QueuesError>;
 
 /// What a client is answered.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     List(Vec<QueueSize>),
     Ticket(Box<TicketView>),

@@ -1,5 +1,7 @@
 //! The errors of calls of queue clients.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     coordinator,
     matchmaking::{QueueError, TicketError},
@@ -18,7 +20,7 @@ pub enum ConfigureError {
 }
 
 /// Why a call failed. It has changed nothing.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum QueuesError {
     /// The event was refused.
     #[error(transparent)]

@@ -8,15 +8,12 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use tokio::{
-    sync::oneshot,
-    task::{JoinHandle, spawn_blocking},
-};
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{
     QueuesError, Shared,
     backfill::{Seeking, fill, seeking},
-    call::{Answer, Outcome},
+    call::{Answer, ReplyTo},
     hosting::Hosting,
     known::Facts,
     pool::{RoundPool, Waiting},
@@ -37,7 +34,7 @@ const MOST: usize = 64;
 struct Question {
     owner: String,
     id: String,
-    answer: oneshot::Sender<Outcome>,
+    answer: ReplyTo,
 }
 
 /// The explanations that are asked for, and the one that runs.
@@ -50,10 +47,10 @@ pub(super) struct Explanations {
 
 impl Explanations {
     /// Asks for the explanation of a ticket or a match of this client.
-    pub fn ask(&mut self, owner: String, id: String, answer: oneshot::Sender<Outcome>) {
+    pub fn ask(&mut self, owner: String, id: String, answer: ReplyTo) {
         match self.asked.len() < MOST {
             true => self.asked.push_back(Question { owner, id, answer }),
-            false => drop(answer.send(Err(QueuesError::Busy))),
+            false => answer.send(Err(QueuesError::Busy)),
         }
     }
 
@@ -70,12 +67,12 @@ impl Explanations {
             return;
         };
         match about(shared, life, (hosting, rounds), &owner, &id) {
-            Err(error) => drop(answer.send(Err(error))),
+            Err(error) => answer.send(Err(error)),
             Ok(about) => {
                 let (shared, cancelled) = (shared.clone(), self.cancelled.clone());
                 self.running = Some(tokio::spawn(async move {
                     let reasons = about.reasons(&shared, cancelled).await;
-                    let _ = answer.send(reasons.map(Answer::Reasons));
+                    answer.send(reasons.map(Answer::Reasons));
                 }));
             }
         }

@@ -1,5 +1,7 @@
 //! What instances ask the task of the queues for, and the game that they open.
 
+use serde::{Deserialize, Serialize};
+
 use super::links::{Link, OpenSeat};
 use crate::{
     coordinator::{Allocation, Offer},
@@ -7,7 +9,7 @@ use crate::{
 };
 
 /// What an instance asks for. The first text is the instance's name.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum HostAsk {
     Join(Box<Offer>, Link),
     Load(String, f64),
@@ -64,7 +66,7 @@ pub(super) enum HostAsk {
 }
 
 /// The game that an instance opens for a match.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostPlan {
     /// The id of the match.
     pub id: MatchId,

@@ -9,13 +9,16 @@ use std::{
     },
 };
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::host_ask::HostAsk;
 use crate::{
-    coordinator::{Act, Coordinator, Offer},
+    coordinator::{Act, Coordinator, Offer, Why},
     domain::{MatchId, Timestamp},
 };
 
 /// What an instance is sent without having asked for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HostNews {
     /// The instance is asked to host a match.
     Open(Box<Opening>),
@@ -27,13 +30,13 @@ pub enum HostNews {
     Close {
         /// The id of the match.
         id: MatchId,
-        /// Why it hosts the match no longer, as one word of the protocol.
-        why: &'static str,
+        /// Why it hosts the match no longer.
+        why: Why,
     },
 }
 
 /// A match that an instance is asked to host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     /// The id of the match.
     pub id: MatchId,
@@ -48,7 +51,7 @@ pub struct Opening {
 }
 
 /// A player of a match that an instance is asked to host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenSeat {
     /// The player's identity.
     pub player: String,
@@ -63,6 +66,8 @@ pub struct OpenSeat {
 /// Sends to one connection of an instance, and knows whether the connection is open. Sending never waits.
 #[derive(Clone)]
 pub struct Link {
+    /// Distinguishes the links of this process, also where another daemon knows one of them.
+    number: u64,
     send: Arc<dyn Fn(&HostNews) + Send + Sync>,
     is_open: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The clock's millisecond of the last line from the connection.
@@ -77,11 +82,49 @@ impl Link {
         is_open: impl Fn() -> bool + Send + Sync + 'static,
         heard: Arc<AtomicU64>,
     ) -> Self {
+        static LINKS: AtomicU64 = AtomicU64::new(1);
         Self {
+            number: LINKS.fetch_add(1, Ordering::Relaxed),
             send: Arc::new(send),
             is_open: Arc::new(is_open),
             heard,
         }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(super) fn send(&self, news: &HostNews) {
+        (self.send)(news);
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        (self.is_open)()
+    }
+
+    /// The clock's millisecond of the last line.
+    pub(super) fn heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
+    }
+}
+
+/// To other daemons, a link is its number.
+impl Serialize for Link {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(self.number)
+    }
+}
+
+/// A link of another daemon, by its number alone: nothing can be sent to it.
+impl<'de> Deserialize<'de> for Link {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Self {
+            number: u64::deserialize(from)?,
+            send: Arc::new(|_| {}),
+            is_open: Arc::new(|| false),
+            heard: Arc::default(),
+        })
     }
 }
 
@@ -95,7 +138,15 @@ impl fmt::Debug for Link {
 #[derive(Debug, Default)]
 pub(super) struct Links {
     instances: BTreeMap<String, (Offer, Link)>,
-    games: BTreeMap<MatchId, Link>,
+    games: BTreeMap<MatchId, OpenGame>,
+}
+
+/// The connection that has the game of a match.
+#[derive(Debug)]
+struct OpenGame {
+    instance: String,
+    game: i64,
+    link: Link,
 }
 
 impl Links {
@@ -104,9 +155,50 @@ impl Links {
         self.instances.insert(offer.name.clone(), (offer, link));
     }
 
-    /// A connection has the game of a match.
-    pub fn host(&mut self, id: MatchId, link: Link) {
-        self.games.insert(id, link);
+    /// A connection of an instance has the game of a match, which has this number.
+    pub fn host(&mut self, id: MatchId, instance: String, game: i64, link: Link) {
+        let open = OpenGame {
+            instance,
+            game,
+            link,
+        };
+        self.games.insert(id, open);
+    }
+
+    /// Forgets the connections that are closed.
+    pub fn prune(&mut self) {
+        self.instances.retain(|_, (_, link)| link.is_open());
+        self.games.retain(|_, open| open.link.is_open());
+    }
+
+    /// What the instances with open connections have last asked for, as they would ask for it again.
+    pub fn asked(&self) -> impl Iterator<Item = HostAsk> {
+        let joined = self.instances.values().map(|(offer, link)| {
+            let offer = Box::new(offer.clone());
+            HostAsk::Join(offer, link.clone())
+        });
+        let opened = self.games.iter().map(|(id, open)| HostAsk::Opened {
+            name: open.instance.clone(),
+            id: *id,
+            game: open.game,
+            link: open.link.clone(),
+        });
+        joined.chain(opened)
+    }
+
+    /// Reports to a coordinator that was restored which connections are open.
+    pub fn rejoin(&mut self, coordinator: &mut Coordinator) {
+        self.prune();
+        for ask in self.asked() {
+            let done = match ask {
+                HostAsk::Join(offer, _) => coordinator.joined(*offer),
+                HostAsk::Opened { name, id, game, .. } => coordinator.opened(&name, id, game),
+                _ => Ok(()),
+            };
+            if let Err(error) = done {
+                tracing::debug!(%error, "an instance does not host what it did");
+            }
+        }
     }
 
     /// Reports to the coordinator when the instances sent their last lines. `time` turns milliseconds of the
@@ -136,11 +228,11 @@ impl Links {
             }
             open
         });
-        self.games.retain(|id, link| {
+        self.games.retain(|id, open_game| {
             let over = coordinator
                 .hosted(*id)
                 .is_none_or(|hosted| hosted.stage.is_final());
-            let open = (link.is_open)();
+            let open = open_game.link.is_open();
             if !open && !over {
                 coordinator.parted(*id);
             }
@@ -150,8 +242,8 @@ impl Links {
 
     /// Sends news to the connection that has the game of a match, if there is one.
     pub fn send_to_game(&self, id: MatchId, news: &HostNews) {
-        if let Some(link) = self.games.get(&id) {
-            (link.send)(news);
+        if let Some(open) = self.games.get(&id) {
+            open.link.send(news);
         }
     }
 
@@ -164,8 +256,7 @@ impl Links {
                 None => return,
             },
             Act::Close { instance, id, why } => {
-                let why = why.as_str();
-                (instance, HostNews::Close { id: *id, why })
+                (instance, HostNews::Close { id: *id, why: *why })
             }
             _ => return,
         };

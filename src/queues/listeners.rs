@@ -41,27 +41,48 @@ impl Listeners {
         self.0.entry(owner).or_default().push(listener);
     }
 
+    /// The names for which connections listen.
+    pub fn owners(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+
+    /// Sends a change of a ticket of this client to the connections that listen for it.
+    pub fn hear(&mut self, owner: &str, view: &TicketView) -> Heard {
+        let Some(listeners) = self.0.get_mut(owner) else {
+            return Heard::Gone;
+        };
+        let mut heard = false;
+        listeners.retain(|listener| {
+            let now = (listener.0)(view);
+            heard |= now == Heard::Yes;
+            now != Heard::Gone
+        });
+        match (heard, listeners.is_empty()) {
+            (true, _) => Heard::Yes,
+            (false, false) => Heard::Full,
+            (false, true) => {
+                self.0.remove(owner);
+                Heard::Gone
+            }
+        }
+    }
+
     /// Sends all changes of tickets, which are on disk, to the connections that listen for their client. A
     /// change that no connection takes is kept, and is sent the next time.
     pub fn send_changes(&mut self, life: &mut Life, coordinator: &Coordinator) {
-        self.0.retain(|owner, listeners| {
-            for number in life.unsent(owner) {
+        let unsent = |owner: &&String| !life.unsent(owner).is_empty();
+        let owners: Vec<String> = self.0.keys().filter(unsent).cloned().collect();
+        for owner in owners {
+            for number in life.unsent(&owner) {
                 let Some(record) = life.ticket(number) else {
                     continue;
                 };
                 let view = TicketView::new(life, coordinator, record);
-                let mut heard = false;
-                listeners.retain(|listener| {
-                    let now = (listener.0)(&view);
-                    heard |= now == Heard::Yes;
-                    now != Heard::Gone
-                });
-                if !heard {
+                if self.hear(&owner, &view) != Heard::Yes {
                     break;
                 }
                 life.sent(number);
             }
-            !listeners.is_empty()
-        });
+        }
     }
 }

@@ -10,8 +10,8 @@
 //! ticket and its match change in one transaction. Instances are sent what concerns them after it.
 //!
 //! One daemon of a database runs its queues: the one that holds their lease
-//! ([`leases`](crate::leases)). Each write checks the lease in its transaction. Another daemon waits until the
-//! lease is free.
+//! ([`leases`](crate::leases)). Each write checks the lease in its transaction. The others wait until the lease is
+//! free; on PostgreSQL, their clients and instances are served all the same, by letters to the holder ([`fleet`]).
 //!
 //! Waits count by a clock that never goes back: the time of day at the start, plus the time that has
 //! passed since. Setting the machine's clock while the daemon runs changes no wait.
@@ -29,10 +29,12 @@ mod draft;
 mod error;
 mod explain;
 mod filling;
+mod fleet;
 mod host_ask;
 mod hosting;
 mod instances;
 mod known;
+mod letters;
 mod links;
 mod listeners;
 mod metrics;
@@ -76,7 +78,8 @@ pub use shared::RoundCores;
 pub use threads::Threads;
 pub use view::{PlayerCall, QueueSize, Standing, TicketView};
 
-use call::{Answer, Ask, Call};
+use call::{Answer, Ask, Call, ReplyTo};
+use fleet::PostOffice;
 use shared::{Configured, Shared, configured};
 
 /// The most calls that wait for the task.
@@ -110,6 +113,7 @@ impl Queues {
         let metrics = Arc::new(QueueMetrics::default());
         metrics.configure(queues.keys());
         let (calls, receiver) = mpsc::channel(CALLS);
+        let office = store.post().map(|_| PostOffice::new(&leases));
         Ok(Self {
             shared: Arc::new(Shared {
                 queues: RwLock::new(Arc::new(queues)),
@@ -117,6 +121,8 @@ impl Queues {
                 learning,
                 clock,
                 hosting,
+                listeners: Mutex::default(),
+                office,
                 leases,
                 cores: RwLock::new(Arc::new(Threads::of_rounds())),
                 allocator: allocator.map(|one| (Arc::new(one), calls.clone())),
@@ -143,7 +149,12 @@ impl Queues {
     pub async fn run(&self) {
         let receiver = self.receiver.lock().take();
         if let Some(receiver) = receiver {
-            task::run(self.shared.clone(), receiver).await;
+            let office = async {
+                if let Some(office) = &self.shared.office {
+                    office.run(&self.shared).await;
+                }
+            };
+            tokio::join!(task::run(self.shared.clone(), receiver), office);
         }
     }
 
@@ -174,6 +185,7 @@ impl Queues {
 
     async fn ask(&self, ask: Ask) -> Result<Answer, QueuesError> {
         let (answer, answered) = oneshot::channel();
+        let answer = ReplyTo::Here(answer);
         let call = Call { ask, answer };
         self.calls
             .send(call)
@@ -216,7 +228,7 @@ impl Queues {
     /// [`Life::submit`](crate::tickets::Life::submit).
     pub async fn submit(&self, owner: &str, draft: &Draft) -> Result<TicketView, QueuesError> {
         let (queue, submission) = draft.submission(owner)?;
-        self.ask_ticket(Ask::Submit(queue, submission)).await
+        self.ask_ticket(Ask::Submit(Some(queue), submission)).await
     }
 
     /// Takes a ticket out of its queue, and returns its state: a match may have been faster.

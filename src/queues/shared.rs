@@ -2,11 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Allocator, QueueMetrics, call::Call};
+use super::{
+    Allocator, QueueMetrics, call::Call, fleet::PostOffice, listeners::Listeners,
+};
 use crate::{
     coordinator::CoordinatorSettings,
     learning::Learning,
@@ -29,6 +31,10 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) hosting: CoordinatorSettings,
     pub(super) leases: LeaseSettings,
+    /// The clients of this daemon that have sent LISTEN.
+    pub(super) listeners: Mutex<Listeners>,
+    /// What this daemon sends to the others; `None` if there are no others.
+    pub(super) office: Option<PostOffice>,
     /// Where the searches of rounds run.
     pub(super) cores: RwLock<RoundCores>,
     /// The allocator that hosted matches ask for instances, and the way back for its answers.

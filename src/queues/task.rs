@@ -3,15 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{mpsc, watch},
     time::{Instant, sleep},
 };
 
 use super::{
     QueuesError, Shared,
-    call::{Call, Outcome},
+    call::{Call, Outcome, ReplyTo},
     connections::Connections,
     explain::Explanations,
+    fleet::Remote,
     hosting::Hosting,
     metrics::LOOK,
     rounds::Rounds,
@@ -40,8 +41,10 @@ const BATCH: usize = 1_024;
 pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
     let mut connections = Connections::default();
     let clock = WaitClock::new(&shared);
-    while let Some(held) = stand_by(&shared, &mut calls).await {
+    while let Some(held) = stand_by(&shared, &mut calls, &mut connections).await {
         hold(&shared, &clock, &held, &mut calls, &mut connections).await;
+        connections.remote = Remote::default();
+        shared.metrics.look_away();
         if let Err(error) = held.give_back().await {
             tracing::debug!(%error, "the lease of the queues ends by itself");
         }
@@ -75,6 +78,8 @@ async fn hold(
                     reported: None,
                     polled: None,
                     looked: None,
+                    handled: Vec::new(),
+                    mail: shared.office.as_ref().map(|office| office.wakes()),
                 };
                 match task.run(calls, connections).await {
                     Ok(()) => return,
@@ -89,7 +94,7 @@ async fn hold(
         }
         shared.metrics.failed();
         while let Ok(call) = calls.try_recv() {
-            let _ = call.answer.send(Err(QueuesError::NotWritten));
+            call.answer.send(Err(QueuesError::NotWritten));
         }
         if shared
             .stop
@@ -120,13 +125,17 @@ async fn load(shared: &Shared, clock: &WaitClock) -> Result<(Life, Hosting), Sto
 pub(super) struct Task<'a> {
     pub(super) shared: &'a Arc<Shared>,
     clock: &'a WaitClock,
-    held: &'a HeldLease,
+    pub(super) held: &'a HeldLease,
     pub(super) life: Life,
     pub(super) hosting: Hosting,
     pub(super) rounds: Rounds,
     pub(super) explanations: Explanations,
     /// The answers of this batch, which are sent once its changes are on disk.
-    pub(super) answers: Vec<(oneshot::Sender<Outcome>, Outcome)>,
+    pub(super) answers: Vec<(ReplyTo, Outcome)>,
+    /// The numbers of the letters that were handled since the last write, which discards them.
+    pub(super) handled: Vec<i64>,
+    /// Changes when there may be letters to the holder of the lease.
+    mail: Option<watch::Receiver<()>>,
     /// When changes were last written.
     written: Instant,
     /// When it was last looked up when the instances sent their last lines.
@@ -147,18 +156,22 @@ impl Task<'_> {
         calls: &mut mpsc::Receiver<Call>,
         connections: &mut Connections,
     ) -> Result<(), StoreError> {
+        connections.links.rejoin(&mut self.hosting.coordinator);
         // Restoring may have changed something.
         self.hosting.act(self.shared, &mut self.life);
-        self.write().await?;
+        self.write(&connections.remote).await?;
         let shared = self.shared;
+        let mut letters = true;
         let mut batch = Vec::new();
         loop {
             let found = tokio::select! {
                 biased;
                 () = shared.stop.cancelled() => break,
-                () = self.held.lost() => return self.fail(self.lost()),
+                () = self.held.lost() => return self.fail(self.lost(), connections),
                 found = self.rounds.next() => found,
+                () = mail(&mut self.mail) => { letters = true; None },
                 _ = calls.recv_many(&mut batch, BATCH) => None,
+                () = std::future::ready(()), if letters => None,
                 () = sleep(TICK) => None,
             };
             let now = self.clock.now(shared);
@@ -166,13 +179,16 @@ impl Task<'_> {
             self.pass(now, connections);
             self.watch(connections).await;
             self.handle(batch.drain(..), connections);
+            if std::mem::take(&mut letters) {
+                letters = self.read_letters(connections).await;
+            }
             let found = match found {
                 Some(found) => self.commit(found).await,
                 None => Ok(()),
             };
             match found {
                 Ok(()) => self.settle(connections).await?,
-                Err(error) => return self.fail(error),
+                Err(error) => return self.fail(error, connections),
             }
             self.rounds.begin(shared, &self.life, &self.hosting);
             let (life, hosting) = (&self.life, &self.hosting);
@@ -209,6 +225,7 @@ impl Task<'_> {
         }
         self.watched = Some(Instant::now());
         self.watch_behaviour().await;
+        self.watch_daemons(connections);
         let coordinator = &mut self.hosting.coordinator;
         connections
             .links
@@ -247,16 +264,18 @@ impl Task<'_> {
         if self.life.must_write() {
             self.rounds.changed();
         }
-        if (must_write || is_late)
-            && let Err(error) = self.write().await
+        self.write_to_daemons(&mut connections.remote);
+        let has_mail = !(self.handled.is_empty() && connections.remote.outbox.is_empty());
+        if (must_write || is_late || has_mail)
+            && let Err(error) = self.write(&connections.remote).await
         {
-            return self.fail(error);
+            return self.fail(error, connections);
         }
         if !self.held.is_held() {
-            return self.fail(self.lost());
+            return self.fail(self.lost(), connections);
         }
         for (client, answer) in self.answers.drain(..) {
-            let _ = client.send(answer);
+            client.send(answer);
         }
         for act in self.hosting.take_unsent() {
             if let Act::Allocate(id) = act {
@@ -268,24 +287,29 @@ impl Task<'_> {
                 None => connections.links.send(&act, opening),
             }
         }
-        connections
-            .listeners
-            .send_changes(&mut self.life, &self.hosting.coordinator);
+        let mut listeners = self.shared.listeners.lock();
+        listeners.send_changes(&mut self.life, &self.hosting.coordinator);
         Ok(())
     }
 
-    async fn write(&mut self) -> Result<(), StoreError> {
+    async fn write(&mut self, remote: &Remote) -> Result<(), StoreError> {
+        let name = self.shared.office.as_ref().map(|office| &*office.name);
+        let letters = remote.outbox.take(name.unwrap_or_default());
+        let handled = std::mem::take(&mut self.handled);
         let changes = self.life.take_changes();
         let hosting = self.hosting.coordinator.take_changes();
         let book = self.shared.learning.behaviour();
         let no_shows = book.no_shows(&self.hosting.take_no_shows(), self.life.now());
-        if !(changes.is_empty() && hosting.is_empty() && no_shows.days.is_empty()) {
+        let has_mail = !(letters.is_empty() && handled.is_empty());
+        if has_mail || !(changes.is_empty() && hosting.is_empty() && no_shows.days.is_empty()) {
             let store = &self.shared.store;
             let write = QueueWrite {
                 lease: self.held.lease(),
                 tickets: &changes,
                 hosting: &hosting,
                 no_shows: &no_shows,
+                handled: &handled,
+                letters: &letters,
             };
             let version = store.write_queues(write).await?;
             if let Some(version) = version {
@@ -303,14 +327,18 @@ impl Task<'_> {
     }
 
     /// Answers the batch with the failure of its write.
-    fn fail(&mut self, error: StoreError) -> Result<(), StoreError> {
+    fn fail(&mut self, error: StoreError, to: &mut Connections) -> Result<(), StoreError> {
         let why = match error.is_lease_lost() {
             true => QueuesError::Moved,
             false => QueuesError::NotWritten,
         };
         for (client, _) in self.answers.drain(..) {
-            let _ = client.send(Err(why.clone()));
+            // The letters of other daemons are still there.
+            if !client.is_there() {
+                client.send(Err(why.clone()));
+            }
         }
+        to.remote.write_failed();
         Err(error)
     }
 
@@ -343,4 +371,14 @@ impl Task<'_> {
         tracing::debug!(queue, found = count, formed, "a round has ended");
         Ok(())
     }
+}
+
+/// Waits until there may be letters; for ever if there never are any. Cancel safe.
+async fn mail(letters: &mut Option<watch::Receiver<()>>) {
+    if let Some(letters) = letters
+        && letters.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
 }

@@ -1,5 +1,7 @@
 //! What clients are shown of tickets and queues.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     coordinator::{Coordinator, Stage},
     domain::MatchId,
@@ -7,7 +9,7 @@ use crate::{
 };
 
 /// How many tickets and players wait in a queue, and for how long.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueSize {
     /// The name of the queue.
     pub name: String,
@@ -20,7 +22,7 @@ pub struct QueueSize {
 }
 
 /// A ticket and its state.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TicketView {
     /// The client's id of the ticket.
     pub ticket: String,
@@ -37,7 +39,7 @@ pub struct TicketView {
 }
 
 /// Where the players of a ticket connect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlayerCall {
     /// The address of the instance.
     pub address: String,
@@ -62,7 +64,7 @@ impl PlayerCall {
 }
 
 /// The state of a ticket, with times in seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standing {
     /// The ticket waits in its queue.
     Queued {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::{BehaviourReport, Lease, StoreError};
+use super::{BehaviourReport, Lease, NewLetter, StoreError};
 use crate::{
     coordinator,
     domain::{MatchId, Timestamp},
@@ -35,6 +35,10 @@ pub struct QueueWrite<'a> {
     pub hosting: &'a [coordinator::Change],
     /// The no-shows that they have made.
     pub no_shows: &'a BehaviourReport,
+    /// The numbers of the letters that have made these changes.
+    pub handled: &'a [i64],
+    /// The letters that report them.
+    pub letters: &'a [NewLetter],
 }
 
 /// An instance, as operators see it.
@@ -103,8 +107,8 @@ pub trait Hosting: Send + Sync {
     /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
     async fn hosting(&self) -> Result<HostingRows, StoreError>;
 
-    /// Applies changes of tickets and of hosted matches in order, and adds the no-shows that they have
-    /// made: all or none. Returns the version of the reports about behaviour if there are no-shows.
+    /// Applies changes of tickets and of hosted matches in order, adds the no-shows that they have made,
+    /// discards the letters that were handled, and sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.
     ///
     /// # Errors
     /// Fails if the database does, if the lease is lost ([`StoreError::LeaseLost`]), or if a match is formed

@@ -25,6 +25,7 @@ mod metrics;
 mod pages;
 mod place;
 mod players;
+mod post;
 pub mod postgres;
 pub mod sqlite;
 mod tickets;
@@ -60,6 +61,7 @@ pub use pages::{
 pub use place::DatabasePlace;
 pub use players::{NameSeen, OperatorOverrides, Players};
 pub use tickets::{FoundMatch, Tickets};
+pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
 pub use transfer::{TableCompared, TableSum, Transfer, TransferError};
 pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
 
@@ -88,6 +90,11 @@ pub trait Store:
     /// Whether the path still leads to the open database. If not, its file was removed or replaced,
     /// and later writes are lost.
     fn is_in_place(&self) -> bool;
+
+    /// The letters between its daemons; `None` if only one daemon at a time can run its queues.
+    fn post(&self) -> Option<&dyn Post> {
+        None
+    }
 
     /// What is counted about the writes of this process; `None` if nothing is.
     fn metrics(&self) -> Option<&StoreMetrics> {

@@ -1,7 +1,9 @@
 //! The errors of events: a client has sent what its tickets do not allow.
 
+use serde::{Deserialize, Serialize};
+
 /// Why an event was refused. It has changed nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum TicketRefused {
     /// The name has a ticket of this id, with other content.
     #[error("there is another ticket with this id")]

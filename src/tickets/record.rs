@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::{MatchId, Timestamp};
 
 /// The number of a ticket: the order in which tickets were submitted, and thereby its place.
@@ -21,7 +23,7 @@ pub struct QueueTerms {
 }
 
 /// A ticket as it is submitted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
     /// The name of the client, which the ticket belongs to.
     pub owner: String,
@@ -72,7 +74,7 @@ impl State {
 }
 
 /// Why a ticket has gone back to the queue or has left it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
     /// Nothing out of the ordinary.
     #[default]
@@ -145,7 +147,7 @@ pub struct TicketRecord {
 }
 
 /// Teams that a search has found.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
     /// The tickets of each team.
     pub teams: Vec<Vec<TicketNumber>>,
@@ -169,6 +171,7 @@ pub struct Proposal {
     pub why: Vec<String>,
     /// What the round searched among; `None` if that is too large to store. In memory, a match does not
     /// keep it.
+    #[serde(skip)]
     pub pool: Option<Arc<SearchedPool>>,
 }
 
@@ -196,7 +199,7 @@ pub struct SearchedPool {
 }
 
 /// A player's place in a match.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     /// The player's identity.
     pub player: String,
@@ -209,7 +212,7 @@ pub struct Seat {
 }
 
 /// A match that was formed of tickets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FormedMatch {
     /// The id of the match.
     pub id: MatchId,

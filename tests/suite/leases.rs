@@ -41,6 +41,8 @@ async fn write(store: &dyn Store, lease: &Lease, changes: &[Change]) -> Result<(
         tickets: changes,
         hosting: &[],
         no_shows: &BehaviourReport::default(),
+        handled: &[],
+        letters: &[],
     };
     store.write_queues(write).await.map(drop)
 }

@@ -28,6 +28,7 @@ mod divisions;
 mod docs;
 mod exhausted;
 mod farmers;
+mod fleet;
 mod follow;
 mod instances;
 mod journal;

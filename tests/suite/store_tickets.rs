@@ -245,6 +245,8 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
         tickets: &changes,
         hosting: &[],
         no_shows: &no_shows,
+        handled: &[],
+        letters: &[],
     };
     let failed = store.write_queues(write).await;
     failed.unwrap_err();

@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr; // the address alone; sockets are in std::net
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     AgonesSettings, MAX_ANSWER,
@@ -19,7 +19,7 @@ const RESOURCE_EXHAUSTED: i64 = 8;
 const MAX_WORDS: usize = 200;
 
 /// What has become of a request for the game server of a match.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Allocation {
     /// The service has allocated a game server.
     Done(GameServer),
@@ -30,7 +30,7 @@ pub enum Allocation {
 }
 
 /// A game server that the service has allocated.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameServer {
     /// Its name in Kubernetes, with which it says HELLO.
     pub name: String,

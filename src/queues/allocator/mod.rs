@@ -14,7 +14,7 @@ use rand::{TryRng, rngs::SysRng};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{
-    call::{Ask, Call},
+    call::{Ask, Call, ReplyTo},
     host_ask::HostAsk,
 };
 use crate::{
@@ -101,6 +101,7 @@ impl Allocator {
                 }
             }
             let (answer, _) = oneshot::channel();
+            let answer = ReplyTo::Here(answer);
             let ask = Ask::Host(HostAsk::Allocated {
                 id,
                 allocation,

@@ -114,6 +114,11 @@ impl QueueMetrics {
         }
     }
 
+    /// Another daemon knows who waits, and what is hosted.
+    pub(in crate::queues) fn look_away(&self) {
+        self.look(&Life::default(), &Coordinator::default());
+    }
+
     /// Who waits, by queue, as of the last second.
     pub fn queues(&self) -> Vec<(String, QueueLevels)> {
         let queues = self.queues.lock();

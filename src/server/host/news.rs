@@ -51,7 +51,10 @@ fn notice(news: &HostNews) -> HostNotice {
     match news {
         HostNews::Admit(seats) => HostNotice::Admit(seats.iter().map(seat).collect()),
         HostNews::Dismiss(players) => HostNotice::Dismiss(players.clone()),
-        HostNews::Close { id, why } => HostNotice::Close { id: *id, why },
+        HostNews::Close { id, why } => HostNotice::Close {
+            id: *id,
+            why: why.as_str(),
+        },
         HostNews::Open(opening) => HostNotice::Session {
             id: opening.id,
             queue: opening.queue.clone(),

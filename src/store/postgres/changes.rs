@@ -10,7 +10,7 @@ use super::{DbConnection, DbPool};
 use crate::store::{Changes, StoreError};
 
 /// The channel of the notifications.
-const CHANNEL: &str = "evenkeel";
+pub(super) const CHANNEL: &str = "evenkeel";
 /// After how long without a notification the server is asked whether the connection is still there: one that
 /// has been cut without a word stays silent for ever.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -36,9 +36,10 @@ pub(super) struct Announcements {
 }
 
 impl Announcements {
-    pub async fn new(pool: &DbPool) -> Result<Self, StoreError> {
+    /// The notifications of a channel.
+    pub async fn new(pool: &DbPool, channel: &str) -> Result<Self, StoreError> {
         let mut listener = PgListener::connect_with(pool).await?;
-        listener.listen(CHANNEL).await?;
+        listener.listen(channel).await?;
         Ok(Self {
             listener,
             begun: false,

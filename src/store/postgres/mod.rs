@@ -9,6 +9,7 @@ mod changes;
 mod content;
 mod leases;
 mod migrations;
+mod post;
 mod sequences;
 /// The queries, compiled for PostgreSQL.
 #[path = "../sql/mod.rs"]
@@ -26,7 +27,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions, PgRow as DbRow},
 };
 
-use super::{Changes, Store, StoreError, StoreMetrics};
+use super::{Changes, Post, Store, StoreError, StoreMetrics};
 use migrations::MIGRATIONS;
 pub use url::PostgresUrl;
 use write::PgWrite;
@@ -42,8 +43,8 @@ const PAGE_PATIENCE: Duration = Duration::from_secs(2);
 const LEAST_PATIENCE: Duration = Duration::from_secs(1);
 /// How long another process that migrates the database is waited for.
 const MIGRATION_PATIENCE: Duration = Duration::from_secs(60);
-/// The connections that read, one of which waits for changes.
-const READERS: u32 = 4;
+/// The connections that read. One of them waits for changes, and one for letters.
+const READERS: u32 = 5;
 /// The connections of statistics pages.
 const PAGES: u32 = 2;
 /// The connections for what does not wait for the writers of all processes.
@@ -119,11 +120,15 @@ impl PgStore {
 #[async_trait]
 impl Store for PgStore {
     async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
-        Ok(Box::new(changes::Announcements::new(&self.readers).await?))
+        Ok(Box::new(changes::Announcements::new(&self.readers, changes::CHANNEL).await?))
     }
 
     fn is_in_place(&self) -> bool {
         true
+    }
+
+    fn post(&self) -> Option<&dyn Post> {
+        Some(self)
     }
 
     fn metrics(&self) -> Option<&StoreMetrics> {

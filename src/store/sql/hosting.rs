@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use sqlx::Row;
 
 use super::{
-    DbConnection, DbRow, DbStore, behaviour, int, leases, snapshot, tickets::apply as apply_ticket,
+    DbConnection, DbRow, DbStore, behaviour, int, leases, post, snapshot, tickets::apply as apply_ticket,
 };
 use crate::{
     coordinator::{Change, Coming, Hosted, Instance, Offer, Stage, Why},
@@ -55,6 +55,7 @@ impl Hosting for DbStore {
             true => None,
             false => Some(behaviour::add(&mut tx, write.no_shows).await?),
         };
+        post::exchange(&mut tx, write.handled, write.letters).await?;
         // No weights change, so nobody who waits for commits is woken.
         tx.commit().await?;
         Ok(version)

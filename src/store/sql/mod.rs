@@ -12,7 +12,7 @@
 //! - What only one database has is in the module of that database: sequences, views, triggers.
 //!
 //! The module that includes this folder provides `Db`, `DbConnection`, `DbPool`, `DbRow`, `DbStore` and `DbWrite`,
-//! and `snapshot`, `content`, `leases`, `sequences` and `text`.
+//! and `snapshot`, `content`, `leases`, `post`, `sequences` and `text`.
 
 mod balances;
 mod behaviour;
@@ -38,7 +38,7 @@ mod values;
 mod webhooks;
 
 use super::{
-    Db, DbConnection, DbPool, DbRow, DbStore, DbWrite, content, leases, sequences, snapshot,
+    Db, DbConnection, DbPool, DbRow, DbStore, DbWrite, content, leases, post, sequences, snapshot,
     text::{storable, text},
 };
 use values::{int, optional_int};

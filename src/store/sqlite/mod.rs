@@ -9,6 +9,7 @@ mod changes;
 mod content;
 mod leases;
 pub(super) mod migrations;
+mod post;
 #[cfg(test)]
 mod plans;
 mod sequences;

@@ -1,0 +1,171 @@
+//! What the letters between daemons say, as JSON.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    domain::{MatchId, Timestamp},
+    queues::{
+        HostNews, TicketView,
+        call::{Ask, Outcome},
+        host_ask::HostAsk,
+    },
+    store::NewLetter,
+    tickets::{Submission, TicketNumber},
+};
+
+/// A letter to the daemon that runs the queues.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::queues) enum ToHolder {
+    /// A client or an instance asks for something. The number is that of the call at its daemon.
+    Call(u64, RemoteAsk),
+    /// Clients with these names listen.
+    Listens(Vec<String>),
+    /// No client with these names listens any more.
+    Deaf(Vec<String>),
+    /// These changes of tickets were taken by clients.
+    Heard(Vec<Receipt>),
+    /// How many milliseconds ago each connection of an instance sent its last line, and which are closed.
+    Links {
+        heard: Vec<(u64, u64)>,
+        closed: Vec<u64>,
+    },
+}
+
+/// A letter to another daemon, whose clients or instances it concerns.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::queues) enum ToDaemon {
+    /// The answer to a call.
+    Answer(u64, Outcome),
+    /// A change of a ticket.
+    Push(Box<Push>),
+    /// What a connection of an instance is sent.
+    News(u64, HostNews),
+}
+
+/// A change of a ticket, for the clients that listen for its owner.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::queues) struct Push {
+    /// The lease of the holder that sends it.
+    pub lease: String,
+    pub owner: String,
+    pub receipt: Receipt,
+    pub view: TicketView,
+}
+
+/// Names a state of a ticket that a client was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::queues) struct Receipt {
+    pub ticket: TicketNumber,
+    /// When the ticket got the state.
+    pub at: Timestamp,
+    /// Counts the pushes of the holder.
+    pub push: u64,
+}
+
+/// An [`Ask`] from another daemon.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::queues) enum RemoteAsk {
+    List,
+    Submit(Submission),
+    Cancel(String, String),
+    Ticket(String, String),
+    Answer {
+        owner: String,
+        id: MatchId,
+        player: String,
+        accepts: bool,
+    },
+    Explain(String, String),
+    Host(HostAsk),
+}
+
+impl RemoteAsk {
+    /// The call as a letter says it; else the call, which concerns only the daemon at which it was made.
+    pub fn of(ask: Ask) -> Result<Self, Ask> {
+        Ok(match ask {
+            Ask::List => Self::List,
+            Ask::Submit(_, submission) => Self::Submit(submission),
+            Ask::Cancel(owner, id) => Self::Cancel(owner, id),
+            Ask::Ticket(owner, id) => Self::Ticket(owner, id),
+            Ask::Answer {
+                owner,
+                id,
+                player,
+                accepts,
+            } => Self::Answer {
+                owner,
+                id,
+                player,
+                accepts,
+            },
+            Ask::Explain(owner, id) => Self::Explain(owner, id),
+            Ask::Host(ask) => Self::Host(ask),
+            ask @ (Ask::Listen(..) | Ask::Configure(_)) => return Err(ask),
+        })
+    }
+}
+
+impl From<RemoteAsk> for Ask {
+    fn from(ask: RemoteAsk) -> Self {
+        match ask {
+            RemoteAsk::List => Self::List,
+            RemoteAsk::Submit(submission) => Self::Submit(None, submission),
+            RemoteAsk::Cancel(owner, id) => Self::Cancel(owner, id),
+            RemoteAsk::Ticket(owner, id) => Self::Ticket(owner, id),
+            RemoteAsk::Answer {
+                owner,
+                id,
+                player,
+                accepts,
+            } => Self::Answer {
+                owner,
+                id,
+                player,
+                accepts,
+            },
+            RemoteAsk::Explain(owner, id) => Self::Explain(owner, id),
+            RemoteAsk::Host(ask) => Self::Host(ask),
+        }
+    }
+}
+
+/// The letters that the holder sends with its next write.
+#[derive(Clone, Debug, Default)]
+pub(in crate::queues) struct Outbox(Arc<Mutex<Vec<(String, ToDaemon)>>>);
+
+impl Outbox {
+    /// Adds a letter to a daemon.
+    pub fn add(&self, to: &str, message: ToDaemon) {
+        self.0.lock().push((to.to_owned(), message));
+    }
+
+    /// Whether there are no letters.
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
+
+    /// Takes all letters, as those of this daemon. One that cannot be written as JSON is left out.
+    pub fn take(&self, from: &str) -> Vec<NewLetter> {
+        let taken = std::mem::take(&mut *self.0.lock());
+        let letter = |(to, message)| letter(to, from, &message);
+        taken.into_iter().filter_map(letter).collect()
+    }
+}
+
+/// A letter that says this; `None` if it cannot be written as JSON.
+pub(super) fn letter(to: String, from: &str, message: &impl Serialize) -> Option<NewLetter> {
+    match serde_json::to_string(message) {
+        Ok(body) => Some(NewLetter {
+            to,
+            from: from.to_owned(),
+            body,
+        }),
+        Err(error) => {
+            tracing::error!(%error, to, "a letter cannot be written");
+            None
+        }
+    }
+}
