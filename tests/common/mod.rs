@@ -6,6 +6,7 @@ pub mod allocator;
 pub mod authority;
 pub mod backends;
 pub mod draw;
+pub mod fleet_kills;
 pub mod hostile;
 pub mod http;
 pub mod kills;

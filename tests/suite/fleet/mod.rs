@@ -1,5 +1,7 @@
 //! Several daemons on one PostgreSQL database: one runs the queues, and players of all of them are matched.
 
+mod chaos;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use evenkeel::service::Service;
