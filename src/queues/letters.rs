@@ -78,7 +78,11 @@ impl Task<'_> {
         for (client, answer) in self.answers.extract_if(.., |(client, _)| client.is_there()) {
             client.send(answer);
         }
-        remote.push_changes(&self.held.lease().name, &self.life, &self.hosting.coordinator);
+        remote.push_changes(
+            &self.held.lease().name,
+            &self.life,
+            &self.hosting.coordinator,
+        );
     }
 
     /// Notices daemons that have ended.
@@ -87,7 +91,9 @@ impl Task<'_> {
             return;
         };
         connections.remote.forget(&self.life);
-        connections.remote.keep(&office.alive(), self.shared.leases.lasts);
+        connections
+            .remote
+            .keep(&office.alive(), self.shared.leases.lasts);
     }
 }
 

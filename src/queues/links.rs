@@ -255,9 +255,7 @@ impl Links {
                 Some(opening) => (instance, HostNews::Open(Box::new(opening))),
                 None => return,
             },
-            Act::Close { instance, id, why } => {
-                (instance, HostNews::Close { id: *id, why: *why })
-            }
+            Act::Close { instance, id, why } => (instance, HostNews::Close { id: *id, why: *why }),
             _ => return,
         };
         if let Some((_, link)) = self.instances.get(instance) {

@@ -6,9 +6,7 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    Allocator, QueueMetrics, call::Call, fleet::PostOffice, listeners::Listeners,
-};
+use super::{Allocator, QueueMetrics, call::Call, fleet::PostOffice, listeners::Listeners};
 use crate::{
     coordinator::CoordinatorSettings,
     learning::Learning,

@@ -103,8 +103,8 @@ fn pass_on(shared: &Shared, call: Call, links: &mut Links, why: &QueuesError) {
             linked(office, ask)
         }
         ask => match RemoteAsk::of(ask) {
-            Ok(ask) => ask,
-            Err(_) => return drop(answer.send(Err(why.clone()))),
+            Some(ask) => ask,
+            None => return drop(answer.send(Err(why.clone()))),
         },
     };
     office.call(LEASE, ask, answer);

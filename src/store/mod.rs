@@ -60,8 +60,8 @@ pub use pages::{
 };
 pub use place::DatabasePlace;
 pub use players::{NameSeen, OperatorOverrides, Players};
-pub use tickets::{FoundMatch, Tickets};
 pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
+pub use tickets::{FoundMatch, Tickets};
 pub use transfer::{TableCompared, TableSum, Transfer, TransferError};
 pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
 

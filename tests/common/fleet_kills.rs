@@ -113,7 +113,10 @@ impl Clients {
     fn listen(&self, address: SocketAddr) {
         let mut stream = BufReader::new(TcpStream::connect(address).unwrap());
         let timeout = Some(Duration::from_millis(100));
-        stream.get_mut().write_all(b"HELLO lobby\nLISTEN\n").unwrap();
+        stream
+            .get_mut()
+            .write_all(b"HELLO lobby\nLISTEN\n")
+            .unwrap();
         stream.get_mut().set_read_timeout(timeout).unwrap();
         let mut line = String::new();
         while !self.deaf.load(Ordering::Relaxed) {
@@ -125,7 +128,10 @@ impl Clients {
             let words: Vec<&str> = line.split_whitespace().collect();
             if let ["*", "MATCHED", id, ticket, ..] = words[..] {
                 let mut heard = self.heard.lock();
-                heard.entry(ticket.to_owned()).or_default().insert(id.to_owned());
+                heard
+                    .entry(ticket.to_owned())
+                    .or_default()
+                    .insert(id.to_owned());
             }
             line.clear();
         }
@@ -147,7 +153,8 @@ fn once(address: SocketAddr, text: &str) -> std::io::Result<String> {
 
 /// The process that holds the lease, and its epoch.
 async fn holder(connection: &mut PgConnection) -> (u32, i64) {
-    let query = "SELECT holder, epoch FROM leases WHERE name LIKE 'queues%' AND ends_at > now_millis()";
+    let query =
+        "SELECT holder, epoch FROM leases WHERE name LIKE 'queues%' AND ends_at > now_millis()";
     loop {
         let row: Option<(String, i64)> = sqlx::query_as(query)
             .fetch_optional(&mut *connection)
@@ -196,7 +203,10 @@ pub fn chaos(rounds: usize) -> Option<FleetKills> {
         let some = wanted - NEW / 2;
         wait(|| clients.answered.load(Ordering::Relaxed) >= some);
         let (pid, epoch) = runtime.block_on(holder(&mut connection));
-        let at = daemons.iter().position(|one| one.child.id() == pid).unwrap();
+        let at = daemons
+            .iter()
+            .position(|one| one.child.id() == pid)
+            .unwrap();
         if round % 2 == 0 && at != LISTENER {
             daemons[at].kill();
             kills.killed += 1;

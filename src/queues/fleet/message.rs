@@ -83,9 +83,9 @@ pub(in crate::queues) enum RemoteAsk {
 }
 
 impl RemoteAsk {
-    /// The call as a letter says it; else the call, which concerns only the daemon at which it was made.
-    pub fn of(ask: Ask) -> Result<Self, Ask> {
-        Ok(match ask {
+    /// The call as a letter says it; `None` if it concerns only the daemon at which it was made.
+    pub fn of(ask: Ask) -> Option<Self> {
+        Some(match ask {
             Ask::List => Self::List,
             Ask::Submit(_, submission) => Self::Submit(submission),
             Ask::Cancel(owner, id) => Self::Cancel(owner, id),
@@ -103,7 +103,7 @@ impl RemoteAsk {
             },
             Ask::Explain(owner, id) => Self::Explain(owner, id),
             Ask::Host(ask) => Self::Host(ask),
-            ask @ (Ask::Listen(..) | Ask::Configure(_)) => return Err(ask),
+            Ask::Listen(..) | Ask::Configure(_) => return None,
         })
     }
 }

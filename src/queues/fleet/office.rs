@@ -12,11 +12,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{
-    Push, RemoteAsk, ToDaemon, ToHolder,
-    message::letter,
-    pending::Pending,
-};
+use super::{Push, RemoteAsk, ToDaemon, ToHolder, message::letter, pending::Pending};
 use crate::{
     leases::LeaseSettings,
     queues::{Heard, Link, QueuesError, Shared, call::Outcome},

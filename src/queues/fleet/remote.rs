@@ -176,9 +176,9 @@ impl Remote {
 
     /// Forgets the daemons that have ended: their connections are closed, and nobody listens there.
     pub fn keep(&mut self, alive: &BTreeSet<String>, patience: Duration) {
-        let ended = self
-            .daemons
-            .extract_if(.., |name, at| !alive.contains(name) && at.elapsed() > patience);
+        let ended = self.daemons.extract_if(.., |name, at| {
+            !alive.contains(name) && at.elapsed() > patience
+        });
         let ended: BTreeSet<String> = ended.map(|(name, _)| name).collect();
         if ended.is_empty() {
             return;

@@ -120,7 +120,9 @@ impl PgStore {
 #[async_trait]
 impl Store for PgStore {
     async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
-        Ok(Box::new(changes::Announcements::new(&self.readers, changes::CHANNEL).await?))
+        Ok(Box::new(
+            changes::Announcements::new(&self.readers, changes::CHANNEL).await?,
+        ))
     }
 
     fn is_in_place(&self) -> bool {

@@ -51,7 +51,8 @@ impl Post for PgStore {
     }
 
     async fn letters(&self, to: &str, most: u32) -> Result<Vec<Letter>, StoreError> {
-        let letters = "SELECT number, sender, body, EXISTS (SELECT 1 FROM daemons WHERE name = sender)
+        let letters =
+            "SELECT number, sender, body, EXISTS (SELECT 1 FROM daemons WHERE name = sender)
                        FROM mail WHERE recipient = $1 ORDER BY number LIMIT $2";
         let query = sqlx::query_as(letters).bind(to).bind(i64::from(most));
         let rows: Vec<(i64, String, String, bool)> = query.fetch_all(&self.readers).await?;
@@ -92,7 +93,10 @@ async fn send_in(
                     WHERE (SELECT count(*) FROM (SELECT 1 FROM mail WHERE recipient = $1 LIMIT $4) few) < $4
                     RETURNING number";
         let query = sqlx::query_scalar(send).bind(&letter.to);
-        let query = query.bind(&letter.from).bind(&letter.body).bind(MAX_LETTERS);
+        let query = query
+            .bind(&letter.from)
+            .bind(&letter.body)
+            .bind(MAX_LETTERS);
         numbers.push(query.fetch_optional(&mut *tx).await?);
     }
     if !letters.is_empty() {

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use sqlx::Row;
 
 use super::{
-    DbConnection, DbRow, DbStore, behaviour, int, leases, post, snapshot, tickets::apply as apply_ticket,
+    DbConnection, DbRow, DbStore, behaviour, int, leases, post, snapshot,
+    tickets::apply as apply_ticket,
 };
 use crate::{
     coordinator::{Change, Coming, Hosted, Instance, Offer, Stage, Why},

@@ -9,9 +9,9 @@ mod changes;
 mod content;
 mod leases;
 pub(super) mod migrations;
-mod post;
 #[cfg(test)]
 mod plans;
+mod post;
 mod sequences;
 /// The queries, compiled for SQLite.
 #[path = "../sql/mod.rs"]

@@ -10,5 +10,9 @@ fn no_ticket_is_lost_or_in_two_matches() {
     assert!(kills.killed > 0 && kills.paused > 0, "{kills:?}");
     assert_eq!(kills.answered, 360, "{kills:?}");
     assert!(kills.matched + kills.cancelled >= 359, "{kills:?}");
-    assert_eq!((kills.lost, kills.twice, kills.unheard), (0, 0, 0), "{kills:?}");
+    assert_eq!(
+        (kills.lost, kills.twice, kills.unheard),
+        (0, 0, 0),
+        "{kills:?}"
+    );
 }

@@ -193,12 +193,18 @@ async fn players_of_two_daemons_accept() {
     let Some(fleet) = Fleet::start(3).await else {
         return;
     };
-    let (mut one, mut two) = (fleet.listener(1, "one").await, fleet.listener(2, "two").await);
+    let (mut one, mut two) = (
+        fleet.listener(1, "one").await,
+        fleet.listener(2, "two").await,
+    );
     queued(&mut one, "checked", "t1", "ann").await;
     queued(&mut two, "checked", "t1", "bob").await;
     let proposed = one.line().await;
     let id = proposed.split(' ').nth(2).unwrap().to_owned();
-    assert!(proposed.starts_with(&format!("* PROPOSED {id} t1 ")), "{proposed}");
+    assert!(
+        proposed.starts_with(&format!("* PROPOSED {id} t1 ")),
+        "{proposed}"
+    );
     two.line().await;
     let strange = two.ask(&format!("ACCEPT {id} ann\n")).await;
     assert_eq!(
@@ -249,7 +255,16 @@ async fn what_nobody_has_heard_is_sent_later() {
     assert_eq!(matched(&mut listener, "t2").await, id);
     // It was taken: nobody else is sent it. The next change comes alone.
     let store = fleet.daemons[0].service.store().clone();
-    until(async || store.tickets().await.unwrap().0.iter().all(|one| one.is_sent)).await;
+    until(async || {
+        store
+            .tickets()
+            .await
+            .unwrap()
+            .0
+            .iter()
+            .all(|one| one.is_sent)
+    })
+    .await;
     let mut listener = fleet.listener(0, "lobby").await;
     queued(&mut lobby, "quick", "t3", "cid").await;
     lobby.ask("CANCEL t3\n").await;
