@@ -3,7 +3,8 @@
 //! `cargo bench --bench web`. The matches are drawn at random: eight of the players, two teams, 400 maps and
 //! three rulesets; some players play a hundred times as often as others. They are written to a new database and
 //! learned from, which takes a few minutes; with `EVENKEEL_BENCH_WEB=FOLDER`, the database stays in that folder
-//! for the next time. Then one visitor asks for one page after the other over loopback.
+//! for the next time. Then one visitor asks for one page after the other over loopback: first alone, then while
+//! a client of the same daemon asks for weights as fast as it gets answers.
 
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
@@ -12,7 +13,10 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
     path::PathBuf,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -23,6 +27,7 @@ use evenkeel::{
         Fingerprint, Kind, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span,
         Timestamp,
     },
+    server::{Gate, Listeners},
     service::Service,
     web::{self, Site},
 };
@@ -71,9 +76,74 @@ fn main() {
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
-    let site = Arc::new(Site::new(service, config.web.pages.clone()));
+    let site = Arc::new(Site::new(service.clone(), config.web.pages.clone()));
     runtime.spawn(web::run(listener, site, tasks, stop, Duration::ZERO));
+    println!("\nalone:");
     measure(address);
+    beside_the_wire(&config, &runtime, service, address);
+}
+
+/// Measures the pages while a client asks for weights as fast as it gets answers, and how much that disturbs
+/// the client.
+fn beside_the_wire(config: &Config, runtime: &Runtime, service: Arc<Service>, pages: SocketAddr) {
+    // Connections have a thread of their own in the daemon, too.
+    let threads = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let plain = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let wire = plain.local_addr().unwrap();
+    let listeners = Listeners {
+        plain,
+        tls: None,
+        runtimes: vec![threads.handle().clone()],
+    };
+    let gate = Arc::new(Gate::new(config.access().unwrap()));
+    let forever = std::future::pending();
+    let limits = config.server.limits;
+    runtime.spawn(daemon::run(listeners, service, limits, gate, forever));
+    let answers = Arc::new(AtomicU64::new(0));
+    std::thread::spawn({
+        let answers = answers.clone();
+        move || ask_for_ever(wire, &answers)
+    });
+    let rate = |seconds: f64, before| (answers.load(Ordering::Relaxed) - before) as f64 / seconds;
+    std::thread::sleep(Duration::from_secs(1));
+    let (began, before) = (Instant::now(), answers.load(Ordering::Relaxed));
+    std::thread::sleep(Duration::from_secs(3));
+    let alone = rate(began.elapsed().as_secs_f64(), before);
+    println!("\nbeside a client that asks for weights, 16 questions at once:");
+    let (began, before) = (Instant::now(), answers.load(Ordering::Relaxed));
+    measure(pages);
+    let beside = rate(began.elapsed().as_secs_f64(), before);
+    println!("\nthe client gets {alone:.0} answers a second, and {beside:.0} beside the visitor");
+    threads.shutdown_background();
+}
+
+/// Asks for the weights of 16 players at once, again and again.
+fn ask_for_ever(address: SocketAddr, answers: &AtomicU64) {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    let mut stream = BufReader::new(stream);
+    let questions: String = (0..16)
+        .map(|n| format!("PLAYER {}\n", identity(n)))
+        .collect();
+    let mut line = String::new();
+    let mut next = "GAME xgame.xctfgame\n".to_owned() + &questions;
+    loop {
+        if stream.get_mut().write_all(next.as_bytes()).is_err() {
+            return;
+        }
+        for _ in 0..questions.lines().count() {
+            line.clear();
+            if !matches!(stream.read_line(&mut line), Ok(1..)) {
+                return;
+            }
+            answers.fetch_add(1, Ordering::Relaxed);
+        }
+        next.clone_from(&questions);
+    }
 }
 
 /// Writes the matches.

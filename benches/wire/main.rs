@@ -53,7 +53,7 @@ fn main() {
         return;
     };
     let folder = tempfile::TempDir::new().unwrap();
-    let daemon = daemon(folder.path());
+    let server = daemon(folder.path(), &[]);
     println!(
         "| verb, questions at once, connections | Evenkeel | Redis | throughput | Evenkeel p99 | Redis p99 | p99 | processor |"
     );
@@ -63,7 +63,7 @@ fn main() {
             for connections in CONNECTIONS {
                 let name = format!("{}/{depth}/{connections}", verb.name());
                 if wanted(&name) {
-                    let mut ours = Load::open(&daemon, verb, connections, depth);
+                    let mut ours = Load::open(&server, verb, connections, depth);
                     let mut theirs = Load::open(&redis, Wire::Get, connections, depth);
                     print_row(&name, &compare(&mut ours, &mut theirs));
                 }
@@ -71,10 +71,12 @@ fn main() {
         }
     }
     if wanted("held") {
-        held(&daemon, &redis);
+        held(&server, &redis);
     }
     if wanted("attacks") {
-        attacks::measure(daemon.address);
+        let folder = tempfile::TempDir::new().unwrap();
+        let unlimited = daemon(folder.path(), &[("EVENKEEL_WEB_REQUESTS_PER_SECOND", "0")]);
+        attacks::measure(&server, &unlimited);
     }
 }
 

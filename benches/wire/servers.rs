@@ -92,6 +92,8 @@ fn bot(number: usize) -> String {
 /// A server that runs. Dropping it ends it.
 pub struct Server {
     pub address: SocketAddr,
+    /// Where the daemon shows its statistics pages.
+    pub pages: Option<SocketAddr>,
     process: Running,
 }
 
@@ -181,12 +183,17 @@ impl Redis {
             assert_eq!(&ok, b"+OK\r\n");
         }
         let process = Running::Redis(redis);
-        Some(Server { address, process })
+        let pages = None;
+        Some(Server {
+            address,
+            pages,
+            process,
+        })
     }
 }
 
-/// The daemon, in this folder, with matches of all names.
-pub fn daemon(folder: &Path) -> Server {
+/// The daemon, in this folder, with matches of all names. `settings` are variables that change its configuration.
+pub fn daemon(folder: &Path, settings: &[(&str, &str)]) -> Server {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let path = folder.join("evenkeel.db");
     runtime.block_on(async {
@@ -199,11 +206,18 @@ pub fn daemon(folder: &Path) -> Server {
     let variables = [
         ("EVENKEEL_DB", path.to_str().unwrap()),
         ("EVENKEEL_SERVER_MAX_CONNECTIONS", "10000"),
+        ("EVENKEEL_WEB_LISTEN", "127.0.0.1:0"),
     ];
-    let process = Process::start_with(folder, &variables);
+    let process = Process::start_with(folder, &[&variables[..], settings].concat());
     let address = process.address;
+    let mut lines = process.log.iter();
+    let pages = lines.find_map(|line| {
+        let (_, rest) = line.split_once("http://")?;
+        rest.trim_end().trim_end_matches('/').parse().ok()
+    });
     Server {
         address,
+        pages,
         process: Running::Daemon(process),
     }
 }

@@ -45,6 +45,9 @@ impl From<Closeness> for BalanceLine {
     }
 }
 
+/// The heading of a column of dates, which are not broken into two lines.
+pub(super) const WEEKS: &str = "Week of";
+
 /// A table with a line for each name.
 pub(super) fn table(label: &str, first: &str, lines: &[(&str, &BalanceLine)]) -> Markup {
     scrolled(
@@ -66,7 +69,7 @@ pub(super) fn table(label: &str, first: &str, lines: &[(&str, &BalanceLine)]) ->
                 tbody {
                     @for (name, line) in lines {
                         tr {
-                            th scope="row" { (name) }
+                            th.date[first == WEEKS] scope="row" { (name) }
                             td.num { (line.matches) }
                             td.num { (words::or_dash(line.mean_gap.map(words::tenths))) }
                             td.num.wide { (words::or_dash(line.draws.map(words::percent))) }

@@ -232,7 +232,8 @@ impl Page for GamePage {
             @if any_other {
                 p.note {
                     "“Other side” is the chance of the other team if this player alone had been on it, by the weights \
-                     before the match. Weights are those after the match."
+                     before the match. What the system has learned since, how much a strength or a side of the map \
+                     counts, is as of now. Weights are those after the match."
                 }
             }
             (self.score_plot()?)

@@ -23,7 +23,7 @@ use history::HistoryPoint;
 use maps::{MapResult, ON_MAP, map_table};
 
 /// How many of the latest matches are read.
-const GAMES: i64 = 1_000;
+const GAMES: i64 = 500;
 /// How many of them are the form.
 const FORM: usize = 10;
 /// The most rulesets with a plot.
