@@ -118,7 +118,9 @@ fn ask(address: SocketAddr) -> [f64; 2] {
             .unwrap();
         let mut read = 0;
         while read == 0 || input[read - 1] != b'\n' {
-            read += stream.read(&mut input[read..]).unwrap();
+            let more = stream.read(&mut input[read..]).unwrap();
+            assert_ne!(more, 0, "the daemon has closed the connection");
+            read += more;
         }
         latencies.push(began.elapsed().as_secs_f64() * 1e6);
     }

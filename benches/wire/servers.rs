@@ -210,6 +210,11 @@ pub fn daemon(folder: &Path, settings: &[(&str, &str)]) -> Server {
     ];
     let process = Process::start_with(folder, &[&variables[..], settings].concat());
     let address = process.address;
+    // Until it has learned from the matches, questions are errors, and too many errors end a connection.
+    let question = format!("GAME ctf\nPLAYER {}\n", human(0));
+    while process.ask(&question).contains("ERROR") {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     let mut lines = process.log.iter();
     let pages = lines.find_map(|line| {
         let (_, rest) = line.split_once("http://")?;

@@ -89,7 +89,9 @@ impl Daemon {
         let store = service.store().clone();
         let deliveries = Deliveries::open(&config.webhook, store, clock).await?;
         let (matches, _) = service.store().extent().await?;
-        service.learning().resume().await?;
+        let learning = service.learning();
+        learning.write_by_lease(service.leases().clone());
+        learning.resume().await?;
         if let Some(folder) = config.journal() {
             open_journal(&service, &folder).await;
         }
@@ -229,7 +231,7 @@ async fn write_backlog(service: &Service, deadline: Instant) {
 
 /// Writes a checkpoint of the learned state. Without it, the next start only takes longer.
 async fn write_checkpoint(service: &Service, deadline: Instant) {
-    match timeout_at(deadline, service.learning().save_checkpoint()).await {
+    match timeout_at(deadline, service.learning().end()).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%error, "cannot write the checkpoint"),
         Err(_) => tracing::warn!("cannot write the checkpoint: the database is too slow"),

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Span;
 
-use super::{Learning, LearningError, Settings, learned::Learned};
+use super::{Learning, LearningError, Settings, learned::Learned, writer::Permit};
 use crate::{
     domain::MatchRecord,
     rating::divisions::DivisionName,
@@ -102,7 +102,12 @@ impl Learning {
             // If the rulings on disk come from another configuration, all of them are replaced, so
             // all matches are folded again.
             let other = before.as_ref().is_none_or(|before| before.settings != key);
-            let all = mode == RefreshMode::Rebuild || (other && mode == RefreshMode::Write);
+            let permit = self.permit();
+            let replaces = mode == RefreshMode::Write
+                || before
+                    .as_ref()
+                    .is_some_and(|before| self.is_older(&before.settings, &key));
+            let all = mode == RefreshMode::Rebuild || (other && replaces && permit.is_some());
             let mut learned = match slot.take() {
                 Some((own, learned)) if own == key && !all => learned,
                 None if !all => match self.restore(&key, &overrides, before.as_ref()).await? {
@@ -122,16 +127,24 @@ impl Learning {
                 settings: key.clone(),
             };
             let due = all || (before.as_ref() != Some(&from) && !other);
-            if due && !self.write(&mut learned, from, all).await? {
-                continue; // another process wrote with other settings meanwhile
+            let permit = permit.filter(|_| due || !other);
+            let due = due && permit.is_some();
+            if let Some(permit) = permit.as_ref().filter(|_| due)
+                && !self.write(&mut learned, from, all, permit).await?
+            {
+                continue; // another process wrote meanwhile, or has the lease
             }
-            learned.pending.clear();
+            // Another daemon writes the rulings of a process without the lease, or must do so again.
+            let written = before.is_some_and(|before| before.matches >= learned.matches);
+            if due || other || written {
+                learned.pending.clear();
+            }
             if learned.matches != known || known == 0 || due || !self.is_current() {
                 self.publish(&learned, true);
             }
             let new = learned.matches - learned.checkpointed;
-            if (due || !other) && (all || new >= CHECKPOINT_EVERY) {
-                learned = self.write_checkpoint(learned, &key).await?;
+            if let Some(permit) = permit.filter(|_| all || new >= CHECKPOINT_EVERY) {
+                learned = self.write_checkpoint(learned, &key, &permit).await?;
             }
             if learned.matches != known || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
@@ -198,12 +211,13 @@ impl Learning {
         Ok(first)
     }
 
-    /// Writes the derived data; `false` if another configuration has replaced it meanwhile.
+    /// Writes the derived data; `false` if another process has replaced it meanwhile, or writes it now.
     async fn write(
         &self,
         learned: &mut Learned,
         from: DerivedFrom,
         all: bool,
+        permit: &Permit,
     ) -> Result<bool, LearningError> {
         let derived = DerivedRows {
             from,
@@ -212,9 +226,13 @@ impl Learning {
             divisions: self.division_rows(),
             seasons: self.settings.history.seasons.clone(),
         };
-        let written = self.store.replace_derived(&derived, all).await;
+        let written = self.store.replace_derived(&derived, all, permit.lease());
+        let written = written.await;
         learned.pending = derived.rulings;
-        Ok(written?)
+        match written {
+            Err(error) if self.has_lost_lease(&error) => Ok(false),
+            written => Ok(written?),
+        }
     }
 
     fn division_rows(&self) -> Vec<DivisionRow> {
@@ -231,6 +249,16 @@ impl Learning {
     /// operator's overrides.
     pub(super) fn key(&self, overrides: &OperatorOverrides) -> String {
         format!("{} {}", self.settings_key, overrides.changes)
+    }
+
+    /// Whether a key is of the same settings as this process has, and of older overrides.
+    pub(super) fn is_older(&self, key: &str, than: &str) -> bool {
+        let changes = |key: &str| {
+            let (settings, changes) = key.split_once(' ')?;
+            let changes: u64 = changes.parse().ok()?;
+            (settings == self.settings_key).then_some(changes)
+        };
+        changes(key).is_some_and(|old| changes(than).is_some_and(|new| old < new))
     }
 }
 

@@ -24,6 +24,7 @@ mod standings;
 mod suspects;
 mod systems;
 mod verify;
+mod writer;
 
 use std::sync::{
     Arc,
@@ -50,6 +51,7 @@ pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
 
 use learned::Learned;
+use writer::Writer;
 
 /// The learned state, and the weights published from it.
 pub struct Learning {
@@ -66,6 +68,7 @@ pub struct Learning {
     edition: AtomicU64,
     /// The learned state and the key of its settings; locked by the one task that adds to it.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
+    writer: Writer,
     /// Notified when this process has recorded a match.
     recorded: Notify,
     /// The span in which the first of the matches that wait to be learned from was recorded.
@@ -111,6 +114,7 @@ impl Learning {
             standings: RwLock::default(),
             edition: AtomicU64::new(0),
             learned: tokio::sync::Mutex::default(),
+            writer: Writer::default(),
             recorded: Notify::new(),
             cause: Mutex::new(Span::none()),
             phase: AtomicU8::new(FRESH),

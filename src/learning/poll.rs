@@ -11,17 +11,21 @@ use super::{Learning, LearningError, derive::RefreshMode};
 /// ingest has ended.
 const TURN: Duration = Duration::from_millis(250);
 /// The delay before a failed read or write is tried again.
-const RETRY: Duration = Duration::from_secs(1);
-/// An ingest that has written nothing for this long ended before its fold; the daemon then folds
-/// its matches.
+pub(super) const RETRY: Duration = Duration::from_secs(1);
+/// A command that has written nothing for this long ended before its fold; the daemon then folds
+/// its matches, and derives anew what the command has changed.
 const ABANDONED: Duration = Duration::from_secs(10);
+/// How long matches of other processes wait at least for further ones.
+const GATHER: Duration = Duration::from_millis(100);
 
 impl Learning {
     /// Brings the weights up to date, then polls the database for changes by other processes and
     /// publishes the new weights. Also learns from matches that another process recorded and did
-    /// not learn from. Logs a failure of the database and retries. Runs until dropped.
+    /// not learn from. Takes the lease of the fold if it needs one. Logs a failure of the database and retries.
+    /// Runs until dropped.
     pub async fn keep_up_to_date(&self) {
         let mut in_place = true;
+        self.try_lease().await;
         loop {
             match self.refresh().await {
                 Ok(true) => tracing::info!("weights derived from the stored matches"),
@@ -34,7 +38,8 @@ impl Learning {
                     continue;
                 }
             }
-            return self.poll_until_dropped(in_place).await;
+            tokio::join!(self.poll_until_dropped(in_place), self.keep_lease());
+            return;
         }
     }
 
@@ -57,25 +62,49 @@ impl Learning {
 
     async fn poll(&self, in_place: &mut bool) -> Result<(), LearningError> {
         let mut changes = self.store.changes().await?;
-        let (mut pulse, mut changed, mut behind) = (None, Instant::now(), true);
+        let mut pulse = None;
+        // Since when this process knows of changes that it has not learned from.
+        let mut behind = Some(Instant::now());
+        let mut patience = GATHER;
         loop {
-            if let Ok(change) = timeout(TURN, changes.next()).await {
+            let turn = if behind.is_some() {
+                patience.min(TURN)
+            } else {
+                TURN
+            };
+            if let Ok(change) = timeout(turn, changes.next()).await {
                 change?;
                 // Compare extents, because the changes include decisions, which happen often and do
                 // not matter here.
                 let now = (self.store.derived_from().await?, self.store.extent().await?);
                 if pulse.as_ref() != Some(&now) {
-                    (pulse, changed, behind) = (Some(now), Instant::now(), true);
+                    pulse = Some(now);
+                    behind.get_or_insert_with(Instant::now);
                     self.metrics.waits(self.millis());
                 }
             }
             self.check_file(in_place);
-            // While an ingest is running, wait: it folds its matches once, at its end.
-            if behind && (self.is_derived().await? || changed.elapsed() >= ABANDONED) {
+            let Some(since) = behind else { continue };
+            let is_ready = match self.derives_elsewhere().await? {
+                true => since.elapsed() >= ABANDONED,
+                false => since.elapsed() >= patience || self.is_derived().await?,
+            };
+            if is_ready {
+                let began = Instant::now();
                 self.learn_from_others().await?;
-                behind = false;
+                behind = None;
+                // Matches that come one after the other, as from a command that reads logs, may make each fold begin
+                // again: folding takes a third of a core at most.
+                patience = (2 * began.elapsed()).clamp(GATHER, ABANDONED);
             }
         }
+    }
+
+    /// Whether a command has changed what players are, and derives the weights anew.
+    async fn derives_elsewhere(&self) -> Result<bool, LearningError> {
+        let key = self.key(&self.store.overrides().await?);
+        let derived = self.store.derived_from().await?;
+        Ok(derived.is_some_and(|derived| self.is_older(&derived.settings, &key)))
     }
 
     /// Learns from new matches. Does not overwrite what another configuration has derived on disk:
@@ -84,15 +113,14 @@ impl Learning {
     async fn learn_from_others(&self) -> Result<(), LearningError> {
         let key = self.key(&self.store.overrides().await?);
         let derived = self.store.derived_from().await?;
-        if derived.is_some_and(|derived| derived.settings != key) {
+        let is_other = |settings: &str| settings != key && !self.is_older(settings, &key);
+        if derived.is_some_and(|derived| is_other(&derived.settings)) {
             tracing::warn!(
                 "the weights on disk were derived with another configuration and are left as they are"
             );
         }
         if self.learn(RefreshMode::KeepOthers, |_| ()).await? {
-            tracing::info!(
-                "learned from matches that another process had recorded without learning from them"
-            );
+            tracing::debug!("learned from matches of other processes");
         }
         Ok(())
     }

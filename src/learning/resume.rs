@@ -2,6 +2,7 @@
 
 use super::{
     Learning, LearningError, checkpoint::Checkpoint, derive::on_blocking_thread, learned::Learned,
+    writer::Permit,
 };
 use crate::store::{DerivedFrom, OperatorOverrides};
 
@@ -52,18 +53,27 @@ impl Learning {
         &self,
         mut learned: Learned,
         key: &str,
+        permit: &Permit,
     ) -> Result<Learned, LearningError> {
         let key = key.to_owned();
         let save = move || (learned.checkpoint(&key), learned);
         let (state, saved) = on_blocking_thread(save).await?;
         learned = saved;
-        self.store.store_checkpoint(state.as_deref()).await?;
-        learned.checkpointed = learned.matches;
+        let stored = self
+            .store
+            .store_checkpoint(state.as_deref(), permit.lease());
+        match stored.await {
+            Err(error) if self.has_lost_lease(&error) => {}
+            stored => {
+                stored?;
+                learned.checkpointed = learned.matches;
+            }
+        }
         Ok(learned)
     }
 
     /// Writes a checkpoint of what was learned since the last one, unless the database contains
-    /// weights derived with other settings. Called when the program ends.
+    /// weights derived with other settings, or another daemon writes checkpoints.
     ///
     /// # Errors
     /// Fails if the database does.
@@ -74,9 +84,10 @@ impl Learning {
             return Ok(());
         };
         let ours = derived.is_some_and(|derived| derived.settings == key);
-        let learned = match ours && learned.matches > learned.checkpointed {
-            true => self.write_checkpoint(learned, &key).await?,
-            false => learned,
+        let due = ours && learned.matches > learned.checkpointed;
+        let learned = match self.permit().filter(|_| due) {
+            Some(permit) => self.write_checkpoint(learned, &key, &permit).await?,
+            None => learned,
         };
         *slot = Some((key, learned));
         Ok(())

@@ -26,6 +26,7 @@ pub use settings::Settings;
 /// An open database, and the learning, the sessions and the queues over it.
 #[derive(Debug)]
 pub struct Service {
+    leases: LeaseSettings,
     store: Arc<dyn Store>,
     learning: Arc<Learning>,
     sessions: Arc<Sessions>,
@@ -75,9 +76,10 @@ impl Service {
             clock,
             settings.hosting,
             allocator,
-            leases,
+            leases.clone(),
         )?;
         Ok(Self {
+            leases,
             store,
             learning,
             sessions,
@@ -88,6 +90,11 @@ impl Service {
     /// The database that the service works on.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// How this process takes leases of the database.
+    pub fn leases(&self) -> &LeaseSettings {
+        &self.leases
     }
 
     /// The learned state and the published weights.

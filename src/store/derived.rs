@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::StoreError;
+use super::{Lease, StoreError};
 use crate::domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp};
 
 /// The weight of one player under one ruleset.
@@ -139,11 +139,17 @@ pub trait Derived: Send + Sync {
     /// Replaces the derived tables in one transaction. If `all` is set, the given rulings replace
     /// those on disk. Otherwise each of them replaces the one on the same match, and the others stay;
     /// ids are in no order, because a match of a queue has its id before it is played. Under other
-    /// settings, returns `false` and changes nothing.
+    /// settings, or if the tables were made from all matches and the new rows were not, returns `false` and
+    /// changes nothing.
     ///
     /// # Errors
-    /// Fails if the database does.
-    async fn replace_derived(&self, derived: &DerivedRows, all: bool) -> Result<bool, StoreError>;
+    /// Fails if the database does, or if the lease is lost.
+    async fn replace_derived(
+        &self,
+        derived: &DerivedRows,
+        all: bool,
+        lease: Option<&Lease>,
+    ) -> Result<bool, StoreError>;
 
     /// The latest stored checkpoint, if there is one.
     ///
@@ -154,6 +160,10 @@ pub trait Derived: Send + Sync {
     /// Replaces the stored checkpoint; `None` deletes it.
     ///
     /// # Errors
-    /// Fails if the database does.
-    async fn store_checkpoint(&self, state: Option<&[u8]>) -> Result<(), StoreError>;
+    /// Fails if the database does, or if the lease is lost.
+    async fn store_checkpoint(
+        &self,
+        state: Option<&[u8]>,
+        lease: Option<&Lease>,
+    ) -> Result<(), StoreError>;
 }

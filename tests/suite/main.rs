@@ -65,6 +65,7 @@ mod sense_weights;
 mod sense_wishes;
 mod service_manager;
 mod sessions;
+mod shared_weights;
 mod sidecar;
 mod sidecar_source;
 mod sidecar_xonotic;

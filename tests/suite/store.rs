@@ -226,7 +226,7 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
     let all = (known(&second), weights(&second).await);
     second
         .store()
-        .store_checkpoint(Some(b"EVKC nonsense"))
+        .store_checkpoint(Some(b"EVKC nonsense"), None)
         .await
         .unwrap();
     second.close().await;

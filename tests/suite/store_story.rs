@@ -218,7 +218,7 @@ async fn a_checkpoint_is_kept_until_another_or_until_a_player_is_forgotten(open:
     let store = open.database("one").await;
     assert_eq!(store.checkpoint().await.unwrap(), None);
     for state in [&b"one"[..], b"another"] {
-        store.store_checkpoint(Some(state)).await.unwrap();
+        store.store_checkpoint(Some(state), None).await.unwrap();
         assert_eq!(store.checkpoint().await.unwrap().as_deref(), Some(state));
     }
     let nobody = PlayerKey {
@@ -380,10 +380,10 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
         seasons: vec![Timestamp(86_400_000), Timestamp(1_000)],
     };
     assert!(
-        !store.replace_derived(&rows, false).await.unwrap(),
+        !store.replace_derived(&rows, false, None).await.unwrap(),
         "there is nothing to add to"
     );
-    assert!(store.replace_derived(&rows, true).await.unwrap());
+    assert!(store.replace_derived(&rows, true, None).await.unwrap());
     assert_eq!(
         elsewhere.derived_from().await.unwrap().as_ref(),
         Some(&rows.from)
@@ -406,19 +406,26 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
     rows.from.matches = 3;
     rows.from.last_match = ids[2];
     rows.rulings = vec![ruling(ids[2], None)];
-    assert!(elsewhere.replace_derived(&rows, false).await.unwrap());
+    assert!(elsewhere.replace_derived(&rows, false, None).await.unwrap());
     assert_eq!(store.rulings(ids).await.unwrap().len(), 3);
     rows.from.settings = "other".into();
-    assert!(!elsewhere.replace_derived(&rows, false).await.unwrap());
+    assert!(!elsewhere.replace_derived(&rows, false, None).await.unwrap());
     assert_eq!(store.derived_from().await.unwrap().unwrap().settings, "one");
-    assert!(elsewhere.replace_derived(&rows, true).await.unwrap());
+    assert!(elsewhere.replace_derived(&rows, true, None).await.unwrap());
     assert_eq!(store.rulings(ids).await.unwrap().len(), 1);
     // A match of a queue may be recorded after others with higher ids, and one that was ruled may be ruled again.
     rows.rulings = vec![ruling(ids[0], None), ruling(ids[2], Some("void"))];
-    assert!(elsewhere.replace_derived(&rows, false).await.unwrap());
+    assert!(elsewhere.replace_derived(&rows, false, None).await.unwrap());
     let mut reasons = store.rulings(ids).await.unwrap();
     reasons.sort();
     assert_eq!(reasons, [None, Some("void".into())]);
+    // Rows that were made from fewer matches do not replace those that were made from all.
+    (rows.from.matches, rows.from.last_match) = store.extent().await.unwrap();
+    assert!(store.replace_derived(&rows, false, None).await.unwrap());
+    rows.from.matches -= 1;
+    for all in [false, true] {
+        assert!(!elsewhere.replace_derived(&rows, all, None).await.unwrap());
+    }
 }
 
 async fn decisions_are_kept(store: &dyn Store, elsewhere: &dyn Store) {

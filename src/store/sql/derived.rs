@@ -6,14 +6,14 @@ use sqlx::Row;
 use super::{
     DbConnection, DbRow, DbStore, balances,
     insert::{ROWS, insert},
-    int, optional_int,
+    int, leases, optional_int,
     parts::rows,
     persons::{self, Persons},
 };
 use crate::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp, plain_name},
     store::{
-        Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, StoreError,
+        Derived, DerivedFrom, DerivedRows, DivisionRow, Lease, Performance, RulingRow, StoreError,
         WeightRow,
     },
 };
@@ -69,17 +69,19 @@ impl Derived for DbStore {
         Ok(rulings)
     }
 
-    async fn replace_derived(&self, derived: &DerivedRows, all: bool) -> Result<bool, StoreError> {
+    async fn replace_derived(
+        &self,
+        derived: &DerivedRows,
+        all: bool,
+        lease: Option<&Lease>,
+    ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
-        let before = before.fetch_optional(&mut *tx).await?;
-        let before = before.as_ref().map(from_row).transpose()?;
-        match before {
-            _ if all => delete_rulings(&mut tx).await?,
-            Some(before) if before.settings == derived.from.settings => {}
-            _ => {
+        match may_replace(&mut tx, &derived.from, all, lease).await {
+            Ok(true) if all => delete_rulings(&mut tx).await?,
+            Ok(true) => {}
+            refused => {
                 tx.abandon().await?;
-                return Ok(false);
+                return refused;
             }
         }
         let new: Vec<&RulingRow> = derived.rulings.iter().collect();
@@ -112,8 +114,18 @@ impl Derived for DbStore {
         Ok(query.fetch_optional(&self.readers).await?)
     }
 
-    async fn store_checkpoint(&self, state: Option<&[u8]>) -> Result<(), StoreError> {
+    async fn store_checkpoint(
+        &self,
+        state: Option<&[u8]>,
+        lease: Option<&Lease>,
+    ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
+        if let Some(lease) = lease
+            && let Err(error) = leases::check(&mut tx, lease).await
+        {
+            tx.abandon().await?;
+            return Err(error);
+        }
         match state {
             Some(state) => {
                 let query = sqlx::query(
@@ -129,6 +141,28 @@ impl Derived for DbStore {
         }
         self.commit(tx).await
     }
+}
+
+/// Whether rows made from these matches may replace those in the tables.
+async fn may_replace(
+    tx: &mut DbConnection,
+    from: &DerivedFrom,
+    all: bool,
+    lease: Option<&Lease>,
+) -> Result<bool, StoreError> {
+    if let Some(lease) = lease {
+        leases::check(tx, lease).await?;
+    }
+    let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+    let before = before.fetch_optional(&mut *tx).await?;
+    let before = before.as_ref().map(from_row).transpose()?;
+    let Some(before) = before.filter(|before| before.settings == from.settings) else {
+        return Ok(all);
+    };
+    let query = sqlx::query_as("SELECT count(*), coalesce(max(id), 0) FROM matches");
+    let now: (i64, i64) = query.fetch_one(tx).await?;
+    let is_complete = |from: &DerivedFrom| (from.matches, from.last_match) == now;
+    Ok(is_complete(from) || !is_complete(&before))
 }
 
 async fn delete_rulings(tx: &mut DbConnection) -> Result<(), StoreError> {

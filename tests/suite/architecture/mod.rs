@@ -37,7 +37,7 @@ const ROOMS: [(&str, &[&str]); 30] = [
     ("leases", &["store"]),
     (
         "learning",
-        &["domain", "metrics", "rating", "history", "store"],
+        &["domain", "metrics", "rating", "history", "store", "leases"],
     ),
     (
         "logs",

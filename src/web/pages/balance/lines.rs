@@ -46,7 +46,7 @@ impl From<Closeness> for BalanceLine {
 }
 
 /// The heading of a column of dates, which are not broken into two lines.
-pub(super) const WEEKS: &str = "Week of";
+pub(super) const WEEK_OF: &str = "Week of";
 
 /// A table with a line for each name.
 pub(super) fn table(label: &str, first: &str, lines: &[(&str, &BalanceLine)]) -> Markup {
@@ -69,7 +69,7 @@ pub(super) fn table(label: &str, first: &str, lines: &[(&str, &BalanceLine)]) ->
                 tbody {
                     @for (name, line) in lines {
                         tr {
-                            th.date[first == WEEKS] scope="row" { (name) }
+                            th.date[first == WEEK_OF] scope="row" { (name) }
                             td.num { (line.matches) }
                             td.num { (words::or_dash(line.mean_gap.map(words::tenths))) }
                             td.num.wide { (words::or_dash(line.draws.map(words::percent))) }

@@ -20,7 +20,7 @@ use crate::{
 };
 
 use gaps::{GapBar, gap_bars};
-use lines::{BalanceLine, NamedBalance, WEEKS, named, table};
+use lines::{BalanceLine, NamedBalance, WEEK_OF, named, table};
 
 /// The most maps in the table.
 const MAPS: i64 = 25;
@@ -244,7 +244,7 @@ impl Page for BalancePage {
                 h2 { "By map" }
                 (table("By map", "Map", &named(&self.maps)))
                 h2 { "By week" }
-                (table("By week", WEEKS, &weeks))
+                (table("By week", WEEK_OF, &weeks))
             }
         })
     }

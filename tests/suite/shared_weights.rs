@@ -1,0 +1,175 @@
+//! Several daemons on one database: one of them writes what is derived, all of them know it.
+
+use std::{sync::Arc, time::Duration};
+
+use evenkeel::{
+    domain::Kind::Human,
+    leases::LeaseSettings,
+    service::Service,
+    store::{self, DerivedRows, StoreError, Taken},
+};
+use tokio::task::JoinHandle;
+
+use crate::common::{
+    self,
+    backends::{Backend, Postgres, Sqlite},
+    game, until,
+};
+
+/// How long a lease lasts here: daemons that are killed are missed after it.
+const LASTS: Duration = Duration::from_secs(1);
+
+/// How long a daemon waits for a database that another one writes to.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A daemon, as far as it concerns weights.
+struct Node {
+    service: Arc<Service>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Node {
+    async fn start(backend: &impl Backend) -> Self {
+        let place = backend.place("league").await;
+        let store = store::open_at(&place, true, PATIENCE).await.unwrap();
+        let settings = common::config("rating.min_seconds = 0").service();
+        let service = Arc::new(Service::open(store, settings).unwrap());
+        let learning = service.learning();
+        learning.write_by_lease(LeaseSettings::new(LASTS));
+        learning.resume().await.unwrap();
+        let (keeps, learns) = (learning.clone(), learning.clone());
+        let tasks = vec![
+            tokio::spawn(async move { keeps.keep_up_to_date().await }),
+            tokio::spawn(async move { learns.learn_recorded().await }),
+        ];
+        Self { service, tasks }
+    }
+
+    /// Records a match as the end of a game does.
+    async fn record(&self, minute: i64, scores: [f64; 2]) {
+        let record = game(minute, &[(Human, "ann")], &[(Human, "bob")], scores);
+        self.service.store().record(&record).await.unwrap();
+        self.service.learning().match_recorded();
+    }
+
+    /// The bits of a weight.
+    fn known(&self) -> Option<u64> {
+        let learning = self.service.learning();
+        let ruleset = learning.rulebook().ruleset::<&str>("ctf", &[]);
+        let weight = learning.standings().view(&ruleset).human("ann");
+        weight.map(f64::to_bits)
+    }
+
+    async fn derived_matches(&self) -> i64 {
+        let derived = self.service.store().derived_from().await.unwrap();
+        derived.map_or(0, |derived| derived.matches)
+    }
+
+    fn is_writer(&self) -> bool {
+        self.service.learning().is_writer()
+    }
+
+    /// Ends as a process that is killed: nothing is written, and no lease is given back.
+    fn kill(self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+/// Waits until all nodes know the same weight as a fold from the beginning, which is not the one `before`.
+async fn agree(nodes: &[&Node], before: Option<u64>) -> Option<u64> {
+    until(async || {
+        let known = nodes[0].known();
+        known != before && nodes.iter().all(|node| node.known() == known)
+    })
+    .await;
+    nodes[0].known()
+}
+
+/// One writes, the others know as soon; the next one goes on when the writer ends.
+async fn one_writes_and_all_know(backend: &impl Backend) {
+    let one = Node::start(backend).await;
+    until(async || one.is_writer()).await;
+    let two = Node::start(backend).await;
+    one.record(0, [3.0, 1.0]).await;
+    let first = agree(&[&one, &two], None).await;
+    // The one that does not write records a match, too.
+    two.record(20, [3.0, 1.0]).await;
+    let second = agree(&[&one, &two], first).await;
+    until(async || one.derived_matches().await == 2).await;
+    assert!(one.is_writer() && !two.is_writer());
+    // The writer stops. The other one goes on, and writes what it has learned since.
+    one.service.learning().end().await.unwrap();
+    one.kill();
+    until(async || two.is_writer()).await;
+    two.record(40, [0.0, 3.0]).await;
+    let third = agree(&[&two], second).await;
+    until(async || two.derived_matches().await == 3).await;
+    // A command that derives everything again gets the same bits.
+    let three = Node::start(backend).await;
+    until(async || three.known() == third).await;
+    three.service.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(three.known(), third);
+}
+
+#[tokio::test]
+async fn one_daemon_writes_the_weights_and_all_know_them_on_postgresql() {
+    if let Some(backend) = Postgres::shared() {
+        one_writes_and_all_know(&backend).await;
+    }
+}
+
+#[tokio::test]
+async fn one_daemon_writes_the_weights_and_all_know_them_on_sqlite() {
+    one_writes_and_all_know(&Sqlite::new()).await;
+}
+
+#[tokio::test]
+async fn a_writer_that_slept_longer_than_its_lease_writes_nothing() {
+    let Some(backend) = Postgres::shared() else {
+        return;
+    };
+    let store = backend.database("league").await;
+    let Taken::Yes(old) = store.take_lease("fold", "one", LASTS).await.unwrap() else {
+        panic!("the lease is free");
+    };
+    // It sleeps; the other daemon takes over.
+    let other = Node::start(&backend).await;
+    other.record(0, [3.0, 1.0]).await;
+    until(async || other.is_writer() && other.derived_matches().await == 1).await;
+    let from = store.derived_from().await.unwrap().unwrap();
+    let rows = DerivedRows {
+        from,
+        rulings: Vec::new(),
+        weights: Vec::new(),
+        divisions: Vec::new(),
+        seasons: Vec::new(),
+    };
+    let refused = store.replace_derived(&rows, true, Some(&old)).await;
+    assert!(refused.is_err_and(|error| error.is_lease_lost()));
+    let refused: Result<(), StoreError> = store.store_checkpoint(None, Some(&old)).await;
+    assert!(refused.is_err_and(|error| error.is_lease_lost()));
+    assert_eq!(store.rulesets().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_daemon_that_is_killed_is_followed_by_another() {
+    let Some(backend) = Postgres::shared() else {
+        return;
+    };
+    let one = Node::start(&backend).await;
+    until(async || one.is_writer()).await;
+    let two = Node::start(&backend).await;
+    one.record(0, [3.0, 1.0]).await;
+    let first = agree(&[&one, &two], None).await;
+    until(async || one.derived_matches().await == 1).await;
+    let service = one.service.clone();
+    one.kill();
+    // Its lease is not renewed any more, as its process is dead.
+    drop(service);
+    two.record(20, [0.0, 3.0]).await;
+    let second = agree(&[&two], first).await;
+    until(async || two.is_writer() && two.derived_matches().await == 2).await;
+    assert_eq!(two.known(), second);
+}
