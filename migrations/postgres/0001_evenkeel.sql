@@ -715,8 +715,7 @@ SELECT
     rounded(avg(gap), 3) AS mean_gap,
     rounded(avg(CASE WHEN gap = 0 THEN 1.0 ELSE 0 END), 3) AS share_draws,
     rounded(avg(CASE WHEN low = 0 AND gap >= 3 THEN 1.0 ELSE 0 END), 3) AS share_shutouts,
-    rounded(avg(CASE winner WHEN 0 THEN 1.0 ELSE 0 END) FILTER (WHERE winner IS NOT NULL)
-            / nullif(avg(CASE WHEN winner IS NOT NULL THEN 1.0 ELSE 0 END), 0), 3) AS share_team_0_wins,
+    rounded(avg(CASE winner WHEN 0 THEN 1.0 ELSE 0 END) FILTER (WHERE winner IS NOT NULL), 3) AS share_team_0_wins,
     rounded(avg(minutes), 2) AS mean_minutes,
     count(chance * won) AS predicted,
     rounded(avg(chance + 0 * won), 3) AS predicted_team_0_wins,

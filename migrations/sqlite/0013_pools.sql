@@ -33,7 +33,7 @@ SELECT
     round(avg(gap), 3) AS mean_gap,
     round(avg(gap = 0), 3) AS share_draws,
     round(avg(low = 0 AND gap >= 3), 3) AS share_shutouts,
-    round(avg(winner = 0) / nullif(avg(winner IS NOT NULL), 0), 3) AS share_team_0_wins,
+    round(avg(winner = 0), 3) AS share_team_0_wins,
     round(avg(minutes), 2) AS mean_minutes,
     count(chance * won) AS predicted,
     round(avg(chance + 0 * won), 3) AS predicted_team_0_wins,

@@ -157,6 +157,22 @@ async fn predictions_are_held_against_what_happened() {
 }
 
 #[tokio::test]
+async fn a_draw_is_no_win_of_either_team() {
+    let daemon = Daemon::start("rating.min_seconds = 0").await;
+    let mut client = daemon.client().await;
+    for scores in ["SCORE 0\n", "SCORE 0\nSCORE 1\n", "SCORE 1\n"] {
+        let teams = "GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=1\n";
+        client.send(&format!("{teams}START\n{scores}END\n")).await;
+        assert!(client.line().await.ends_with(" recorded"));
+    }
+    daemon.service.learning().refresh().await.unwrap();
+    let pool = database(&daemon).await;
+    let sql = "SELECT share_draws, share_team_0_wins FROM balance_report";
+    let row: (f64, f64) = sqlx::query_as(sql).fetch_one(&pool).await.unwrap();
+    assert_eq!(row, (0.333, 0.5));
+}
+
+#[tokio::test]
 async fn forgetting_somebody_forgets_what_was_decided_about_them() {
     use evenkeel::domain::{Kind, PlayerKey};
     let daemon = Daemon::start("").await;

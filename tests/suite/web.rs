@@ -124,6 +124,12 @@ fn a_player_is_found_by_handle_and_by_identity_and_can_leave() {
     assert_eq!(mine["form"].as_array().unwrap().len(), 10);
     let kind = |kind: &str| pages.get(&format!("/players/Sarge?kind={kind}")).status;
     assert_eq!((kind("bot"), kind("human")), (200, 404));
+    // An identity without a match is most likely a typing error.
+    let mut nobody = evenkeel(folder.path());
+    let output = nobody.args(["player", "hide", "nobody"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("nobody"), "{said}");
     for command in ["hide", "unhide", "forget"] {
         let output = evenkeel(folder.path())
             .args(["player", command, &identity(2)])
