@@ -1,33 +1,20 @@
 //! The options that the sidecars of several engines share.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use clap::Args;
 
-use super::{
-    ATTEMPTS, console::Password, parse_seconds, rcon_password, secret_in, way::DaemonArgs,
-};
+use super::{ATTEMPTS, parse_seconds, server::ServerArgs};
 use crate::{
     cli::CliError,
     sidecar::follower::{CommandTemplate, Settings},
 };
 
+/// The options of a sidecar that follows the log of an engine and moves players by a console command.
 #[derive(Debug, Args)]
-pub(super) struct CommonArgs {
-    /// Address of the game server's remote console
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub(super) rcon: SocketAddr,
-    /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
-    #[arg(long, value_name = "FILE")]
-    password_file: Option<PathBuf>,
+pub(super) struct FollowerArgs {
     #[command(flatten)]
-    pub(super) daemon: DaemonArgs,
-    /// Name of this game server in the daemon [default: the address of its console]
-    #[arg(long, value_name = "NAME")]
-    server: Option<String>,
-    /// File whose first line is this game server's token, if the daemon requires one
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
+    pub(super) server: ServerArgs,
     /// Choose teams when no player has joined or left for this long (0.1 to 60)
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
     settle: Duration,
@@ -46,23 +33,15 @@ pub(super) struct CommonArgs {
     pub(super) dry_run: bool,
 }
 
-impl CommonArgs {
-    /// The password of the remote console.
-    ///
-    /// # Errors
-    /// Fails if there is none, or the console cannot take it.
-    pub(super) fn password(&self) -> Result<Password, CliError> {
-        rcon_password(self.password_file.as_deref())
-    }
-
+impl FollowerArgs {
     /// The settings of the sidecar.
     ///
     /// # Errors
     /// Fails if the file of the token cannot be read.
     pub(super) fn settings(&self, move_command: &CommandTemplate) -> Result<Settings, CliError> {
         Ok(Settings {
-            server: self.server.clone().unwrap_or_else(|| self.rcon.to_string()),
-            token: self.token_file.as_deref().map(secret_in).transpose()?,
+            server: self.server.name(),
+            token: self.server.token()?,
             bots_as_players: self.treat_bots_as_players,
             auto_balance: self.auto_balance,
             settle: millis(self.settle),
@@ -73,7 +52,7 @@ impl CommonArgs {
     }
 }
 
-/// A time in milliseconds.
+/// A time in milliseconds, at most `u64::MAX`.
 pub(super) fn millis(time: Duration) -> u64 {
     time.as_millis().try_into().unwrap_or(u64::MAX)
 }

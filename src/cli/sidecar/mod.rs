@@ -10,13 +10,13 @@ mod daemon;
 mod darkplaces_console;
 mod driver;
 mod game_log;
+mod server;
 mod source;
 mod source_console;
 mod way;
 mod xonotic;
 
 use std::{
-    net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -27,10 +27,10 @@ use super::CliError;
 use crate::sidecar::idtech3::{IdTech3, Settings, SpareBot};
 pub(super) use agent::{AgentArgs, run as run_agent};
 use chat::ChatArgs;
-use console::{Console, Password};
+use console::Console;
 use driver::{RemoteConsole, SidecarDriver};
 use game_log::GameLog;
-use way::DaemonArgs;
+use server::ServerArgs;
 
 /// How often the command for a move is sent before the sidecar gives up on the move.
 const ATTEMPTS: u32 = 3;
@@ -55,20 +55,8 @@ struct IdTech3Args {
     /// Log that the game server writes (g_log, with g_logsync 1)
     #[arg(long, value_name = "FILE")]
     log: PathBuf,
-    /// Address of the game server's remote console
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    rcon: SocketAddr,
-    /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
-    #[arg(long, value_name = "FILE")]
-    password_file: Option<PathBuf>,
     #[command(flatten)]
-    daemon: DaemonArgs,
-    /// Name of this game server in the daemon [default: the address of its console]
-    #[arg(long, value_name = "NAME")]
-    server: Option<String>,
-    /// File whose first line is this game server's token, if the daemon requires one
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
+    server: ServerArgs,
     /// Folder from which the game server executes files [default: the folder of the log]
     #[arg(long, value_name = "DIR")]
     exec_dir: Option<PathBuf>,
@@ -111,13 +99,13 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
 }
 
 async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
-    let token = args.token_file.as_deref().map(secret_in).transpose()?;
+    let token = args.server.token()?;
     let console: Option<Box<dyn RemoteConsole>> = match args.dry_run {
         true => None,
         false => Some(Box::new(open_console(&args).await?)),
     };
     let settings = Settings {
-        server: args.server.clone().unwrap_or_else(|| args.rcon.to_string()),
+        server: args.server.name(),
         token,
         bots_as_players: args.treat_bots_as_players,
         auto_balance: args.auto_balance,
@@ -130,38 +118,20 @@ async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
     let driver = SidecarDriver::new(
         IdTech3::new(settings),
         GameLog::file(&args.log),
-        args.daemon.way()?,
+        args.server.daemon.way()?,
         console,
     );
     driver.run_until_stopped().await
 }
 
 async fn open_console(args: &IdTech3Args) -> Result<Console, CliError> {
-    let password = rcon_password(args.password_file.as_deref())?;
+    let password = args.server.password()?;
     let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
-    Console::open(args.rcon, password, folder).await
+    Console::open(args.server.rcon, password, folder).await
 }
 
 /// The folder from which the game server executes files.
 fn exec_folder<'a>(given: Option<&'a Path>, log: &'a Path) -> &'a Path {
     let of_log = log.parent().filter(|dir| !dir.as_os_str().is_empty());
     given.or(of_log).unwrap_or(Path::new("."))
-}
-
-/// The password of the remote console, from a file or the environment.
-fn rcon_password(file: Option<&Path>) -> Result<Password, CliError> {
-    let password = match file {
-        Some(file) => secret_in(file)?,
-        None => std::env::var("EVENKEEL_RCON_PASSWORD").unwrap_or_default(),
-    };
-    Password::new(&password).map_err(|why| CliError::Input(why.to_owned()))
-}
-
-/// The first line of a file that contains a secret.
-fn secret_in(file: &Path) -> Result<String, CliError> {
-    let text = std::fs::read_to_string(file).map_err(|source| CliError::File {
-        path: file.to_owned(),
-        source,
-    })?;
-    Ok(text.lines().next().unwrap_or("").to_owned())
 }

@@ -5,10 +5,10 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use clap::Args;
 
 use super::{
-    common::{CommonArgs, millis, parse_opening},
+    common::{FollowerArgs, millis, parse_opening},
     driver::{RemoteConsole, SidecarDriver, report},
     game_log::GameLog,
-    secret_in,
+    server::secret_in,
     source_console::SourceConsole,
 };
 use crate::{
@@ -29,7 +29,7 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "FILE", requires = "log_udp")]
     log_secret_file: Option<PathBuf>,
     #[command(flatten)]
-    common: CommonArgs,
+    common: FollowerArgs,
     /// Console command of a plugin that moves a player: {player} is the userid, {number} the team
     /// (2 or 3), {team} its name (red, blue, t, ct) [the default is that of SourceMod's SwapTeam]
     #[arg(
@@ -50,18 +50,19 @@ pub(super) struct SourceArgs {
 
 pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
     let common = &args.common;
+    let server = &common.server;
     let settings = common.settings(&args.move_command)?;
     let console: Option<Box<dyn RemoteConsole>> = match common.dry_run {
         true => None,
         false => Some(Box::new(SourceConsole::open(
-            common.rcon,
-            common.password()?,
+            server.rcon,
+            server.password()?,
         ))),
     };
     let log = match (&args.log, args.log_udp) {
         (_, Some(listen)) => {
             let secret = args.log_secret_file.as_deref().map(secret_in).transpose()?;
-            let (log, address) = GameLog::datagrams(listen, common.rcon.ip(), secret)?;
+            let (log, address) = GameLog::datagrams(listen, server.rcon.ip(), secret)?;
             report(&format!("waiting for the log on {address}"))?;
             log
         }
@@ -69,6 +70,6 @@ pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
         (None, None) => return Err(CliError::Input("--log or --log-udp is missing".to_owned())),
     };
     let sidecar = Source::new(settings, args.game, millis(args.opening));
-    let driver = SidecarDriver::new(sidecar, log, common.daemon.way()?, console);
+    let driver = SidecarDriver::new(sidecar, log, server.daemon.way()?, console);
     driver.run_until_stopped().await
 }

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 
 use super::{
-    common::{CommonArgs, millis, parse_opening},
+    common::{FollowerArgs, millis, parse_opening},
     darkplaces_console::{DarkPlacesConsole, Security},
     driver::{RemoteConsole, SidecarDriver},
     game_log::GameLog,
@@ -23,7 +23,7 @@ pub(super) struct XonoticArgs {
     #[arg(long, value_name = "PATH")]
     log: PathBuf,
     #[command(flatten)]
-    common: CommonArgs,
+    common: FollowerArgs,
     /// How to prove that the password is known: 0 by sending it, 1 by a code of the time, 2 by a code
     /// of a text that the server chooses; the server's rcon_secure or more
     #[arg(long, value_name = "0|1|2", default_value = "2", value_parser = parse_security)]
@@ -57,17 +57,18 @@ fn parse_security(text: &str) -> Result<Security, String> {
 
 pub(super) async fn run(args: XonoticArgs) -> Result<(), CliError> {
     let common = &args.common;
+    let server = &common.server;
     let settings = common.settings(&args.move_command)?;
     let console: Option<Box<dyn RemoteConsole>> = match common.dry_run {
         true => None,
         false => {
-            let password = common.password()?;
-            let console = DarkPlacesConsole::open(common.rcon, password, args.rcon_secure).await?;
+            let password = server.password()?;
+            let console = DarkPlacesConsole::open(server.rcon, password, args.rcon_secure).await?;
             Some(Box::new(console))
         }
     };
     let sidecar = Xonotic::new(settings, args.warm_up, millis(args.opening));
     let log = GameLog::file_or_folder(&args.log);
-    let driver = SidecarDriver::new(sidecar, log, common.daemon.way()?, console);
+    let driver = SidecarDriver::new(sidecar, log, server.daemon.way()?, console);
     driver.run_until_stopped().await
 }

@@ -7,14 +7,14 @@ mod driver;
 mod kept;
 mod process;
 
-use std::{ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 use rand::{TryRng, rngs::SysRng};
 
 use super::{
     common::millis, console::Console, daemon::DaemonConnection, exec_folder, game_log::GameLog,
-    rcon_password, secret_in, way::DaemonArgs,
+    server::ServerArgs,
 };
 use crate::{
     cli::CliError,
@@ -44,20 +44,8 @@ pub(in crate::cli) struct AgentArgs {
     /// Log that the game server writes (g_log, with g_logsync 1)
     #[arg(long, value_name = "FILE")]
     log: PathBuf,
-    /// Address of the game server's remote console
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    rcon: SocketAddr,
-    /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
-    #[arg(long, value_name = "FILE")]
-    password_file: Option<PathBuf>,
     #[command(flatten)]
-    daemon: DaemonArgs,
-    /// Name of this game server in the daemon [default: the address of its console]
-    #[arg(long, value_name = "NAME")]
-    server: Option<String>,
-    /// File whose first line is this game server's token, if the daemon requires one
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
+    server: ServerArgs,
     /// Folder from which the game server executes files [default: the folder of the log]
     #[arg(long, value_name = "DIR")]
     exec_dir: Option<PathBuf>,
@@ -107,15 +95,17 @@ pub(in crate::cli) struct AgentArgs {
 
 impl AgentArgs {
     fn settings(&self) -> Result<AgentSettings, CliError> {
-        let rcon = self.rcon.to_string();
         let lock = match self.open_between {
             true => None,
             false => Some(draw_password()?),
         };
         Ok(AgentSettings {
-            server: self.server.clone().unwrap_or_else(|| rcon.clone()),
-            token: self.token_file.as_deref().map(secret_in).transpose()?,
-            address: self.address.clone().unwrap_or(rcon),
+            server: self.server.name(),
+            token: self.server.token()?,
+            address: self
+                .address
+                .clone()
+                .unwrap_or_else(|| self.server.rcon.to_string()),
             region: self.region.clone(),
             modes: self.modes.clone(),
             maps: self.maps.clone(),
@@ -138,13 +128,14 @@ fn draw_password() -> Result<String, CliError> {
 
 pub(in crate::cli) async fn run(args: AgentArgs) -> Result<(), CliError> {
     let settings = args.settings()?;
-    let password = rcon_password(args.password_file.as_deref())?;
+    let rcon = args.server.rcon;
+    let password = args.server.password()?;
     let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
-    let name = format!("evenkeel-{}.match", args.rcon.port());
+    let name = format!("evenkeel-{}.match", rcon.port());
     let kept = args.state.clone().unwrap_or_else(|| folder.join(name));
-    let console = Console::open(args.rcon, password.clone(), folder).await?;
-    let questions = Questions::new(args.rcon, password);
-    let daemon = DaemonConnection::new(args.daemon.way()?).with_longest_pause(LONGEST_PAUSE);
+    let console = Console::open(rcon, password.clone(), folder).await?;
+    let questions = Questions::new(rcon, password);
+    let daemon = DaemonConnection::new(args.server.daemon.way()?).with_longest_pause(LONGEST_PAUSE);
     let driver = AgentDriver::new(
         IdTech3Agent::new(settings),
         GameLog::file(&args.log),
