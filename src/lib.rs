@@ -135,6 +135,7 @@
 //! | status | how the daemon is: its metrics in short, and what is wrong |
 //! | lease | the right of one daemon to do what only one may do at a time; it ends unless it is renewed |
 //! | holder | the daemon that has a lease |
+//! | letter | a message from one daemon to another, which waits in the database that both use |
 //! | epoch | a number that grows with each new holder of a lease |
 //! | person | a player who is in a rated match, under the identity that all their matches count for |
 //!

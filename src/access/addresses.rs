@@ -1,4 +1,4 @@
-//! What each address from which strangers connect may still do.
+//! How many connections each address has, and how much it may still send.
 
 use core::net::{IpAddr, Ipv6Addr};
 use std::{collections::BTreeMap, sync::Arc};
@@ -23,7 +23,7 @@ impl AddressKey {
     }
 }
 
-/// The addresses that are connected, and those that were lately.
+/// The addresses that are connected, and those that were connected a short time ago.
 #[derive(Debug)]
 pub struct AddressTable {
     entries: BTreeMap<AddressKey, Entry>,
@@ -70,8 +70,8 @@ impl AddressTable {
         }
     }
 
-    /// Forgets addresses without a connection: those with a full allowance, which loses nothing, and if the
-    /// table is still full, all others, too.
+    /// Forgets addresses without a connection: first those with a full allowance, which loses nothing. If
+    /// the table is still full, all others, too.
     fn make_room(&mut self, now: u64) {
         let used = |entry: &Entry| entry.connections > 0;
         self.entries

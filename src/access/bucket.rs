@@ -11,14 +11,14 @@ const SECOND: u64 = 1_000_000_000;
 /// How often something may happen: in the long run, and at once after a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// The nanoseconds in which a bucket gets one more.
+    /// The nanoseconds in which a bucket gains one unit: the right to one line, decision or report.
     interval: u64,
     /// The nanoseconds in which an empty bucket is full again.
     full: u64,
 }
 
 impl Rate {
-    /// So many a second, and at most `burst` at once. `None`, which is no limit, if one of them is 0.
+    /// A rate of `per_second` units, and at most `burst` at once. `None`, which is no limit, if either is 0.
     pub fn new(per_second: u32, burst: u32) -> Option<Self> {
         if burst == 0 {
             return None;
@@ -29,7 +29,7 @@ impl Rate {
     }
 }
 
-/// What a client, or an address, may still do of one kind. Several connections use it at once.
+/// How many lines, decisions or reports a client or an address may still send. Several connections share it.
 ///
 /// It is the leaky bucket as a meter in the form of the generic cell rate algorithm (ITU-T I.371): one
 /// number, the time at which the bucket will be full again.
@@ -37,7 +37,8 @@ impl Rate {
 pub struct Bucket(AtomicU64);
 
 impl Bucket {
-    /// Takes one, if there is one. Otherwise nothing changes, and the error is the time until there is one.
+    /// Takes a unit if the bucket has one. Otherwise it changes nothing, and the error is the time until the
+    /// bucket has one.
     ///
     /// # Errors
     /// Fails if the bucket is empty.
@@ -53,8 +54,8 @@ impl Bucket {
         }
     }
 
-    /// Takes one, even if there is none. Returns how long to wait before the next, so that on average the
-    /// rate is not exceeded; each connection that waits has a turn of its own.
+    /// Takes a unit, even from an empty bucket. Returns how long the caller must wait then, so that on average
+    /// the rate is not exceeded. Callers that wait at the same time get different waits, one after the other.
     pub fn charge(&self, now: u64, rate: Rate) -> Duration {
         let taken = |full_at: u64| Some(full_at.max(now).saturating_add(rate.interval));
         let order = Ordering::Relaxed;
@@ -68,35 +69,35 @@ impl Bucket {
     }
 }
 
-/// How long a bucket that is full again at `full_at` has less than nothing.
+/// How long it takes until a bucket that is full again at `full_at` has paid for all units taken from it.
 fn overdrawn(full_at: u64, now: u64, rate: Rate) -> Duration {
     Duration::from_nanos(full_at.saturating_sub(now).saturating_sub(rate.full))
 }
 
-/// The rates of all kinds; `None` is no limit.
+/// The rates of lines, decisions and reports; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
-    /// Of lines of any kind.
+    /// The rate of all lines together.
     pub lines: Option<Rate>,
-    /// Of decisions.
+    /// The rate of requests for a decision.
     pub decisions: Option<Rate>,
-    /// Of reports.
+    /// The rate of reports about the game.
     pub reports: Option<Rate>,
 }
 
-/// What a client, or an address, may still do.
+/// How many lines, decisions and reports a client or an address may still send.
 #[derive(Debug, Default)]
 pub struct Allowance {
-    /// Lines of any kind.
+    /// The bucket for all lines together.
     pub lines: Bucket,
-    /// Decisions.
+    /// The bucket for requests for a decision.
     pub decisions: Bucket,
-    /// Reports.
+    /// The bucket for reports about the game.
     pub reports: Bucket,
 }
 
 impl Allowance {
-    /// Whether everything is allowed that is allowed at first.
+    /// Whether all three buckets are full, as those of a new client are.
     pub fn is_full(&self, now: u64) -> bool {
         [&self.lines, &self.decisions, &self.reports]
             .into_iter()

@@ -6,19 +6,19 @@ use ipnet::IpNet;
 
 use crate::domain::{Rights, Secret};
 
-/// What the end of a name or of a player's id is, if it stands for all that begin like it.
+/// The last character of a name or of a player's id that stands for all names or ids with this beginning.
 const ANY: char = '*';
 
-/// A configured client.
+/// A client as it is configured, in `[[clients]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientSpec {
     /// The name in its HELLO. One that ends with `*` stands for all names that begin like it.
     pub name: String,
-    /// The token that it proves its name with. A client without a token proves it by its address.
+    /// The token by which it proves its name. A client without a token proves it by its address.
     pub secret: Option<Secret>,
     /// The networks from which it may connect; any if there are none.
     pub networks: Vec<IpNet>,
-    /// What it may do.
+    /// The rights that its connections have.
     pub rights: Rights,
     /// For which players it may use the queues.
     pub players: PlayerScope,
@@ -51,7 +51,7 @@ impl PlayerScope {
         Self(ids)
     }
 
-    /// All players.
+    /// The scope that contains all players.
     pub fn everybody() -> Self {
         Self(vec![ANY.to_string()])
     }

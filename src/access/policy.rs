@@ -11,11 +11,11 @@ use crate::domain::{Rights, Secret};
 pub struct Grant {
     /// The configured client that it is, if clients are configured.
     pub client: Option<Arc<ClientSpec>>,
-    /// Its rights.
+    /// The rights that the connection has.
     pub rights: Rights,
 }
 
-/// Who may connect.
+/// Who may connect, and with which rights.
 #[derive(Clone, Debug)]
 pub enum AccessPolicy {
     /// No clients are configured. Loopback has the usual rights; others have them if `anonymous`, else none.
@@ -23,13 +23,13 @@ pub enum AccessPolicy {
         /// Whether every host that reaches the daemon may use it.
         anonymous: bool,
     },
-    /// Only these clients.
+    /// Only these clients may connect.
     Listed(Vec<Arc<ClientSpec>>),
 }
 
 impl AccessPolicy {
-    /// What a connection may do that has named itself, with this token, from this address. `None` if it is
-    /// no configured client. A wrong name, a wrong token and a wrong address take the same time.
+    /// What a connection from this address may do after HELLO with this name and token. `None` if they are
+    /// not those of a configured client. A wrong name, a wrong token and a wrong address take the same time.
     pub fn greet(&self, name: &str, secret: Option<&Secret>, from: IpAddr) -> Option<Grant> {
         let clients = match self {
             Self::Open { anonymous } => return Some(open(*anonymous, from)),
@@ -62,7 +62,7 @@ impl AccessPolicy {
         }
     }
 
-    /// The configured name that a HELLO with this name means; `None` if it means no client.
+    /// The configured name of the client that a HELLO with this name means; `None` if it means none.
     pub fn meant(&self, name: &str) -> Option<&str> {
         match self {
             Self::Open { .. } => None,

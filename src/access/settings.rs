@@ -43,7 +43,7 @@ pub struct AccessSettings {
     pub clients: Vec<ClientSpec>,
     /// Whether, without clients, all other machines have these rights, too.
     pub allow_anonymous: bool,
-    /// The limits.
+    /// The limits on lines, decisions, reports and connections.
     pub rates: RateSettings,
 }
 

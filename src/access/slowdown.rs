@@ -1,21 +1,21 @@
-//! HELLOs that fail: who guesses tokens has to wait longer and longer.
+//! Failed HELLOs: after the first few, each further attempt of the same address and name waits longer.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use super::AddressKey;
 
-/// How many failures bring no wait: an operator who mistypes a token does not notice anything.
+/// How many failures cause no wait, so that an operator who mistypes a token is not slowed down.
 const FREE: u32 = 3;
-/// The wait after the first failure that brings one, in nanoseconds. It doubles with each further failure.
+/// The wait after the first failure that causes one, in nanoseconds. Each further failure doubles it.
 const FIRST_WAIT: u64 = 250_000_000;
 /// The longest wait between two attempts, in nanoseconds.
 const LONGEST_WAIT: u64 = 10_000_000_000;
-/// How long after the last failure all are forgotten, in nanoseconds.
+/// The time after the last failure at which all failures are forgotten, in nanoseconds.
 const FORGET: u64 = 600_000_000_000;
-/// The most attempts from an address under a name that are kept in memory.
+/// The most pairs of an address and a name whose failures are kept in memory.
 const MOST: usize = 4_096;
 
-/// Who attempts: an address, under the name of a client. Other clients of the same address do not wait.
+/// Who sends HELLO: an address, and the name of a client. Other clients at the same address do not wait.
 pub type HelloKey = (AddressKey, Option<String>);
 
 /// The HELLOs that failed lately.
@@ -80,7 +80,7 @@ impl Slowdown {
         self.total
     }
 
-    /// Forgets what is old; if that is not enough, the older half.
+    /// Forgets failures that no longer count; if the table is still full, the older half of the rest.
     fn make_room(&mut self, now: u64) {
         self.entries
             .retain(|_, entry| now.saturating_sub(entry.last) <= FORGET);
@@ -93,7 +93,7 @@ impl Slowdown {
     }
 }
 
-/// The wait that this number of failures brings.
+/// The wait that this number of failures causes, in nanoseconds.
 fn pause(failures: u32) -> u64 {
     match failures.checked_sub(FREE + 1) {
         None => 0,

@@ -28,7 +28,7 @@ const DIGITS: usize = 16;
 ///
 /// Stop all daemons first: FROM is locked until the end, and nothing in it is changed, except that an older
 /// database is first brought up to date. TO is a file that does not exist yet, or an empty PostgreSQL
-/// database; it cannot be used before everything is in it. If the command is ended in the midst of it, run it
+/// database; it cannot be used before everything is in it. If the command ends too early, run it
 /// again, and it goes on. At the end it reads both sides again, compares each table by the SHA-256 of all its
 /// rows, and derives all weights from the matches of TO. Exits with 5 if something differs.
 #[derive(Debug, Args)]
@@ -153,7 +153,7 @@ fn print(compared: &[TableCompared]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Makes the target usable.
+/// Ends the transfer, so that the target can be used.
 async fn finish(transfer: Transfer, changed: u64) -> Result<(), CliError> {
     if changed > 0 {
         let texts = counted(changed, "text");

@@ -49,7 +49,7 @@ impl Progress {
         }
     }
 
-    /// Removes the bar.
+    /// Removes the bar from the terminal.
     pub(super) fn done(self) {
         self.bar.finish_and_clear();
     }

@@ -31,7 +31,7 @@ struct Kept {
 }
 
 impl HeldLease {
-    /// Keeps a lease that was asked for at this instant.
+    /// Begins to renew a lease; `asked` is the instant at which this process asked for it.
     pub(super) fn keep(store: Arc<dyn Store>, lease: Lease, asked: Instant) -> Self {
         let term = lease.lasts.map(|lasts| Mutex::new(Term::new(lasts, 0)));
         let is_renewed = term.is_some();
@@ -51,7 +51,7 @@ impl HeldLease {
         &self.kept.lease
     }
 
-    /// Whether the holder may rely on it now. Once it may not, it never may again.
+    /// Whether the holder may rely on the lease now. Once this is false, it stays false.
     pub fn is_held(&self) -> bool {
         !(self.kept.lost.is_cancelled() || self.kept.is_over())
     }

@@ -4,7 +4,7 @@
 //! renews it. Its holder relies on two things: its writes check the epoch in their own transaction
 //! ([`StoreError::is_lease_lost`](crate::store::StoreError::is_lease_lost)), so that a process that slept for
 //! longer than its lease cannot write; and [`HeldLease::is_held`] compares this machine's clock, which only
-//! runs forward, so that such a process answers nothing from memory either.
+//! runs forward, so that such a process does not answer from memory, either.
 //!
 //! On SQLite, a lease is a lock on a file beside the database, and lasts until its holder ends.
 //!

@@ -16,12 +16,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct LeaseSettings {
     /// The name of the process, which no other one has.
     pub holder: Arc<str>,
-    /// After how long without a sign of life another process may take over.
+    /// The time without a renewal after which another process may take over.
     pub lasts: Duration,
 }
 
 impl LeaseSettings {
-    /// Settings with a name of its own: the number of the process, for people, and random digits.
+    /// Settings with a new name: the number of the process, which people can look up, and random digits.
     pub fn new(lasts: Duration) -> Self {
         let mut digits = [0u8; 8];
         // Without random digits, the number alone distinguishes the processes of one machine.

@@ -1,4 +1,4 @@
-//! How long the holder of a lease may rely on it, and when it renews the lease: by a clock that is an argument.
+//! How long the holder of a lease may rely on it, and when it renews it. The time is an argument.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ impl Term {
     /// counts from when it gets the request, so that the term never ends later here than there.
     pub fn new(lasts: Duration, asked: u64) -> Self {
         let lasts = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
-        // Clocks do not run at exactly the same rate.
+        // A twentieth less, because two clocks do not run at exactly the same rate.
         let ends = asked.saturating_add(lasts - lasts / 20);
         Self { lasts, ends }
     }
 
-    /// The lease was renewed by a request that was sent at this time.
+    /// Makes the term longer, after the lease was renewed by a request that was sent at this time.
     pub fn renewed(&mut self, asked: u64) {
         let lasts = Duration::from_millis(self.lasts);
         self.ends = self.ends.max(Self::new(lasts, asked).ends);

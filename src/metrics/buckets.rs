@@ -7,7 +7,7 @@ pub const SECONDS: &[f64] = &[
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0,
 ];
 
-/// The upper bounds of ratios and chances, with most steps where teams should be.
+/// The upper bounds of ratios and chances, closest together near the values of even teams.
 pub const SHARES: &[f64] = &[
     0.1, 0.2, 0.3, 0.4, 0.45, 0.48, 0.5, 0.52, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0,
 ];
@@ -34,7 +34,7 @@ pub struct BucketCounts {
 }
 
 impl Buckets {
-    /// No values yet. `bounds` are ascending.
+    /// A histogram without values. `bounds` are ascending.
     pub fn new(bounds: &'static [f64]) -> Self {
         Self {
             bounds,
@@ -56,7 +56,7 @@ impl Buckets {
         let _ = (self.sum).fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
-    /// The values so far.
+    /// The values that were added so far.
     pub fn counts(&self) -> BucketCounts {
         let counts = self.counts.iter();
         BucketCounts {
@@ -68,7 +68,7 @@ impl Buckets {
 }
 
 impl BucketCounts {
-    /// Number of values.
+    /// The number of all values, in whatever range.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

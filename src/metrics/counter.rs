@@ -1,4 +1,4 @@
-//! Single numbers.
+//! Counters and gauges: single numbers, which any number of threads may change at once.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Counts one more.
+    /// Adds one to the number.
     pub fn count(&self) {
         self.add(1);
     }
 
-    /// Counts so many more.
+    /// Adds `more` to the number.
     pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// The number so far.
+    /// The number that was counted so far.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -28,7 +28,7 @@ impl Counter {
 pub struct Gauge(AtomicI64);
 
 impl Gauge {
-    /// Sets the number.
+    /// Sets the number to `value`.
     pub fn set(&self, value: i64) {
         self.0.store(value, Ordering::Relaxed);
     }
@@ -43,7 +43,7 @@ impl Gauge {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The number now.
+    /// The number as it is now.
     pub fn get(&self) -> i64 {
         self.0.load(Ordering::Relaxed)
     }

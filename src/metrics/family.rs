@@ -18,7 +18,7 @@ pub enum FamilyKind {
 pub enum MetricValue {
     /// A counter or a gauge.
     Number(f64),
-    /// A histogram.
+    /// The contents of a histogram.
     Buckets(BucketCounts),
 }
 

@@ -54,7 +54,7 @@ fn own_copy() -> usize {
 }
 
 impl TimeTable {
-    /// A table for this number of kinds.
+    /// An empty table for this number of kinds.
     pub fn new(kinds: usize) -> Self {
         let rows = || (0..kinds).map(|_| Row::default()).collect();
         Self {

@@ -24,13 +24,13 @@ const PARTIAL: &str = ".partial";
 /// The daily backups of one database.
 #[derive(Clone, Debug)]
 pub struct Backups {
-    /// The database.
+    /// The file of the database.
     pub database: PathBuf,
     /// Where the backups are. The folder is created if it is missing.
     pub folder: PathBuf,
-    /// How many are kept.
+    /// How many backups are kept, the latest ones.
     pub keep: usize,
-    /// How long a locked database is waited for.
+    /// How long a backup waits for a locked database.
     pub busy: Duration,
 }
 
@@ -53,7 +53,7 @@ pub enum BackupError {
     File {
         /// The folder or the file.
         path: PathBuf,
-        /// The error.
+        /// The error of the file system.
         source: io::Error,
     },
     /// The database cannot be read, or the disk is full.

@@ -19,7 +19,7 @@ pub struct BehaviourRows {
 /// Reports to add to the entries of their days, which stay within the limit of a day.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BehaviourReport {
-    /// What is added.
+    /// The points to add, by player, reporter and day.
     pub days: Vec<BehaviourDay>,
     /// The most points of an entry, in either direction.
     pub day_limit: f64,

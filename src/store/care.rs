@@ -1,4 +1,4 @@
-//! Care for a database as a whole: copies of it, and what it is checked for.
+//! What operators do with a database as a whole: they copy it, and check that nothing in it is damaged.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use super::StoreError;
 /// of an old one before it changes it.
 #[async_trait]
 pub trait Care: Send + Sync {
-    /// Writes a copy of the database, as it is at this moment, to a new file. Nobody who reads or writes the
-    /// database waits for that.
+    /// Writes a copy of the database, as it is at this moment, to a new file. Meanwhile others read and write
+    /// the database without waiting.
     ///
     /// # Errors
-    /// Fails if the file exists, or the database or the disk does.
+    /// Fails if the file exists already, or if the database or the disk fails.
     async fn back_up(&self, to: &Path) -> Result<(), StoreError>;
 
     /// What is damaged in the file, one sentence each: pages, indexes, and rows that belong to others which are
@@ -37,7 +37,7 @@ pub trait Care: Send + Sync {
     /// Fails if the database does.
     async fn derived_hashes(&self) -> Result<Vec<(String, String)>, StoreError>;
 
-    /// How up to date the file is about players whom an operator has forgotten.
+    /// How many changes to players the file contains, and when it last forgot one.
     ///
     /// # Errors
     /// Fails if the database does.
@@ -47,7 +47,7 @@ pub trait Care: Send + Sync {
 /// Counts an operator's changes to players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forgotten {
-    /// The number of changes.
+    /// The number of changes so far.
     pub changes: i64,
     /// The number of changes after the latest one that made the database forget a player; 0 if none has.
     pub latest: i64,

@@ -29,7 +29,7 @@ pub struct DecisionRow {
 /// A change to the log of decisions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DecisionNote {
-    /// A decision was made.
+    /// A decision that was made in a running game.
     Decided(DecisionRow),
     /// A game was stored as a match.
     Became {
@@ -40,7 +40,7 @@ pub enum DecisionNote {
     },
 }
 
-/// The log of decisions.
+/// Access to the log of decisions.
 #[async_trait]
 pub trait Decisions: Send + Sync {
     /// Applies the notes in order, all or none, then deletes all decisions except the last `keep`.

@@ -32,7 +32,7 @@ pub struct WeightRow {
 /// A division, with the settings that views need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DivisionRow {
-    /// The name.
+    /// The name that players see.
     pub name: String,
     /// Days without a match after which the displayed division falls.
     pub decay_after_days: u32,
@@ -43,7 +43,7 @@ pub struct DivisionRow {
 /// The ruling on one match: whether it is rated, and what its participants did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulingRow {
-    /// Id of the match.
+    /// The id of the match.
     pub match_id: i64,
     /// The key of the ruleset that the match belongs to.
     pub ruleset: String,

@@ -91,7 +91,7 @@ pub enum StoreError {
     At {
         /// The path or the address of the database.
         place: String,
-        /// The error.
+        /// The error without its place.
         source: Box<StoreError>,
     },
     /// Any other error of the database.

@@ -30,16 +30,16 @@ impl fmt::Debug for Lease {
     }
 }
 
-/// What came of taking a lease.
+/// The result of an attempt to take a lease.
 #[derive(Clone, Debug)]
 pub enum Taken {
     /// The caller has it now.
     Yes(Lease),
-    /// Another holder has it.
+    /// Another holder has it now.
     No {
         /// The name of the holder.
         holder: String,
-        /// The holder's epoch.
+        /// The epoch of that holder.
         epoch: i64,
     },
 }
@@ -60,7 +60,7 @@ pub trait Leases: Send + Sync {
     ) -> Result<Taken, StoreError>;
 
     /// Makes a lease end later: [`Lease::lasts`] from now. Returns whether the caller still has it. If not, it
-    /// has ended, even if nobody has taken it since.
+    /// has ended, even if no other process has taken it since.
     ///
     /// # Errors
     /// Fails if the database does.

@@ -65,7 +65,7 @@ pub use tickets::{FoundMatch, Tickets};
 pub use transfer::{TableCompared, TableSum, Transfer, TransferError};
 pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
 
-/// An open database.
+/// An open database, with all its uses.
 #[async_trait]
 pub trait Store:
     Matches

@@ -1,4 +1,4 @@
-//! Letters between the daemons of one database.
+//! Letters: the messages that the daemons of one database send each other through its tables.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -11,14 +11,14 @@ pub const MAX_LETTER: usize = 1 << 20;
 /// The most letters that wait for one recipient.
 pub const MAX_LETTERS: i64 = 20_000;
 
-/// A letter that is to be sent.
+/// A letter that has no number yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewLetter {
-    /// The name of a daemon, or of the lease whose holder is meant, whoever that is.
+    /// The recipient: the name of a daemon, or of a lease for the daemon that holds it at that time.
     pub to: String,
     /// The name of the daemon that sends it.
     pub from: String,
-    /// What it says.
+    /// The text of the letter.
     pub body: String,
 }
 
@@ -29,9 +29,9 @@ pub struct Letter {
     pub number: i64,
     /// The name of the daemon that has sent it.
     pub from: String,
-    /// Whether that daemon is alive.
+    /// Whether that daemon is alive, so that it can get an answer.
     pub is_answered: bool,
-    /// What it says.
+    /// The text of the letter.
     pub body: String,
 }
 
@@ -39,7 +39,8 @@ pub struct Letter {
 /// has discarded it. Times count by the clock of the database.
 #[async_trait]
 pub trait Post: Send + Sync {
-    /// Notes that a daemon is alive for this long, and removes those that are not, with the letters to them.
+    /// Notes that a daemon counts as alive for this long. Removes daemons whose time is over, and the
+    /// letters to them.
     /// Returns whether it was alive until now, and the names of all daemons that are alive.
     ///
     /// # Errors
@@ -75,7 +76,7 @@ pub trait Post: Send + Sync {
     /// Fails if the database does.
     async fn discard(&self, numbers: &[i64]) -> Result<BTreeSet<i64>, StoreError>;
 
-    /// A stream that wakes the caller whenever a daemon has sent letters, to whomever.
+    /// A stream that wakes the caller whenever any daemon has sent letters to any recipient.
     ///
     /// # Errors
     /// Fails if no connection is free.

@@ -1,14 +1,14 @@
-//! What is counted about daily backups.
+//! Counters of the daily backups: the time of the latest one, and the failures.
 
 use crate::{
     domain::Timestamp,
     metrics::{Counter, Family, Gauge},
 };
 
-/// What is counted about daily backups.
+/// When the latest daily backup was made, and how many have failed.
 #[derive(Debug, Default)]
 pub struct BackupMetrics {
-    /// The millisecond of the latest backup; 0 if there is none.
+    /// When the latest backup was made, in milliseconds since 1970; 0 if there is none.
     latest: Gauge,
     failures: Counter,
 }

@@ -5,7 +5,7 @@ use crate::metrics::{Buckets, Counter, Family, FamilyKind, Gauge, SECONDS};
 /// What is counted about visitors of the pages, and of the metrics themselves.
 #[derive(Debug)]
 pub struct HttpMetrics {
-    /// Connections that are open.
+    /// Number of connections that are open now.
     pub connections: Gauge,
     /// Connections that were refused because there were too many.
     pub refused: Counter,
@@ -26,7 +26,7 @@ impl Default for HttpMetrics {
 }
 
 impl HttpMetrics {
-    /// Adds an answer with this status, which took so long to make.
+    /// Adds an answer with this status, and the seconds that it took to make it.
     pub fn answered(&self, status: u16, seconds: f64) {
         let class = usize::from(status / 100).saturating_sub(1);
         if let Some(count) = self.answers.get(class) {

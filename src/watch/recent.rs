@@ -5,18 +5,18 @@ use std::collections::VecDeque;
 /// The number of samples that are kept; one is taken each minute.
 const SAMPLES: usize = 60;
 
-/// The counters of failures.
+/// How often each kind of failure has happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Failures {
-    /// Writes to the database.
+    /// Writes to the database that failed.
     pub writes: u64,
-    /// Journals of running games.
+    /// Times that a running game could not be journaled.
     pub journals: u64,
-    /// Attempts to learn.
+    /// Attempts to learn from matches that failed.
     pub folds: u64,
-    /// Daily backups.
+    /// Daily backups that could not be made.
     pub backups: u64,
-    /// Events that webhooks have not got.
+    /// Events that were dropped before a webhook got them.
     pub dropped_events: u64,
 }
 

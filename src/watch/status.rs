@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How the daemon is.
+/// The status of a daemon: its metrics in short, and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// The version of the program.
@@ -19,7 +19,7 @@ pub struct Status {
     pub not_ready: Option<String>,
     /// Number of connections of game servers and other clients.
     pub connections: i64,
-    /// The running games.
+    /// How many games are running, and how many wait for their server.
     pub games: GameStatus,
     /// The matches that weights were learned from.
     pub matches: MatchStatus,
@@ -29,7 +29,7 @@ pub struct Status {
     pub journal: JournalStatus,
     /// What waits to be written.
     pub backlog: BacklogStatus,
-    /// The queues, by name.
+    /// The queues, in the order of their names.
     pub queues: Vec<QueueStatus>,
     /// The instances and hosted matches.
     pub hosting: HostingStatus,
@@ -37,7 +37,7 @@ pub struct Status {
     pub webhooks: Vec<HookStatus>,
     /// The followed logs; `None` if the configuration has none.
     pub followed: Option<FollowStatus>,
-    /// The database.
+    /// The size and the failures of the database.
     pub store: StoreStatus,
     /// The daily backups; `None` if the configuration has none.
     pub backups: Option<BackupStatus>,
@@ -45,7 +45,7 @@ pub struct Status {
     pub warnings: Vec<String>,
 }
 
-/// The running games.
+/// How many games are running, and how many wait for their server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameStatus {
     /// Number of games between START and END.
@@ -63,16 +63,16 @@ pub struct MatchStatus {
     pub rated: u64,
     /// How many matches END has recorded since the start.
     pub recorded: u64,
-    /// How long the oldest match waits that the weights do not include, in seconds.
+    /// How long the oldest match waits that the weights do not include, in seconds; 0 if they include all.
     pub lag_seconds: f64,
 }
 
 /// How good the predictions were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PredictionStatus {
-    /// Number of predictions.
+    /// Number of matches whose chance was predicted.
     pub count: u64,
-    /// Their mean log loss.
+    /// The mean log loss of these predictions; a coin has 0.6931.
     pub log_loss: f64,
     /// The mean log loss of the last 100.
     pub recent_log_loss: f64,
@@ -90,13 +90,13 @@ pub struct JournalStatus {
 /// What waits to be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BacklogStatus {
-    /// Number of matches.
+    /// Number of finished matches that are not on disk yet.
     pub matches: usize,
-    /// Number of decisions.
+    /// Number of decisions that are not on disk yet.
     pub decisions: usize,
 }
 
-/// A queue.
+/// A queue, with the tickets that wait in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueueStatus {
     /// The name of the queue.
@@ -128,7 +128,7 @@ pub struct HostingStatus {
     pub matches: BTreeMap<String, usize>,
 }
 
-/// A webhook.
+/// A webhook, with the events that wait for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookStatus {
     /// The name of the webhook.
@@ -139,7 +139,7 @@ pub struct HookStatus {
     pub dropped: u64,
 }
 
-/// The followed logs.
+/// How far the daemon has read the logs that it follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FollowStatus {
     /// Number of bytes that are not read yet.
@@ -150,7 +150,7 @@ pub struct FollowStatus {
     pub broken: bool,
 }
 
-/// The database.
+/// The size and the failures of the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreStatus {
     /// The size of its files; `None` if it is not known.
@@ -161,12 +161,12 @@ pub struct StoreStatus {
     pub in_place: bool,
 }
 
-/// The daily backups.
+/// The latest daily backup, and those that failed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupStatus {
     /// When the latest one was made, in UTC.
     pub latest: Option<String>,
-    /// How old it is, in seconds.
+    /// How old the latest one is, in seconds.
     pub age_seconds: Option<f64>,
     /// How many have failed since the start.
     pub failures: u64,

@@ -1,4 +1,4 @@
-//! The status of a daemon, made of what its parts count.
+//! Fills in the status of a daemon from the counters of its parts.
 
 use super::{
     BacklogStatus, BackupMetrics, BackupStatus, FollowStatus, GameStatus, HookStatus,

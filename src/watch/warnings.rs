@@ -1,23 +1,23 @@
-//! What is wrong with the daemon, in words.
+//! Sentences about what is wrong with the daemon, and the limits beyond which something is wrong.
 
 use super::{Status, recent::Failures};
 
-/// A match waits so long at most until it is learned from, in seconds.
+/// The longest time that a match may wait until weights are learned from it, in seconds.
 const LAG: f64 = 300.0;
-/// The age from which on a daily backup is missing, in seconds: two were due.
+/// The greatest age of the latest daily backup, in seconds. Beyond it, at least one backup is missing.
 const OLD_BACKUP: f64 = 2.0 * 86_400.0;
 /// The time that the first backup may take, in seconds.
 const FIRST_BACKUP: u64 = 600;
-/// While tickets wait, a search ends at least so often, in seconds.
+/// The longest time between the ends of two searches while tickets wait, in seconds.
 const ROUND: f64 = 60.0;
-/// The log loss of a coin.
+/// The log loss of a coin: of a chance of 50 % for every match.
 const COIN: f64 = std::f64::consts::LN_2;
-/// The fewest predictions whose log loss means something.
+/// The fewest predictions whose mean log loss is compared with that of a coin.
 const PREDICTIONS: u64 = 100;
-/// The number of events that wait for a webhook from which on it does not keep up.
+/// The most events that may wait for a webhook. With more, its receiver is too slow or away.
 const EVENTS: i64 = 100;
 
-/// What is wrong, one sentence each. `recent` is what has failed within the last hour.
+/// One sentence for each thing that is wrong. `recent` counts what has failed within the last hour.
 pub(super) fn warnings(status: &Status, recent: Failures) -> Vec<String> {
     let mut found = Vec::new();
     let mut warn = |is_wrong: bool, text: String| {

@@ -24,7 +24,7 @@ use crate::{
 
 /// The time limit for the database to answer, and for the file system to state the size of a file.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often failures are sampled, to report those of the last hour.
+/// The time between two samples of the failures, from which those of the last hour are reported.
 const SAMPLE: Duration = Duration::from_secs(60);
 
 /// Why the daemon cannot answer questions yet, or not now.
@@ -38,11 +38,11 @@ pub enum NotReady {
     Database,
 }
 
-/// The parts of a running daemon that count something.
+/// The parts of a running daemon whose counters make up its metrics and its status.
 #[derive(Debug)]
 pub struct Watched {
     pub(super) service: Arc<Service>,
-    /// What connections count; `None` without a listener for them.
+    /// The counters of connections; `None` without a listener for game servers.
     pub gate: Option<Arc<Gate>>,
     /// What is counted about followed logs; `None` if there are none.
     pub followed: Option<Arc<FollowMetrics>>,
@@ -59,7 +59,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// A service, and nothing else of a daemon yet.
+    /// Watches a service. The daemon then sets the other parts that it has.
     pub fn new(service: Arc<Service>) -> Self {
         Self {
             started: service.sessions().clock().now(),
@@ -80,7 +80,7 @@ impl Watched {
         &self.http
     }
 
-    /// Samples what fails, until dropped.
+    /// Samples the counters of failures once a minute; never returns.
     pub async fn run(&self) {
         let mut ticks = interval(SAMPLE);
         loop {
@@ -92,7 +92,7 @@ impl Watched {
     /// Whether weights can be asked for, and the database answers.
     ///
     /// # Errors
-    /// Fails if not, with the reason.
+    /// Fails with the reason if the daemon has no weights yet, or the database fails or takes over a second.
     pub async fn readiness(&self) -> Result<(), NotReady> {
         if self.service.learning().is_starting() {
             return Err(NotReady::Starting);
@@ -169,7 +169,7 @@ impl Watched {
         all
     }
 
-    /// What has failed since the start.
+    /// How often each kind of failure has happened since the start.
     pub(super) fn failures(&self) -> Failures {
         let store = self.service.store().metrics();
         Failures {

@@ -1,4 +1,4 @@
-//! From a page to the bytes of an answer: HTML or JSON, with headers that tell how long it is valid.
+//! Makes the bytes of an answer from a page: HTML or JSON, with header fields that state how long it is valid.
 
 use axum::{
     body::Body,

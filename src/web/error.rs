@@ -25,7 +25,7 @@ pub(super) enum WebError {
     /// The path and the query are too long.
     #[error("The address of this page is too long.")]
     TooLong,
-    /// The store cannot answer.
+    /// The store has failed; visitors do not see why.
     #[error("The statistics cannot be read at the moment.")]
     Store(#[from] StoreError),
     /// A plot cannot be drawn, or a page cannot be encoded.

@@ -12,7 +12,7 @@ use crate::{
     store::PresentPlayer,
 };
 
-/// A running game.
+/// A running game, with the players that a page shows.
 #[derive(Debug, Serialize)]
 pub(super) struct PresentGame {
     pub(super) server: String,
@@ -46,7 +46,7 @@ fn began<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> Result<S::Ok, S
     }
 }
 
-/// How many games and players a page has room for.
+/// The most games, and the most players in all of them together, that a page shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     pub(super) games: usize,
@@ -80,7 +80,7 @@ pub(super) fn identities(site: &Site, games: &[Arc<LiveGame>]) -> BTreeSet<Playe
     counted.collect()
 }
 
-/// The first of these games, as many as there is room for.
+/// The first of these games, as many as `room` allows.
 pub(super) async fn present(
     site: &Site,
     games: &[Arc<LiveGame>],

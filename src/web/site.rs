@@ -53,23 +53,23 @@ impl Site {
         self
     }
 
-    /// What operators watch.
+    /// The metrics and the status, which operators read.
     pub(super) fn watched(&self) -> &Watched {
         &self.watched
     }
 
-    /// The read models.
+    /// The read models of the store.
     pub(super) fn pages(&self) -> &dyn Pages {
         let store: &dyn Store = &**self.service.store();
         store
     }
 
-    /// The published weights.
+    /// The learned state, with the published weights.
     pub(super) fn learning(&self) -> &Learning {
         self.service.learning()
     }
 
-    /// The running games.
+    /// The running games of this daemon.
     pub(super) fn live(&self) -> Vec<Arc<LiveGame>> {
         self.service.sessions().live()
     }

@@ -17,9 +17,9 @@ use crate::{
     watch::HttpMetrics,
 };
 
-/// The most addresses without a connection whose requests are kept in mind.
+/// The most addresses without a connection whose number of requests is kept in memory.
 const MOST_ADDRESSES: usize = 4_096;
-/// How many seconds' worth of requests an address may make at once after a pause.
+/// After a pause, an address may make the requests of so many seconds at once.
 const BURST_SECONDS: u32 = 10;
 
 /// The connections of all visitors.
@@ -34,7 +34,7 @@ pub(super) struct Visitors {
 }
 
 impl Visitors {
-    /// No visitors yet.
+    /// The state at the start: no visitor is connected.
     pub(super) fn new(site: Arc<Site>) -> Arc<Self> {
         let limits = site.settings.limits;
         let per_second = limits.requests_per_second.get();
@@ -52,7 +52,7 @@ impl Visitors {
         self.site.watched().http()
     }
 
-    /// The nanoseconds since there can be visitors.
+    /// The nanoseconds since this was created.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }

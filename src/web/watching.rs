@@ -1,4 +1,4 @@
-//! What is for operators: metrics, the status, and whether the daemon is ready.
+//! The answers for operators: metrics, the status, and whether the daemon is ready.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::metrics::CONTENT_TYPE;
 type Sites = State<Arc<Site>>;
 
 /// The answer to an address that may not read metrics.
-const NOT_YOU: &str = "not for your address: see [web] metrics_from\n";
+const NOT_YOU: &str = "your address may not read this: see [web] metrics_from\n";
 
 impl Site {
     /// Whether a request may read metrics and the status.
@@ -28,7 +28,7 @@ impl Site {
     }
 }
 
-/// All metrics.
+/// `/metrics`: all metrics, as text for Prometheus.
 pub(super) async fn metrics(
     State(site): Sites,
     Extension(visitor): Extension<Visitor>,
@@ -46,7 +46,7 @@ pub(super) async fn metrics(
     }
 }
 
-/// How the daemon is.
+/// `/status.json`: the status of the daemon.
 pub(super) async fn status(
     State(site): Sites,
     Extension(visitor): Extension<Visitor>,
@@ -70,7 +70,7 @@ pub(super) async fn status(
     }
 }
 
-/// Whether weights can be asked for, and the database answers.
+/// `/readyz`: whether weights can be asked for, and the database answers.
 pub(super) async fn ready(State(site): Sites) -> Response {
     match site.watched().readiness().await {
         Ok(()) => "ready\n".into_response(),

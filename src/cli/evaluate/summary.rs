@@ -22,7 +22,7 @@ pub(super) fn summary(rows: &[SystemScores], against: &str) -> String {
     if others == 0 {
         return format!("{best} has nothing to be compared with.");
     }
-    // What is better than the reference is what the reference is worse than.
+    // A comparison is that of the other system: where it is better, `against` is worse, and the reverse.
     let named = |comparison| {
         let alike = systems.iter().filter(|r| r.comparison == Some(comparison));
         alike.map(|row| row.system).collect::<Vec<_>>()

@@ -1,5 +1,5 @@
-//! `evenkeel queue check`: finds rules that contradict, rules that never bind, and attributes that
-//! nothing uses.
+//! `evenkeel queue check`: finds rules that contradict each other, rules that have no effect, and
+//! attributes that nothing uses.
 
 use std::{
     io::{self, Write},
@@ -15,8 +15,8 @@ use crate::{
     matchmaking::{Queue, Severity},
 };
 
-/// Check the queues of a configuration: rules that contradict, rules that never bind, unused
-/// attributes
+/// Check the queues of a configuration: rules that contradict each other, rules without effect,
+/// unused attributes
 ///
 /// The exit code is 1 if no match can ever be formed.
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `evenkeel queue load`: made-up tickets for the queues of `config/queues/wotb.toml`.
+//! `evenkeel queue load`: random tickets for the queues of `config/queues/wotb.toml`.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::{
     matchmaking::Load,
 };
 
-/// Print made-up tickets for the queues of config/queues/wotb.toml, to measure `queue match` with
+/// Print random tickets for the queues of config/queues/wotb.toml, to measure `queue match` with
 ///
 /// 75 % of the tickets are single players, 17 % pairs and 8 % parties of three. Tiers are normal
 /// with a mean of 7 and a deviation of 2.2, vehicles follow Zipf's law, players have loaded 85 % of

@@ -43,7 +43,7 @@ impl Password {
         Ok(Self(text.to_owned()))
     }
 
-    /// The password itself.
+    /// The password as the game server expects it.
     pub(super) fn text(&self) -> &str {
         &self.0
     }
@@ -107,7 +107,7 @@ impl Console {
 
 #[async_trait]
 impl RemoteConsole for Console {
-    /// Packets can be lost.
+    /// Writes the file, and sends a packet that makes the server execute it. The packet can be lost.
     async fn send(&mut self, commands: &[String]) -> io::Result<()> {
         self.write(commands)?;
         let mut packet = OUT_OF_BAND.to_vec();

@@ -95,7 +95,7 @@ impl DarkPlacesConsole {
             Answer::Challenge(text) => {
                 let list = self.waiting.pop_front()?;
                 let mut sent = self.send_list(Proof::Challenge(&text), &list).await;
-                // A challenge is good for one packet.
+                // A challenge is valid for one packet.
                 if !self.waiting.is_empty() {
                     sent = sent.and(self.socket.send(&ask_challenge()).await.map(|_| ()));
                 }
@@ -132,7 +132,7 @@ impl DarkPlacesConsole {
 
 #[async_trait]
 impl RemoteConsole for DarkPlacesConsole {
-    /// Packets can be lost.
+    /// Sends the commands in one packet, which can be lost.
     async fn send(&mut self, commands: &[String]) -> io::Result<()> {
         let mut commands = commands.to_vec();
         commands.push(format!("echo {MARK}"));

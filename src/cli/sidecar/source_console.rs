@@ -32,7 +32,7 @@ const QUEUE: usize = 64;
 /// The longest answer to a command that is kept, in bytes.
 const KEPT: usize = 4_096;
 
-/// Why a connection ended.
+/// Why a connection to the console ended or failed.
 #[derive(Debug, thiserror::Error)]
 enum ConsoleError {
     #[error("cannot connect to the remote console of the game server: {0}")]
@@ -56,7 +56,7 @@ pub(super) struct SourceConsole {
 }
 
 impl SourceConsole {
-    /// Starts to connect.
+    /// Starts a task that connects, and connects again.
     pub(super) fn open(address: SocketAddr, password: Password) -> Self {
         let (commands, queue) = mpsc::channel(QUEUE);
         let (sender, lines) = mpsc::channel(QUEUE);

@@ -1,4 +1,4 @@
-//! `evenkeel status`: how a running daemon is.
+//! `evenkeel status`: shows the status of a running daemon, and what is wrong with it.
 
 mod shown;
 

@@ -13,7 +13,7 @@ pub struct RulesetLine {
     pub bots: i64,
     /// When its last match ended; `None` without any.
     pub last: Option<Timestamp>,
-    /// All its matches together.
+    /// How close all its matches were.
     pub closeness: Closeness,
 }
 
@@ -24,7 +24,7 @@ pub struct Closeness {
     pub rated: i64,
     /// Number of rated matches with teams; the other fields count only these.
     pub matches: i64,
-    /// Number of draws.
+    /// Number of matches that were draws.
     pub draws: i64,
     /// Sum of the differences between the highest and the lowest score.
     pub gap: f64,
@@ -47,7 +47,7 @@ pub struct Closeness {
 pub struct WeekOfBalance {
     /// The Monday on which it begins.
     pub begins: Timestamp,
-    /// Its matches.
+    /// How close its matches were.
     pub closeness: Closeness,
 }
 
@@ -56,14 +56,14 @@ pub struct WeekOfBalance {
 pub struct MapOfBalance {
     /// The name of the map.
     pub map: String,
-    /// Its matches.
+    /// How close the matches on it were.
     pub closeness: Closeness,
 }
 
 /// Predictions of similar chances, from the side of the favourite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChanceStep {
-    /// Number of matches.
+    /// Number of matches with such a prediction.
     pub matches: i64,
     /// Mean predicted chance of the favourite.
     pub chance: f64,

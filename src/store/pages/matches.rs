@@ -7,7 +7,7 @@ use crate::domain::{PlayerKey, Timestamp};
 /// A match in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchLine {
-    /// Its id.
+    /// The id of the match.
     pub id: i64,
     /// When play began.
     pub started: Timestamp,
@@ -59,7 +59,7 @@ pub struct PageSeat {
     pub name: Option<String>,
     /// The team that the player was on for longest.
     pub team: Option<u8>,
-    /// Points on the scoreboard.
+    /// The player's points on the scoreboard.
     pub points: Option<f64>,
     /// Number of kills.
     pub kills: i64,
@@ -67,7 +67,7 @@ pub struct PageSeat {
     pub deaths: i64,
     /// Why the player left before the end.
     pub left: Option<String>,
-    /// The weight after the player's match before, of the last 100, in the same ruleset.
+    /// The weight after the player's previous match in the same ruleset, if it is among the last 100.
     pub before: Option<f64>,
     /// The weight after the match, and its deviation.
     pub after: Option<(f64, f64)>,
@@ -78,7 +78,7 @@ pub struct PageSeat {
 /// All that is known of one match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageMatch {
-    /// Its line in lists.
+    /// The match as lists show it.
     pub line: MatchLine,
     /// The game type as the game names it.
     pub game_type: String,

@@ -27,7 +27,7 @@ pub struct SystemsRow {
     pub settings: String,
     /// The number of matches that there were.
     pub matches: i64,
-    /// When it was made.
+    /// When the comparison was made.
     pub computed_at: Timestamp,
     /// The comparison, as JSON.
     pub report: String,

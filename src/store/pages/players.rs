@@ -7,13 +7,13 @@ use crate::domain::{Kind, PlayerKey, Timestamp};
 pub struct BoardQuery<'a> {
     /// The key of the ruleset.
     pub ruleset: &'a str,
-    /// Humans or bots.
+    /// Whether to read the humans or the bots.
     pub kind: Kind,
     /// A part of the name in lower case; empty for all players.
     pub search: &'a str,
     /// How many rows to skip; without a search, how many places.
     pub skip: i64,
-    /// The most rows.
+    /// The most rows to read.
     pub limit: i64,
 }
 
@@ -47,7 +47,7 @@ pub struct PersonRow {
     pub person: i64,
     /// The identity that the player's matches count for.
     pub key: PlayerKey,
-    /// The public handle.
+    /// The public handle of the player.
     pub handle: String,
 }
 
@@ -67,7 +67,7 @@ pub struct StandingLine {
 pub struct GameOfPerson {
     /// The id of the match.
     pub id: i64,
-    /// When it ended.
+    /// The end of the match.
     pub ended: Timestamp,
     /// The key of the ruleset.
     pub ruleset: String,
@@ -98,7 +98,7 @@ pub struct Companion {
     pub name: String,
     /// Whether they were on one team.
     pub together: bool,
-    /// Number of matches.
+    /// Number of matches that both were in.
     pub games: i64,
     /// How many of these the first player won; a draw is half a win.
     pub won: f64,

@@ -2,22 +2,22 @@
 
 use crate::domain::Timestamp;
 
-/// What came of the tickets and matches of a queue in one hour.
+/// What became of the tickets and matches of a queue in one hour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueHour {
     /// The name of the queue.
     pub queue: String,
-    /// Hours since 1970 UTC.
+    /// The hour, counted from the beginning of 1970 in UTC.
     pub hour: i64,
     /// Number of tickets that were matched.
     pub matched: i64,
     /// Number of tickets that were cancelled.
     pub cancelled: i64,
-    /// Number of tickets that waited for as long as the queue allows.
+    /// Number of tickets that left after the longest wait that the queue allows.
     pub expired: i64,
-    /// How long the matched tickets waited together, in milliseconds.
+    /// The sum of the waits of the matched tickets, in milliseconds.
     pub waited: i64,
-    /// How long one of them waited at most, in milliseconds.
+    /// The longest wait of one of them, in milliseconds.
     pub longest: i64,
     /// Number of matches that were formed.
     pub matches: i64,
@@ -49,7 +49,7 @@ pub struct HostedLine {
     pub id: i64,
     /// The queue that formed it.
     pub queue: String,
-    /// Its state.
+    /// The name of its state.
     pub state: String,
     /// When it got this state.
     pub since: Timestamp,

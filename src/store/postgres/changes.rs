@@ -11,10 +11,10 @@ use crate::store::{Changes, StoreError};
 
 /// The channel of the notifications.
 pub(super) const CHANNEL: &str = "evenkeel";
-/// After how long without a notification the server is asked whether the connection is still there: one that
-/// has been cut without a word stays silent for ever.
+/// After this time without a notification, the server is asked for an answer. The operating system may never
+/// report that a connection was cut.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long the answer may take.
+/// The longest time that this answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Notifies all listeners once the transaction is committed. Several notifications of one transaction are one.
@@ -31,7 +31,7 @@ pub(super) struct Announcements {
     listener: PgListener,
     /// Whether the first call of [`Changes::next`] has returned.
     begun: bool,
-    /// When the server was last heard.
+    /// When the last answer or notification of the server came.
     heard: Instant,
 }
 
@@ -47,7 +47,7 @@ impl Announcements {
         })
     }
 
-    /// Asks the server for a sign of life.
+    /// Asks the server for an answer, which shows that the connection still works.
     async fn ask(&mut self) -> Result<(), StoreError> {
         let answered = timeout(PATIENCE, self.listener.execute("SELECT 1")).await;
         answered.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;

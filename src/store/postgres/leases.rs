@@ -72,7 +72,7 @@ impl PgStore {
     }
 }
 
-/// Fails unless the lease has not ended. Until the end of the transaction, nobody else can take it.
+/// Fails unless the lease has not ended. Until the end of the transaction, no other process can take it.
 pub(super) async fn check(tx: &mut DbConnection, lease: &Lease) -> Result<(), StoreError> {
     let held = "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2 AND ends_at > now_millis() FOR SHARE";
     let query = sqlx::query_scalar(held).bind(&lease.name).bind(lease.epoch);

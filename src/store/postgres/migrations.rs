@@ -6,7 +6,7 @@ use sqlx::migrate::Migrator;
 
 use crate::store::migration;
 
-/// All migrations.
+/// All migrations, in the order in which they run.
 pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let schema = include_str!("../../../migrations/postgres/0001_evenkeel.sql");
     Migrator::with_migrations(vec![migration("0001_evenkeel", schema)])

@@ -1,9 +1,9 @@
 //! PostgreSQL: one database for several daemons, with as many readers and writers as it has connections.
 //!
-//! Writers come one after the other, over all processes: each write first takes a lock of the whole database
-//! and has it until its end. So the queries may look something up and then write what follows from it, as
-//! with SQLite, and rows have numbers in the order of their commits. Readers never wait. The server ends the
-//! transaction of a process that has stopped in the midst of one, so that nobody waits for it.
+//! Only one process writes at a time: each write first takes a lock of the whole database, and keeps it until
+//! its end. So a write can read a row and rely on it, as with SQLite, and rows have numbers in the order of
+//! their commits. Readers never wait. If a process stops during a transaction, the server ends the transaction,
+//! so that others need not wait for it.
 
 mod changes;
 mod content;
@@ -41,19 +41,19 @@ const OLDEST: i32 = 15;
 const PAGE_PATIENCE: Duration = Duration::from_secs(2);
 /// The shortest time that a connection or a query may take.
 const LEAST_PATIENCE: Duration = Duration::from_secs(1);
-/// How long another process that migrates the database is waited for.
+/// How long this process waits while another one migrates the database.
 const MIGRATION_PATIENCE: Duration = Duration::from_secs(60);
 /// The connections that read. One of them waits for changes, and one for letters.
 const READERS: u32 = 5;
 /// The connections of statistics pages.
 const PAGES: u32 = 2;
-/// The connections for what does not wait for the writers of all processes.
+/// The connections for statements that do not wait for the lock of all writers.
 const APART: u32 = 2;
 /// After how many milliseconds without a statement the server ends a transaction. The process that began it has
 /// stopped, and others wait for it.
 const IDLE_IN_TRANSACTION: &str = "10000";
 
-/// An open PostgreSQL database.
+/// An open PostgreSQL database, with its pools of connections.
 #[derive(Clone, Debug)]
 pub struct PgStore {
     writer: DbPool,
@@ -149,8 +149,8 @@ impl Store for PgStore {
 async fn snapshot(pool: &DbPool) -> Result<Transaction<'static, Db>, StoreError> {
     let pool = pool.clone();
     let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-    // In a task of its own, which nobody can drop in the midst of it: else a connection would wait in the pool
-    // with a transaction that has begun, and show what was in the database then to the next one who reads.
+    // A task of its own, which is not dropped before it is done. Otherwise a connection could return to the
+    // pool with an open transaction, and show old data to the next reader.
     match tokio::spawn(async move { pool.begin_with(begin).await }).await {
         Ok(begun) => Ok(begun?),
         Err(_) => Err(sqlx::Error::WorkerCrashed.into()),
@@ -163,7 +163,7 @@ fn options(url: &PostgresUrl, patience: Duration) -> PgConnectOptions {
     let settings = [
         ("lock_timeout", &*lock_timeout),
         ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION),
-        // The server notices within half a minute that this machine has gone.
+        // The server notices within half a minute that this machine no longer answers.
         ("tcp_keepalives_idle", "10"),
         ("tcp_keepalives_interval", "5"),
         ("tcp_keepalives_count", "4"),

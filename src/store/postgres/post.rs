@@ -78,7 +78,7 @@ impl Post for PgStore {
     }
 }
 
-/// Sends letters when this transaction is committed. A letter to a daemon that has ended is sent to nobody.
+/// Sends letters when this transaction is committed. A letter to a daemon that has ended is dropped.
 async fn send_in(
     tx: &mut DbConnection,
     letters: &[NewLetter],

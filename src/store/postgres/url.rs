@@ -23,9 +23,9 @@ const PARAMETERS: [&str; 12] = [
 /// The address of a PostgreSQL database: a URL such as `postgres://user:password@host/database`. It is printed
 /// without the password.
 ///
-/// What the URL does not say is read from `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE`
-/// and the password file, as by other programs. Connections to other machines are encrypted, and the server
-/// proves its name, unless `sslmode` says otherwise.
+/// Parts that the URL leaves out are read from `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`,
+/// `PGSSLMODE` and the password file, as other programs do. Connections to other machines are encrypted, and
+/// the server proves its name, unless `sslmode` changes that.
 #[derive(Clone)]
 pub struct PostgresUrl(Box<PgConnectOptions>);
 
@@ -33,7 +33,7 @@ impl PostgresUrl {
     /// Reads a URL.
     ///
     /// # Errors
-    /// Says what is wrong with it, as a predicate, and without repeating any part that may be a password.
+    /// Returns what is wrong, such as `must begin with postgres://`, without any part that may be a password.
     pub fn parse(text: &str) -> Result<Self, String> {
         let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
         if !["postgres", "postgresql"].contains(&scheme) {
@@ -57,7 +57,7 @@ impl PostgresUrl {
         Ok(Self(Box::new(options.application_name("evenkeel"))))
     }
 
-    /// How to connect.
+    /// The options of a connection to this address.
     pub(super) fn options(&self) -> &PgConnectOptions {
         &self.0
     }

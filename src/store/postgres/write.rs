@@ -13,13 +13,13 @@ use tokio::time::{Instant, timeout};
 use super::{Db, DbConnection, DbPool};
 use crate::store::{StoreError, StoreMetrics};
 
-/// Begins, and waits for the lock, in one round trip. The number is "EVKL": advisory locks are those of one
-/// database, and other programs should have none in it.
+/// Begins, and waits for the lock, in one message to the server. The number is "EVKL" in ASCII: the lock must
+/// have the same number in all daemons, and no other program should take locks in this database.
 const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(1163283276)";
 
 /// A write that has begun. If it is dropped before [`commit`](Self::commit) has succeeded, it closes its
-/// connection, which rolls the write back. A connection on which a write was given up in the midst of a
-/// statement may still get the lock: it must never wait in the pool with it.
+/// connection, which rolls the write back. A connection that was abandoned during a statement may
+/// still get the lock. It must never return to the pool with the lock.
 pub(super) struct PgWrite {
     connection: PoolConnection<Db>,
     finished: bool,
@@ -49,7 +49,7 @@ impl PgWrite {
     }
 
     /// Makes the write permanent: it survives a power cut once this returns. If the connection is lost
-    /// meanwhile, nobody knows whether the write is permanent.
+    /// meanwhile, the write may be permanent or not.
     pub(super) async fn commit(mut self) -> Result<(), StoreError> {
         self.execute("COMMIT").await?;
         self.finished = true;
@@ -57,7 +57,7 @@ impl PgWrite {
         Ok(())
     }
 
-    /// Ends without a change.
+    /// Rolls the write back, so that the database does not change.
     pub(super) async fn abandon(mut self) -> Result<(), StoreError> {
         self.execute("ROLLBACK").await?;
         self.finished = true;

@@ -1,7 +1,7 @@
 //! How close matches were: read models of the balance page, by week.
 //!
-//! Rows of a week are counted again from its matches, and never changed by a difference: sums of floating
-//! point numbers are then the same bits whether matches come one by one or all at once.
+//! When a match of a week is added, all rows of that week are counted again from its matches. Adding only the
+//! new match could give other bits, because sums of floating-point numbers depend on their order.
 
 use sqlx::AssertSqlSafe;
 
@@ -85,7 +85,7 @@ pub(super) async fn refresh(
     for (table, column, length, _) in SUMS {
         delete(tx, table, column, length, (first, last)).await?;
     }
-    // The cells are the last: they show which rulesets the other tables have rows of.
+    // The cells come last: they show in which rulesets the other tables have rows.
     for (table, _) in TABLES.iter().rev() {
         delete(tx, table, "week", 1, (first, last)).await?;
     }
@@ -98,7 +98,7 @@ pub(super) async fn refresh(
     }
     for (table, _, length, by) in SUMS {
         let (from, to) = (first.div_euclid(length), last.div_euclid(length));
-        // Counted from the first week of the first period, a division rounds down.
+        // Weeks are counted from the first period, so that they are not negative and a division rounds down.
         let insert = format!(
             "INSERT INTO {table}
              SELECT ruleset, (week - $1) / {length} + $2{by}, sum(rated), sum(matches), sum(draws), sum(gap),
@@ -113,7 +113,7 @@ pub(super) async fn refresh(
     Ok(())
 }
 
-/// Deletes the rows of the periods in which these weeks are, a period having `length` weeks.
+/// Deletes the rows of the periods that contain these weeks; a period has `length` weeks.
 async fn delete(
     tx: &mut DbConnection,
     table: &str,

@@ -6,7 +6,7 @@
 //!
 //! - A parameter is `$1`, and each that is bound is used.
 //! - Integers are `i64` ([`int`] makes smaller ones of them), truth values are `bool`.
-//! - `ON CONFLICT … DO` says what happens to rows that exist; in there, columns are named with their table.
+//! - `ON CONFLICT … DO` states what happens to rows that exist. Inside it, columns are named with their table.
 //! - A sum of integers is `CAST(sum(…) AS BIGINT)`, and nothing else is cast to an integer, because SQLite
 //!   cuts off where PostgreSQL rounds.
 //! - What only one database has is in the module of that database: sequences, views, triggers.

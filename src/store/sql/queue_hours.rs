@@ -1,4 +1,4 @@
-//! What came of the tickets and the matches of each queue, by hour: a read model of the page on queues.
+//! What became of the tickets and the matches of each queue, by hour: a read model for the page of queues.
 
 use super::DbConnection;
 

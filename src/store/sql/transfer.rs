@@ -11,7 +11,7 @@ use crate::store::{
     transfer::{Claim, Column, ColumnKind, Content, Locked, Rows, Table, TransferMark, Value},
 };
 
-/// A write that others wait for.
+/// A write that lasts as long as the transfer; all other writers wait for it.
 struct Writing {
     store: DbStore,
     tx: DbWrite,

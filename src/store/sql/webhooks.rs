@@ -122,7 +122,7 @@ impl Webhooks for DbStore {
         .execute(&mut *tx)
         .await?;
         trim(&mut tx).await?;
-        // No weights change, so nobody who waits for commits is woken.
+        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await
     }
 

@@ -133,7 +133,7 @@ impl Care for SqliteFile {
 
     async fn forgotten(&self) -> Result<Forgotten, StoreError> {
         let mut connection = self.connect().await?;
-        // A database of an older version has no such column, and knows of none whom it has forgotten.
+        // A database of an older version has no such column, and no record of forgotten players.
         let query = sqlx::query("SELECT * FROM player_changes");
         let row = query.fetch_one(&mut connection).await?;
         Ok(Forgotten {

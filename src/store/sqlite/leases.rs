@@ -38,7 +38,8 @@ struct Locked {
 }
 
 impl Locks {
-    /// Takes a lease as long as the value that is returned; `None` if it is held, here or elsewhere.
+    /// Takes a lease, and holds it until the returned value is dropped. `None` if this process or another one
+    /// holds it already.
     fn take(&self, database: &Path, name: &str) -> io::Result<Option<Arc<Held>>> {
         let mut own = self.0.lock();
         if own
@@ -112,11 +113,11 @@ impl Leases for SqliteStore {
     }
 
     async fn give_back_lease(&self, _: &Lease) -> Result<(), StoreError> {
-        Ok(()) // dropping it does so
+        Ok(()) // the lock ends when the lease is dropped
     }
 }
 
-/// Fails unless nobody else has taken the lease.
+/// Fails if another process has taken the lease since.
 pub(super) async fn check(tx: &mut DbConnection, lease: &Lease) -> Result<(), StoreError> {
     let held = "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2";
     let query = sqlx::query_scalar(held).bind(&lease.name).bind(lease.epoch);

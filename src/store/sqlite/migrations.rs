@@ -44,7 +44,7 @@ const FILES: [(&str, &str); 21] = [
     file!("0021_fleet"),
 ];
 
-/// All migrations.
+/// All migrations, in the order in which they run.
 pub(in crate::store) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let all = FILES.into_iter().map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(all.collect())

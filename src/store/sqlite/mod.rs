@@ -57,7 +57,7 @@ const RETRY: Duration = Duration::from_millis(10);
 use SqliteStore as DbStore;
 use WriteTransaction as DbWrite;
 
-/// An open SQLite database.
+/// An open SQLite database, with its connections.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     /// SQLite has one writer at a time; here it is one connection.

@@ -1,4 +1,4 @@
-//! How SQLite runs the queries that would be slow in another way.
+//! Tests in which order SQLite runs the search for a name: in another order it would be slow.
 
 use sqlx::{Row, sqlite::SqlitePoolOptions};
 

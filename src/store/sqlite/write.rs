@@ -51,7 +51,7 @@ impl WriteTransaction {
         }
     }
 
-    /// Ends without a change.
+    /// Rolls the write back, so that the database does not change.
     pub(super) async fn abandon(mut self) -> Result<(), StoreError> {
         sqlx::query("ROLLBACK").execute(&mut *self).await?;
         self.finished = true;

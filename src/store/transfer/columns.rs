@@ -26,7 +26,7 @@ impl Value {
         }
     }
 
-    /// Adds it to `bytes`, in a form that no other value has.
+    /// Appends the value to `bytes`, in a form in which no two values are equal.
     pub fn write_to(&self, bytes: &mut Vec<u8>) {
         let mut part = |tag: u8, length: usize, content: &[u8]| {
             bytes.push(tag);

@@ -12,7 +12,7 @@ pub(in crate::store) struct Claim {
     pub _lease: Option<Lease>,
 }
 
-/// A database as a whole.
+/// Access to the whole content of a database, table by table.
 #[async_trait]
 pub(in crate::store) trait Content: Store {
     /// Claims the database for this process. `None` if a daemon uses it.
@@ -31,7 +31,7 @@ pub(in crate::store) trait Content: Store {
 /// The rows of a query, one after the other.
 pub(in crate::store) type Rows<'a> = BoxStream<'a, Result<Vec<Value>, StoreError>>;
 
-/// A database in which nobody else writes. What was written is undone if this is dropped before
+/// A database in which no other process can write. What was written is undone if this is dropped before
 /// [`commit`](Self::commit).
 #[async_trait]
 pub(in crate::store) trait Locked: Send {
@@ -74,7 +74,7 @@ pub(in crate::store) trait Locked: Send {
         last: i64,
     ) -> Result<(), StoreError>;
 
-    /// What distinguishes this database from others, but not from its copies.
+    /// A text that differs between databases, and is the same in all copies of one.
     async fn identity(&mut self) -> Result<String, StoreError>;
 
     /// Replaces or removes the mark of a transfer to this database.

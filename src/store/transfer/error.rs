@@ -11,7 +11,7 @@ pub enum TransferError {
         /// The path or the address of the database.
         place: String,
     },
-    /// Both places are one.
+    /// Source and target are the same database.
     #[error("FROM and TO are the same database")]
     Same,
     /// The target contains something that is no part of this transfer.

@@ -40,7 +40,7 @@ pub struct Transfer {
     mark: TransferMark,
     batch: usize,
     places: [String; 2],
-    /// They keep daemons from using the two databases.
+    /// The claims of this process on the source and the target, which keep daemons from using them.
     _claims: [Claim; 2],
 }
 
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Transfer {
 
 impl Transfer {
     /// Opens both databases, creates the target if it is a file that does not exist, and locks the source.
-    /// `patience` is how long other processes are waited for.
+    /// `patience` is how long this waits for other processes.
     ///
     /// # Errors
     /// Fails if a daemon uses one of the databases, the target is not empty and not a part of this source, or
@@ -236,7 +236,7 @@ pub(super) async fn open(
     })
 }
 
-/// Whether both places are one. For servers, this is only noticed if they have the same name.
+/// Whether both places are the same database. Two servers count as the same only if their names are equal.
 fn is_one(from: &DatabasePlace, to: &DatabasePlace) -> bool {
     match (from, to) {
         (DatabasePlace::File(from), DatabasePlace::File(to)) => {
@@ -254,7 +254,7 @@ async fn claim(store: &dyn Content, place: &DatabasePlace) -> Result<Claim, Tran
     })
 }
 
-/// Marks an empty target.
+/// Checks that the target is empty, and marks it as the target of this transfer.
 async fn begin(
     target: &dyn Content,
     place: &DatabasePlace,

@@ -2,7 +2,7 @@
 
 use super::Value;
 
-/// The row of the target that says how far a transfer to it is.
+/// The row of the target that records how far a transfer to it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::store) struct TransferMark {
     /// The identity of the source.

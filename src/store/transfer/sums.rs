@@ -12,7 +12,7 @@ use crate::store::StoreError;
 /// on the order of the rows. Numbers are hashed by their bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableSum {
-    /// The number of rows.
+    /// The number of rows in the table.
     pub rows: u64,
     /// How many texts contain a character that PostgreSQL cannot store.
     pub(super) with_nul: u64,
@@ -65,7 +65,7 @@ impl TableCompared {
     }
 }
 
-/// Reads a whole table.
+/// Reads a whole table, and returns its sum.
 pub(super) async fn sum(
     locked: &mut dyn Locked,
     table: &Table,

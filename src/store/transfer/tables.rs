@@ -4,15 +4,15 @@
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) struct Table {
     pub name: &'static str,
-    /// Columns without NULL, which no two rows have in common, and by which the rows are in order.
+    /// Columns without NULL whose values together are different in each row. Rows are read in their order.
     pub key: &'static [&'static str],
 }
 
-/// Tables of one row that a new database has from its beginning.
+/// Tables with one row, which every new database already contains.
 pub(super) const FROM_THE_BEGINNING: [&str; 3] =
     ["player_changes", "handle_key", "behaviour_changes"];
 
-/// Columns from which no number is ever given twice, also if its row was removed.
+/// The columns in which the database numbers new rows. It never uses a number again, even if its row is gone.
 pub(super) const NUMBERED: [(&str, &str); 4] = [
     ("matches", "id"),
     ("persons", "person"),

@@ -41,7 +41,7 @@ pub(in crate::web) struct BoardChoice {
     page: Option<i64>,
 }
 
-/// A leaderboard.
+/// The page of a ruleset: its players by weight, its games and its matches.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct Board {
     ruleset: String,
@@ -102,7 +102,7 @@ impl BoardLine {
     }
 }
 
-/// Reads a leaderboard.
+/// Reads one page of the players of a ruleset, or of those whom a search finds.
 pub(in crate::web) async fn ruleset(
     site: &Site,
     name: &str,

@@ -16,7 +16,7 @@ const GAMES: usize = 200;
 const LOOKED_AT: usize = 20;
 /// How many are listed in each table.
 const LISTED: usize = 5;
-/// The fewest matches together.
+/// The fewest matches that two players must have been in for a share of wins.
 const FEWEST: i64 = 3;
 
 /// Those with whom and against whom a player won most, the highest share first.
@@ -66,7 +66,7 @@ fn lines(list: Vec<Companion>) -> Vec<CompanionLine> {
 }
 
 impl Companions {
-    /// The tables, if there is anybody.
+    /// The tables; none if no other player was in enough of the matches.
     pub(super) fn body(&self, site: &Site) -> Markup {
         html! {
             @if !self.with.is_empty() || !self.against.is_empty() {

@@ -24,7 +24,7 @@ const ROOM: Room = Room {
     players: 100,
 };
 
-/// The first page.
+/// The home page: rulesets, running games and the latest matches.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct Home {
     rulesets: Vec<RulesetSummary>,
@@ -42,7 +42,7 @@ struct RulesetSummary {
     bots: i64,
     /// The mean difference between the highest and the lowest score.
     mean_gap: Option<f64>,
-    /// The share of draws.
+    /// The share of its matches that were draws.
     draws: Option<f64>,
     /// The share of predicted matches that the team with the higher chance won.
     favourite_won: Option<f64>,
@@ -66,7 +66,7 @@ impl From<RulesetLine> for RulesetSummary {
     }
 }
 
-/// Reads the first page.
+/// Reads what the home page shows.
 pub(in crate::web) async fn home(site: &Site) -> Result<Home, WebError> {
     let rulesets = site.pages().ruleset_lines().await?;
     let lines = site.pages().latest_matches(None, MATCHES).await?;

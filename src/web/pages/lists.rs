@@ -23,7 +23,7 @@ pub(in crate::web) struct MatchSummary {
     pub(in crate::web) scores: Vec<f64>,
     /// `won`, `draw`, `undecided` or `abandoned`.
     pub(in crate::web) outcome: String,
-    /// The team that won.
+    /// The team that won; `None` if none did.
     pub(in crate::web) winner: Option<u8>,
     pub(in crate::web) humans: i64,
     pub(in crate::web) bots: i64,

@@ -28,11 +28,11 @@ pub(in crate::web) struct LivePage {
     running: usize,
     humans: usize,
     bots: usize,
-    /// Those with most humans.
+    /// The games with most humans, as many as the page shows.
     games: Vec<PresentGame>,
 }
 
-/// Reads the running games.
+/// Reads the running games that have players.
 pub(in crate::web) async fn live(site: &Site) -> Result<LivePage, WebError> {
     let games = running(site);
     let all = |kind| games.iter().map(|game| count(game, kind)).sum();

@@ -23,15 +23,15 @@ use plotters::{
 
 use super::error::WebError;
 
-/// Text.
+/// The colour of text.
 const INK: RGBColor = RGBColor(1, 1, 1);
-/// Lines behind the data.
+/// The colour of the lines behind the data.
 const GRID: RGBColor = RGBColor(2, 2, 2);
-/// The data, where there is one series.
+/// The colour of the data, where there is one series.
 const DATA: RGBColor = RGBColor(3, 3, 3);
-/// The range in which the data is uncertain.
+/// The colour of the range in which the data is uncertain.
 const RANGE: RGBColor = RGBColor(4, 4, 4);
-/// The series of teams, in order.
+/// The colours of the teams' series, in the order of the teams.
 const TEAMS: [RGBColor; 8] = [
     RGBColor(16, 16, 16),
     RGBColor(17, 17, 17),
@@ -43,14 +43,14 @@ const TEAMS: [RGBColor; 8] = [
     RGBColor(23, 23, 23),
 ];
 
-/// The size of a plot, which pages scale to their width.
+/// Width and height of a plot, in its own units; pages scale it to their width.
 const SIZE: (u32, u32) = (520, 280);
-/// The size of texts in it.
+/// The height of text in a plot, in the same units.
 const TEXT: u32 = 18;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Draws a plot. `label` tells people who do not see it what it shows.
+/// Draws a plot. `label` describes it to people who cannot see it.
 fn draw(
     label: &str,
     content: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn std::error::Error>>,

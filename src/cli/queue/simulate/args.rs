@@ -94,7 +94,7 @@ struct PeopleArgs {
     /// Number of vehicles of a tier; who has which follows Zipf's law
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = value_parser!(u32).range(1..=10_000))]
     vehicles: u32,
-    /// Number of maps
+    /// Number of maps that players can have loaded
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u32).range(1..=128))]
     maps: u32,
     /// Share of the maps that a player has loaded

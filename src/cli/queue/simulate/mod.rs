@@ -1,4 +1,4 @@
-//! `evenkeel queue simulate`: a queue in virtual time, with made-up people and the real planner.
+//! `evenkeel queue simulate`: a queue in virtual time, with random people and the real planner.
 
 mod args;
 mod plot;
@@ -73,7 +73,7 @@ fn simulate(
     let mut times = Times::default();
     let more = |simulation: &mut Simulation<'_>| {
         let more = simulation.next_round();
-        more.map_err(|error| CliError::Input(format!("a ticket cannot be made up: {error}")))
+        more.map_err(|error| CliError::Input(format!("no ticket can be drawn: {error}")))
     };
     while more(&mut simulation)? {
         let since = Instant::now();

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::matchmaking::Cores;
 
-/// Cores whose jobs are measured.
+/// Runs jobs on `cores`, and measures how long they take.
 pub(super) struct Measured<C> {
     cores: C,
     /// How long jobs ran, and how long the caller waited for them, in nanoseconds.
@@ -27,7 +27,7 @@ impl<C: Cores> Measured<C> {
         }
     }
 
-    /// The seconds that all threads were busy, for a search that took `took`. Begins again from 0.
+    /// The seconds of work of all threads together, for a search that took `took` seconds. Resets the counters.
     fn take(&self, took: f64) -> f64 {
         let take = |nanos: &AtomicU64| nanos.swap(0, Ordering::Relaxed) as f64 / 1e9;
         (took - take(&self.waited) + take(&self.jobs)).max(0.0)

@@ -22,7 +22,7 @@ use crate::{
 
 /// How often the log is polled.
 const POLL: Duration = Duration::from_millis(100);
-/// What the game server answers when it executes a file, which is no news.
+/// A part of the answer with which the game server reports that it executes a file; it is not printed.
 const EXECUTING: &str = ": execing ";
 /// How long a game server that the agent has started may be silent before it is killed.
 const HANGS: u64 = 60_000;
@@ -45,7 +45,7 @@ impl Watched {
     }
 }
 
-/// Runs an agent.
+/// Runs an agent until it is stopped.
 pub(super) struct AgentDriver {
     watched: Watched,
     daemon: DaemonConnection,

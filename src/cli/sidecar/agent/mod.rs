@@ -75,7 +75,7 @@ pub(in crate::cli) struct AgentArgs {
     /// What happens to clients without a pass: they are disconnected, or only kept off the teams
     #[arg(long, value_enum, default_value_t = Strangers::Kick)]
     strangers: Strangers,
-    /// Let everybody in between two matches, instead of locking the game server
+    /// Let all clients in between two matches, instead of locking the game server
     #[arg(long)]
     open_between: bool,
     /// How long players see the results before the next match (0 to 600)

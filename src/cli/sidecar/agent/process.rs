@@ -78,7 +78,7 @@ impl ServerProcess {
         Some(text)
     }
 
-    /// Kills the process.
+    /// Kills the process, if it still runs.
     pub(super) fn kill(&mut self) {
         if let Some(child) = &mut self.child {
             // It may have ended by itself.

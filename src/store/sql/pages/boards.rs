@@ -12,7 +12,7 @@ use crate::{
 macro_rules! rows {
     ($columns:literal, $from:expr, $condition:literal) => {
         concat!(
-            // As a join, the view of ranks would be made of all weights first.
+            // With a join, the database would first compute the ranks of all players.
             "SELECT w.place, w.kind, w.player, w.name, w.weight, w.deviation, w.games, w.last_seen, p.handle,
                     (SELECT d.name FROM displayed_ranks r JOIN divisions d ON d.division = r.division
                      WHERE r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player) AS division",
@@ -28,9 +28,9 @@ macro_rules! rows {
     };
 }
 
-/// The players whose names contain $3. An index has all that this reads, so that few rows are
-/// looked up, however many players there are. SQLite keeps the order of a CROSS JOIN; that of a JOIN it may
-/// turn round, and then it searches all names again for each player.
+/// The players whose names contain $3. An index contains all columns that this reads, so that few rows of the
+/// table are read, however many players there are. SQLite keeps the order of a CROSS JOIN. It may reverse that
+/// of a JOIN, and would then search all names again for each player.
 macro_rules! found {
     () => {
         "(SELECT player FROM weights f
@@ -104,7 +104,7 @@ pub(super) async fn person(
     }))
 }
 
-/// A player's standings.
+/// A player's standings, that with most matches first.
 pub(super) async fn standings(
     pool: &DbPool,
     person: &PersonRow,

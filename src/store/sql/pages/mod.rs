@@ -121,7 +121,7 @@ impl Pages for DbStore {
     async fn store_systems_report(&self, row: &SystemsRow) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         systems::store(&mut tx, row).await?;
-        // No weights change, so nobody who waits for commits is woken.
+        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await
     }
 

@@ -46,7 +46,7 @@ pub(super) async fn findings(
     rows.into_iter().map(lines).collect()
 }
 
-/// The instances, by name.
+/// The instances, in the order of their names.
 pub(super) async fn instances(pool: &DbPool, limit: i64) -> Result<Vec<InstanceLine>, StoreError> {
     let query = sqlx::query("SELECT * FROM instances ORDER BY name LIMIT $1");
     let instance = |row: &DbRow| {
@@ -63,7 +63,7 @@ pub(super) async fn instances(pool: &DbPool, limit: i64) -> Result<Vec<InstanceL
     rows.iter().map(instance).collect()
 }
 
-/// The latest hosted matches.
+/// The latest hosted matches, the last one first.
 pub(super) async fn hosted(pool: &DbPool, limit: i64) -> Result<Vec<HostedLine>, StoreError> {
     let query = sqlx::query(
         "SELECT h.match_id, h.queue, h.state, h.since, h.instance,

@@ -8,7 +8,7 @@ use crate::{
     store::{StoreError, SystemsRow},
 };
 
-/// The last comparison.
+/// The last comparison that was stored; `None` if there is none.
 pub(super) async fn report(pool: &DbPool) -> Result<Option<SystemsRow>, StoreError> {
     let query = sqlx::query("SELECT * FROM systems_report");
     let Some(row) = query.fetch_optional(pool).await? else {
@@ -22,7 +22,7 @@ pub(super) async fn report(pool: &DbPool) -> Result<Option<SystemsRow>, StoreErr
     }))
 }
 
-/// Replaces the last comparison.
+/// Replaces the stored comparison by this one.
 pub(super) async fn store(tx: &mut DbConnection, row: &SystemsRow) -> Result<(), StoreError> {
     let query = sqlx::query(
         "INSERT INTO systems_report (id, settings, matches, computed_at, report)

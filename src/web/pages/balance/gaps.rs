@@ -14,7 +14,7 @@ pub(super) struct GapBar {
 }
 
 /// Bars of equal width over the differences. The last one has all differences from 19 of 20 on, so that a
-/// few large ones do not squeeze all others.
+/// few large ones do not make all others narrow.
 pub(super) fn gap_bars(gaps: &[(i64, i64)]) -> Vec<GapBar> {
     let all: i64 = gaps.iter().map(|(_, matches)| matches).sum();
     let (mut seen, mut usual) = (0, 0);

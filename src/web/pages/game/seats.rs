@@ -15,7 +15,7 @@ pub(super) struct GameSeat {
     points: Option<f64>,
     kills: i64,
     deaths: i64,
-    /// Milliseconds of play.
+    /// How long the player was on teams, in milliseconds.
     played: i64,
     stays: Vec<PageStay>,
     left: Option<String>,

@@ -65,7 +65,7 @@ pub(super) fn listed(games: &[GameOfPerson], numbers: bool) -> Vec<PlayedGame> {
     list
 }
 
-/// A table of matches.
+/// A table of the player's latest matches.
 pub(super) fn table(site: &Site, games: &[PlayedGame]) -> Markup {
     let numbers = site.settings.shows_numbers();
     html! {

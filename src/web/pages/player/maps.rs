@@ -47,7 +47,7 @@ pub(super) fn maps(games: &[GameOfPerson]) -> (Vec<MapResult>, Vec<MapResult>) {
     (maps, worst)
 }
 
-/// A table of maps.
+/// A table of maps with the player's results on each.
 pub(super) fn map_table(title: &str, list: &[MapResult]) -> Markup {
     html! {
         section {

@@ -17,18 +17,18 @@ use crate::{
 /// The most instances and hosted matches on the page.
 const LISTED: i64 = 50;
 
-/// An instance.
+/// A line of the table of instances.
 #[derive(Debug, Serialize)]
 pub(super) struct InstanceSummary {
     name: String,
     region: Option<String>,
     used: i64,
     slots: i64,
-    /// `connected`, `draining` or `away`.
+    /// One of `connected`, `draining` and `away`.
     state: &'static str,
 }
 
-/// A hosted match.
+/// A line of the table of hosted matches.
 #[derive(Debug, Serialize)]
 pub(super) struct HostedSummary {
     id: i64,
@@ -38,7 +38,7 @@ pub(super) struct HostedSummary {
     since: Timestamp,
     instance: Option<String>,
     players: i64,
-    /// Whether the match has a page.
+    /// Whether the result is on disk, so that the match has a page.
     recorded: bool,
 }
 

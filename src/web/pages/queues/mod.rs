@@ -32,16 +32,16 @@ const HOUR: i64 = 3_600_000;
 /// How long a page waits for the task that runs the queues.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The page of queues.
+/// The page of queues, with the instances that host their matches.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct QueuesPage {
     queues: Vec<QueueSummary>,
     instances: Vec<InstanceSummary>,
-    /// The latest hosted matches.
+    /// The latest hosted matches, the last one first.
     hosted: Vec<HostedSummary>,
 }
 
-/// A queue, and what came of its tickets.
+/// A queue, and what became of its tickets.
 #[derive(Debug, Serialize)]
 struct QueueSummary {
     name: String,
@@ -50,7 +50,7 @@ struct QueueSummary {
     players: usize,
     /// The median wait of the last matched tickets, in seconds.
     median_wait: Option<u32>,
-    /// The last 24 hours together.
+    /// The sums and means of the last 24 hours.
     day: QueueLine,
     hours: Vec<HourLine>,
     /// What the rules found in the last matches.
@@ -58,15 +58,16 @@ struct QueueSummary {
     rules: Vec<RulePenalty>,
 }
 
-/// What came of tickets in some hours.
+/// What became of the tickets that left a queue in some hours, and of its matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 struct QueueLine {
     matches: i64,
     matched: i64,
     cancelled: i64,
     expired: i64,
-    /// In seconds.
+    /// The mean wait of the matched tickets, in seconds.
     mean_wait: Option<f64>,
+    /// The longest wait of a matched ticket, in seconds.
     longest_wait: Option<f64>,
     mean_penalty: Option<f64>,
 }

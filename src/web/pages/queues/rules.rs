@@ -53,7 +53,7 @@ fn penalty(rule: &str, matches: &[Vec<String>]) -> RulePenalty {
     }
 }
 
-/// The table of rules.
+/// A table with the costs of each rule.
 pub(super) fn table(queue: &str, rules: &[RulePenalty], matches: usize) -> Markup {
     html! {
         h3 { "Penalties by rule, over the last " (matches) " matches" }
