@@ -127,7 +127,7 @@ pub trait Matches: Send + Sync {
 
     /// Writes the match of a game that this process has followed, once for each number `game`. If
     /// another game on the same server and map, with the same players, began within the same
-    /// second, this one is recorded up to a minute later, so that both are kept. The game of a hosted
+    /// second, both are kept: the start of this one is then up to a minute later. The game of a hosted
     /// match gets that match's id.
     ///
     /// # Errors

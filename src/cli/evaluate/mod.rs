@@ -41,10 +41,10 @@ const BASE_RATE: &str = "base rate";
 /// loss of 0.6931 predicted no better than a coin; if all systems have these values, none has found
 /// anything to learn in these matches.
 ///
-/// Each system is compared with the one that --against names, on the same matches: a 95 % interval of the
-/// difference of their log losses (bootstrap of blocks of consecutive matches, since neighbouring
-/// matches are correlated), and "better", "worse" or, if the interval contains 0, "level". The line
-/// below a table sums this up. 95 % holds for each system by itself.
+/// Each system is compared with the one that --against names, on the same matches. The table has a 95 %
+/// interval of the difference of their log losses, by a bootstrap of blocks of consecutive matches, since
+/// neighbouring matches are correlated. If the interval contains 0, the systems are "level"; otherwise
+/// this one is "better" or "worse". The line below a table sums this up. 95 % holds for each system by itself.
 #[derive(Debug, Args)]
 pub(super) struct EvaluateArgs {
     /// Logs or JSONL histories to read instead of the database; each file is evaluated separately

@@ -13,9 +13,9 @@ use crate::{
 /// Print random tickets for the queues of config/queues/wotb.toml, to measure `queue match` with
 ///
 /// 75 % of the tickets are single players, 17 % pairs and 8 % parties of three. Tiers are normal
-/// with a mean of 7 and a deviation of 2.2, vehicles follow Zipf's law, players have loaded 85 % of
-/// 20 maps, 25 % of the tickets ask for players with the same control, and 8 % of the players have a
-/// new vehicle.
+/// with a mean of 7 and a standard deviation of 2.2. Vehicles follow Zipf's law. Players have loaded
+/// 85 % of 20 maps, 25 % of the tickets ask for players with the same control, and 8 % of the players
+/// have a new vehicle.
 #[derive(Debug, Args)]
 pub(super) struct LoadArgs {
     /// Number of tickets
