@@ -18,7 +18,7 @@ use crate::{
     domain::counted,
     learning::Verified,
     service::Service,
-    store::{DatabasePlace, TableCompared, Transfer, postgres::PostgresUrl},
+    store::{DatabasePlace, TableCompared, Transfer, postgres::{PoolSettings, PostgresUrl}},
 };
 
 /// How many digits of a sum are printed.
@@ -91,7 +91,7 @@ fn place(name: &str, text: &str) -> Result<DatabasePlace, CliError> {
     match text.contains("://") {
         false => Ok(DatabasePlace::File(text.into())),
         true => match PostgresUrl::parse(text) {
-            Ok(url) => Ok(DatabasePlace::Server(url)),
+            Ok(url) => Ok(DatabasePlace::Server(url, PoolSettings::default())),
             Err(why) => Err(CliError::Input(format!("{name} {why}"))),
         },
     }

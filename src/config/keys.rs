@@ -138,6 +138,10 @@ pub struct StoreSection {
     pub backups: FolderChoice,
     pub keep_backups: Count<1, 1_000>,
     pub busy_ms: Millis<0, 600_000>,
+    pub connect_ms: Millis<100, 60_000>,
+    pub statement_seconds: Seconds<1, 3_600>,
+    pub read_connections: Count<1, 100>,
+    pub page_connections: Count<1, 100>,
     pub keep_decisions: Count<0, 10_000_000>,
     pub lease_seconds: Seconds<1, 60>,
 }

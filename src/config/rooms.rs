@@ -10,7 +10,7 @@ use crate::{
     history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
     logs, service, session,
-    store::{Backups, DatabasePlace},
+    store::{Backups, DatabasePlace, postgres::PoolSettings},
 };
 
 impl Config {
@@ -28,8 +28,19 @@ impl Config {
     /// Where the database is.
     pub fn database(&self) -> DatabasePlace {
         match &self.store.url {
-            Some(url) => DatabasePlace::Server(url.clone()),
+            Some(url) => DatabasePlace::Server(url.clone(), self.pools()),
             None => DatabasePlace::File(self.store.database.clone()),
+        }
+    }
+
+    /// How a PostgreSQL server is used.
+    fn pools(&self) -> PoolSettings {
+        let store = &self.store;
+        PoolSettings {
+            readers: store.read_connections.get(),
+            pages: store.page_connections.get(),
+            connect: store.connect_ms.duration(),
+            statement: store.statement_seconds.duration(),
         }
     }
 

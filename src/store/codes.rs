@@ -78,6 +78,8 @@ fn of_postgres(code: &str) -> fn(sqlx::Error) -> StoreError {
         "53100" => StoreError::Full,
         // The server stops or starts, or has ended the connection.
         "57P01" | "57P02" | "57P03" | "25P03" | "53300" => StoreError::Away,
+        // A statement that took longer than it may.
+        "57014" => StoreError::Silent,
         "3D000" => StoreError::CannotOpen,
         _ if code.starts_with("08") => StoreError::Away,
         _ if code.starts_with("28") => StoreError::CannotOpen,

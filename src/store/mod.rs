@@ -119,7 +119,7 @@ pub trait Changes: Send {
 
 /// Opens the database at `place`, creates it if `create` is set, and migrates it if needed. An SQLite file is
 /// created; on a PostgreSQL server, the database must exist, and tables are created in it. This call and all
-/// later ones wait for locks of other processes, and for a server that does not answer, for at most `patience`.
+/// later ones wait for locks of other processes for at most `patience`.
 ///
 /// # Errors
 /// Fails if the database is missing, locked, damaged, read-only, of a newer version or of another

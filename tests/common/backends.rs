@@ -18,7 +18,7 @@ pub trait Backend {
         // A server may be slow while many tests run.
         let patience = match place {
             DatabasePlace::File(_) => BUSY,
-            DatabasePlace::Server(_) => Duration::from_secs(20),
+            DatabasePlace::Server(..) => Duration::from_secs(20),
         };
         store::open_at(&place, true, patience).await.unwrap()
     }

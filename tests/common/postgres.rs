@@ -9,9 +9,13 @@ use std::{
         OnceLock,
         atomic::{AtomicU32, Ordering},
     },
+    time::Duration,
 };
 
-use evenkeel::store::{DatabasePlace, postgres::PostgresUrl};
+use evenkeel::store::{
+    DatabasePlace,
+    postgres::{PoolSettings, PostgresUrl},
+};
 use sqlx::{Connection, Executor, PgConnection};
 
 /// Makes a server in a new folder, and prints the folder once the server answers. When its standard input is
@@ -85,7 +89,12 @@ impl Server {
     }
 
     pub fn place(&self, database: &str) -> DatabasePlace {
-        DatabasePlace::Server(PostgresUrl::parse(&self.url(database)).unwrap())
+        // A server may be slow while many tests run.
+        let settings = PoolSettings {
+            connect: Duration::from_secs(20),
+            ..PoolSettings::default()
+        };
+        DatabasePlace::Server(PostgresUrl::parse(&self.url(database)).unwrap(), settings)
     }
 
     /// A connection past the store.

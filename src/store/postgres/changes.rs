@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sqlx::{Executor, postgres::PgListener};
-use tokio::time::{Instant, timeout};
+use sqlx::{Executor, PgPool, postgres::PgListener};
+use tokio::{
+    sync::mpsc::{self, Sender, error::TrySendError},
+    task::JoinHandle,
+    time::timeout,
+};
 
-use super::{DbConnection, DbPool};
+use super::DbConnection;
 use crate::store::{Changes, StoreError};
 
 /// The channel of the notifications.
@@ -26,33 +30,68 @@ pub(super) async fn announce(tx: &mut DbConnection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The stream of commits of a PostgreSQL database; see [`Changes`].
+/// The stream of commits of a PostgreSQL database; see [`Changes`]. It ends when its connection does: the next stream
+/// begins with what has happened in between.
 pub(super) struct Announcements {
-    listener: PgListener,
+    /// What the task has heard since the last call, or why it has ended.
+    heard: mpsc::Receiver<Result<(), StoreError>>,
+    /// Has the connection, so that no statement on it is dropped before it is done.
+    task: JoinHandle<()>,
     /// Whether the first call of [`Changes::next`] has returned.
     begun: bool,
-    /// When the last answer or notification of the server came.
-    heard: Instant,
 }
 
 impl Announcements {
     /// The notifications of a channel.
-    pub async fn new(pool: &DbPool, channel: &str) -> Result<Self, StoreError> {
+    pub async fn new(pool: &PgPool, channel: &str) -> Result<Self, StoreError> {
         let mut listener = PgListener::connect_with(pool).await?;
-        listener.listen(channel).await?;
+        listener.eager_reconnect(false);
+        let listening = timeout(PATIENCE, listener.listen(channel)).await;
+        listening.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let (sender, heard) = mpsc::channel(1);
+        let task = tokio::spawn(async move {
+            if let Err(error) = listen(listener, &sender).await {
+                let _ = sender.send(Err(error)).await;
+            }
+        });
         Ok(Self {
-            listener,
+            heard,
+            task,
             begun: false,
-            heard: Instant::now(),
         })
     }
+}
 
-    /// Asks the server for an answer, which shows that the connection still works.
-    async fn ask(&mut self) -> Result<(), StoreError> {
-        let answered = timeout(PATIENCE, self.listener.execute("SELECT 1")).await;
-        answered.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
-        self.heard = Instant::now();
-        Ok(())
+/// Reports notifications. Ends without an error once the stream is dropped.
+async fn listen(
+    mut listener: PgListener,
+    heard: &Sender<Result<(), StoreError>>,
+) -> Result<(), StoreError> {
+    loop {
+        match timeout(SILENCE, listener.try_recv()).await {
+            Ok(received) => {
+                if received?.is_none() {
+                    return Err(sqlx::Error::from(std::io::Error::from(
+                        std::io::ErrorKind::ConnectionAborted,
+                    ))
+                    .into());
+                }
+                while listener.next_buffered().is_some() {}
+                if let Err(TrySendError::Closed(_)) = heard.try_send(Ok(())) {
+                    return Ok(());
+                }
+            }
+            Err(_) => {
+                let alive = timeout(PATIENCE, listener.execute("SELECT 1")).await;
+                alive.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+            }
+        }
+    }
+}
+
+impl Drop for Announcements {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 
@@ -63,21 +102,7 @@ impl Changes for Announcements {
             self.begun = true;
             return Ok(());
         }
-        loop {
-            if self.heard.elapsed() >= SILENCE + PATIENCE {
-                return Err(sqlx::Error::PoolTimedOut.into());
-            }
-            let silent_at = self.heard + SILENCE;
-            match tokio::time::timeout_at(silent_at, self.listener.try_recv()).await {
-                // Without a notification, the connection was lost and made again: commits may have been missed.
-                Ok(received) => {
-                    received?;
-                    while self.listener.next_buffered().is_some() {}
-                    self.heard = Instant::now();
-                    return Ok(());
-                }
-                Err(_) => self.ask().await?,
-            }
-        }
+        let heard = self.heard.recv().await;
+        heard.unwrap_or(Err(sqlx::Error::PoolClosed.into()))
     }
 }

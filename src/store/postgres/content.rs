@@ -19,10 +19,16 @@ pub(super) async fn claim(store: &PgStore) -> Result<Option<Claim>, StoreError> 
     Ok((!held).then_some(Claim { _lease: None }))
 }
 
-/// Keeps the server from ending this transaction while the other database works.
+/// Keeps the server from ending this transaction while the other database works, or a statement that reads or
+/// writes a whole table.
 pub(super) async fn hold(tx: &mut DbConnection) -> Result<(), StoreError> {
-    let hold = "SET LOCAL idle_in_transaction_session_timeout = 0";
-    sqlx::query(hold).execute(tx).await?;
+    tx.be_patient();
+    for hold in [
+        "SET LOCAL idle_in_transaction_session_timeout = 0",
+        "SET LOCAL statement_timeout = 0",
+    ] {
+        sqlx::query(hold).execute(&mut *tx).await?;
+    }
     Ok(())
 }
 

@@ -6,11 +6,13 @@
 //! so that others need not wait for it.
 
 mod changes;
+mod connection;
 mod content;
 mod leases;
 mod migrations;
 mod post;
 mod sequences;
+mod settings;
 /// The queries, compiled for PostgreSQL.
 #[path = "../sql/mod.rs"]
 #[allow(clippy::duplicate_mod)] // the same files, compiled for another database
@@ -23,12 +25,14 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use sqlx::{
-    PgConnection as DbConnection, PgPool as DbPool, Postgres as Db, Transaction,
+    PgConnection, PgPool, Postgres as Db,
     postgres::{PgConnectOptions, PgPoolOptions, PgRow as DbRow},
 };
 
 use super::{Changes, Post, Store, StoreError, StoreMetrics};
+use connection::{Acquired, DbConnection, DbPool};
 use migrations::MIGRATIONS;
+pub use settings::PoolSettings;
 pub use url::PostgresUrl;
 use write::PgWrite;
 
@@ -37,18 +41,18 @@ use PgWrite as DbWrite;
 
 /// The oldest version that Evenkeel is tested with.
 const OLDEST: i32 = 15;
-/// How long a statistics page waits for a connection.
+/// The longest time that a statistics page waits for a connection.
 const PAGE_PATIENCE: Duration = Duration::from_secs(2);
-/// The shortest time that a connection or a query may take.
+/// The shortest time that a lock is waited for: the writers of other processes take turns.
 const LEAST_PATIENCE: Duration = Duration::from_secs(1);
 /// How long this process waits while another one migrates the database.
 const MIGRATION_PATIENCE: Duration = Duration::from_secs(60);
-/// The connections that read. One of them waits for changes, and one for letters.
-const READERS: u32 = 5;
-/// The connections of statistics pages.
-const PAGES: u32 = 2;
 /// The connections for statements that do not wait for the lock of all writers.
 const APART: u32 = 2;
+/// How much later than the server this process gives up a statement.
+const LATENCY: Duration = Duration::from_secs(5);
+/// The most connections that wait for changes.
+const LISTENERS: u32 = 4;
 /// After how many milliseconds without a statement the server ends a transaction. The process that began it has
 /// stopped, and others wait for it.
 const IDLE_IN_TRANSACTION: &str = "10000";
@@ -58,9 +62,12 @@ const IDLE_IN_TRANSACTION: &str = "10000";
 pub struct PgStore {
     writer: DbPool,
     readers: DbPool,
+    /// For the statistics pages, so that visitors of pages never keep the daemon from reading.
     pages: DbPool,
     /// For single statements that do not wait for the writers of all processes, such as those of leases.
     apart: DbPool,
+    listeners: PgPool,
+    /// How long a lock is waited for.
     patience: Duration,
     metrics: Arc<StoreMetrics>,
 }
@@ -72,34 +79,33 @@ impl PgStore {
     /// Those of [`open_at`](super::open_at).
     pub async fn open(
         url: &PostgresUrl,
+        settings: PoolSettings,
         create: bool,
         patience: Duration,
     ) -> Result<Self, StoreError> {
         let patience = patience.max(LEAST_PATIENCE);
-        let fail = |error| StoreError::new(url, error);
-        let pool = |connections, patience| {
-            PgPoolOptions::new()
-                .max_connections(connections)
-                .acquire_timeout(patience)
-        };
-        let first = pool(1, patience).connect_with(options(url, MIGRATION_PATIENCE));
-        let first = first.await.map_err(fail)?;
-        let mut connection = first.acquire().await.map_err(fail)?;
-        let fits = check(url, &mut connection, create).await;
-        fits.map_err(|error| StoreError::at(url, error))?;
-        drop(connection);
-        let migrated = MIGRATIONS.run(&first).await;
-        migrated.map_err(|error| StoreError::migrating(url, error))?;
-        first.close().await;
-        let options = options(url, patience);
+        let PoolSettings { connect, .. } = settings;
+        migrate(url, create, connect).await?;
+        let options =
+            options(url, patience).options([millis("statement_timeout", settings.statement)]);
         let read_only = options
             .clone()
             .options([("default_transaction_read_only", "on")]);
+        let pool =
+            |options, size, wait| DbPool::new(options, size, wait, settings.statement + LATENCY);
+        let listeners = PgPoolOptions::new()
+            .max_connections(LISTENERS)
+            .acquire_timeout(connect);
         Ok(Self {
-            writer: pool(1, patience).connect_lazy_with(options.clone()),
-            apart: pool(APART, patience).connect_lazy_with(options),
-            readers: pool(READERS, patience).connect_lazy_with(read_only.clone()),
-            pages: pool(PAGES, PAGE_PATIENCE).connect_lazy_with(read_only),
+            writer: pool(options.clone(), 1, connect),
+            apart: pool(options, APART, connect),
+            readers: pool(read_only.clone(), settings.readers, connect),
+            pages: pool(
+                read_only.clone(),
+                settings.pages,
+                connect.min(PAGE_PATIENCE),
+            ),
+            listeners: listeners.connect_lazy_with(read_only),
             patience,
             metrics: Arc::default(),
         })
@@ -121,7 +127,7 @@ impl PgStore {
 impl Store for PgStore {
     async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
         Ok(Box::new(
-            changes::Announcements::new(&self.readers, changes::CHANNEL).await?,
+            changes::Announcements::new(&self.listeners, changes::CHANNEL).await?,
         ))
     }
 
@@ -138,6 +144,7 @@ impl Store for PgStore {
     }
 
     async fn close(&self) {
+        self.listeners.close().await;
         self.pages.close().await;
         self.readers.close().await;
         self.apart.close().await;
@@ -146,22 +153,33 @@ impl Store for PgStore {
 }
 
 /// Begins to read: all queries see the database as it is at the first of them.
-async fn snapshot(pool: &DbPool) -> Result<Transaction<'static, Db>, StoreError> {
-    let pool = pool.clone();
-    let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-    // A task of its own, which is not dropped before it is done. Otherwise a connection could return to the
-    // pool with an open transaction, and show old data to the next reader.
-    match tokio::spawn(async move { pool.begin_with(begin).await }).await {
-        Ok(begun) => Ok(begun?),
-        Err(_) => Err(sqlx::Error::WorkerCrashed.into()),
-    }
+async fn snapshot(pool: &DbPool) -> Result<Acquired, StoreError> {
+    Ok(pool
+        .begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        .await?)
+}
+
+/// Checks that the database can be used, and brings its tables up to date.
+async fn migrate(url: &PostgresUrl, create: bool, connect: Duration) -> Result<(), StoreError> {
+    let fail = |error| StoreError::new(url, error);
+    let pool = PgPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(connect);
+    let pool = pool.connect_with(options(url, MIGRATION_PATIENCE));
+    let pool = pool.await.map_err(fail)?;
+    let mut connection = pool.acquire().await.map_err(fail)?;
+    let fits = check(url, &mut connection, create).await;
+    fits.map_err(|error| StoreError::at(url, error))?;
+    drop(connection);
+    let migrated = MIGRATIONS.run(&pool).await;
+    migrated.map_err(|error| StoreError::migrating(url, error))?;
+    pool.close().await;
+    Ok(())
 }
 
 /// The options of every connection.
 fn options(url: &PostgresUrl, patience: Duration) -> PgConnectOptions {
-    let lock_timeout = patience.as_millis().to_string();
     let settings = [
-        ("lock_timeout", &*lock_timeout),
         ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION),
         // The server notices within half a minute that this machine no longer answers.
         ("tcp_keepalives_idle", "10"),
@@ -169,13 +187,19 @@ fn options(url: &PostgresUrl, patience: Duration) -> PgConnectOptions {
         ("tcp_keepalives_count", "4"),
         ("timezone", "UTC"),
     ];
-    url.options().clone().options(settings)
+    let options = url.options().clone().options(settings);
+    options.options([millis("lock_timeout", patience)])
+}
+
+/// A setting of the server that is a time.
+fn millis(name: &'static str, time: Duration) -> (&'static str, String) {
+    (name, time.as_millis().to_string())
 }
 
 /// Refuses a server or a database that cannot be used; with `create`, an empty one can.
 async fn check(
     url: &PostgresUrl,
-    connection: &mut DbConnection,
+    connection: &mut PgConnection,
     create: bool,
 ) -> Result<(), StoreError> {
     let unsuitable = |why: String| StoreError::Unsuitable {

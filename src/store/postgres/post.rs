@@ -18,7 +18,7 @@ impl Post for PgStore {
         lasts: Duration,
     ) -> Result<(bool, BTreeSet<String>), StoreError> {
         let lasts = i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX);
-        let mut tx = self.apart.begin().await?;
+        let mut tx = self.apart.begin("BEGIN").await?;
         let gone = "WITH gone AS (DELETE FROM daemons WHERE ends_at <= now_millis() RETURNING name)
                     DELETE FROM mail WHERE recipient IN (SELECT name FROM gone)";
         sqlx::query(gone).execute(&mut *tx).await?;
@@ -44,7 +44,7 @@ impl Post for PgStore {
     }
 
     async fn send(&self, letters: &[NewLetter]) -> Result<Vec<Option<i64>>, StoreError> {
-        let mut tx = self.apart.begin().await?;
+        let mut tx = self.apart.begin("BEGIN").await?;
         let numbers = send_in(&mut tx, letters).await?;
         tx.commit().await?;
         Ok(numbers)
@@ -73,7 +73,7 @@ impl Post for PgStore {
     }
 
     async fn wakes(&self) -> Result<Box<dyn Changes>, StoreError> {
-        let wakes = Announcements::new(&self.readers, CHANNEL).await?;
+        let wakes = Announcements::new(&self.listeners, CHANNEL).await?;
         Ok(Box::new(wakes))
     }
 }

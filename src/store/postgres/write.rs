@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{Executor, pool::PoolConnection};
+use sqlx::Executor;
 use tokio::time::{Instant, timeout};
 
-use super::{Db, DbConnection, DbPool};
+use super::{Acquired, DbConnection, DbPool};
 use crate::store::{StoreError, StoreMetrics};
 
 /// Begins, and waits for the lock, in one message to the server. The number is "EVKL" in ASCII: the lock must
@@ -21,16 +21,15 @@ const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(1163283276)";
 /// connection, which rolls the write back. A connection that was abandoned during a statement may
 /// still get the lock. It must never return to the pool with the lock.
 pub(super) struct PgWrite {
-    connection: PoolConnection<Db>,
+    connection: Acquired,
     finished: bool,
-    patience: Duration,
     began: Instant,
     metrics: Arc<StoreMetrics>,
 }
 
 impl PgWrite {
     /// Waits until no other connection or process writes, and begins. Waits for the lock for as long as the
-    /// server allows, and for the server twice as long as that, which is `patience`.
+    /// server allows, which is `patience`, and for the server twice as long as that.
     pub(super) async fn begin(
         writer: &DbPool,
         patience: Duration,
@@ -40,18 +39,18 @@ impl PgWrite {
         let mut write = Self {
             connection: writer.acquire().await?,
             finished: false,
-            patience: 2 * patience,
             began,
             metrics: metrics.clone(),
         };
-        write.execute(BEGIN).await?;
+        let begun = timeout(2 * patience, write.connection.execute(BEGIN)).await;
+        begun.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         Ok(write)
     }
 
     /// Makes the write permanent: it survives a power cut once this returns. If the connection is lost
     /// meanwhile, the write may be permanent or not.
     pub(super) async fn commit(mut self) -> Result<(), StoreError> {
-        self.execute("COMMIT").await?;
+        self.connection.execute("COMMIT").await?;
         self.finished = true;
         self.metrics.written(self.began.elapsed().as_secs_f64());
         Ok(())
@@ -59,15 +58,8 @@ impl PgWrite {
 
     /// Rolls the write back, so that the database does not change.
     pub(super) async fn abandon(mut self) -> Result<(), StoreError> {
-        self.execute("ROLLBACK").await?;
+        self.connection.execute("ROLLBACK").await?;
         self.finished = true;
-        Ok(())
-    }
-
-    async fn execute(&mut self, statements: &'static str) -> Result<(), StoreError> {
-        let connection: &mut DbConnection = &mut self.connection;
-        let done = timeout(self.patience, connection.execute(statements)).await;
-        done.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         Ok(())
     }
 }
