@@ -1,8 +1,13 @@
 //! The kinds of databases, so that one test can run on each of them.
 
-use std::{sync::Arc, time::Duration};
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use evenkeel::store::{self, DatabasePlace, Store};
+use sqlx::{
+    ConnectOptions, FromRow,
+    postgres::PgRow,
+    sqlite::{SqliteConnectOptions, SqliteRow},
+};
 use tempfile::TempDir;
 
 use super::{BUSY, postgres::Server};
@@ -14,13 +19,80 @@ pub trait Backend {
 
     /// Another handle on the database of this name.
     async fn database(&self, name: &str) -> Arc<dyn Store> {
-        let place = self.place(name).await;
-        // A server may be slow while many tests run.
-        let patience = match place {
-            DatabasePlace::File(_) => BUSY,
-            DatabasePlace::Server(..) => Duration::from_secs(20),
-        };
-        store::open_at(&place, true, patience).await.unwrap()
+        open(&self.place(name).await).await
+    }
+}
+
+async fn open(place: &DatabasePlace) -> Arc<dyn Store> {
+    // A server may be slow while many tests run.
+    let patience = match place {
+        DatabasePlace::File(_) => BUSY,
+        DatabasePlace::Server(..) => Duration::from_secs(20),
+    };
+    store::open_at(place, true, patience).await.unwrap()
+}
+
+/// Opens the database of a test that is written for one of them: the SQLite file at this path or, if the variable
+/// `EVENKEEL_TEST_STORE` is `postgres`, a database on the server that all tests of this process share.
+pub async fn open_chosen(path: &Path) -> Arc<dyn Store> {
+    open(&chosen(path).await).await
+}
+
+/// Whether [`open_chosen`] opens PostgreSQL databases. A test that needs an SQLite file then returns at once.
+pub fn chose_postgres() -> bool {
+    std::env::var("EVENKEEL_TEST_STORE").as_deref() == Ok("postgres")
+}
+
+/// Where the database of [`open_chosen`] is. The file `*.postgres` has its name.
+pub async fn chosen(path: &Path) -> DatabasePlace {
+    if !chose_postgres() {
+        return DatabasePlace::File(path.to_owned());
+    }
+    let server = Server::shared().expect("a PostgreSQL server");
+    let file = path.with_extension("postgres");
+    if let Ok(name) = fs::read_to_string(&file) {
+        return server.place(&name);
+    }
+    let name = server.unused_name();
+    server.create(&name).await;
+    fs::write(file, &name).unwrap();
+    server.place(&name)
+}
+
+/// The rows of a query that both kinds of databases understand, past the store that has the database open.
+pub async fn rows<T>(path: &Path, query: &'static str) -> Vec<T>
+where
+    T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin,
+{
+    match fs::read_to_string(path.with_extension("postgres")) {
+        Ok(name) => {
+            let mut connection = Server::shared().unwrap().connect(&name).await;
+            let rows = sqlx::query_as(query).fetch_all(&mut connection).await;
+            rows.unwrap()
+        }
+        Err(_) => {
+            let options = SqliteConnectOptions::new().filename(path);
+            let mut connection = options.connect().await.unwrap();
+            let rows = sqlx::query_as(query).fetch_all(&mut connection).await;
+            rows.unwrap()
+        }
+    }
+}
+
+/// Executes one of the two texts, by the kind of the database of [`open_chosen`], past the store.
+pub async fn execute(path: &Path, sqlite: &'static str, postgres: &'static str) {
+    match fs::read_to_string(path.with_extension("postgres")) {
+        Ok(name) => {
+            let mut connection = Server::shared().unwrap().connect(&name).await;
+            let done = sqlx::raw_sql(postgres).execute(&mut connection).await;
+            done.unwrap();
+        }
+        Err(_) => {
+            let options = SqliteConnectOptions::new().filename(path);
+            let mut connection = options.connect().await.unwrap();
+            let done = sqlx::raw_sql(sqlite).execute(&mut connection).await;
+            done.unwrap();
+        }
     }
 }
 

@@ -12,6 +12,7 @@ pub mod http;
 pub mod kills;
 pub mod postgres;
 pub mod process;
+pub mod proxy;
 pub mod queue_kills;
 
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
@@ -25,7 +26,7 @@ use evenkeel::{
     server::{Gate, Limits},
     service::Service,
     session::HandClock,
-    store::{self, Store, WeightRow},
+    store::{Store, WeightRow},
 };
 use tempfile::TempDir;
 use tokio::{
@@ -57,9 +58,7 @@ pub async fn service(config: &Config) -> (Arc<Service>, TempDir) {
 
 async fn new_store() -> (Arc<dyn Store>, TempDir) {
     let folder = TempDir::new().unwrap();
-    let store = store::open(&folder.path().join("test.db"), true, BUSY)
-        .await
-        .unwrap();
+    let store = backends::open_chosen(&folder.path().join("test.db")).await;
     (store, folder)
 }
 
@@ -308,12 +307,7 @@ pub fn shared_data(folder: &str) -> Option<PathBuf> {
     None
 }
 
-/// Executes statements on a database, past the store that has it open.
+/// Executes statements that both kinds of databases understand, past the store that has the database open.
 pub async fn sql(path: &std::path::Path, statements: &'static str) {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
-    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
-    for statement in statements.split(';').filter(|text| !text.trim().is_empty()) {
-        sqlx::query(statement).execute(&pool).await.unwrap();
-    }
-    pool.close().await;
+    backends::execute(path, statements, statements).await;
 }

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
+    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
@@ -17,6 +18,8 @@ use evenkeel::store::{
     postgres::{PoolSettings, PostgresUrl},
 };
 use sqlx::{Connection, Executor, PgConnection};
+
+use super::authority::Pair;
 
 /// Makes a server in a new folder, and prints the folder once the server answers. When its standard input is
 /// closed, because the test has ended in whatever way, it removes the server.
@@ -102,6 +105,53 @@ impl Server {
         PgConnection::connect(&self.url(database)).await.unwrap()
     }
 
+    /// The socket of the server.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join(".s.PGSQL.5432")
+    }
+
+    /// Writes a file of the server, which only the server can read.
+    pub fn write(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.folder.join(name);
+        let mut command = as_ordinary_user("sh").unwrap();
+        command.args(["-c", "umask 077; cat >\"$1\"", "sh"]);
+        command.arg(&path).stdin(Stdio::piped()).current_dir("/");
+        let mut writing = command.spawn().unwrap();
+        let mut stdin = writing.stdin.take().unwrap();
+        stdin.write_all(content.as_bytes()).unwrap();
+        drop(stdin);
+        assert!(writing.wait().unwrap().success());
+        path
+    }
+
+    /// Starts the server again, so that it also listens on two addresses of this machine, for encrypted connections
+    /// only. Returns the port. Another program may take a port that was free: then the next one is tried.
+    pub fn encrypt(&self, pair: &Pair) -> u16 {
+        let certificate = self.write("server.crt", &pair.certificate);
+        let key = self.write("server.key", &pair.key);
+        let hosts = self.write(
+            "hosts",
+            "local all all trust\nhostssl all all 127.0.0.0/8 trust\n",
+        );
+        self.control(&["-m", "fast", "stop"]);
+        for _ in 0..20 {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = free.local_addr().unwrap().port();
+            drop(free);
+            let options = format!(
+                "-c listen_addresses=127.0.0.1,127.0.0.2 -c port={port} -c ssl=on -c ssl_cert_file='{}' \
+                 -c ssl_key_file='{}' -c hba_file='{}'",
+                certificate.display(),
+                key.display(),
+                hosts.display()
+            );
+            if self.try_control(&["-o", &options, "start"]) {
+                return port;
+            }
+        }
+        panic!("the server does not start");
+    }
+
     /// Creates a database, unless there is one of this name.
     pub async fn create(&self, database: &str) {
         let mut connection = self.connect("postgres").await;
@@ -117,11 +167,15 @@ impl Server {
 
     /// Stops the server at once, as if its machine had lost power, or starts it again.
     pub fn control(&self, words: &[&str]) {
+        assert!(self.try_control(words), "pg_ctl {words:?}");
+    }
+
+    fn try_control(&self, words: &[&str]) -> bool {
         let mut command = as_ordinary_user(self.binaries.join("pg_ctl")).unwrap();
         command.arg("-D").arg(self.folder.join("data"));
         command.arg("-l").arg(self.folder.join("log"));
         command.args(["-s", "-w"]).args(words).current_dir("/");
-        assert!(command.status().unwrap().success(), "pg_ctl {words:?}");
+        command.status().unwrap().success()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use evenkeel::domain::{Kind::Human, MatchRecord};
 
-use crate::common::{self, Daemon, draw::Draw, game, process::evenkeel, service};
+use crate::common::{self, Daemon, backends::rows, draw::Draw, game, process::evenkeel, service};
 
 const METALS: &str = "[divisions]\nnames = ['Bronze', 'Silver', 'Gold II']\n";
 /// The minute of the clock with which [`Daemon::start_by_hand`] starts.
@@ -190,10 +190,11 @@ async fn the_view_and_the_command_show_the_division() {
     service.learning().refresh().await.unwrap();
     let database = folder.path().join("test.db");
     let board = async || -> Vec<(String, Option<String>, Option<f64>)> {
-        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&database);
-        let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
-        let query = sqlx::query_as("SELECT player, division, progress FROM leaderboard");
-        query.fetch_all(&pool).await.unwrap()
+        rows(
+            &database,
+            "SELECT player, division, progress FROM leaderboard",
+        )
+        .await
     };
     let rows = board().await;
     assert_eq!((rows.len(), rows[0].0.as_str()), (12, "p11"));

@@ -46,6 +46,7 @@ mod old_database;
 mod openarena;
 mod parties;
 mod partition;
+mod postgres_wire;
 mod process;
 mod protocol;
 mod queue;

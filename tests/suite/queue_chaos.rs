@@ -14,11 +14,10 @@ use evenkeel::{
     domain::Timestamp,
     service::Service,
     session::{Clock, MachineClock},
-    store,
 };
 use tempfile::TempDir;
 
-use crate::common::{BUSY, Client, Daemon, config, draw::Draw, until};
+use crate::common::{Client, Daemon, backends::open_chosen, config, draw::Draw, until};
 
 const CLIENTS: usize = 4;
 const TICKETS: usize = 150;
@@ -91,9 +90,7 @@ async fn submits(mut client: Client, number: usize) -> usize {
 async fn nothing_is_lost_and_nothing_happens_twice() {
     let clock = Arc::new(Stepped::default());
     let folder = TempDir::new().unwrap();
-    let store = store::open(&folder.path().join("test.db"), true, BUSY)
-        .await
-        .unwrap();
+    let store = open_chosen(&folder.path().join("test.db")).await;
     let settings = config(&queues(0));
     let service = Service::open_with_clock(store, settings.service(), clock.clone()).unwrap();
     let daemon = Daemon::serve(Arc::new(service), folder, settings.server.limits).await;

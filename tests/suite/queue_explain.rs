@@ -3,11 +3,11 @@
 
 use std::{fs, io::Write, path::Path, process::Output};
 
-use sqlx::SqlitePool;
 use tempfile::TempDir;
 
 use crate::common::{
     Client, Daemon,
+    backends::rows,
     process::{self, HANG, Process},
     until,
 };
@@ -250,20 +250,15 @@ async fn the_queues_predictions_are_held_against_what_happened() {
         assert_eq!(client.ask(game).await, format!("END {id} recorded"));
     }
     daemon.service.learning().refresh().await.unwrap();
-    let url = format!(
-        "sqlite://{}",
-        daemon.folder.path().join("test.db").display()
-    );
-    let pool = SqlitePool::connect(&url).await.unwrap();
+    let path = daemon.folder.path().join("test.db");
     let sql = "SELECT f.chance, s.team, f.recorded FROM formed_matches f JOIN formed_seats s USING (match_id)
                WHERE s.player = 'pb'";
-    let (chance, team, recorded): (f64, i64, i64) =
-        sqlx::query_as(sql).fetch_one(&pool).await.unwrap();
+    let (chance, team, recorded): (f64, i64, i64) = rows(&path, sql).await[0];
     assert_eq!(recorded, 4);
     let chance = if team == 0 { chance } else { 1.0 - chance };
     assert!(chance > 0.5, "the one who has won before");
     let sql = "SELECT matches, predicted, predicted_team_0_wins, happened_team_0_wins FROM balance_report";
-    let row: (i64, i64, f64, f64) = sqlx::query_as(sql).fetch_one(&pool).await.unwrap();
+    let row: (i64, i64, f64, f64) = rows(&path, sql).await[0];
     assert_eq!((row.0, row.1, row.3), (4, 1, 1.0));
     assert!((row.2 - chance).abs() < 6e-4, "{row:?}, {chance}");
 }

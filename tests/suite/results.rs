@@ -1,6 +1,10 @@
 //! Results over TCP: what END records, a repeated END, and games whose connection is lost.
 
-use crate::common::{Client, Daemon, until};
+use crate::common::{
+    Client, Daemon,
+    backends::{chose_postgres, rows},
+    until,
+};
 use evenkeel::domain::{Kind, MatchRecord, Outcome, PlayerKey, Presence, Span, Timestamp};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -438,6 +442,9 @@ async fn only_so_many_games_wait() {
 
 #[tokio::test]
 async fn an_end_that_cannot_be_written_is_kept_and_gets_its_id_later() {
+    if chose_postgres() {
+        return; // the lock is SQLite's; `postgres_wire` has the same for PostgreSQL
+    }
     let daemon = Daemon::start("rating.min_seconds = 0").await;
     let mut client = daemon.client().await;
     client
@@ -467,6 +474,9 @@ async fn an_end_that_cannot_be_written_is_kept_and_gets_its_id_later() {
 
 #[tokio::test]
 async fn an_end_is_refused_once_too_many_matches_wait() {
+    if chose_postgres() {
+        return; // the lock is SQLite's; `postgres_wire` has the same for PostgreSQL
+    }
     let daemon = Daemon::start("rating.min_seconds = 0").await;
     let mut client = daemon.client().await;
     let options =
@@ -495,14 +505,10 @@ async fn an_end_is_refused_once_too_many_matches_wait() {
 /// What the stored ruling on the last match states: why it is not rated, empty if it is.
 async fn ruling_of_last(daemon: &Daemon) -> String {
     daemon.service.learning().refresh().await.unwrap();
-    let url = format!("sqlite:{}", daemon.folder.path().join("test.db").display());
-    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
-    let ruling = sqlx::query_scalar(
-        "SELECT coalesce(unrated, '') FROM player_history ORDER BY match_id DESC LIMIT 1",
-    );
-    let ruling = ruling.fetch_one(&pool).await.unwrap();
-    pool.close().await;
-    ruling
+    let query = "SELECT coalesce(unrated, '') FROM player_history ORDER BY match_id DESC LIMIT 1";
+    let path = daemon.folder.path().join("test.db");
+    let rulings: Vec<(String,)> = rows(&path, query).await;
+    rulings[0].0.clone()
 }
 
 #[tokio::test]

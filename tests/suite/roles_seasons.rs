@@ -1,10 +1,9 @@
 //! What `player show` and the views have beyond one weight: sides, commanders, and seasons.
 
 use evenkeel::domain::{Fingerprint, Kind::Human, MatchRecord, Role, RoleName};
-use sqlx::{SqlitePool, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 
-use crate::common::{self, draw::Draw, game, process::evenkeel, service};
+use crate::common::{self, backends::rows, draw::Draw, game, process::evenkeel, service};
 
 /// Matches of three against three out of nine players. "ann" wins on side 0 and loses on side 1. "bob"
 /// commands every other match that he is in, and then wins it. All other matches are tosses of a coin.
@@ -49,17 +48,6 @@ async fn database(toml: &str, count: i64) -> TempDir {
     folder
 }
 
-async fn rows<T>(folder: &TempDir, query: &'static str) -> Vec<T>
-where
-    T: for<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow> + Send + Unpin,
-{
-    let options = SqliteConnectOptions::new().filename(folder.path().join("test.db"));
-    let pool = SqlitePool::connect_with(options).await.unwrap();
-    let rows = sqlx::query_as(query).fetch_all(&pool).await.unwrap();
-    pool.close().await;
-    rows
-}
-
 fn show(folder: &TempDir, id: &str, more: &[&str]) -> String {
     let mut command = evenkeel(folder.path());
     command.args(["player", "show", id, "--db", "test.db"]);
@@ -96,7 +84,7 @@ async fn hive_shows_what_a_player_is_on_each_side_and_as_a_commander() {
     );
 
     let board: Vec<(f64, f64, Option<f64>)> = rows(
-        &folder,
+        &folder.path().join("test.db"),
         "SELECT side_0, side_1, commander FROM leaderboard WHERE player IN ('ann', 'bob') ORDER BY player",
     )
     .await;
@@ -140,7 +128,7 @@ async fn the_views_name_the_season_of_a_match() {
     let toml = "season.starts = ['1970-01-02T12:00:00', '1970-01-02', '1999-01-01']\n";
     let folder = database(toml, 80).await;
     let by_season = "SELECT season, count(*) FROM match_report GROUP BY season ORDER BY season";
-    let seasons: Vec<(Option<String>, i64)> = rows(&folder, by_season).await;
+    let seasons: Vec<(Option<String>, i64)> = rows(&folder.path().join("test.db"), by_season).await;
     let named = |season: &str, matches| (Some(season.to_owned()), matches);
     assert_eq!(
         seasons,
@@ -151,13 +139,13 @@ async fn the_views_name_the_season_of_a_match() {
         ]
     );
     let results: Vec<(i64, i64)> = rows(
-        &folder,
+        &folder.path().join("test.db"),
         "SELECT sum(outcome = 'won'), count(*) FROM player_history WHERE season = '1970-01-02'",
     )
     .await;
     assert_eq!(results, [(24 * 3, 24 * 6)], "three of six win each match");
     let board: Vec<(String, i64)> = rows(
-        &folder,
+        &folder.path().join("test.db"),
         "SELECT season, count(*) FROM leaderboard GROUP BY season ORDER BY season DESC LIMIT 1",
     )
     .await;
@@ -168,6 +156,6 @@ async fn the_views_name_the_season_of_a_match() {
     let mut rebuild = evenkeel(folder.path());
     rebuild.args(["rebuild", "--db", "test.db", "--config", "evenkeel.toml"]);
     assert!(rebuild.output().unwrap().status.success());
-    let seasons: Vec<(Option<String>, i64)> = rows(&folder, by_season).await;
+    let seasons: Vec<(Option<String>, i64)> = rows(&folder.path().join("test.db"), by_season).await;
     assert_eq!(seasons, [(None, 80)]);
 }

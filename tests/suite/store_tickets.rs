@@ -1,8 +1,11 @@
 //! Tickets in the database: what was written is read back, and ids of matches are used once.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
-use crate::common::{BUSY, game};
+use crate::common::{
+    backends::{execute, open_chosen},
+    game,
+};
 use evenkeel::{
     domain::{
         Kind::{self, Bot, Human},
@@ -15,9 +18,7 @@ use evenkeel::{
 use tempfile::TempDir;
 
 async fn open(folder: &Path) -> Arc<dyn Store> {
-    store::open(&folder.join("test.db"), true, BUSY)
-        .await
-        .unwrap()
+    open_chosen(&folder.join("test.db")).await
 }
 
 fn queues() -> Vec<(String, QueueTerms)> {
@@ -215,12 +216,7 @@ async fn a_forgotten_player_stays_in_a_match_whose_tickets_wait() {
 async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path()).await;
-    let change = async |sql: &'static str| {
-        let options = sqlx::sqlite::SqliteConnectOptions::new();
-        let options = options.filename(folder.path().join("test.db"));
-        let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
-        sqlx::query(sql).execute(&mut other).await.unwrap();
-    };
+    let path = folder.path().join("test.db");
     let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
     submit(&mut life, "t1", "plain");
     write(&*store, &mut life).await;
@@ -231,12 +227,14 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
         day_limit: 10.0,
         since: 0,
     };
-    change(
-        "CREATE TRIGGER full BEFORE INSERT ON behaviour
-         BEGIN SELECT RAISE(ABORT, 'the disk is full'); END",
-    )
-    .await;
-    let lease = store.take_lease("queues", "me", BUSY).await.unwrap();
+    let sqlite = "CREATE TRIGGER refused BEFORE INSERT ON behaviour
+                  BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
+    let postgres = "CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN RAISE EXCEPTION 'the disk is full'; END $$;
+                    CREATE TRIGGER refused BEFORE INSERT ON behaviour
+                    FOR EACH ROW EXECUTE FUNCTION refused()";
+    execute(&path, sqlite, postgres).await;
+    let lease = store.take_lease("queues", "me", Duration::from_secs(60)).await.unwrap();
     let Taken::Yes(lease) = lease else {
         panic!("nobody else has it");
     };
@@ -252,7 +250,8 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
     failed.unwrap_err();
     let states = async || store.tickets().await.unwrap().0[0].state;
     assert_eq!(states().await, State::Queued);
-    change("DROP TRIGGER full").await;
+    let (sqlite, postgres) = ("DROP TRIGGER refused", "DROP TRIGGER refused ON behaviour");
+    execute(&path, sqlite, postgres).await;
     let version = store.write_queues(write).await.unwrap();
     assert_eq!(version, Some(store.behaviour_version().await.unwrap()));
     assert_eq!(states().await, State::Cancelled);

@@ -13,14 +13,14 @@ use evenkeel::{
     deliveries::Deliveries,
     domain::{Kind, MatchRecord, PlayerKey},
     session::MachineClock,
-    store::{self, HookRow, HookWaits, Store},
+    store::{HookRow, HookWaits, Store},
     webhooks::{HookAnswer, HookReport, delay},
 };
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::common::{BUSY, config, game, sql, until};
+use crate::common::{backends::open_chosen, config, game, sql, until};
 use receiver::{Receiver, Reply, SECRET};
 
 /// A match that has just ended; `n` distinguishes it from others.
@@ -55,7 +55,7 @@ impl Sending {
     async fn new(toml: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("test.db");
-        let store = store::open(&path, true, BUSY).await.unwrap();
+        let store = open_chosen(&path).await;
         let sending = Self {
             store,
             path,
