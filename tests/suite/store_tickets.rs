@@ -234,7 +234,10 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
                     CREATE TRIGGER refused BEFORE INSERT ON behaviour
                     FOR EACH ROW EXECUTE FUNCTION refused()";
     execute(&path, sqlite, postgres).await;
-    let lease = store.take_lease("queues", "me", Duration::from_secs(60)).await.unwrap();
+    let lease = store
+        .take_lease("queues", "me", Duration::from_secs(60))
+        .await
+        .unwrap();
     let Taken::Yes(lease) = lease else {
         panic!("nobody else has it");
     };
