@@ -18,7 +18,10 @@ use crate::{
     domain::counted,
     learning::Verified,
     service::Service,
-    store::{DatabasePlace, TableCompared, Transfer, postgres::{PoolSettings, PostgresUrl}},
+    store::{
+        DatabasePlace, TableCompared, Transfer,
+        postgres::{PoolSettings, PostgresUrl},
+    },
 };
 
 /// How many digits of a sum are printed.

@@ -232,7 +232,9 @@ pub(super) async fn open(
 ) -> Result<Arc<dyn Content>, StoreError> {
     Ok(match place {
         DatabasePlace::File(path) => Arc::new(SqliteStore::open(path, create, patience).await?),
-        DatabasePlace::Server(url, settings) => Arc::new(PgStore::open(url, *settings, create, patience).await?),
+        DatabasePlace::Server(url, settings) => {
+            Arc::new(PgStore::open(url, *settings, create, patience).await?)
+        }
     })
 }
 
