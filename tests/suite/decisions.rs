@@ -163,9 +163,8 @@ async fn a_draw_is_no_win_of_either_team() {
         assert!(client.line().await.ends_with(" recorded"));
     }
     daemon.service.learning().refresh().await.unwrap();
-    let pool = database(&daemon).await;
     let sql = "SELECT share_draws, share_team_0_wins FROM balance_report";
-    let row: (f64, f64) = sqlx::query_as(sql).fetch_one(&pool).await.unwrap();
+    let row: (f64, f64) = rows(&database(&daemon), sql).await[0];
     assert_eq!(row, (0.333, 0.5));
 }
 
