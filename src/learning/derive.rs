@@ -108,15 +108,17 @@ impl Learning {
                     .as_ref()
                     .is_some_and(|before| self.is_older(&before.settings, &key));
             let all = mode == RefreshMode::Rebuild || (other && replaces && permit.is_some());
-            let mut learned = match slot.take() {
-                Some((own, learned)) if own == key && !all => learned,
-                None if !all => match self.restore(&key, &overrides, before.as_ref()).await? {
-                    Some(learned) => learned,
-                    None => Learned::nothing(&self.settings, &overrides)?,
-                },
-                _ => Learned::nothing(&self.settings, &overrides)?,
+            let kept = slot.take().filter(|(own, _)| *own == key && !all);
+            let known = kept.as_ref().map(|(_, learned)| learned.matches);
+            let restored = match kept {
+                Some((_, learned)) => Some(learned),
+                None if all => None,
+                None => self.restore(&key, &overrides, before.as_ref()).await?,
             };
-            let known = learned.matches;
+            let mut learned = match restored {
+                Some(learned) => learned,
+                None => Learned::nothing(&self.settings, &overrides)?,
+            };
             learned = self.catch_up(learned, &mut progress).await?;
             if learned.matches < stored {
                 continue; // a match is earlier than the last one: fold all again
@@ -139,14 +141,15 @@ impl Learning {
             if due || other || written {
                 learned.pending.clear();
             }
-            if learned.matches != known || known == 0 || due || !self.is_current() {
+            let is_new = known != Some(learned.matches);
+            if is_new || due || !self.is_current() {
                 self.publish(&learned, true);
             }
             let new = learned.matches - learned.checkpointed;
             if let Some(permit) = permit.filter(|_| all || new >= CHECKPOINT_EVERY) {
                 learned = self.write_checkpoint(learned, &key, &permit).await?;
             }
-            if learned.matches != known || due {
+            if is_new || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
             }
             self.metrics.caught_up();

@@ -76,7 +76,11 @@ impl Learning {
                 change?;
                 // Compare extents, because the changes include decisions, which happen often and do
                 // not matter here.
-                let now = (self.store.derived_from().await?, self.store.extent().await?);
+                let now = (
+                    self.store.derived_from().await?,
+                    self.store.extent().await?,
+                    self.store.overrides().await?.changes,
+                );
                 if pulse.as_ref() != Some(&now) {
                     pulse = Some(now);
                     behind.get_or_insert_with(Instant::now);

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use evenkeel::{
-    domain::Kind::Human,
+    domain::{Kind::Human, PlayerKey},
     leases::LeaseSettings,
     service::Service,
     store::{self, DerivedRows, StoreError, Taken},
@@ -111,6 +111,36 @@ async fn one_writes_and_all_know(backend: &impl Backend) {
     until(async || three.known() == third).await;
     three.service.learning().rebuild(|_| ()).await.unwrap();
     assert_eq!(three.known(), third);
+    an_operator_pins_a_weight(backend, &[&two, &three]).await;
+}
+
+/// A command changes what a player is: all daemons know, also if the command is killed before it has derived.
+async fn an_operator_pins_a_weight(backend: &impl Backend, nodes: &[&Node]) {
+    let place = backend.place("league").await;
+    let store = store::open_at(&place, true, PATIENCE).await.unwrap();
+    let settings = common::config("rating.min_seconds = 0").service();
+    let command = Service::open(store, settings).unwrap();
+    let ann = PlayerKey {
+        kind: Human,
+        id: "ann".into(),
+    };
+    for (weight, is_killed) in [(77.0, false), (33.0, true)] {
+        let pinned = command.store().pin_weight(&ann, Some(weight)).await;
+        pinned.unwrap();
+        if !is_killed {
+            command.learning().refresh().await.unwrap();
+        }
+        until(async || {
+            let known = |node: &&Node| node.known() == Some(f64::to_bits(weight));
+            nodes.iter().all(known)
+        })
+        .await;
+        until(async || {
+            let rows = command.store().weights_of(&ann).await.unwrap();
+            rows[0].weight == weight
+        })
+        .await;
+    }
 }
 
 #[tokio::test]
