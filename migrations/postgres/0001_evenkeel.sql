@@ -401,9 +401,10 @@ CREATE TABLE tickets (
     match_id     BIGINT CHECK ((match_id IS NOT NULL) = (state IN ('proposed', 'hosted', 'called', 'matched'))),
     reason       TEXT COLLATE "C" NOT NULL,   -- why it has this state
     changed_at   BIGINT  NOT NULL,
-    told         BOOLEAN NOT NULL,   -- whether the client was sent this state
-    UNIQUE (owner, ticket)
+    told         BOOLEAN NOT NULL   -- whether the client was sent this state
 );
+-- The first digits of a number are those of its partition, whose tickets one daemon knows.
+CREATE UNIQUE INDEX tickets_once ON tickets (owner, ticket, (number >> 40));
 
 -- Ids come from the sequence of `matches`, so that one id never means two matches.
 CREATE TABLE formed_matches (
@@ -421,7 +422,8 @@ CREATE TABLE formed_matches (
     pool_id     BIGINT,             -- NULL if it was too large to store
     why         TEXT COLLATE "C" NOT NULL DEFAULT '[]', -- what each rule found, as a JSON array of lines
     ruleset     TEXT COLLATE "C" NOT NULL DEFAULT '',   -- whose chance was predicted
-    recorded    BIGINT              -- the id of the stored match in which these teams played
+    recorded    BIGINT,             -- the id of the stored match in which these teams played
+    partition   BIGINT NOT NULL DEFAULT 0 -- the slot of its partition
 );
 CREATE INDEX formed_matches_by_queue ON formed_matches (queue, match_id);
 CREATE INDEX formed_matches_by_pool ON formed_matches (pool_id) WHERE pool_id IS NOT NULL;
@@ -485,7 +487,8 @@ CREATE TABLE hosted_matches (
     asked        TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: the number of seats to fill on each team
     coming       TEXT COLLATE "C" NOT NULL DEFAULT '{}', -- JSON: of each player sent to the match in play, the team, until when, and the ticket
     roster       TEXT COLLATE "C",         -- a JSON array of [player, team]; NULL before the game server has reported them
-    sent_away    TEXT COLLATE "C" NOT NULL DEFAULT '[]' -- a JSON array of players whom the game server has sent away
+    sent_away    TEXT COLLATE "C" NOT NULL DEFAULT '[]', -- a JSON array of players whom the game server has sent away
+    partition    BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX hosted_matches_by_game ON hosted_matches (game);
 
@@ -508,7 +511,8 @@ CREATE TABLE instances (
     used     BIGINT  NOT NULL,      -- slots in use
     away     BIGINT,                -- when its connection was lost
     heard_at BIGINT  NOT NULL,      -- when it joined, or its load or its matches last changed
-    draining BOOLEAN NOT NULL DEFAULT FALSE -- set by an operator
+    draining BOOLEAN NOT NULL DEFAULT FALSE, -- set by an operator
+    partition BIGINT NOT NULL DEFAULT 0 -- the slot of the partition whose matches it hosts
 );
 
 -- What only one daemon may do at a time. It is renewed by its holder, and free once it has ended.
@@ -526,6 +530,14 @@ CREATE TABLE unfinished_transfer (
     next     TEXT COLLATE "C",          -- the table that is being copied; NULL once all are
     last_key TEXT COLLATE "C"           -- the key of its last row that was copied, as JSON
 );
+
+-- The parts of the queues, each of which one daemon runs at a time. The numbers of their tickets are
+-- (slot << 40) + 1 and so on.
+CREATE TABLE partitions (
+    name TEXT COLLATE "C" PRIMARY KEY, -- as the configuration names it
+    slot BIGINT NOT NULL UNIQUE
+);
+INSERT INTO partitions (name, slot) VALUES ('main', 0);
 
 -- The daemons that are alive, and the letters between them. SQLite has no such tables.
 CREATE TABLE daemons (

@@ -14,12 +14,13 @@ CREATE TABLE tickets_new (
     match_id     INTEGER CHECK ((match_id IS NOT NULL) = (state IN ('proposed', 'hosted', 'called', 'matched'))),
     reason       TEXT    NOT NULL,     -- why it has this state
     changed_at   INTEGER NOT NULL,
-    told         INTEGER NOT NULL CHECK (told IN (0, 1)),  -- whether the client was sent this state
-    UNIQUE (owner, ticket)
+    told         INTEGER NOT NULL CHECK (told IN (0, 1))  -- whether the client was sent this state
 ) STRICT;
 INSERT INTO tickets_new SELECT * FROM tickets;
 DROP TABLE tickets;
 ALTER TABLE tickets_new RENAME TO tickets;
+-- The first digits of a number are those of its partition, whose tickets one daemon knows.
+CREATE UNIQUE INDEX tickets_once ON tickets (owner, ticket, number >> 40);
 
 -- A match that needs an instance, until a day after it is over or has failed. It has the id of the
 -- formed match, which END gives to the stored match, too.

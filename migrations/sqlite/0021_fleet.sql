@@ -14,3 +14,15 @@ CREATE TABLE unfinished_transfer (
     next     TEXT,                     -- the table that is being copied; NULL once all are
     last_key TEXT                      -- the key of its last row that was copied, as JSON
 ) STRICT;
+
+-- The parts of the queues, each of which one daemon runs at a time. The numbers of their tickets are
+-- (slot << 40) + 1 and so on.
+CREATE TABLE partitions (
+    name TEXT    PRIMARY KEY,          -- as the configuration names it
+    slot INTEGER NOT NULL UNIQUE
+) STRICT;
+INSERT INTO partitions (name, slot) VALUES ('main', 0);
+
+ALTER TABLE formed_matches ADD COLUMN partition INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hosted_matches ADD COLUMN partition INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE instances ADD COLUMN partition INTEGER NOT NULL DEFAULT 0;

@@ -1,6 +1,6 @@
 //! Checks that involve several keys, and patterns; types check single values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Config, FolderChoice, values::NO_NAME};
 use crate::{
@@ -26,7 +26,7 @@ impl Config {
         let aliases = || self.alias_fault();
         let others = order.or_else(aliases).or_else(|| self.pattern_fault());
         let others = others.or_else(|| self.allocator_fault());
-        let others = others.or_else(|| self.queue_fault());
+        let others = others.or_else(|| self.queue_fault().or_else(|| self.partition_fault()));
         let others = others.or_else(|| self.client_fault());
         let others = others.or_else(|| self.tls_fault());
         let others = others.or_else(|| self.store_fault());
@@ -46,6 +46,24 @@ impl Config {
                 "coordinator.provider".to_owned(),
             ],
             why: why.to_owned(),
+        })
+    }
+
+    /// Checks that a player is in one ticket of a group: one daemon must know all tickets of its queues.
+    fn partition_fault(&self) -> Option<Fault> {
+        let mut groups = BTreeMap::new();
+        self.queue.iter().find_map(|(name, settings)| {
+            let group = settings.group.as_ref()?;
+            let (first, partition) = *groups.entry(group).or_insert((name, &settings.partition));
+            (*partition != settings.partition).then(|| Fault {
+                keys: vec![
+                    format!("queue.{name}.partition"),
+                    format!("queue.{first}.partition"),
+                ],
+                why: format!(
+                    "must be \"{partition}\", as in queue.{first}, which is in the same group"
+                ),
+            })
         })
     }
 

@@ -21,6 +21,8 @@ pub struct Offer {
     pub modes: BTreeSet<String>,
     /// The maps that it has; all if there are none.
     pub maps: BTreeSet<String>,
+    /// The partition of the queues whose matches it hosts; `None` for the main one.
+    pub partition: Option<String>,
 }
 
 impl Offer {

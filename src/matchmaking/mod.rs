@@ -54,7 +54,7 @@ pub use planner::{
 pub use queue::Queue;
 pub use rhythm::{AGAIN_MILLIS, REST, SPACING_MILLIS};
 pub use rules::{By, Parties, RuleSettings, Side, Within};
-pub use settings::{Accept, Host, Latency, QueueSettings};
+pub use settings::{Accept, Host, Latency, MAIN_PARTITION, QueueSettings};
 pub use simulate::{
     CategoryWaits, Closeness, MatchQuantiles, RuleShare, Simulation, SimulationReport,
     SimulationSettings, SizeShare, TicketCounts, WaitCurve,

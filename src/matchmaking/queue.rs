@@ -94,6 +94,7 @@ impl Queue {
             );
             return Err(QueueError::new("size", why));
         }
+        check_name("partition", &settings.partition)?;
         if let Some(group) = &settings.group {
             check_name("group", group)?;
         }

@@ -49,6 +49,9 @@ pub struct QueueSettings {
     /// group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// The part of the queues that one daemon runs at a time.
+    #[serde(default = "main_partition", skip_serializing_if = "is_main")]
+    pub partition: String,
     /// What players state of themselves, by name.
     #[serde(default)]
     pub attributes: BTreeMap<String, Attribute>,
@@ -97,6 +100,17 @@ pub struct Latency {
     /// The worst latency that a player may have; any if the key is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Amount>,
+}
+
+/// The partition of queues whose configuration names none.
+pub const MAIN_PARTITION: &str = "main";
+
+fn main_partition() -> String {
+    MAIN_PARTITION.to_owned()
+}
+
+fn is_main(partition: &str) -> bool {
+    partition == MAIN_PARTITION
 }
 
 fn yes() -> bool {

@@ -29,10 +29,6 @@ impl Task<'_> {
                     self.explanations.ask(owner, id, answer);
                     continue;
                 }
-                Ask::Listen(owner, listener) => {
-                    self.shared.listeners.lock().add(owner, listener);
-                    Ok(Answer::Done)
-                }
                 Ask::Host(ask) => self.host(ask, &mut connections.links),
                 ask => self.answer(ask),
             };
@@ -43,9 +39,9 @@ impl Task<'_> {
     fn answer(&mut self, ask: Ask) -> Result<Answer, QueuesError> {
         Ok(match ask {
             Ask::List => {
-                let queues = self.shared.queues();
+                let own = self.shared.names_of(&self.part.name);
                 let size = |name: &String| QueueSize::new(&self.life, name);
-                Answer::List(queues.keys().map(size).collect())
+                Answer::List(own.iter().map(size).collect())
             }
             Ask::Submit(queue, submission) => {
                 self.still_accepts(queue.as_ref(), &submission)?;
@@ -112,10 +108,11 @@ impl Task<'_> {
         *self.shared.queues.write() = Arc::new(queues);
         let shared = self.shared;
         let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
-        self.life.configure(shared.terms(), fits);
+        self.life.configure(shared.terms(&self.part.name), fits);
         self.rounds.changed();
         tracing::info!(
             queues = shared.queues().len(),
+            partition = self.part.name,
             tickets = self.life.waiting(),
             left = before.saturating_sub(self.life.waiting()),
             "the queues are configured again"
@@ -130,7 +127,7 @@ impl Task<'_> {
                 coordinator.joined((*offer).clone())?;
                 links.join(*offer, link);
             }
-            HostAsk::Load(name, load) => coordinator.load(&name, load)?,
+            HostAsk::Load(name, load, _) => coordinator.load(&name, load)?,
             HostAsk::Refuse(name, id) => coordinator.refused(&name, id)?,
             HostAsk::Ready { name, id, address } => {
                 coordinator.ready(&name, id, address.as_deref())?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::{
-    Configured, HostPlan, Listener, QueueSize, QueuesError, TicketView,
+    Configured, HostPlan, QueueSize, QueuesError, TicketView,
     fleet::{Outbox, ToDaemon},
     host_ask::HostAsk,
 };
@@ -65,7 +65,8 @@ pub(super) enum Ask {
         player: String,
         accepts: bool,
     },
-    Listen(String, Listener),
+    /// The client listens from now on.
+    Listen(String),
     Explain(String, String),
     Host(HostAsk),
     Configure(Configured),

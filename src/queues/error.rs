@@ -14,6 +14,9 @@ pub enum ConfigureError {
     /// The settings of a queue contradict each other.
     #[error(transparent)]
     Settings(#[from] QueueError),
+    /// A queue is in a partition that the daemon does not know since its start.
+    #[error("the partition {0} is new: restart the daemon")]
+    Partition(String),
     /// The change could not be made.
     #[error(transparent)]
     Call(#[from] QueuesError),
@@ -52,6 +55,9 @@ pub enum QueuesError {
     /// Another daemon of this database runs the queues.
     #[error("another daemon runs the queues of this database")]
     Elsewhere,
+    /// No queue is in the partition that an instance names.
+    #[error("no queue is in the partition {0}")]
+    NoPartition(String),
     /// The daemon is stopping.
     #[error("the queues have stopped")]
     Stopped,

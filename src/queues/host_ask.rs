@@ -12,7 +12,8 @@ use crate::{
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum HostAsk {
     Join(Box<Offer>, Link),
-    Load(String, f64),
+    /// The name, the load, and the partition.
+    Load(String, f64, Option<String>),
     Refuse(String, MatchId),
     /// What the instance needs to open the game of a match.
     Plan(String, MatchId),

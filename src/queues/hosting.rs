@@ -7,6 +7,7 @@ use rand::{TryRng, rngs::SysRng};
 use super::{
     HostPlan, Shared,
     links::{OpenSeat, Opening},
+    parts::Part,
     wanted::wanted,
 };
 use crate::{
@@ -36,10 +37,11 @@ impl Hosting {
     pub async fn load(
         shared: &Shared,
         store: &dyn Store,
+        slot: i64,
         life: &mut Life,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
-        let rows = store.hosting().await?;
+        let rows = store.hosting(slot).await?;
         let known = |hosted: &Hosted| {
             let formed = life.formed(hosted.id)?;
             Some(wanted(shared, life, formed))
@@ -141,13 +143,13 @@ impl Hosting {
     }
 
     /// Asks the allocator for the game server of a match.
-    pub fn allocate(&self, shared: &Shared, id: MatchId) {
+    pub fn allocate(&self, part: &Part, id: MatchId) {
         let hosted = self.coordinator.hosted(id);
-        if let (Some((allocator, calls)), Some(hosted), Some(wanted)) =
-            (&shared.allocator, hosted, self.coordinator.wanted(id))
+        if let (Some(allocator), Some(hosted), Some(wanted)) =
+            (&part.shared.allocator, hosted, self.coordinator.wanted(id))
         {
             let request = allocator.settings().request(id, &hosted.queue, wanted);
-            allocator.ask(id, request, calls.clone());
+            allocator.ask(id, request, part.calls.clone());
         }
     }
 

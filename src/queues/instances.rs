@@ -31,12 +31,18 @@ impl Queues {
         self.of_instance(ask).await.map(drop)
     }
 
-    /// An instance states how busy it is.
+    /// An instance states how busy it is. The partition is that of its offer.
     ///
     /// # Errors
     /// Fails if it is not known.
-    pub async fn load(&self, name: &str, load: f64) -> Result<(), QueuesError> {
-        let ask = HostAsk::Load(name.to_owned(), load);
+    pub async fn load(
+        &self,
+        name: &str,
+        load: f64,
+        partition: Option<&str>,
+    ) -> Result<(), QueuesError> {
+        let partition = partition.map(str::to_owned);
+        let ask = HostAsk::Load(name.to_owned(), load, partition);
         self.of_instance(ask).await.map(drop)
     }
 

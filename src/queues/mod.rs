@@ -1,6 +1,7 @@
 //! The queues of the configuration: tickets come in, rounds of searches run, matches come out.
 //!
-//! One task owns all tickets ([`Life`](crate::tickets::Life)). It handles calls in batches: it applies all calls that have
+//! The queues are divided into partitions, of which most configurations have one. One task owns all tickets of a
+//! partition ([`Life`](crate::tickets::Life)). It handles calls in batches: it applies all calls that have
 //! arrived, writes what they changed in one transaction, and only then sends the answers and the news,
 //! so that whatever a client has been sent is on disk. If a write fails, the task reads the state from
 //! the disk again, where nothing has changed. Rounds search on blocking threads, one at a time for each
@@ -9,7 +10,7 @@
 //! The same task owns the hosted matches ([`Coordinator`](crate::coordinator::Coordinator)), so that a
 //! ticket and its match change in one transaction. Instances are sent what concerns them after it.
 //!
-//! One daemon of a database runs its queues: the one that holds their lease
+//! One daemon of a database runs the queues of a partition: the one that holds its lease
 //! ([`leases`](crate::leases)). Each write checks the lease in its transaction. The others wait until the lease is
 //! free; on PostgreSQL, their clients and instances are served all the same, by letters to the holder ([`fleet`]).
 //!
@@ -30,6 +31,7 @@ mod error;
 mod explain;
 mod filling;
 mod fleet;
+mod hold;
 mod host_ask;
 mod hosting;
 mod instances;
@@ -38,10 +40,13 @@ mod letters;
 mod links;
 mod listeners;
 mod metrics;
+mod parts;
 mod pool;
 mod replay;
 mod rounds;
+mod route;
 mod search;
+mod settle;
 mod shared;
 mod standby;
 mod task;
@@ -53,7 +58,7 @@ mod wanted;
 use std::{collections::BTreeMap, sync::Arc};
 
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -61,7 +66,7 @@ use crate::{
     domain::MatchId,
     learning::Learning,
     leases::LeaseSettings,
-    matchmaking::{Queue, QueueError, QueueSettings},
+    matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings},
     session::Clock,
     store::Store,
 };
@@ -78,20 +83,15 @@ pub use shared::RoundCores;
 pub use threads::Threads;
 pub use view::{PlayerCall, QueueSize, Standing, TicketView};
 
-use call::{Answer, Ask, Call, ReplyTo};
+use call::{Answer, Ask};
 use fleet::PostOffice;
+use parts::Parts;
 use shared::{Configured, Shared, configured};
-
-/// The most calls that wait for the task.
-const CALLS: usize = 4_096;
 
 /// The queues, and the way to the task that runs them.
 #[derive(Debug)]
 pub struct Queues {
     shared: Arc<Shared>,
-    calls: mpsc::Sender<Call>,
-    /// Taken by [`run`](Self::run).
-    receiver: Mutex<Option<mpsc::Receiver<Call>>>,
 }
 
 impl Queues {
@@ -112,7 +112,13 @@ impl Queues {
         let queues = configured(settings, &BTreeMap::new())?;
         let metrics = Arc::new(QueueMetrics::default());
         metrics.configure(queues.keys());
-        let (calls, receiver) = mpsc::channel(CALLS);
+        let parts = Parts::default();
+        for queue in queues.values() {
+            parts.add(&queue.settings().partition);
+        }
+        if queues.is_empty() {
+            parts.add(MAIN_PARTITION);
+        }
         let office = store.post().map(|_| PostOffice::new(&leases));
         Ok(Self {
             shared: Arc::new(Shared {
@@ -125,12 +131,11 @@ impl Queues {
                 office,
                 leases,
                 cores: RwLock::new(Arc::new(Threads::of_rounds())),
-                allocator: allocator.map(|one| (Arc::new(one), calls.clone())),
+                allocator: allocator.map(Arc::new),
+                parts,
                 stop: CancellationToken::new(),
                 metrics,
             }),
-            calls,
-            receiver: Mutex::new(Some(receiver)),
         })
     }
 
@@ -147,15 +152,22 @@ impl Queues {
 
     /// Runs the queues until [`stop`](Self::stop). Only the first call does anything.
     pub async fn run(&self) {
-        let receiver = self.receiver.lock().take();
-        if let Some(receiver) = receiver {
-            let office = async {
-                if let Some(office) = &self.shared.office {
-                    office.run(&self.shared).await;
-                }
-            };
-            tokio::join!(task::run(self.shared.clone(), receiver), office);
+        let shared = &self.shared;
+        // Those that no queue is in any more may have tickets.
+        match shared.store.partitions().await {
+            Ok(names) => names.iter().for_each(|name| shared.parts.add(name)),
+            Err(error) => tracing::error!(%error, "the partitions cannot be read"),
         }
+        let mut tasks = JoinSet::new();
+        for (part, calls) in shared.parts.begin(shared) {
+            tasks.spawn(hold::run(part, calls));
+        }
+        let office = async {
+            if let Some(office) = &shared.office {
+                office.run(shared).await;
+            }
+        };
+        tokio::join!(tasks.join_all(), office);
     }
 
     /// Ends [`run`](Self::run) once all calls that have been made are answered. Searches that still run
@@ -175,23 +187,19 @@ impl Queues {
         settings: BTreeMap<String, QueueSettings>,
     ) -> Result<(), ConfigureError> {
         let queues = configured(settings, &self.shared.queues())?;
-        Ok(self.ask(Ask::Configure(queues)).await.map(drop)?)
+        let known = self.shared.parts.names();
+        let partitions = queues.values().map(|queue| &queue.settings().partition);
+        let mut unknown = partitions.filter(|name| !known.contains(name));
+        if let Some(partition) = unknown.next() {
+            return Err(ConfigureError::Partition(partition.clone()));
+        }
+        self.ask_all(|| Ask::Configure(queues.clone())).await?;
+        Ok(())
     }
 
     /// The queue with this name.
     fn queue(&self, name: &str) -> Option<Arc<Queue>> {
         self.shared.queue(name)
-    }
-
-    async fn ask(&self, ask: Ask) -> Result<Answer, QueuesError> {
-        let (answer, answered) = oneshot::channel();
-        let answer = ReplyTo::Here(answer);
-        let call = Call { ask, answer };
-        self.calls
-            .send(call)
-            .await
-            .map_err(|_| QueuesError::Stopped)?;
-        answered.await.map_err(|_| QueuesError::Stopped)?
     }
 
     async fn ask_ticket(&self, ask: Ask) -> Result<TicketView, QueuesError> {
@@ -215,10 +223,15 @@ impl Queues {
     /// # Errors
     /// Fails if the queues do not run.
     pub async fn list(&self) -> Result<Vec<QueueSize>, QueuesError> {
-        match self.ask(Ask::List).await? {
-            Answer::List(queues) => Ok(queues),
-            _ => Err(QueuesError::Stopped),
+        let mut queues = Vec::new();
+        for answer in self.ask_all(|| Ask::List).await? {
+            match answer {
+                Answer::List(own) => queues.extend(own),
+                _ => return Err(QueuesError::Stopped),
+            }
         }
+        queues.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(queues)
     }
 
     /// Puts a ticket into its queue. When this returns, the ticket is on disk.
@@ -277,9 +290,16 @@ impl Queues {
     /// # Errors
     /// Fails if the queues do not run.
     pub async fn listen(&self, owner: &str, listener: Listener) -> Result<(), QueuesError> {
-        self.ask(Ask::Listen(owner.to_owned(), listener))
-            .await
-            .map(drop)
+        let listen = || Ask::Listen(owner.to_owned());
+        let listeners = &self.shared.listeners;
+        if self.shared.office.is_some() {
+            // Before another daemon sends what has changed.
+            listeners.lock().add(owner.to_owned(), listener);
+            return self.ask_all(listen).await.map(drop);
+        }
+        self.ask_all(listen).await?;
+        listeners.lock().add(owner.to_owned(), listener);
+        Ok(())
     }
 
     /// Why a ticket still waits, one sentence each.

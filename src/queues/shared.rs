@@ -1,12 +1,14 @@
 //! What the task and the clients of the queues share: the configured queues, and the rooms that they use.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Allocator, QueueMetrics, call::Call, fleet::PostOffice, listeners::Listeners};
+use super::{Allocator, QueueMetrics, fleet::PostOffice, listeners::Listeners, parts::Parts};
 use crate::{
     coordinator::CoordinatorSettings,
     learning::Learning,
@@ -35,8 +37,10 @@ pub(super) struct Shared {
     pub(super) office: Option<PostOffice>,
     /// Where the searches of rounds run.
     pub(super) cores: RwLock<RoundCores>,
-    /// The allocator that hosted matches ask for instances, and the way back for its answers.
-    pub(super) allocator: Option<(Arc<Allocator>, mpsc::Sender<Call>)>,
+    /// The allocator that hosted matches ask for instances.
+    pub(super) allocator: Option<Arc<Allocator>>,
+    /// The partitions that this daemon runs, and the way to the task of each.
+    pub(super) parts: Parts,
     pub(super) stop: CancellationToken,
     pub(super) metrics: Arc<QueueMetrics>,
 }
@@ -71,8 +75,27 @@ impl Shared {
         checked.is_some_and(|ticket| ticket.is_ok())
     }
 
-    /// The terms of all queues. Players may be in one ticket of all queues of a group.
-    pub(super) fn terms(&self) -> Vec<(String, QueueTerms)> {
+    /// The partitions that queues are in.
+    pub(super) fn partitions(&self) -> BTreeSet<String> {
+        let queues = self.queues();
+        let all = queues
+            .values()
+            .map(|queue| queue.settings().partition.clone());
+        all.collect()
+    }
+
+    /// The names of the queues of a partition.
+    pub(super) fn names_of(&self, partition: &str) -> BTreeSet<String> {
+        let queues = self.queues();
+        let own = queues
+            .values()
+            .filter(|queue| queue.settings().partition == partition);
+        own.map(|queue| queue.name().to_owned()).collect()
+    }
+
+    /// The terms of the queues of a partition. Players may be in one ticket of all queues of a group.
+    pub(super) fn terms(&self, partition: &str) -> Vec<(String, QueueTerms)> {
+        let own = self.names_of(partition);
         let terms = |(name, queue): (&String, &Arc<Queue>)| {
             let settings = queue.settings();
             let terms = QueueTerms {
@@ -83,7 +106,9 @@ impl Shared {
             };
             (name.clone(), terms)
         };
-        self.queues().iter().map(terms).collect()
+        let queues = self.queues();
+        let queues = queues.iter().filter(|(name, _)| own.contains(*name));
+        queues.map(terms).collect()
     }
 }
 

@@ -5,42 +5,56 @@
 
 use std::sync::Arc;
 
-use tokio::{sync::mpsc, time::sleep};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep},
+};
 
 use super::{
-    QueuesError, Shared,
+    QueuesError,
     call::{Answer, Ask, Call, ReplyTo},
     connections::Connections,
     fleet::{PostOffice, RemoteAsk},
     host_ask::HostAsk,
     links::Links,
+    parts::Part,
 };
-use crate::leases::HeldLease;
+use crate::{leases::HeldLease, store::StoreError};
 
-/// The name of the lease without which no queue is run.
-const LEASE: &str = "queues";
+/// What came of a try to take the lease.
+enum Try {
+    /// This daemon has it.
+    Taken(HeldLease),
+    /// Another daemon has it, with this epoch.
+    Of(String, i64),
+    /// It is free, and left to others for a while.
+    Left,
+}
 
-/// Waits until this daemon holds the lease of the queues; `None` once they are stopped.
+/// Waits until this daemon holds the lease of a partition; `None` once the queues are stopped.
 pub(super) async fn stand_by(
-    shared: &Arc<Shared>,
+    part: &Part,
     calls: &mut mpsc::Receiver<Call>,
     connections: &mut Connections,
 ) -> Option<HeldLease> {
-    // The epoch of the holder with which this daemon has registered.
-    let mut registered = None;
+    let shared = &part.shared;
+    // The epoch of the holder with which this daemon has registered, and since when the lease is left to others.
+    let (mut registered, mut left) = (None, None);
     while !shared.stop.is_cancelled() {
         connections.links.prune();
-        let why = match shared.leases.take(&shared.store, LEASE).await {
-            Ok(Ok(held)) => return Some(held),
-            Ok(Err((holder, epoch))) => {
+        let why = match try_to_take(part, &mut left).await {
+            Ok(Try::Taken(held)) => return Some(held),
+            Ok(Try::Of(holder, epoch)) => {
                 let forgotten = shared.office.as_ref().map(PostOffice::forgotten);
                 let now = Some((epoch, forgotten));
                 if std::mem::replace(&mut registered, now) != now {
-                    tracing::warn!(holder, "another daemon runs the queues of this database");
-                    register(shared, &mut connections.links);
+                    let partition = &part.name;
+                    tracing::warn!(holder, partition, "another daemon runs the queues");
+                    register(part, &connections.links);
                 }
                 QueuesError::Elsewhere
             }
+            Ok(Try::Left) => QueuesError::Elsewhere,
             Err(error) => {
                 tracing::error!(%error, "the lease of the queues cannot be taken");
                 shared.metrics.failed();
@@ -49,7 +63,7 @@ pub(super) async fn stand_by(
         };
         let passing_on = async {
             while let Some(call) = calls.recv().await {
-                pass_on(shared, call, &mut connections.links, &why);
+                pass_on(part, call, &mut connections.links, &why);
             }
             std::future::pending::<()>().await;
         };
@@ -66,19 +80,52 @@ pub(super) async fn stand_by(
     None
 }
 
+/// Takes the lease if it is free. A daemon that runs its share of the partitions leaves it to others, unless they
+/// do not take it either.
+async fn try_to_take(part: &Part, left: &mut Option<Instant>) -> Result<Try, StoreError> {
+    let shared = &part.shared;
+    let daemons = shared.office.as_ref().map(|office| office.alive().len());
+    let partitions = shared.partitions();
+    let has_queues = partitions.contains(&part.name);
+    let has_share = daemons.is_some_and(|daemons| {
+        daemons > 1 && has_queues && shared.parts.has_share(partitions.len(), daemons)
+    });
+    if has_share && left.is_none_or(|since| since.elapsed() < shared.leases.lasts) {
+        return Ok(match shared.store.lease_holder(&part.lease).await? {
+            Some((holder, epoch)) => {
+                *left = None;
+                Try::Of(holder, epoch)
+            }
+            None => {
+                left.get_or_insert_with(Instant::now);
+                Try::Left
+            }
+        });
+    }
+    *left = None;
+    Ok(
+        match shared.leases.take(&shared.store, &part.lease).await? {
+            Ok(held) => Try::Taken(held),
+            Err((holder, epoch)) => Try::Of(holder, epoch),
+        },
+    )
+}
+
 /// Registers everything that is connected with the holder of the lease.
-fn register(shared: &Shared, links: &mut Links) {
+fn register(part: &Part, links: &Links) {
+    let shared = &part.shared;
     let Some(office) = &shared.office else {
         return;
     };
-    office.register(LEASE, shared.listeners.lock().owners());
+    office.register(&part.lease, shared.listeners.lock().owners());
     for ask in links.asked() {
-        office.report(LEASE, linked(office, ask));
+        office.report(&part.lease, linked(part, office, ask));
     }
 }
 
 /// Handles a call, or sends it to the holder of the lease.
-fn pass_on(shared: &Shared, call: Call, links: &mut Links, why: &QueuesError) {
+fn pass_on(part: &Part, call: Call, links: &mut Links, why: &QueuesError) {
+    let shared = &part.shared;
     let Call { ask, answer } = call;
     let ask = match ask {
         Ask::Configure(queues) => {
@@ -93,21 +140,20 @@ fn pass_on(shared: &Shared, call: Call, links: &mut Links, why: &QueuesError) {
         (_, answer) => return answer.send(Err(why.clone())),
     };
     let ask = match ask {
-        Ask::Listen(owner, listener) => {
-            shared.listeners.lock().add(owner.clone(), listener);
-            office.register(LEASE, vec![owner]);
+        Ask::Listen(owner) => {
+            office.register(&part.lease, vec![owner]);
             return drop(answer.send(Ok(Answer::Done)));
         }
         Ask::Host(ask) => {
             note(links, &ask);
-            linked(office, ask)
+            linked(part, office, ask)
         }
         ask => match RemoteAsk::of(ask) {
             Some(ask) => ask,
             None => return drop(answer.send(Err(why.clone()))),
         },
     };
-    office.call(LEASE, ask, answer);
+    office.call(&part.lease, ask, answer);
 }
 
 /// Keeps the connections that an instance registers.
@@ -125,9 +171,9 @@ fn note(links: &mut Links, ask: &HostAsk) {
 }
 
 /// The same for a letter; news for a connection that it registers will reach the connection.
-fn linked(office: &PostOffice, ask: HostAsk) -> RemoteAsk {
+fn linked(part: &Part, office: &PostOffice, ask: HostAsk) -> RemoteAsk {
     if let HostAsk::Join(_, link) | HostAsk::Opened { link, .. } = &ask {
-        office.link(LEASE, link);
+        office.link(&part.lease, link);
     }
     RemoteAsk::Host(ask)
 }

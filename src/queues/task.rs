@@ -8,122 +8,32 @@ use tokio::{
 };
 
 use super::{
-    QueuesError, Shared,
+    Shared,
     call::{Call, Outcome, ReplyTo},
     connections::Connections,
     explain::Explanations,
-    fleet::Remote,
     hosting::Hosting,
     metrics::LOOK,
+    parts::Part,
     rounds::Rounds,
     search::Found,
-    standby::stand_by,
     wait_clock::WaitClock,
 };
-use crate::{
-    coordinator::Act,
-    domain::Timestamp,
-    leases::HeldLease,
-    store::{QueueWrite, StoreError},
-    tickets::{Life, TicketRecord},
-};
+use crate::{domain::Timestamp, leases::HeldLease, store::StoreError, tickets::Life};
 
 /// How often the task looks at what is due.
 const TICK: Duration = Duration::from_millis(50);
 /// How long changes that can wait are held back.
-const LAZY: Duration = Duration::from_secs(1);
-/// The delay before a database that failed is tried again.
-const RETRY: Duration = Duration::from_secs(1);
+pub(super) const LAZY: Duration = Duration::from_secs(1);
 /// The most calls of one batch.
 const BATCH: usize = 1_024;
-
-/// Runs until the queues are stopped: whenever this daemon holds their lease.
-pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
-    let mut connections = Connections::default();
-    let clock = WaitClock::new(&shared);
-    while let Some(held) = stand_by(&shared, &mut calls, &mut connections).await {
-        hold(&shared, &clock, &held, &mut calls, &mut connections).await;
-        connections.remote = Remote::default();
-        shared.metrics.look_away();
-        if let Err(error) = held.give_back().await {
-            tracing::debug!(%error, "the lease of the queues ends by itself");
-        }
-    }
-}
-
-/// Runs until the queues are stopped or the lease is lost. After a write that failed, begins again with what
-/// is on disk.
-async fn hold(
-    shared: &Arc<Shared>,
-    clock: &WaitClock,
-    held: &HeldLease,
-    calls: &mut mpsc::Receiver<Call>,
-    connections: &mut Connections,
-) {
-    loop {
-        match load(shared, clock).await {
-            Ok((life, hosting)) => {
-                let mut task = Task {
-                    shared,
-                    clock,
-                    held,
-                    life,
-                    hosting,
-                    rounds: Rounds::new(&shared.metrics),
-                    explanations: Explanations::default(),
-                    answers: Vec::new(),
-                    written: Instant::now(),
-                    heard: Timestamp::default(),
-                    watched: None,
-                    reported: None,
-                    polled: None,
-                    looked: None,
-                    handled: Vec::new(),
-                    mail: shared.office.as_ref().map(|office| office.wakes()),
-                };
-                match task.run(calls, connections).await {
-                    Ok(()) => return,
-                    Err(error) if error.is_lease_lost() => return,
-                    Err(error) => tracing::error!(%error, "tickets cannot be written"),
-                }
-            }
-            Err(error) => tracing::error!(%error, "tickets cannot be read"),
-        }
-        if !held.is_held() {
-            return;
-        }
-        shared.metrics.failed();
-        while let Ok(call) = calls.try_recv() {
-            call.answer.send(Err(QueuesError::NotWritten));
-        }
-        if shared
-            .stop
-            .run_until_cancelled(sleep(RETRY))
-            .await
-            .is_none()
-        {
-            return;
-        }
-    }
-}
-
-async fn load(shared: &Shared, clock: &WaitClock) -> Result<(Life, Hosting), StoreError> {
-    let (tickets, matches) = shared.store.tickets().await?;
-    let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
-    shared.learning.behaviour().refresh().await?;
-    let now = clock.now(shared);
-    let mut life = Life::restore(shared.terms(), tickets, matches, now, fits);
-    let hosting = Hosting::load(shared, &*shared.store, &mut life, now).await?;
-    let queues = shared.queues().len();
-    if queues > 0 {
-        tracing::info!(queues, tickets = life.waiting(), "the queues are open");
-    }
-    Ok((life, hosting))
-}
 
 /// All state of the queues, and what one batch of calls has changed.
 pub(super) struct Task<'a> {
     pub(super) shared: &'a Arc<Shared>,
+    pub(super) part: &'a Part,
+    /// The number that stands for the partition in the database.
+    pub(super) slot: i64,
     clock: &'a WaitClock,
     pub(super) held: &'a HeldLease,
     pub(super) life: Life,
@@ -137,7 +47,7 @@ pub(super) struct Task<'a> {
     /// Changes when there may be letters to the holder of the lease.
     mail: Option<watch::Receiver<()>>,
     /// When changes were last written.
-    written: Instant,
+    pub(super) written: Instant,
     /// When it was last looked up when the instances sent their last lines.
     heard: Timestamp,
     /// When the connections of instances were last looked at.
@@ -150,12 +60,58 @@ pub(super) struct Task<'a> {
     looked: Option<Instant>,
 }
 
-impl Task<'_> {
-    async fn run(
+/// Why a task has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The queues are stopped.
+    Stopped,
+    /// The lease is lost.
+    Lost,
+    /// The partition is left to another daemon.
+    Left,
+}
+
+impl<'a> Task<'a> {
+    /// The task of a partition that was read.
+    pub fn new(
+        part: &'a Part,
+        slot: i64,
+        clock: &'a WaitClock,
+        held: &'a HeldLease,
+        (life, hosting): (Life, Hosting),
+    ) -> Self {
+        let shared = &part.shared;
+        Self {
+            shared,
+            part,
+            slot,
+            clock,
+            held,
+            life,
+            hosting,
+            rounds: Rounds::new(&shared.metrics),
+            explanations: Explanations::default(),
+            answers: Vec::new(),
+            handled: Vec::new(),
+            mail: shared.office.as_ref().map(|office| office.wakes()),
+            written: Instant::now(),
+            heard: Timestamp::default(),
+            watched: None,
+            reported: None,
+            polled: None,
+            looked: None,
+        }
+    }
+
+    /// Runs until the queues are stopped, or the partition is left to another daemon.
+    ///
+    /// # Errors
+    /// Fails if a write does, or if the lease is lost.
+    pub async fn run(
         &mut self,
         calls: &mut mpsc::Receiver<Call>,
         connections: &mut Connections,
-    ) -> Result<(), StoreError> {
+    ) -> Result<End, StoreError> {
         connections.links.rejoin(&mut self.hosting.coordinator);
         // Restoring may have changed something.
         self.hosting.act(self.shared, &mut self.life);
@@ -167,7 +123,7 @@ impl Task<'_> {
             let found = tokio::select! {
                 biased;
                 () = shared.stop.cancelled() => break,
-                () = self.held.lost() => return self.fail(self.lost(), connections),
+                () = self.held.lost() => return Err(self.fail(self.lost(), connections)),
                 found = self.rounds.next() => found,
                 () = mail(&mut self.mail) => { letters = true; None },
                 _ = calls.recv_many(&mut batch, BATCH) => None,
@@ -188,22 +144,47 @@ impl Task<'_> {
             };
             match found {
                 Ok(()) => self.settle(connections).await?,
-                Err(error) => return self.fail(error, connections),
+                Err(error) => return Err(self.fail(error, connections)),
             }
             self.rounds.begin(shared, &self.life, &self.hosting);
             let (life, hosting) = (&self.life, &self.hosting);
             self.explanations.begin(shared, life, hosting, &self.rounds);
             if self.looked.is_none_or(|at| at.elapsed() >= LOOK) {
                 self.looked = Some(Instant::now());
-                shared.metrics.look(life, &hosting.coordinator);
+                if self.is_left() {
+                    self.write_all(connections).await?;
+                    return Ok(End::Left);
+                }
+                let own = shared.names_of(&self.part.name);
+                let partition = &self.part.name;
+                shared
+                    .metrics
+                    .look(partition, &own, life, &hosting.coordinator);
             }
         }
         calls.close();
         while let Some(call) = calls.recv().await {
             self.handle([call], connections);
         }
+        self.write_all(connections).await?;
+        Ok(End::Stopped)
+    }
+
+    /// Writes also what can wait.
+    async fn write_all(&mut self, connections: &mut Connections) -> Result<(), StoreError> {
         self.written = self.written.checked_sub(LAZY).unwrap_or(self.written);
         self.settle(connections).await
+    }
+
+    /// Whether another daemon that is alive is to run the partition instead.
+    fn is_left(&self) -> bool {
+        let (shared, partition) = (self.shared, &self.part.name);
+        let Some(office) = &shared.office else {
+            return false;
+        };
+        let (partitions, daemons) = (shared.partitions(), office.alive().len());
+        let has_queues = partitions.contains(partition);
+        has_queues && shared.parts.is_one_too_many(partitions.len(), daemons)
     }
 
     /// Moves the time of hosted matches forward. An instance that has sent a line is not silent, even if
@@ -252,94 +233,6 @@ impl Task<'_> {
                 tracing::debug!(%error, "cannot read the reports about behaviour");
             }
         }
-    }
-
-    /// Writes what must be written, sends the answers of the batch, and then the news.
-    async fn settle(&mut self, connections: &mut Connections) -> Result<(), StoreError> {
-        self.hosting.act(self.shared, &mut self.life);
-        let coordinator = &self.hosting.coordinator;
-        let has_changed = self.life.has_changed() || coordinator.has_changed();
-        let is_late = has_changed && self.written.elapsed() >= LAZY;
-        let must_write = self.life.must_write() || coordinator.must_write();
-        if self.life.must_write() {
-            self.rounds.changed();
-        }
-        self.write_to_daemons(&mut connections.remote);
-        let has_mail = !(self.handled.is_empty() && connections.remote.outbox.is_empty());
-        if (must_write || is_late || has_mail)
-            && let Err(error) = self.write(&connections.remote).await
-        {
-            return self.fail(error, connections);
-        }
-        if !self.held.is_held() {
-            return self.fail(self.lost(), connections);
-        }
-        for (client, answer) in self.answers.drain(..) {
-            client.send(answer);
-        }
-        for act in self.hosting.take_unsent() {
-            if let Act::Allocate(id) = act {
-                self.hosting.allocate(self.shared, id);
-            }
-            let opening = |id| self.hosting.opening(&self.life, id);
-            match self.hosting.game_news(&self.life, &act) {
-                Some((id, news)) => connections.links.send_to_game(id, &news),
-                None => connections.links.send(&act, opening),
-            }
-        }
-        let mut listeners = self.shared.listeners.lock();
-        listeners.send_changes(&mut self.life, &self.hosting.coordinator);
-        Ok(())
-    }
-
-    async fn write(&mut self, remote: &Remote) -> Result<(), StoreError> {
-        let name = self.shared.office.as_ref().map(|office| &*office.name);
-        let letters = remote.outbox.take(name.unwrap_or_default());
-        let handled = std::mem::take(&mut self.handled);
-        let changes = self.life.take_changes();
-        let hosting = self.hosting.coordinator.take_changes();
-        let book = self.shared.learning.behaviour();
-        let no_shows = book.no_shows(&self.hosting.take_no_shows(), self.life.now());
-        let has_mail = !(letters.is_empty() && handled.is_empty());
-        if has_mail || !(changes.is_empty() && hosting.is_empty() && no_shows.days.is_empty()) {
-            let store = &self.shared.store;
-            let write = QueueWrite {
-                lease: self.held.lease(),
-                tickets: &changes,
-                hosting: &hosting,
-                no_shows: &no_shows,
-                handled: &handled,
-                letters: &letters,
-            };
-            let version = store.write_queues(write).await?;
-            if let Some(version) = version {
-                book.is_written(&no_shows, version);
-            }
-            let waits = self.life.take_waits();
-            self.shared.metrics.written(&changes, waits);
-        }
-        self.written = Instant::now();
-        Ok(())
-    }
-
-    fn lost(&self) -> StoreError {
-        StoreError::LeaseLost(self.held.lease().name.clone())
-    }
-
-    /// Answers the batch with the failure of its write.
-    fn fail(&mut self, error: StoreError, to: &mut Connections) -> Result<(), StoreError> {
-        let why = match error.is_lease_lost() {
-            true => QueuesError::Moved,
-            false => QueuesError::NotWritten,
-        };
-        for (client, _) in self.answers.drain(..) {
-            // The letters of other daemons are still there.
-            if !client.is_there() {
-                client.send(Err(why.clone()));
-            }
-        }
-        to.remote.write_failed();
-        Err(error)
     }
 
     /// Forms the matches that a round has found.

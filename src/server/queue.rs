@@ -214,9 +214,10 @@ pub(super) fn refusal(error: QueuesError) -> Refusal {
         QueuesError::Host(coordinator::HostRefused::TooMany) => Code::Overloaded,
         QueuesError::Host(_) => Code::NotAllowed,
         barred if barred.is_barred() => Code::NotAllowed,
-        QueuesError::Ticket(_) | QueuesError::TooLarge | QueuesError::Reconfigured => {
-            Code::BadArgument
-        }
+        QueuesError::Ticket(_)
+        | QueuesError::TooLarge
+        | QueuesError::NoPartition(_)
+        | QueuesError::Reconfigured => Code::BadArgument,
         QueuesError::NotWritten | QueuesError::NotRead => Code::Internal,
         QueuesError::Busy | QueuesError::Moved | QueuesError::Elsewhere | QueuesError::Stopped => {
             Code::Overloaded

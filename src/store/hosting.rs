@@ -29,6 +29,8 @@ pub struct HostingRows {
 pub struct QueueWrite<'a> {
     /// The lease without which nothing is written.
     pub lease: &'a Lease,
+    /// The slot of the partition that is changed.
+    pub partition: i64,
     /// The changes of tickets, in order.
     pub tickets: &'a [tickets::Change],
     /// The changes of hosted matches and instances, in order.
@@ -101,11 +103,11 @@ pub struct QueueRow {
 /// Instances and hosted matches in the database.
 #[async_trait]
 pub trait Hosting: Send + Sync {
-    /// All instances and hosted matches.
+    /// All instances and hosted matches of the partition with this slot.
     ///
     /// # Errors
     /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
-    async fn hosting(&self) -> Result<HostingRows, StoreError>;
+    async fn hosting(&self, partition: i64) -> Result<HostingRows, StoreError>;
 
     /// Applies changes of tickets and of hosted matches in order, adds the no-shows that they have made,
     /// discards the letters that were handled, and sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.

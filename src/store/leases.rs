@@ -59,6 +59,12 @@ pub trait Leases: Send + Sync {
         lasts: Duration,
     ) -> Result<Taken, StoreError>;
 
+    /// The holder of a lease that has not ended, and its epoch. On SQLite, the last holder.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn lease_holder(&self, name: &str) -> Result<Option<(String, i64)>, StoreError>;
+
     /// Makes a lease end later: [`Lease::lasts`] from now. Returns whether the caller still has it. If not, it
     /// has ended, even if no other process has taken it since.
     ///

@@ -1,7 +1,8 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Leases`], [`Pages`].
+//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Leases`], [`Partitions`],
+//! [`Pages`].
 //! [`sqlite`] and [`postgres`] implement it, with the queries in `sql/`, which are the same for both;
 //! [`open_at`] returns one of them as a trait object, so that no other room depends on a database.
 //!
@@ -23,6 +24,7 @@ mod logs;
 mod matches;
 mod metrics;
 mod pages;
+mod partitions;
 mod place;
 mod players;
 mod post;
@@ -58,6 +60,7 @@ pub use pages::{
     MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, Pages, PersonRow, PresentPlayer,
     QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
 };
+pub use partitions::{Partitions, ticket_base};
 pub use place::DatabasePlace;
 pub use players::{NameSeen, OperatorOverrides, Players};
 pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
@@ -78,6 +81,7 @@ pub trait Store:
     + BehaviourReports
     + Webhooks
     + Leases
+    + Partitions
     + Pages
     + fmt::Debug
 {

@@ -1,6 +1,6 @@
 //! The state after a restart, from what is on disk.
 
-use super::{FormedMatch, Life, QueueTerms, Reason, State, TicketRecord, index::Due};
+use super::{FormedMatch, Life, QueueTerms, Reason, State, TicketNumber, TicketRecord, index::Due};
 use crate::domain::Timestamp;
 
 impl Life {
@@ -61,6 +61,11 @@ impl Life {
         let queues = std::mem::take(&mut life.queues);
         life.configure(queues, fits);
         life
+    }
+
+    /// Gives all later tickets numbers above this one.
+    pub fn number_above(&mut self, number: TicketNumber) {
+        self.next = self.next.max(number.saturating_add(1));
     }
 
     /// Whether the ticket's state names a match that is missing, that does not contain the ticket, or whose

@@ -38,6 +38,7 @@ async fn holder(store: &Arc<dyn Store>, asks: &str) -> Option<(String, i64)> {
 async fn write(store: &dyn Store, lease: &Lease, changes: &[Change]) -> Result<(), StoreError> {
     let write = QueueWrite {
         lease,
+        partition: 0,
         tickets: changes,
         hosting: &[],
         no_shows: &BehaviourReport::default(),

@@ -243,6 +243,7 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
     };
     let write = QueueWrite {
         lease: &lease,
+        partition: 0,
         tickets: &changes,
         hosting: &[],
         no_shows: &no_shows,

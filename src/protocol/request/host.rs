@@ -37,6 +37,8 @@ pub enum HostRequest {
         modes: BTreeSet<String>,
         /// The maps that it has; all if there are none.
         maps: BTreeSet<String>,
+        /// The partition of the queues whose matches it hosts; `None` for the main one.
+        partition: Option<String>,
     },
     /// States how busy it is, 0 to 1.
     Load(f64),
@@ -124,6 +126,7 @@ impl HostRequest {
                 slots,
                 modes,
                 maps,
+                partition,
             } => {
                 line.plain(address);
                 if let Some(region) = region {
@@ -135,6 +138,9 @@ impl HostRequest {
                         let words: Vec<&str> = words.iter().map(String::as_str).collect();
                         line.plain(format_args!("{key}={}", words.join(",")));
                     }
+                }
+                if let Some(partition) = partition {
+                    line.plain(format_args!("partition={partition}"));
                 }
             }
             Self::Load(load) => line.decimal(*load),
@@ -156,6 +162,7 @@ impl HostRequest {
 fn instance(words: &mut Words) -> Result<HostRequest, Refusal> {
     let address = address(words)?;
     let (mut region, mut slots, mut modes, mut maps) = (None, None, None, None);
+    let mut partition = None;
     while let Some((key, value)) = words.option()? {
         let fresh = match key.as_str() {
             "region" => region.replace(word(value.text(), "the region")?).is_none(),
@@ -165,6 +172,10 @@ fn instance(words: &mut Words) -> Result<HostRequest, Refusal> {
             }
             "modes" => modes.replace(list(value.text(), "modes")?).is_none(),
             "maps" => maps.replace(list(value.text(), "maps")?).is_none(),
+            "partition" => {
+                let word = word(value.text(), "the partition")?;
+                partition.replace(word).is_none()
+            }
             _ => return Err(bad(format!("unknown option {key}"))),
         };
         super::grammar::once(fresh, &key)?;
@@ -175,6 +186,7 @@ fn instance(words: &mut Words) -> Result<HostRequest, Refusal> {
         slots: slots.unwrap_or(1),
         modes: modes.unwrap_or_default(),
         maps: maps.unwrap_or_default(),
+        partition,
     })
 }
 
@@ -241,13 +253,14 @@ mod tests {
     fn what_an_instance_offers() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         assert_eq!(
-            read("instance 203.0.113.7:27960 maps=b,a,b Region=eu slots=4"),
+            read("instance 203.0.113.7:27960 maps=b,a,b Region=eu slots=4 partition=eu"),
             Ok(HostRequest::Instance {
                 address: "203.0.113.7:27960".to_owned(),
                 region: Some("eu".to_owned()),
                 slots: 4,
                 modes: BTreeSet::new(),
                 maps: words(&["a", "b"]),
+                partition: Some("eu".to_owned()),
             })
         );
         assert_eq!(read("LOAD 0.25"), Ok(HostRequest::Load(0.25)));
@@ -269,6 +282,8 @@ mod tests {
             "INSTANCE a slots=1 slots=1",
             "INSTANCE a ports=1",
             "INSTANCE a region=",
+            "INSTANCE a partition=",
+            "INSTANCE a partition=a partition=b",
             "INSTANCE a maps=\"a b\"",
             "LOAD",
             "LOAD -0.1",

@@ -166,14 +166,16 @@ fn plain() -> impl Strategy<Value = String> {
 
 fn instance() -> impl Strategy<Value = HostRequest> {
     let list = || prop::collection::btree_set(plain(), 0..4);
-    let instance = (plain(), option::of(plain()), 1u32..=256, list(), list());
+    let named = || option::of(plain());
+    let instance = (plain(), named(), 1u32..=256, list(), list(), named());
     instance.prop_map(
-        |(address, region, slots, modes, maps)| HostRequest::Instance {
+        |(address, region, slots, modes, maps, partition)| HostRequest::Instance {
             address,
             region,
             slots,
             modes,
             maps,
+            partition,
         },
     )
 }

@@ -12,6 +12,7 @@
 //!
 //! A call that is not answered in time is withdrawn: its letter is discarded if it is still there.
 
+mod exchange;
 mod message;
 mod office;
 mod pending;

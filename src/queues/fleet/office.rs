@@ -12,17 +12,17 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{Push, RemoteAsk, ToDaemon, ToHolder, message::letter, pending::Pending};
+use super::{RemoteAsk, ToHolder, pending::Pending};
 use crate::{
     leases::LeaseSettings,
-    queues::{Heard, Link, QueuesError, Shared, call::Outcome},
-    store::{Changes, Letter, NewLetter, Post, StoreError},
+    queues::{Link, QueuesError, Shared, call::Outcome},
+    store::{Changes, Post, StoreError},
 };
 
 /// The most letters that wait to be sent.
 const LETTERS: usize = 4_096;
 /// The most letters that are sent or received together.
-const BATCH: u32 = 256;
+pub(super) const BATCH: u32 = 256;
 /// How often letters are looked for that no notification has announced, and connections of instances are reported.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often calls are looked for whose time is over.
@@ -34,10 +34,10 @@ const NAMES: usize = 1_000;
 
 /// A letter that waits to be sent to the holder of a lease, and the call that it is.
 #[derive(Debug)]
-struct Outgoing {
-    to: String,
-    message: ToHolder,
-    call: Option<u64>,
+pub(super) struct Outgoing {
+    pub to: String,
+    pub message: ToHolder,
+    pub call: Option<u64>,
 }
 
 /// What this daemon sends to the others and receives from them.
@@ -50,9 +50,9 @@ pub(in crate::queues) struct PostOffice {
     outgoing: mpsc::Sender<Outgoing>,
     /// Taken by [`run`](Self::run).
     receiver: Mutex<Option<mpsc::Receiver<Outgoing>>>,
-    pending: Mutex<Pending>,
+    pub(super) pending: Mutex<Pending>,
     /// The connections of instances that the holder of a lease knows, by their numbers.
-    links: Mutex<BTreeMap<u64, (String, Link)>>,
+    pub(super) links: Mutex<BTreeMap<u64, (String, Link)>>,
     alive: RwLock<BTreeSet<String>>,
     /// Changes whenever there may be letters.
     wake: watch::Sender<()>,
@@ -127,7 +127,7 @@ impl PostOffice {
         self.wake.subscribe()
     }
 
-    fn post(&self, to: &str, message: ToHolder, call: Option<u64>) -> bool {
+    pub(super) fn post(&self, to: &str, message: ToHolder, call: Option<u64>) -> bool {
         let to = to.to_owned();
         let sent = self.outgoing.try_send(Outgoing { to, message, call });
         if sent.is_err() && call.is_none() {
@@ -136,11 +136,11 @@ impl PostOffice {
         sent.is_ok()
     }
 
-    fn is_forgotten(&self) {
+    pub(super) fn is_forgotten(&self) {
         self.forgotten.send_modify(|times| *times += 1);
     }
 
-    fn millis(&self) -> u64 {
+    pub(super) fn millis(&self) -> u64 {
         u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
@@ -208,124 +208,5 @@ impl PostOffice {
             self.is_forgotten();
         }
         Ok(())
-    }
-
-    /// Reports the connections of instances.
-    fn report_links(&self, now: u64) {
-        let mut reports: BTreeMap<String, (Vec<_>, Vec<_>)> = BTreeMap::new();
-        self.links.lock().retain(|number, (lease, link)| {
-            let (heard, closed) = reports.entry(lease.clone()).or_default();
-            let is_open = link.is_open();
-            match is_open {
-                true => heard.push((*number, now.saturating_sub(link.heard()))),
-                false => closed.push(*number),
-            }
-            is_open
-        });
-        for (lease, (heard, closed)) in reports {
-            self.post(&lease, ToHolder::Links { heard, closed }, None);
-        }
-    }
-
-    async fn send(&self, post: &dyn Post, batch: Vec<Outgoing>) -> Result<(), StoreError> {
-        let (mut calls, mut letters) = (Vec::new(), Vec::<NewLetter>::new());
-        for Outgoing { to, message, call } in batch {
-            if let Some(letter) = letter(to, &self.name, &message) {
-                calls.push(call);
-                letters.push(letter);
-            }
-        }
-        let sent = post.send(&letters).await;
-        let mut pending = self.pending.lock();
-        let numbers = match &sent {
-            Ok(numbers) => numbers.clone(),
-            Err(_) => vec![None; calls.len()],
-        };
-        let why = match sent {
-            Ok(_) => QueuesError::Busy,
-            Err(_) => QueuesError::NotWritten,
-        };
-        for (call, number) in calls.into_iter().zip(numbers) {
-            match (call, number) {
-                (Some(call), Some(number)) => pending.posted(call, number),
-                (Some(call), None) => pending.answer(call, Err(why.clone())),
-                (None, Some(_)) => {}
-                (None, None) => self.is_forgotten(),
-            }
-        }
-        sent.map(drop)
-    }
-
-    /// Handles the letters to this daemon, and then discards them: one that is handled twice does no harm.
-    async fn receive(&self, shared: &Shared, post: &dyn Post) -> Result<(), StoreError> {
-        loop {
-            let letters = post.letters(&self.name, BATCH).await?;
-            if letters.is_empty() {
-                return Ok(());
-            }
-            let (mut receipts, mut deaf) = (BTreeMap::<_, Vec<_>>::new(), BTreeSet::new());
-            for letter in &letters {
-                if let Some(push) = self.handle(letter) {
-                    let lease = push.lease.clone();
-                    match shared.listeners.lock().hear(&push.owner, &push.view) {
-                        Heard::Yes => receipts.entry(lease).or_default().push(push.receipt),
-                        Heard::Full => {}
-                        Heard::Gone => drop(deaf.insert((lease, push.owner))),
-                    }
-                }
-            }
-            for (lease, receipts) in receipts {
-                self.post(&lease, ToHolder::Heard(receipts), None);
-            }
-            for (lease, owner) in deaf {
-                self.post(&lease, ToHolder::Deaf(vec![owner]), None);
-            }
-            let numbers: Vec<i64> = letters.iter().map(|letter| letter.number).collect();
-            post.discard(&numbers).await?;
-            if numbers.len() < BATCH as usize {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Handles a letter, unless it is for the clients that listen.
-    fn handle(&self, letter: &Letter) -> Option<Box<Push>> {
-        match serde_json::from_str(&letter.body) {
-            Ok(ToDaemon::Answer(call, outcome)) => self.pending.lock().answer(call, outcome),
-            Ok(ToDaemon::Push(push)) => return Some(push),
-            Ok(ToDaemon::News(number, news)) => {
-                let link = self.links.lock().get(&number).map(|(_, link)| link.clone());
-                if let Some(link) = link {
-                    link.send(&news);
-                }
-            }
-            Err(error) => tracing::warn!(%error, from = letter.from, "a letter cannot be read"),
-        }
-        None
-    }
-
-    /// Withdraws the calls that nobody has answered in time.
-    async fn withdraw(&self, post: &dyn Post) -> Result<(), StoreError> {
-        let now = self.millis();
-        let late = self.pending.lock().late(now);
-        if late.is_empty() {
-            return Ok(());
-        }
-        let letters: Vec<i64> = late.iter().filter_map(|(_, letter)| *letter).collect();
-        let waited = post.discard(&letters).await?;
-        let mut pending = self.pending.lock();
-        for (call, letter) in late {
-            let was_handled = letter.is_some_and(|letter| !waited.contains(&letter));
-            pending.withdraw(call, was_handled, now);
-        }
-        Ok(())
-    }
-
-    /// While the database is away, calls whose time is over are not known to be undone.
-    fn fail_late(&self) {
-        let mut pending = self.pending.lock();
-        for (call, _) in pending.late(self.millis()) {
-            pending.answer(call, Err(QueuesError::NotWritten));
-        }
     }
 }

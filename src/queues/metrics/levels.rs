@@ -42,6 +42,19 @@ pub struct HostingLevels {
 }
 
 impl HostingLevels {
+    /// These levels and those of another partition together.
+    pub(super) fn plus(mut self, other: &Self) -> Self {
+        for (count, more) in self.matches.iter_mut().zip(other.matches) {
+            *count += more;
+        }
+        self.connected += other.connected;
+        self.away += other.away;
+        self.draining += other.draining;
+        self.used_slots += other.used_slots;
+        self.free_slots += other.free_slots;
+        self
+    }
+
     pub(super) fn of(coordinator: &Coordinator) -> Self {
         let mut levels = Self::default();
         for hosted in coordinator.matches() {

@@ -3,7 +3,11 @@
 mod families;
 mod levels;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -27,7 +31,8 @@ pub(in crate::queues) const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub struct QueueMetrics {
     queues: Mutex<BTreeMap<String, Arc<QueueCounts>>>,
-    hosting: Mutex<HostingLevels>,
+    /// By partition.
+    hosting: Mutex<BTreeMap<String, HostingLevels>>,
     /// How often the tickets could not be written.
     failures: Counter,
 }
@@ -94,9 +99,16 @@ impl QueueMetrics {
         self.failures.count();
     }
 
-    /// Takes over who waits, and what is hosted.
-    pub(in crate::queues) fn look(&self, life: &Life, coordinator: &Coordinator) {
-        *self.hosting.lock() = HostingLevels::of(coordinator);
+    /// Takes over who waits in the queues of a partition, and what is hosted.
+    pub(in crate::queues) fn look(
+        &self,
+        partition: &str,
+        own: &BTreeSet<String>,
+        life: &Life,
+        coordinator: &Coordinator,
+    ) {
+        let levels = HostingLevels::of(coordinator);
+        self.hosting.lock().insert(partition.to_owned(), levels);
         let mut levels = BTreeMap::<&str, QueueLevels>::new();
         for record in life.waiting_tickets() {
             let level = levels.entry(&record.ticket.queue).or_default();
@@ -104,7 +116,8 @@ impl QueueMetrics {
             level.players += record.ticket.players.len();
             level.oldest = level.oldest.max(life.waited(record) as f64 / 1_000.0);
         }
-        for (name, counts) in self.queues.lock().iter() {
+        let queues = self.queues.lock();
+        for (name, counts) in queues.iter().filter(|(name, _)| own.contains(*name)) {
             let mut shown = counts.levels.lock();
             let new = levels.remove(name.as_str()).unwrap_or_default();
             *shown = QueueLevels {
@@ -115,8 +128,8 @@ impl QueueMetrics {
     }
 
     /// Another daemon knows who waits, and what is hosted.
-    pub(in crate::queues) fn look_away(&self) {
-        self.look(&Life::default(), &Coordinator::default());
+    pub(in crate::queues) fn look_away(&self, partition: &str, own: &BTreeSet<String>) {
+        self.look(partition, own, &Life::default(), &Coordinator::default());
     }
 
     /// Who waits, by queue, as of the last second.
@@ -129,7 +142,10 @@ impl QueueMetrics {
 
     /// What is hosted, as of the last second.
     pub fn hosting(&self) -> HostingLevels {
-        self.hosting.lock().clone()
+        let hosting = self.hosting.lock();
+        hosting
+            .values()
+            .fold(HostingLevels::default(), HostingLevels::plus)
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) struct HostClient {
     hosts: Option<MatchId>,
     /// The slots of INSTANCE.
     slots: Option<u32>,
+    /// The partition of INSTANCE.
+    partition: Option<String>,
     /// The number of the session's game when it was last compared with those of matches, and the match
     /// that it was found to be.
     game: Option<i64>,
@@ -72,6 +74,7 @@ impl HostClient {
             server: None,
             hosts: None,
             slots: None,
+            partition: None,
             game: None,
             found: None,
             roster: None,
@@ -161,8 +164,10 @@ impl HostClient {
                 slots,
                 modes,
                 maps,
+                partition,
             } => {
                 self.slots = Some(slots);
+                self.partition.clone_from(&partition);
                 self.heard();
                 let name = server;
                 let offer = Offer {
@@ -172,12 +177,16 @@ impl HostClient {
                     slots,
                     modes,
                     maps,
+                    partition,
                 };
                 let joined = self.queues.join_instance(offer, self.link()).await;
                 joined.map_err(refusal)
             }
             HostRequest::Load(load) => {
-                let load = self.queues.load(&server, load).await;
+                let load = self
+                    .queues
+                    .load(&server, load, self.partition.as_deref())
+                    .await;
                 load.map_err(refusal)
             }
             HostRequest::Ready { id, address } => self.ready(&server, id, address, session).await,

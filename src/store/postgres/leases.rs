@@ -31,8 +31,8 @@ impl Leases for PgStore {
     ) -> Result<Taken, StoreError> {
         let lasts = lasts.min(LONGEST_LEASE);
         loop {
-            if let Some(taken) = self.lease_of_another(name).await? {
-                return Ok(taken);
+            if let Some((holder, epoch)) = self.lease_holder(name).await? {
+                return Ok(Taken::No { holder, epoch });
             }
             let query = sqlx::query_scalar(TAKE).bind(name).bind(holder);
             let query = query.bind(millis(lasts)).bind(millis(LONGEST_LEASE));
@@ -48,6 +48,12 @@ impl Leases for PgStore {
         }
     }
 
+    async fn lease_holder(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
+        let query = sqlx::query_as(HELD).bind(name);
+        let query = query.bind(millis(LONGEST_LEASE));
+        Ok(query.fetch_optional(&self.apart).await?)
+    }
+
     async fn renew_lease(&self, lease: &Lease) -> Result<bool, StoreError> {
         let renew = "UPDATE leases SET ends_at = now_millis() + $3
                      WHERE name = $1 AND epoch = $2 AND ends_at > now_millis()";
@@ -61,14 +67,6 @@ impl Leases for PgStore {
         let query = sqlx::query(free).bind(&lease.name).bind(lease.epoch);
         query.execute(&self.apart).await?;
         Ok(())
-    }
-}
-
-impl PgStore {
-    async fn lease_of_another(&self, name: &str) -> Result<Option<Taken>, StoreError> {
-        let query = sqlx::query_as(HELD).bind(name).bind(millis(LONGEST_LEASE));
-        let held: Option<(String, i64)> = query.fetch_optional(&self.apart).await?;
-        Ok(held.map(|(holder, epoch)| Taken::No { holder, epoch }))
     }
 }
 

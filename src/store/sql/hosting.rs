@@ -17,21 +17,26 @@ use crate::{
 
 #[async_trait]
 impl Hosting for DbStore {
-    async fn hosting(&self) -> Result<HostingRows, StoreError> {
+    async fn hosting(&self, partition: i64) -> Result<HostingRows, StoreError> {
         let mut tx = snapshot(&self.readers).await?;
-        let query = sqlx::query("SELECT * FROM instances ORDER BY name");
-        let rows = query.fetch_all(&mut *tx).await?;
+        let query = sqlx::query("SELECT * FROM instances WHERE partition = $1 ORDER BY name");
+        let rows = query.bind(partition).fetch_all(&mut *tx).await?;
         let offers = rows.iter().map(offer).collect::<Result<_, _>>()?;
-        let query = sqlx::query("SELECT * FROM hosted_matches ORDER BY match_id");
-        let rows = query.fetch_all(&mut *tx).await?;
+        let query =
+            sqlx::query("SELECT * FROM hosted_matches WHERE partition = $1 ORDER BY match_id");
+        let rows = query.bind(partition).fetch_all(&mut *tx).await?;
         let matches = rows.iter().map(hosted).collect::<Result<_, _>>()?;
-        let query = sqlx::query("SELECT * FROM owed_closes ORDER BY instance, match_id");
-        let rows = query.fetch_all(&mut *tx).await?;
+        let query = sqlx::query(
+            "SELECT o.* FROM owed_closes o JOIN hosted_matches h ON h.match_id = o.match_id
+             WHERE h.partition = $1 ORDER BY o.instance, o.match_id",
+        );
+        let rows = query.bind(partition).fetch_all(&mut *tx).await?;
         let owed = rows.iter().map(owed).collect::<Result<_, _>>()?;
         let query = sqlx::query_scalar(
-            "SELECT h.match_id FROM hosted_matches h JOIN matches m ON m.id = h.match_id",
+            "SELECT h.match_id FROM hosted_matches h JOIN matches m ON m.id = h.match_id
+             WHERE h.partition = $1",
         );
-        let recorded: Vec<MatchId> = query.fetch_all(&mut *tx).await?;
+        let recorded: Vec<MatchId> = query.bind(partition).fetch_all(&mut *tx).await?;
         Ok(HostingRows {
             offers,
             matches,
@@ -47,10 +52,10 @@ impl Hosting for DbStore {
             return Err(error);
         }
         for change in write.tickets {
-            apply_ticket(&mut tx, change).await?;
+            apply_ticket(&mut tx, change, write.partition).await?;
         }
         for change in write.hosting {
-            apply(&mut tx, change).await?;
+            apply(&mut tx, change, write.partition).await?;
         }
         let version = match write.no_shows.days.is_empty() {
             true => None,
@@ -141,14 +146,18 @@ impl Hosting for DbStore {
     }
 }
 
-async fn apply(tx: &mut DbConnection, change: &Change) -> Result<(), StoreError> {
+async fn apply(tx: &mut DbConnection, change: &Change, partition: i64) -> Result<(), StoreError> {
     let query = match change {
-        Change::Hosted(hosted) => return put_hosted(tx, hosted).await,
-        Change::Instance(instance) => return put_instance(tx, instance).await,
+        Change::Hosted(hosted) => return put_hosted(tx, hosted, partition).await,
+        Change::Instance(instance) => return put_instance(tx, instance, partition).await,
         Change::Forgotten(id) => {
             sqlx::query("DELETE FROM hosted_matches WHERE match_id = $1").bind(id)
         }
-        Change::Gone(name) => sqlx::query("DELETE FROM instances WHERE name = $1").bind(name),
+        Change::Gone(name) => {
+            sqlx::query("DELETE FROM instances WHERE name = $1 AND partition = $2")
+                .bind(name)
+                .bind(partition)
+        }
         Change::Owed { instance, id, why } => sqlx::query(
             "INSERT INTO owed_closes (instance, match_id, why) VALUES ($1, $2, $3)
                  ON CONFLICT (instance, match_id) DO UPDATE SET why = excluded.why",
@@ -166,15 +175,19 @@ async fn apply(tx: &mut DbConnection, change: &Change) -> Result<(), StoreError>
     Ok(())
 }
 
-async fn put_hosted(tx: &mut DbConnection, hosted: &Hosted) -> Result<(), StoreError> {
+async fn put_hosted(
+    tx: &mut DbConnection,
+    hosted: &Hosted,
+    partition: i64,
+) -> Result<(), StoreError> {
     let coming = hosted.coming.iter();
     let coming = coming.map(|(player, one)| (player, (one.team, one.until.0, one.ticket)));
     let coming: BTreeMap<&String, (u8, i64, i64)> = coming.collect();
     sqlx::query(
         "INSERT INTO hosted_matches
              (match_id, queue, state, since, wait_until, instance, address, game, tries, why, passes,
-              passes_until, parted, asked, coming, roster, sent_away)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+              passes_until, parted, asked, coming, roster, sent_away, partition)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
          ON CONFLICT (match_id) DO UPDATE SET
              queue = excluded.queue, state = excluded.state, since = excluded.since,
              wait_until = excluded.wait_until, instance = excluded.instance,
@@ -200,21 +213,28 @@ async fn put_hosted(tx: &mut DbConnection, hosted: &Hosted) -> Result<(), StoreE
     .bind(json(&coming)?)
     .bind(hosted.roster.as_ref().map(json).transpose()?)
     .bind(json(&hosted.sent_away)?)
+    .bind(partition)
     .execute(tx)
     .await?;
     Ok(())
 }
 
-/// Writes everything but whether it drains, which is the operator's.
-async fn put_instance(tx: &mut DbConnection, instance: &Instance) -> Result<(), StoreError> {
+/// Writes everything but whether it drains, which is the operator's. An instance that has gone to another
+/// partition is left to that one.
+async fn put_instance(
+    tx: &mut DbConnection,
+    instance: &Instance,
+    partition: i64,
+) -> Result<(), StoreError> {
     let offer = &instance.offer;
     sqlx::query(
-        "INSERT INTO instances (name, address, region, slots, modes, maps, load, used, away, heard_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        "INSERT INTO instances (name, address, region, slots, modes, maps, load, used, away, heard_at, partition)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
          ON CONFLICT (name) DO UPDATE SET
              address = excluded.address, region = excluded.region, slots = excluded.slots,
              modes = excluded.modes, maps = excluded.maps, load = excluded.load, used = excluded.used,
-             away = excluded.away, heard_at = excluded.heard_at",
+             away = excluded.away, heard_at = excluded.heard_at, partition = excluded.partition
+         WHERE instances.partition = excluded.partition OR excluded.away IS NULL",
     )
     .bind(&offer.name)
     .bind(&offer.address)
@@ -226,6 +246,7 @@ async fn put_instance(tx: &mut DbConnection, instance: &Instance) -> Result<(), 
     .bind(i64::try_from(instance.matches.len()).unwrap_or(i64::MAX))
     .bind(instance.away.map(|at| at.0))
     .bind(instance.heard.0)
+    .bind(partition)
     .execute(tx)
     .await?;
     Ok(())
@@ -251,6 +272,7 @@ fn offer(row: &DbRow) -> Result<Offer, StoreError> {
         slots: int(row, "slots")?,
         modes: words("modes")?,
         maps: words("maps")?,
+        partition: None,
     })
 }
 

@@ -26,6 +26,7 @@ mod insert;
 mod logs;
 mod matches;
 pub(super) mod pages;
+mod partitions;
 mod parts;
 mod persons;
 mod played;

@@ -24,17 +24,16 @@ impl Tickets for DbStore {
         let mut tx = snapshot(&self.readers).await?;
         let query = sqlx::query("SELECT * FROM tickets ORDER BY number");
         let rows = query.fetch_all(&mut *tx).await?;
-        let tickets = rows.iter().map(ticket).collect::<Result<Vec<_>, _>>()?;
+        let tickets = from_rows(&rows)?;
         let query = sqlx::query(
             "SELECT match_id, queue, size, mode, map, penalty, chance, seed, searched_at, formed_at,
                     open_until, pool_id, ruleset
              FROM formed_matches ORDER BY match_id",
         );
-        let rows = query.fetch_all(&mut *tx).await?;
-        let matches = rows.iter().map(formed).collect::<Result<Vec<_>, _>>()?;
+        let matches = query.fetch_all(&mut *tx).await?;
         let query = sqlx::query("SELECT * FROM formed_seats ORDER BY match_id, seat");
-        let rows = query.fetch_all(&mut *tx).await?;
-        Ok((tickets, seated(matches, &rows)?))
+        let seats = query.fetch_all(&mut *tx).await?;
+        Ok((tickets, matches_from_rows(&matches, &seats)?))
     }
 
     async fn formed_match(&self, id: MatchId) -> Result<Option<FoundMatch>, StoreError> {
@@ -80,20 +79,25 @@ impl Tickets for DbStore {
     async fn write_tickets(&self, changes: &[Change]) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         for change in changes {
-            apply(&mut tx, change).await?;
+            apply(&mut tx, change, 0).await?;
         }
         // No weights change, so nobody who waits for commits is woken.
         tx.commit().await
     }
 }
 
-pub(super) async fn apply(tx: &mut DbConnection, change: &Change) -> Result<(), StoreError> {
+/// Applies a change of the partition with this slot.
+pub(super) async fn apply(
+    tx: &mut DbConnection,
+    change: &Change,
+    partition: i64,
+) -> Result<(), StoreError> {
     let query = match change {
         Change::Submitted(record) => return insert_ticket(tx, record).await,
         Change::Searched(id, pool) => return pools::insert(tx, *id, pool).await,
         Change::Formed(formed) => {
             require_queued(tx, formed.id, &formed.seats).await?;
-            insert_match(tx, formed).await?;
+            insert_match(tx, formed, partition).await?;
             return queue_hours::count_formed(tx, formed).await;
         }
         Change::Seated { id, seats, why } => {
@@ -189,14 +193,18 @@ async fn insert_ticket(tx: &mut DbConnection, record: &TicketRecord) -> Result<(
     Ok(())
 }
 
-async fn insert_match(tx: &mut DbConnection, formed: &FormedMatch) -> Result<(), StoreError> {
+async fn insert_match(
+    tx: &mut DbConnection,
+    formed: &FormedMatch,
+    partition: i64,
+) -> Result<(), StoreError> {
     let proposal = &formed.proposal;
     let why = serde_json::to_string(&proposal.why);
     let why = why.map_err(|error| StoreError::BadValue(error.to_string()))?;
     sqlx::query(
         "INSERT INTO formed_matches (match_id, queue, size, mode, map, penalty, chance, seed,
-                                     searched_at, formed_at, open_until, pool_id, why, ruleset)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+                                     searched_at, formed_at, open_until, pool_id, why, ruleset, partition)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
     )
     .bind(formed.id)
     .bind(&formed.queue)
@@ -212,6 +220,7 @@ async fn insert_match(tx: &mut DbConnection, formed: &FormedMatch) -> Result<(),
     .bind(formed.pool_id)
     .bind(why)
     .bind(&proposal.ruleset)
+    .bind(partition)
     .execute(&mut *tx)
     .await?;
     for seat in &formed.seats {
@@ -320,6 +329,20 @@ fn ticket(row: &DbRow) -> Result<TicketRecord, StoreError> {
         changed_at: Timestamp(row.try_get("changed_at")?),
         is_sent: row.try_get("told")?,
     })
+}
+
+/// The tickets in these rows.
+pub(super) fn from_rows(rows: &[DbRow]) -> Result<Vec<TicketRecord>, StoreError> {
+    rows.iter().map(ticket).collect()
+}
+
+/// The matches in these rows, with the seats in those.
+pub(super) fn matches_from_rows(
+    matches: &[DbRow],
+    seats: &[DbRow],
+) -> Result<Vec<FormedMatch>, StoreError> {
+    let matches = matches.iter().map(formed).collect::<Result<Vec<_>, _>>()?;
+    seated(matches, seats)
 }
 
 /// A match without its seats.

@@ -87,9 +87,7 @@ impl Leases for SqliteStore {
     ) -> Result<Taken, StoreError> {
         let locked = self.locks.take(&self.path, name);
         let Some(locked) = locked.map_err(sqlx::Error::Io)? else {
-            let query = sqlx::query_as("SELECT holder, epoch FROM leases WHERE name = $1");
-            let row: Option<(String, i64)> = query.bind(name).fetch_optional(&self.readers).await?;
-            let (holder, epoch) = row.unwrap_or_default();
+            let (holder, epoch) = self.lease_holder(name).await?.unwrap_or_default();
             return Ok(Taken::No { holder, epoch });
         };
         let mut tx = self.begin().await?;
@@ -106,6 +104,11 @@ impl Leases for SqliteStore {
             lasts: None,
             _lock: Some(locked),
         }))
+    }
+
+    async fn lease_holder(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
+        let query = sqlx::query_as("SELECT holder, epoch FROM leases WHERE name = $1");
+        Ok(query.bind(name).fetch_optional(&self.readers).await?)
     }
 
     async fn renew_lease(&self, _: &Lease) -> Result<bool, StoreError> {

@@ -8,9 +8,13 @@ pub(in crate::store) struct Table {
     pub key: &'static [&'static str],
 }
 
-/// Tables with one row, which every new database already contains.
-pub(super) const FROM_THE_BEGINNING: [&str; 3] =
-    ["player_changes", "handle_key", "behaviour_changes"];
+/// Tables with rows that every new database already contains.
+pub(super) const FROM_THE_BEGINNING: [&str; 4] = [
+    "player_changes",
+    "handle_key",
+    "behaviour_changes",
+    "partitions",
+];
 
 /// The columns in which the database numbers new rows. It never uses a number again, even if its row is gone.
 pub(super) const NUMBERED: [(&str, &str); 4] = [
@@ -26,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 45] = [
+pub(super) const TABLES: [Table; 46] = [
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
     table("match_teams", &["match_id", "team"]),
@@ -62,6 +66,7 @@ pub(super) const TABLES: [Table; 45] = [
     table("predictions", &["match_id"]),
     table("behaviour", &["player", "reporter", "day"]),
     table("behaviour_changes", &["changes"]),
+    table("partitions", &["name"]),
     table("tickets", &["number"]),
     table("formed_matches", &["match_id"]),
     table("formed_seats", &["match_id", "seat"]),

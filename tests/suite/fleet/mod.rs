@@ -1,6 +1,7 @@
 //! Several daemons on one PostgreSQL database: one runs the queues, and players of all of them are matched.
 
 mod chaos;
+mod partitions;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -49,19 +50,23 @@ struct Fleet {
 impl Fleet {
     /// This many daemons; `None`, with the reason on standard error, where PostgreSQL is not installed.
     async fn start(count: usize) -> Option<Self> {
+        Self::start_with(count, LEAGUE).await
+    }
+
+    async fn start_with(count: usize, toml: &'static str) -> Option<Self> {
         let database = Postgres::shared()?;
         let mut fleet = Self {
             database,
             daemons: Vec::new(),
         };
         for _ in 0..count {
-            fleet.add().await;
+            fleet.add(toml).await;
         }
         Some(fleet)
     }
 
-    async fn add(&mut self) {
-        let config = common::config(LEAGUE);
+    async fn add(&mut self, toml: &str) {
+        let config = common::config(toml);
         let store = self.database.database("league").await;
         let service = Arc::new(Service::open(store, config.service()).unwrap());
         let folder = TempDir::new().unwrap();

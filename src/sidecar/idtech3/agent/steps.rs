@@ -63,6 +63,7 @@ impl IdTech3Agent {
             slots: 1,
             modes: settings.mode_names(),
             maps: settings.maps.iter().cloned().collect(),
+            partition: None,
         };
         self.link
             .send_checked(Request::Host(offer), Refusable::Instance, acts);

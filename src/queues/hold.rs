@@ -1,0 +1,103 @@
+//! Runs a partition whenever this daemon holds its lease.
+
+use std::time::Duration;
+
+use tokio::{sync::mpsc, time::sleep};
+
+use super::{
+    QueuesError,
+    call::Call,
+    connections::Connections,
+    fleet::Remote,
+    hosting::Hosting,
+    parts::Part,
+    standby::stand_by,
+    task::{End, Task},
+    wait_clock::WaitClock,
+};
+use crate::{
+    leases::HeldLease,
+    store::{StoreError, ticket_base},
+    tickets::{Life, TicketRecord},
+};
+
+/// The delay before a database that failed is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Runs until the queues are stopped: whenever this daemon holds the lease of the partition.
+pub(super) async fn run(part: Part, mut calls: mpsc::Receiver<Call>) {
+    let shared = &part.shared;
+    let mut connections = Connections::default();
+    let clock = WaitClock::new(shared);
+    while let Some(held) = stand_by(&part, &mut calls, &mut connections).await {
+        let has_queues = !shared.names_of(&part.name).is_empty();
+        if has_queues {
+            shared.parts.taken();
+        }
+        let end = hold(&part, &clock, &held, &mut calls, &mut connections).await;
+        if has_queues && end != End::Left {
+            shared.parts.lost();
+        }
+        connections.remote = Remote::default();
+        let own = shared.names_of(&part.name);
+        shared.metrics.look_away(&part.name, &own);
+        if let Err(error) = held.give_back().await {
+            tracing::debug!(%error, "the lease of the queues ends by itself");
+        }
+    }
+}
+
+/// Runs until the queues are stopped, or the lease is lost or left to another daemon. After a write that failed,
+/// begins again with what is on disk.
+async fn hold(
+    part: &Part,
+    clock: &WaitClock,
+    held: &HeldLease,
+    calls: &mut mpsc::Receiver<Call>,
+    connections: &mut Connections,
+) -> End {
+    let shared = &part.shared;
+    loop {
+        match load(part, clock).await {
+            Ok((life, hosting, slot)) => {
+                let mut task = Task::new(part, slot, clock, held, (life, hosting));
+                match task.run(calls, connections).await {
+                    Ok(end) => return end,
+                    Err(error) if error.is_lease_lost() => return End::Lost,
+                    Err(error) => tracing::error!(%error, "tickets cannot be written"),
+                }
+            }
+            Err(error) => tracing::error!(%error, "tickets cannot be read"),
+        }
+        if !held.is_held() {
+            return End::Lost;
+        }
+        shared.metrics.failed();
+        while let Ok(call) = calls.try_recv() {
+            call.answer.send(Err(QueuesError::NotWritten));
+        }
+        let stopped = shared.stop.run_until_cancelled(sleep(RETRY)).await;
+        if stopped.is_none() {
+            return End::Stopped;
+        }
+    }
+}
+
+/// Reads the partition, whose slot is the number.
+async fn load(part: &Part, clock: &WaitClock) -> Result<(Life, Hosting, i64), StoreError> {
+    let (shared, partition) = (&part.shared, &part.name);
+    let slot = shared.store.slot(partition).await?;
+    let (tickets, matches) = shared.store.tickets_of(slot).await?;
+    let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
+    shared.learning.behaviour().refresh().await?;
+    let now = clock.now(shared);
+    let mut life = Life::restore(shared.terms(partition), tickets, matches, now, fits);
+    life.number_above(ticket_base(slot));
+    let hosting = Hosting::load(shared, &*shared.store, slot, &mut life, now).await?;
+    let queues = shared.names_of(partition).len();
+    if queues > 0 {
+        let tickets = life.waiting();
+        tracing::info!(queues, partition, tickets, "the queues are open");
+    }
+    Ok((life, hosting, slot))
+}
