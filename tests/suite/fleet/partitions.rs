@@ -127,7 +127,8 @@ async fn two_daemons_run_a_partition_each() {
 /// What holds for the partitions of one daemon, too, on SQLite.
 #[tokio::test]
 async fn partitions_are_as_one_to_a_client() {
-    let daemon = serve(&Sqlite::new(), REGIONS).await;
+    let files = Sqlite::new();
+    let daemon = serve(&files, REGIONS).await;
     let mut lobby = daemon.named("lobby").await;
     lobby.tell("LISTEN\n").await;
     queued(&mut lobby, "eu", "t1", "ann").await;
