@@ -1,10 +1,12 @@
-//! The time and the size of each statistics page, with 100,000 matches and 20,000 players.
+//! What a history of 100,000 matches and 20,000 players costs: to learn from it, to start with it, to record one
+//! more match, and the time and the size of each statistics page.
 //!
-//! `cargo bench --bench web`. The matches are drawn at random: eight of the players, two teams, 400 maps and
-//! three rulesets; some players play a hundred times as often as others. They are written to a new database and
-//! learned from, which takes a few minutes; with `EVENKEEL_BENCH_WEB=FOLDER`, the database stays in that folder
-//! for the next time. Then one visitor asks for one page after the other over loopback: first alone, then while
-//! a client of the same daemon asks for weights as fast as it gets answers.
+//! `cargo bench --bench web`; `EVENKEEL_BENCH_MATCHES` and `EVENKEEL_BENCH_PLAYERS` are other numbers. The matches
+//! are drawn at random: eight of the players, two teams, 400 maps and three rulesets, in three years; some players
+//! play a hundred times as often as others. They are written to a new database and learned from, which takes a few
+//! minutes; with `EVENKEEL_BENCH_WEB=FOLDER`, the database stays in that folder for the next time. Then one visitor
+//! asks for one page after the other over loopback: first alone, then while a client of the same daemon asks for
+//! weights as fast as it gets answers.
 
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
@@ -12,9 +14,9 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -36,10 +38,12 @@ use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Runtime};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-const MATCHES: u32 = 100_000;
-const PLAYERS: u32 = 20_000;
+static MATCHES: LazyLock<u32> = LazyLock::new(|| number("EVENKEEL_BENCH_MATCHES", 100_000));
+static PLAYERS: LazyLock<u32> = LazyLock::new(|| number("EVENKEEL_BENCH_PLAYERS", 20_000));
+/// The time in which all matches are played, in milliseconds.
+const SPAN: i64 = 90_000_000_000;
 const REQUESTS: usize = 500;
-const FURTHER: usize = 5;
+const FURTHER: usize = 21;
 const MINUTES: i64 = 10;
 
 fn main() {
@@ -55,24 +59,7 @@ fn main() {
     );
     let config = Config::load(&toml, []).unwrap();
     let runtime = Runtime::new().unwrap();
-    let began = Instant::now();
-    let service = runtime.block_on(async {
-        let service = Arc::new(daemon::open_service(&config, true).await.unwrap());
-        if service.store().extent().await.unwrap().0 == 0 {
-            fill(&service).await;
-        }
-        service.learning().refresh().await.unwrap();
-        service
-    });
-    let size = std::fs::metadata(&database).unwrap().len() / 1_000_000;
-    println!(
-        "{MATCHES} matches of {PLAYERS} players: {size} MB, written and learned in {:.0?}",
-        began.elapsed()
-    );
-    let learned = runtime.block_on(learn_more(&service));
-    println!(
-        "a further match is recorded, learned and written in {learned:.0?} (median of {FURTHER})"
-    );
+    let service = runtime.block_on(history(&config, &database));
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
@@ -146,10 +133,66 @@ fn ask_for_ever(address: SocketAddr, answers: &AtomicU64) {
     }
 }
 
+/// A number from the environment.
+fn number(variable: &str, default: u32) -> u32 {
+    std::env::var(variable).map_or(default, |text| text.parse().unwrap())
+}
+
+/// Writes and learns what is missing, starts anew with it, and records further matches.
+async fn history(config: &Config, database: &Path) -> Arc<Service> {
+    let service = daemon::open_service(config, true).await.unwrap();
+    let began = Instant::now();
+    if service.store().extent().await.unwrap().0 == 0 {
+        fill(&service).await;
+        println!(
+            "{} matches are written in {:.1?}",
+            *MATCHES,
+            began.elapsed()
+        );
+        let began = Instant::now();
+        let rebuilt = service.learning().rebuild(|_| ()).await.unwrap();
+        let weights = rebuilt.weights;
+        println!(
+            "{weights} weights are derived from them in {:.1?}",
+            began.elapsed()
+        );
+    }
+    service.learning().refresh().await.unwrap();
+    service.learning().save_checkpoint().await.unwrap();
+    service.close().await;
+    drop(service);
+    let size = std::fs::metadata(database).unwrap().len() / 1_000_000;
+    println!("{} matches of {} players: {size} MB", *MATCHES, *PLAYERS);
+    let began = Instant::now();
+    let service = Arc::new(daemon::open_service(config, true).await.unwrap());
+    service.learning().resume().await.unwrap();
+    let served = began.elapsed();
+    service.learning().refresh().await.unwrap();
+    let current = began.elapsed();
+    println!("start: weights are served after {served:.1?}, and up to date after {current:.1?}");
+    learn_more(&service).await;
+    if let Some(memory) = memory() {
+        println!("memory: {memory}");
+    }
+    service
+}
+
+/// The memory that is used now and was used at most, where Linux tells.
+fn memory() -> Option<String> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let of = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name))?;
+        let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kilobytes / 1_000)
+    };
+    let (now, most) = (of("VmRSS:")?, of("VmHWM:")?);
+    Some(format!("{now} MB, at most {most} MB"))
+}
+
 /// Writes the matches.
 async fn fill(service: &Service) {
     let mut random = ChaCha8Rng::seed_from_u64(1);
-    for chunk in 0..MATCHES / 1_000 {
+    for chunk in 0..*MATCHES / 1_000 {
         let numbers = chunk * 1_000..(chunk + 1) * 1_000;
         let records = numbers.map(|number| {
             let record = game(&mut random, number);
@@ -161,33 +204,42 @@ async fn fill(service: &Service) {
     }
 }
 
-/// Records matches one by one, and learns from each: the median time of one.
-async fn learn_more(service: &Service) -> Duration {
+/// Records matches one by one, and learns from each; prints the medians.
+async fn learn_more(service: &Service) {
     let mut random = ChaCha8Rng::seed_from_u64(3);
-    let mut times = Vec::new();
+    let (mut recorded, mut learned) = (Vec::new(), Vec::new());
     for _ in 0..FURTHER {
         let (matches, _) = service.store().extent().await.unwrap();
         let record = game(&mut random, u32::try_from(matches).unwrap());
         let began = Instant::now();
         service.store().record(&record).await.unwrap();
+        recorded.push(began.elapsed());
         service.learning().refresh().await.unwrap();
-        times.push(began.elapsed());
+        learned.push(began.elapsed());
     }
-    times.sort();
-    times[FURTHER / 2]
+    // The first one writes all weights, because nothing is known of the table yet.
+    let first = learned[0];
+    recorded.sort();
+    learned.sort();
+    println!(
+        "a further match is recorded in {:.1?}, and learned and written in {:.1?} (medians of {FURTHER}); the \
+         first one since the start in {first:.1?}",
+        recorded[FURTHER / 2],
+        learned[FURTHER / 2]
+    );
 }
 
 fn identity(player: u32) -> String {
     format!("{player:032x}")
 }
 
-/// A match of ten minutes, a quarter of an hour after the one before.
+/// A match of ten minutes. With 100,000 matches, it begins a quarter of an hour after the one before.
 fn game(random: &mut ChaCha8Rng, number: u32) -> MatchRecord {
-    let start = Timestamp(1_600_000_000_000 + i64::from(number) * 900_000);
+    let start = Timestamp(1_600_000_000_000 + i64::from(number) * (SPAN / i64::from(*MATCHES)));
     let mut players = std::collections::BTreeSet::new();
     while players.len() < 8 {
         let share: f64 = random.random();
-        players.insert((share.powi(4) * f64::from(PLAYERS)) as u32);
+        players.insert((share.powi(4) * f64::from(*PLAYERS)) as u32);
     }
     let mut order: Vec<u32> = players.into_iter().collect();
     let drawn: Vec<u32> = (0..8)
@@ -249,20 +301,21 @@ fn measure(address: SocketAddr) {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     let rulesets = ["xgame.xctfgame", "xgame.xteamgame", "xgame.xdoubledom"];
     println!("| page | p50 | p99 | largest |\n| --- | ---: | ---: | ---: |");
-    type Path<'a> = (&'static str, &'a dyn Fn(&mut ChaCha8Rng) -> String);
+    type Asked<'a> = (&'static str, &'a dyn Fn(&mut ChaCha8Rng) -> String);
     let ruleset = |random: &mut ChaCha8Rng| rulesets[random.random_range(0..3)];
     let frequent = |random: &mut ChaCha8Rng| {
         let share: f64 = random.random();
-        identity((share.powi(4) * f64::from(PLAYERS)) as u32)
+        identity((share.powi(4) * f64::from(*PLAYERS)) as u32)
     };
-    let pages: [Path<'_>; 14] = [
+    let pages: [Asked<'_>; 14] = [
         ("`/`", &|_| "/".to_owned()),
         ("`/rulesets/NAME`, a random page", &|random| {
-            let page = random.random_range(1..400);
+            let page = random.random_range(1..*PLAYERS / 50);
             format!("/rulesets/{}?page={page}", ruleset(random))
         }),
-        ("`/rulesets/NAME`, the last page", &|random| {
-            format!("/rulesets/{}?page=360", ruleset(random))
+        ("`/rulesets/NAME`, a late page", &|random| {
+            let page = *PLAYERS * 9 / 500;
+            format!("/rulesets/{}?page={page}", ruleset(random))
         }),
         ("`/rulesets/NAME`, a search", &|random| {
             let part = random.random_range(0..1_000);
@@ -272,7 +325,7 @@ fn measure(address: SocketAddr) {
             format!("/rulesets/{}?q=nobody", ruleset(random))
         }),
         ("`/players/ID`, any player", &|random| {
-            format!("/players/{}", identity(random.random_range(0..PLAYERS)))
+            format!("/players/{}", identity(random.random_range(0..*PLAYERS)))
         }),
         ("`/players/ID`, one with 2,000 matches", &|_| {
             format!("/players/{}", identity(17))
@@ -281,7 +334,7 @@ fn measure(address: SocketAddr) {
             format!("/players/{}", frequent(random))
         }),
         ("`/matches/N`", &|random| {
-            format!("/matches/{}", random.random_range(1..=MATCHES))
+            format!("/matches/{}", random.random_range(1..=*MATCHES))
         }),
         ("`/balance`", &|random| {
             format!("/balance?ruleset={}&date=2022-01-01", ruleset(random))

@@ -1,5 +1,7 @@
 //! Derives weights from the stored matches.
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Span;
@@ -225,7 +227,7 @@ impl Learning {
         let derived = DerivedRows {
             from,
             rulings: std::mem::take(&mut learned.pending),
-            weights: learned.knowledge.rows(),
+            weights: Arc::new(learned.knowledge.rows()),
             divisions: self.division_rows(),
             seasons: self.settings.history.seasons.clone(),
         };

@@ -1,5 +1,7 @@
 //! Data derived from the matches: rulings, weights, and a checkpoint of the learned state.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{Lease, StoreError};
@@ -94,8 +96,8 @@ pub struct DerivedRows {
     pub from: DerivedFrom,
     /// Rulings on all matches, or only on those that the tables do not contain yet.
     pub rulings: Vec<RulingRow>,
-    /// The weights of all players under all rulesets.
-    pub weights: Vec<WeightRow>,
+    /// The weights of all players under all rulesets, ordered by ruleset and then by player.
+    pub weights: Arc<Vec<WeightRow>>,
     /// The divisions, the lowest first.
     pub divisions: Vec<DivisionRow>,
     /// The instants at which seasons begin, in any order.
@@ -140,7 +142,8 @@ pub trait Derived: Send + Sync {
     /// those on disk. Otherwise each of them replaces the one on the same match, and the others stay;
     /// ids are in no order, because a match of a queue has its id before it is played. Under other
     /// settings, or if the tables were made from all matches and the new rows were not, returns `false` and
-    /// changes nothing.
+    /// changes nothing. Of the weights, only those are written that differ from the last call of this process,
+    /// unless another process has written since.
     ///
     /// # Errors
     /// Fails if the database does, or if the lease is lost.

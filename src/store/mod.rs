@@ -33,6 +33,7 @@ pub mod sqlite;
 mod tickets;
 mod transfer;
 mod webhooks;
+mod written;
 
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 

@@ -77,6 +77,7 @@ mod store;
 mod store_postgres;
 mod store_story;
 mod store_tickets;
+mod store_weights;
 mod suspects;
 mod tickets;
 mod tls;

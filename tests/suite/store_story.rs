@@ -1,6 +1,8 @@
 //! What every database must do, shown through the traits of the store alone: a backend that joins has
 //! one line at the end of this file.
 
+use std::sync::Arc;
+
 use evenkeel::{
     domain::{
         Fingerprint,
@@ -375,7 +377,7 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
             settings: "one".into(),
         },
         rulings: vec![ruling(ids[0], None), ruling(ids[1], Some("too-short"))],
-        weights: vec![weight("ann", 60.5), weight("bob", 70.25)],
+        weights: Arc::new(vec![weight("ann", 60.5), weight("bob", 70.25)]),
         divisions: ["Low", "High"].map(division).to_vec(),
         seasons: vec![Timestamp(86_400_000), Timestamp(1_000)],
     };

@@ -24,12 +24,13 @@ mod write;
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use sqlx::{
     PgConnection, PgPool, Postgres as Db,
     postgres::{PgConnectOptions, PgPoolOptions, PgRow as DbRow},
 };
 
-use super::{Changes, Post, Store, StoreError, StoreMetrics};
+use super::{Changes, Post, Store, StoreError, StoreMetrics, written::WrittenWeights};
 use connection::{Acquired, DbConnection, DbPool};
 use migrations::MIGRATIONS;
 pub use settings::PoolSettings;
@@ -70,6 +71,8 @@ pub struct PgStore {
     /// How long a lock is waited for.
     patience: Duration,
     metrics: Arc<StoreMetrics>,
+    /// The weights that this process wrote last.
+    weights: Arc<Mutex<Option<WrittenWeights>>>,
 }
 
 impl PgStore {
@@ -108,6 +111,7 @@ impl PgStore {
             listeners: listeners.connect_lazy_with(read_only),
             patience,
             metrics: Arc::default(),
+            weights: Arc::default(),
         })
     }
 

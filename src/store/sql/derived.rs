@@ -9,12 +9,13 @@ use super::{
     int, leases, optional_int,
     parts::rows,
     persons::{self, Persons},
+    weights,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp, plain_name},
+    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
     store::{
         Derived, DerivedFrom, DerivedRows, DivisionRow, Lease, Performance, RulingRow, StoreError,
-        WeightRow,
+        WeightRow, written::WrittenWeights,
     },
 };
 
@@ -91,8 +92,10 @@ impl Derived for DbStore {
         let persons = persons::of(&mut tx, &new).await?;
         insert_rulings(&mut tx, &new, &persons).await?;
         balances::refresh(&mut tx, &new, all).await?;
-        sqlx::query("DELETE FROM weights").execute(&mut *tx).await?;
-        insert_weights(&mut tx, &derived.weights).await?;
+        let before = stored_from(&mut tx).await?;
+        let known = self.weights.lock().take();
+        let known = known.filter(|known| !all && before.as_ref() == Some(&known.from));
+        let places = weights::write(&mut tx, known.as_ref(), &derived.weights).await?;
         replace_divisions(&mut tx, &derived.divisions).await?;
         replace_seasons(&mut tx, &derived.seasons).await?;
         sqlx::query(
@@ -106,6 +109,11 @@ impl Derived for DbStore {
         .execute(&mut *tx)
         .await?;
         self.commit(tx).await?;
+        *self.weights.lock() = Some(WrittenWeights {
+            from: derived.from.clone(),
+            rows: derived.weights.clone(),
+            places,
+        });
         Ok(true)
     }
 
@@ -153,9 +161,7 @@ async fn may_replace(
     if let Some(lease) = lease {
         leases::check(tx, lease).await?;
     }
-    let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
-    let before = before.fetch_optional(&mut *tx).await?;
-    let before = before.as_ref().map(from_row).transpose()?;
+    let before = stored_from(tx).await?;
     let Some(before) = before.filter(|before| before.settings == from.settings) else {
         return Ok(all);
     };
@@ -163,6 +169,13 @@ async fn may_replace(
     let now: (i64, i64) = query.fetch_one(tx).await?;
     let is_complete = |from: &DerivedFrom| (from.matches, from.last_match) == now;
     Ok(is_complete(from) || !is_complete(&before))
+}
+
+/// The input that the derived tables were made from, as this transaction sees it.
+async fn stored_from(tx: &mut DbConnection) -> Result<Option<DerivedFrom>, StoreError> {
+    let query = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+    let row = query.fetch_optional(tx).await?;
+    row.as_ref().map(from_row).transpose()
 }
 
 async fn delete_rulings(tx: &mut DbConnection) -> Result<(), StoreError> {
@@ -220,53 +233,6 @@ async fn insert_rulings<'a>(
         },
     )
     .await
-}
-
-async fn insert_weights(tx: &mut DbConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
-    let columns = "INSERT INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1, commander, place, plain)";
-    let places = places(rows);
-    let rows: Vec<_> = rows.iter().zip(places).collect();
-    insert(tx, columns, "", &rows, |mut row, (w, place)| {
-        row.push_bind(w.ruleset.clone())
-            .push_bind(w.key.kind.as_str());
-        row.push_bind(w.key.id.clone()).push_bind(w.name.clone());
-        row.push_bind(w.weight).push_bind(w.deviation);
-        row.push_bind(i64::from(w.games)).push_bind(w.last_seen.0);
-        row.push_bind(w.rank.map(|rank| i64::from(rank.division)))
-            .push_bind(w.rank.map(|rank| rank.progress));
-        let sides = w.roles.sides;
-        row.push_bind(sides.map(|[zero, _]| zero))
-            .push_bind(sides.map(|[_, one]| one))
-            .push_bind(w.roles.commander);
-        row.push_bind(place.map(i64::from));
-        let public = persons::public_name(&w.key, w.name.clone());
-        row.push_bind(plain_name(&public).to_lowercase());
-    })
-    .await
-}
-
-/// The place of each weight among those of its ruleset and kind, from 1; `None` for players who were
-/// forgotten.
-fn places(rows: &[WeightRow]) -> Vec<Option<u32>> {
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.retain(|&at| !persons::is_forgotten(&rows[at].key, &rows[at].name));
-    order.sort_by(|&a, &b| {
-        let (a, b) = (&rows[a], &rows[b]);
-        let groups = (&a.ruleset, a.key.kind).cmp(&(&b.ruleset, b.key.kind));
-        let weights = || b.weight.total_cmp(&a.weight);
-        groups
-            .then_with(weights)
-            .then_with(|| a.key.id.cmp(&b.key.id))
-    });
-    let mut places = vec![None; rows.len()];
-    for group in order.chunk_by(|&a, &b| {
-        (&rows[a].ruleset, rows[a].key.kind) == (&rows[b].ruleset, rows[b].key.kind)
-    }) {
-        for (place, &at) in (1..).zip(group) {
-            places[at] = Some(place);
-        }
-    }
-    places
 }
 
 async fn replace_divisions(

@@ -37,6 +37,7 @@ mod tickets;
 mod transfer;
 mod values;
 mod webhooks;
+mod weights;
 
 use super::{
     Db, DbConnection, DbPool, DbRow, DbStore, DbWrite, content, leases, post, sequences, snapshot,

@@ -27,6 +27,7 @@ use std::{
 
 use async_trait::async_trait;
 use file_id::{FileId, get_file_id};
+use parking_lot::Mutex;
 use sqlx::{
     Connection, Sqlite as Db, SqliteConnection as DbConnection, SqlitePool as DbPool, Transaction,
     migrate::MigrateError,
@@ -40,7 +41,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{Changes, Store, StoreError, StoreMetrics};
+use super::{Changes, Store, StoreError, StoreMetrics, written::WrittenWeights};
 pub use care::SqliteFile;
 use migrations::MIGRATIONS;
 use write::WriteTransaction;
@@ -73,6 +74,8 @@ pub struct SqliteStore {
     /// Counts the commits of this process.
     commits: watch::Sender<u64>,
     metrics: Arc<StoreMetrics>,
+    /// The weights that this process wrote last.
+    weights: Arc<Mutex<Option<WrittenWeights>>>,
 }
 
 impl SqliteStore {
@@ -139,6 +142,7 @@ impl SqliteStore {
             file: get_file_id(path).ok(),
             commits: watch::Sender::new(0),
             metrics: Arc::default(),
+            weights: Arc::default(),
         })
     }
 
