@@ -172,7 +172,7 @@ async fn a_writer_that_slept_longer_than_its_lease_writes_nothing() {
     let rows = DerivedRows {
         from,
         rulings: Vec::new(),
-        weights: Vec::new(),
+        weights: Vec::new().into(),
         divisions: Vec::new(),
         seasons: Vec::new(),
     };
