@@ -112,9 +112,9 @@ async fn same_tables(
     let mut draw = Draw(seed);
     let mut rows = BTreeMap::new();
     let [one, whole, elsewhere] = stores;
-    for number in 0..40 {
+    for number in 1..=40 {
         // At first all are new; later, some differ, and some are new.
-        let count = [400, 9, 1, 40, 0, 8, 300][if number == 0 { 0 } else { draw.below(7) }];
+        let count = [400, 9, 1, 40, 0, 8, 300][if number == 1 { 0 } else { draw.below(7) }];
         for _ in 0..count {
             let player = draw.below(900);
             let row = row(&mut draw, player);
@@ -127,7 +127,7 @@ async fn same_tables(
         let derived = derived(number, &rows);
         // Now and then another process writes.
         let writer = if draw.below(6) == 0 { &elsewhere } else { &one };
-        let replaced = writer.replace_derived(&derived, number == 0, None);
+        let replaced = writer.replace_derived(&derived, number == 1, None);
         assert!(replaced.await.unwrap());
         let replaced = whole.replace_derived(&derived, true, None);
         assert!(replaced.await.unwrap());
