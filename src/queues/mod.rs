@@ -12,7 +12,7 @@
 //!
 //! One daemon of a database runs the queues of a partition: the one that holds its lease
 //! ([`leases`](crate::leases)). Each write checks the lease in its transaction. The others wait until the lease is
-//! free; on PostgreSQL, their clients and instances are served all the same, by letters to the holder ([`fleet`]).
+//! free; on PostgreSQL, their clients and instances are served all the same, by letters to the holder (`fleet`).
 //!
 //! Waits count by a clock that never goes back: the time of day at the start, plus the time that has
 //! passed since. Setting the machine's clock while the daemon runs changes no wait.
