@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, Subcommand};
 
 use super::{CliError, load_config};
-use crate::config::DEFAULT;
+use crate::{config::DEFAULT, daemon};
 
 /// Print the documented defaults, or check a configuration file
 #[derive(Debug, Args)]
@@ -33,7 +33,9 @@ pub(super) fn run(args: &ConfigArgs) -> Result<(), CliError> {
     match &args.command {
         ConfigCommand::Default => out.write_all(DEFAULT.as_bytes())?,
         ConfigCommand::Check { file } => {
-            load_config(Some(file))?.check_access()?;
+            let config = load_config(Some(file))?;
+            config.check_access()?;
+            daemon::check_certificate(&config)?;
             writeln!(out, "{}: valid", file.display())?;
         }
     }

@@ -104,7 +104,15 @@ impl Config {
     /// Checks that encrypted connections have a certificate and a key.
     fn tls_fault(&self) -> Option<Fault> {
         let tls = &self.server.tls;
-        tls.listen?;
+        let listen = tls.listen?;
+        if listen == self.server.listen && listen.port() != 0 {
+            return Some(Fault {
+                keys: ["server.tls.listen", "server.listen"]
+                    .map(str::to_owned)
+                    .to_vec(),
+                why: "must be another address than server.listen".to_owned(),
+            });
+        }
         let files = [("certificate", &tls.certificate), ("key", &tls.key)];
         let (key, _) = files
             .into_iter()

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::File,
+    fs::{self, File},
     io::{self, Read},
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -99,10 +99,16 @@ impl ClientSection {
 
 /// The first line of a file, without white space at its ends.
 fn first_line(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file")); // a pipe might never end
+    }
     let mut bytes = Vec::new();
     File::open(path)?
         .take(TOKEN_FILE_BYTES)
         .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == TOKEN_FILE_BYTES && !bytes.contains(&b'\n') {
+        return Err(io::Error::other("its first line is too long"));
+    }
     let line = bytes
         .split(|byte| *byte == b'\n')
         .next()

@@ -121,6 +121,24 @@ fn faults_name_their_line() {
     );
     assert!(fault("[balance]\npower = nan").starts_with("line 2: balance.power must be"));
     assert!(fault("[server]\nlisten = 'here'").starts_with("line 2: server.listen: "));
+    for path in ["/readyz", "/metrics", "/a/../b", "/."] {
+        let fault = fault(&format!("[web]\nbase_path = '{path}'"));
+        assert!(
+            fault.contains("web.base_path must not be a path that operators ask for"),
+            "{fault}"
+        );
+    }
+    let both = "listen = '127.0.0.1:7997'\n";
+    let both = format!("[server]\n{both}[server.tls]\n{both}certificate = 'c'\nkey = 'k'");
+    let why = "line 4: server.tls.listen must be another address than server.listen";
+    assert!(fault(&both).starts_with(why), "{}", fault(&both));
+}
+
+#[test]
+fn a_network_of_ipv4_may_be_written_as_ipv6() {
+    let text = "[[clients]]\nname = 'a'\nnetworks = ['::ffff:127.0.0.0/104']\nrights = ['ask']";
+    let networks = load(text).unwrap().clients[0].networks.clone();
+    assert_eq!(networks, ["127.0.0.0/8".parse().unwrap()]);
 }
 
 #[test]

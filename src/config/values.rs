@@ -8,7 +8,7 @@ use std::{
     str::FromStr,
 };
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Deserializer, de::Error};
 use tracing_subscriber::EnvFilter;
 
@@ -251,12 +251,26 @@ pub(super) fn optional_address<'de, D: Deserializer<'de>>(
     text.parse().map(Some).map_err(|_| D::Error::custom(why))
 }
 
+/// An IPv4 network that is written as a part of IPv6, as the IPv4 network: addresses are compared as IPv4.
+fn as_v4(network: IpNet) -> IpNet {
+    let IpNet::V6(v6) = network else {
+        return network;
+    };
+    let prefix = v6.prefix_len().checked_sub(96);
+    let address = v6.addr().to_ipv4_mapped();
+    let v4 = address
+        .zip(prefix)
+        .and_then(|(address, prefix)| Ipv4Net::new(address, prefix).ok());
+    v4.map_or(network, IpNet::V4)
+}
+
 /// Deserialises networks, such as `10.0.0.0/8`, or single addresses.
 pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>, D::Error> {
     let texts = Vec::<String>::deserialize(from)?;
     let network = |text: &String| {
         let single = || text.parse::<IpAddr>().ok().map(IpNet::from);
-        text.parse().ok().or_else(single).ok_or_else(|| {
+        let network = text.parse().ok().or_else(single);
+        network.map(as_v4).ok_or_else(|| {
             D::Error::custom(format_args!(
                 "must be networks such as \"10.0.0.0/8\", or addresses, not \"{text}\""
             ))

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
+    fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
     time::Duration,
@@ -76,6 +76,9 @@ impl FileWatch {
 
 fn contents(path: &Path) -> Option<[u8; 32]> {
     let read = || -> io::Result<Vec<u8>> {
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into()); // a pipe might never end
+        }
         let mut bytes = Vec::new();
         File::open(path)?.take(MOST).read_to_end(&mut bytes)?;
         Ok(bytes)

@@ -222,10 +222,18 @@ pub async fn run(
 
 /// Writes the backlog. What is still in it at the deadline is lost, except for games in the journal.
 async fn write_backlog(service: &Service, deadline: Instant) {
-    match timeout_at(deadline, service.sessions().drain()).await {
+    let sessions = service.sessions();
+    match timeout_at(deadline, sessions.drain()).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::error!(%error, "abandoned games are not recorded"),
         Err(_) => tracing::error!("abandoned games are not recorded: the database is too slow"),
+    }
+    let matches = sessions.levels().waiting_matches;
+    if matches > 0 {
+        tracing::error!(
+            matches,
+            "matches are not on disk; those that are not in the journal either are lost"
+        );
     }
 }
 
@@ -357,6 +365,18 @@ async fn bind(config: &Config) -> Result<Listeners, DaemonError> {
         tls,
         runtimes: Vec::new(),
     })
+}
+
+/// Reads the certificate and the key for encrypted connections, if these are configured.
+///
+/// # Errors
+/// Fails if a daemon could not start with them.
+pub fn check_certificate(config: &Config) -> Result<(), DaemonError> {
+    let section = &config.server.tls;
+    if section.listen.is_some() {
+        TlsIdentity::load(&section.certificate, &section.key)?;
+    }
+    Ok(())
 }
 
 /// Opens the journal of running games, and parks the games in it. If it cannot be opened, the

@@ -127,6 +127,8 @@ fn is_hidden(c: char) -> bool {
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{1d173}'..='\u{1d17a}' | '\u{fffe}' | '\u{ffff}'
+            | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}'
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' | '\u{300}'..='\u{34e}' | '\u{350}'..='\u{36f}')
 }
 
@@ -158,7 +160,13 @@ mod tests {
     #[test]
     fn what_cannot_be_seen_is_left_out() {
         assert_eq!(plain_name("a\u{202e}b\u{0}\u{301}\u{301}c\n"), "abc");
-        for name in ["", " ", "^1^2", "\u{200b}\u{3164}"] {
+        for name in [
+            "",
+            " ",
+            "^1^2",
+            "\u{200b}\u{3164}",
+            "\u{2800}\u{17b4}\u{ffff}\u{20d0}",
+        ] {
             assert_eq!(plain_name(name), NAMELESS, "{name:?}");
         }
         assert_eq!(plain_name(&"é".repeat(99)).chars().count(), SHOWN + 1);

@@ -17,6 +17,9 @@ pub enum StoreError {
     /// The file cannot be opened or created, or the server refuses the user or has no such database.
     #[error("the database cannot be opened or created")]
     CannotOpen(#[source] sqlx::Error),
+    /// The file of the database was removed or replaced while it was open.
+    #[error("the database file was removed or replaced; restart the daemon")]
+    Removed,
     /// There is no room left on the disk.
     #[error("the disk is full")]
     Full(#[source] sqlx::Error),

@@ -97,8 +97,11 @@ impl Watched {
         if self.service.learning().is_starting() {
             return Err(NotReady::Starting);
         }
-        match timeout(PATIENCE, self.service.store().derived_from()).await {
-            Ok(Ok(_)) => Ok(()),
+        let store = self.service.store();
+        match timeout(PATIENCE, store.derived_from()).await {
+            Ok(Ok(_)) if store.is_in_place() => Ok(()),
+            // The log has an error about it already.
+            Ok(Ok(_)) => Err(NotReady::Database),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "not ready");
                 Err(NotReady::Database)

@@ -16,6 +16,9 @@ pub enum PageNumbers {
     Division,
 }
 
+/// The paths that are answered beside the base path.
+const FOR_OPERATORS: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/status.json"];
+
 /// How the pages look, and what they show.
 #[derive(Clone, Debug, Deserialize)]
 pub struct WebSettings {
@@ -77,10 +80,16 @@ fn base_path<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let begins = text.is_empty() || text.starts_with('/');
-    match begins && !text.ends_with('/') && !text.contains("//") && text.chars().all(fits) {
-        true => Ok(text),
-        false => Err(D::Error::custom(
+    if !(begins && !text.ends_with('/') && !text.contains("//") && text.chars().all(fits)) {
+        return Err(D::Error::custom(
             "must be empty, or begin with / and not end with it, and contain only letters, digits, -, _, . and /",
+        ));
+    }
+    let is_step = |part: &str| part == "." || part == "..";
+    match FOR_OPERATORS.contains(&text.as_str()) || text.split('/').any(is_step) {
+        false => Ok(text),
+        true => Err(D::Error::custom(
+            "must not be a path that operators ask for, such as /metrics, and not contain . or .. as a part",
         )),
     }
 }

@@ -74,6 +74,36 @@ fn a_database_that_is_taken_away_is_noticed() {
     assert!(noticed);
 }
 
+/// Nobody would find a match that is written to a file that is gone, so END says that it is kept.
+#[test]
+fn no_match_is_written_to_a_database_that_was_taken_away() {
+    let folder = TempDir::new().unwrap();
+    let mut daemon = Process::start(folder.path());
+    assert_eq!(daemon.ask("PING\n"), "PONG\n");
+    fs::remove_file(folder.path().join("evenkeel.db")).unwrap();
+    let game = "GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=1\nSTART\nSCORE 0\nEND\n";
+    assert_eq!(daemon.ask(game), "ERROR internal kept\n");
+    daemon.stop();
+    for rest in ["evenkeel.db-wal", "evenkeel.db-shm"] {
+        let _ = fs::remove_file(folder.path().join(rest));
+    }
+    // The match is in the journal, and the next start records it.
+    let daemon = Process::start(folder.path());
+    let began = Instant::now();
+    loop {
+        let mut export = evenkeel(folder.path());
+        let output = export.args(["export", "all.jsonl"]).output().unwrap();
+        let text = fs::read_to_string(folder.path().join("all.jsonl")).unwrap_or_default();
+        if text.contains("\"ctf\"") {
+            break;
+        }
+        let _ = fs::remove_file(folder.path().join("all.jsonl"));
+        assert!(began.elapsed() < HANG, "{output:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(daemon);
+}
+
 #[test]
 fn sigterm_drains_within_five_seconds() {
     for signal in ["-TERM", "-INT"] {

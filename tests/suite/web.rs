@@ -1,6 +1,6 @@
 //! The statistics pages of a real daemon, over HTTP.
 
-use std::{net::TcpListener, process::Stdio};
+use std::{net::TcpListener, path::Path, process::Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -161,6 +161,29 @@ fn a_player_is_found_by_handle_and_by_identity_and_can_leave() {
         let game = pages.get(&format!("/matches/{}", home["matches"][0]["id"]));
         assert_eq!(game.body.contains("Green"), shown, "{command}");
         assert_eq!(game.body.contains("a player"), !shown, "{command}");
+    }
+}
+
+/// A wish to be hidden counts for all identities of a player, whichever comes first.
+#[test]
+fn a_hidden_player_stays_hidden_when_identities_are_merged() {
+    let player = |folder: &Path, words: &[&str]| {
+        let output = evenkeel(folder).arg("player").args(words).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    };
+    let (one, other) = (identity(2), identity(3));
+    let (merge, hide) = (["merge", &one, &other], ["hide", &one]);
+    for order in [[&merge[..], &hide[..]], [&hide[..], &merge[..]]] {
+        let (pages, folder) = both_seasons(&[]);
+        for words in order {
+            player(folder.path(), words);
+        }
+        let found = |id: &String| pages.get(&format!("/players/{id}")).status;
+        assert_eq!((found(&one), found(&other)), (404, 404), "{order:?}");
+        let board = json(&pages, "/rulesets/%3Ci%3Ectf%3C%2Fi%3E%26a.json");
+        assert_eq!(board["rows"].as_array().unwrap().len(), 6, "{order:?}");
+        player(folder.path(), &["unhide", &one]);
+        assert_eq!(found(&other), 200, "{order:?}");
     }
 }
 

@@ -57,6 +57,10 @@ impl Players for DbStore {
             "UPDATE merged_players SET into_player = $3 WHERE kind = $1 AND into_player = $2",
             "INSERT INTO merged_players (kind, player, into_player) VALUES ($1, $2, $3)
              ON CONFLICT (kind, player) DO UPDATE SET into_player = excluded.into_player",
+            // Who wished to be hidden stays so.
+            "INSERT INTO hidden_players (kind, player)
+             SELECT kind, CAST($3 AS TEXT) FROM hidden_players WHERE kind = $1 AND player = $2
+             ON CONFLICT DO NOTHING",
         ];
         for statement in statements {
             let query = sqlx::query(statement).bind(player.kind.as_str());

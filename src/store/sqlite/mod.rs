@@ -148,6 +148,9 @@ impl SqliteStore {
 
     /// Begins a write, which waits for the writers of other processes.
     async fn begin(&self) -> Result<WriteTransaction, StoreError> {
+        if !self.is_in_place() {
+            return Err(StoreError::Removed); // nobody would find what is written
+        }
         WriteTransaction::begin(&self.writer, &self.metrics).await
     }
 

@@ -127,15 +127,25 @@ impl Pages for DbStore {
 
     async fn set_hidden(&self, player: &PlayerKey, hidden: bool) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let query = match hidden {
-            true => sqlx::query(
-                "INSERT INTO hidden_players (kind, player) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-            ),
-            false => sqlx::query("DELETE FROM hidden_players WHERE kind = $1 AND player = $2"),
-        };
-        let query = query.bind(player.kind.as_str()).bind(&player.id);
-        let done = query.execute(&mut *tx).await?;
+        let kind = player.kind.as_str();
+        let merged = "SELECT into_player FROM merged_players WHERE kind = $1 AND player = $2";
+        let merged = sqlx::query_scalar(merged).bind(kind).bind(&player.id);
+        let merged: Option<String> = merged.fetch_optional(&mut *tx).await?;
+        let mut done = 0;
+        for id in [Some(&player.id), merged.as_ref()].into_iter().flatten() {
+            let query = match hidden {
+                true => sqlx::query(
+                    "INSERT INTO hidden_players (kind, player) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                ),
+                false => sqlx::query(
+                    "DELETE FROM hidden_players WHERE kind = $1 AND (player = $2 OR player IN
+                         (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2))",
+                ),
+            };
+            let query = query.bind(kind).bind(id);
+            done += query.execute(&mut *tx).await?.rows_affected();
+        }
         self.commit(tx).await?;
-        Ok(done.rows_affected() > 0)
+        Ok(done > 0)
     }
 }
