@@ -21,12 +21,12 @@ use sqlx::{Connection, Executor, PgConnection};
 
 use super::authority::Pair;
 
-/// Makes a server in a new folder, and prints the folder once the server answers. When its standard input is
-/// closed, because the test has ended in whatever way, it removes the server.
+/// Makes a server in a new folder of `$2`, with `fsync` as `$3` has it, and prints the folder once the server
+/// answers. When its standard input is closed, because the test has ended in whatever way, it removes the server.
 const SCRIPT: &str = r#"
 set -e
 export LC_ALL=C.UTF-8
-dir=$(mktemp -d /tmp/evenkeel-pg-XXXXXX)
+dir=$(mktemp -d "$2/evenkeel-pg-XXXXXX")
 trap exit HUP INT TERM
 trap '"$1/pg_ctl" -D "$dir/data" -m immediate -s stop || true; rm -rf "$dir"' EXIT
 "$1/initdb" -D "$dir/data" -U evenkeel -A trust -E UTF8 --no-sync >"$dir/log" 2>&1 || { cat "$dir/log" >&2; exit 1; }
@@ -35,11 +35,22 @@ listen_addresses = ''
 unix_socket_directories = '$dir'
 max_connections = 600
 shared_buffers = 32MB
-fsync = off
+fsync = $3
 END
 "$1/pg_ctl" -D "$dir/data" -l "$dir/log" -w -s start >&2
 echo "$dir"
 cat >/dev/null
+"#;
+
+/// Runs the command that follows `$1`, with a new disk of `$1` MiB and `off` as its last arguments. Needs root.
+const WITH_DISK: &str = r#"
+set -e
+disk=$(mktemp -d /tmp/evenkeel-disk-XXXXXX)
+trap exit HUP INT TERM
+trap 'umount -l "$disk" 2>/dev/null || true; rmdir "$disk"' EXIT
+mount -t tmpfs -o "size=$1m,mode=1777" evenkeel "$disk"
+shift
+"$@" "$disk" off
 "#;
 
 /// A server of its own folder, which only this user can enter.
@@ -60,24 +71,71 @@ impl Server {
 
     /// Starts a server; `None`, with the reason on standard error, if there are no programs for that.
     pub fn start() -> Option<Self> {
+        Self::start_with("off")
+    }
+
+    /// Starts a server that is as durable as any: what it has committed survives a power cut.
+    pub fn start_durable() -> Option<Self> {
+        Self::start_with("on")
+    }
+
+    fn start_with(fsync: &str) -> Option<Self> {
         let Some(binaries) = binaries() else {
             skipped("there is no PostgreSQL 15 or newer; Debian's package `postgresql` has it");
             return None;
         };
         let mut command = as_ordinary_user("sh")?;
-        command.args(["-c", SCRIPT, "sh"]).arg(&binaries);
+        command
+            .args(["-c", SCRIPT, "sh"])
+            .arg(&binaries)
+            .args(["/tmp", fsync]);
+        let server = Self::keep(command, binaries);
+        assert!(server.is_some(), "PostgreSQL has not started");
+        server
+    }
+
+    /// Starts a server whose data is on a disk of its own of so many MiB; `None`, with the reason on standard
+    /// error, if this process may not mount one.
+    pub fn start_on_disk(mib: u32) -> Option<Self> {
+        let binaries = binaries()?;
+        let inner = as_ordinary_user("sh")?;
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", WITH_DISK, "sh"])
+            .arg(mib.to_string())
+            .arg(inner.get_program())
+            .args(inner.get_args())
+            .args(["-c", SCRIPT, "sh"])
+            .arg(&binaries);
+        let server = Self::keep(command, binaries);
+        if server.is_none() {
+            skipped("the disk of the database is not filled up: this process may not mount one");
+        }
+        server
+    }
+
+    /// Runs the command that keeps a server; `None` if it ends before the server answers.
+    fn keep(mut command: Command, binaries: PathBuf) -> Option<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut keeper = command.current_dir("/").spawn().unwrap();
         let mut line = String::new();
         let mut stdout = BufReader::new(keeper.stdout.take().unwrap());
         stdout.read_line(&mut line).unwrap();
-        assert!(line.ends_with('\n'), "PostgreSQL has not started");
+        if !line.ends_with('\n') {
+            keeper.wait().unwrap();
+            return None;
+        }
         Some(Self {
             folder: line.trim_end().into(),
             binaries,
             keeper,
             names: AtomicU32::new(0),
         })
+    }
+
+    /// The folder with all that the server has.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// A name that no other test gets.
@@ -165,17 +223,33 @@ impl Server {
         }
     }
 
+    /// Copies a database, which may be in use, to a new one.
+    pub async fn copy(&self, database: &str, copy: &str) {
+        self.create(copy).await;
+        let folder = self.folder.display();
+        let bin = self.binaries.display();
+        let pipe = format!(
+            "set -e; '{bin}/pg_dump' -h '{folder}' -U evenkeel {database} > '{folder}/dump.sql'; \
+             '{bin}/psql' -q -v ON_ERROR_STOP=1 -h '{folder}' -U evenkeel {copy} -f '{folder}/dump.sql' >/dev/null; \
+             rm '{folder}/dump.sql'"
+        );
+        let mut command = as_ordinary_user("sh").unwrap();
+        command.args(["-c", &pipe]).current_dir("/");
+        assert!(command.status().unwrap().success(), "copying {database}");
+    }
+
     /// Stops the server at once, as if its machine had lost power, or starts it again.
     pub fn control(&self, words: &[&str]) {
         assert!(self.try_control(words), "pg_ctl {words:?}");
     }
 
-    fn try_control(&self, words: &[&str]) -> bool {
+    /// Does so, and returns whether it succeeded.
+    pub fn try_control(&self, words: &[&str]) -> bool {
         let mut command = as_ordinary_user(self.binaries.join("pg_ctl")).unwrap();
         command.arg("-D").arg(self.folder.join("data"));
         command.arg("-l").arg(self.folder.join("log"));
         command.args(["-s", "-w"]).args(words).current_dir("/");
-        command.status().unwrap().success()
+        command.stderr(Stdio::null()).status().unwrap().success()
     }
 }
 
