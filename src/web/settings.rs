@@ -80,7 +80,7 @@ fn base_path<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let begins = text.is_empty() || text.starts_with('/');
-    if !(begins && !text.ends_with('/') && !text.contains("//") && text.chars().all(fits)) {
+    if !begins || text.ends_with('/') || text.contains("//") || !text.chars().all(fits) {
         return Err(D::Error::custom(
             "must be empty, or begin with / and not end with it, and contain only letters, digits, -, _, . and /",
         ));
