@@ -61,7 +61,7 @@ async fn table_of_postgres(mut database: PgConnection) -> Vec<Line> {
 /// A row with numbers that are drawn anew. Some players were forgotten, and many have equal weights.
 fn row(draw: &mut Draw, player: usize) -> WeightRow {
     let kind = [Kind::Human, Kind::Human, Kind::Bot][player % 3];
-    let forgotten = player % 11 == 0;
+    let forgotten = player.is_multiple_of(11);
     let id = match forgotten {
         true => format!("forgotten-{player}"),
         false => format!("player '{player}'"),

@@ -96,7 +96,8 @@ async fn two_daemons_run_a_partition_each() {
             let words: Vec<&str> = head.split(' ').collect();
             assert_eq!(words[1], "MATCHED", "{head}");
             found.insert((words[2].to_owned(), words[3].to_owned()));
-            (lobby.line().await, lobby.line().await);
+            lobby.line().await;
+            lobby.line().await;
         }
         let of = |ticket: &str| {
             found
@@ -169,7 +170,8 @@ async fn partitions_are_as_one_to_a_client() {
     assert_eq!(head, format!("* SESSION {id} arena - - 2"));
     assert_eq!(matched(&mut lobby, "t3").await, id);
     assert_eq!(matched(&mut lobby, "t4").await, id);
-    (server.line().await, server.line().await);
+    server.line().await;
+    server.line().await;
     server.tell(&format!("READY {id}\nSTART\nSCORE 0\n")).await;
     let end = server.ask("END\n").await;
     assert!(end.starts_with(&format!("END {id} ")), "{end}");
