@@ -56,16 +56,17 @@ const REST: &str = "
     INSERT INTO pools VALUES (7, 'duel', '{}', '1', 2, '0.2', 3, '1-2',
         replace(hex(zeroblob(300000)), '00', 'ä'), NULL), (8, '', '', '', 0, '', 0, '', '', '');
     INSERT INTO formed_matches VALUES
-        (7, 'duel', 1, 'm', NULL, 0.1, 0.7, '1', 1, 2, 3, 7, '[\"a\"]', 'r', NULL),
-        (8, 'duel', 1, NULL, 'map', -1.5, NULL, '1', 1, 2, NULL, NULL, '[]', '', 1);
+        (7, 'duel', 1, 'm', NULL, 0.1, 0.7, '1', 1, 2, 3, 7, '[\"a\"]', 'r', NULL, 1),
+        (8, 'duel', 1, NULL, 'map', -1.5, NULL, '1', 1, 2, NULL, NULL, '[]', '', 1, 0);
     INSERT INTO formed_seats VALUES (7, 0, 0, 1, 'ann', 1, 0), (7, 1, 1, 2, 'bob', 0, 1);
     INSERT INTO queue_hours VALUES ('duel', 495000, 1, 2, 3, 4, 5, 6, 0.1), ('', -1, 0, 0, 0, 0, 0, 0, 0);
     INSERT INTO hosted_matches VALUES
-        (7, 'duel', 'playing', 1, 2, 'one', 'host:1', -5, 1, '', '{}', NULL, 3, '{}', '{}', '[]', '[]'),
-        (8, 'duel', 'failed', 1, 2, NULL, NULL, NULL, 0, 'none', '', 9, NULL, '', '', NULL, '[\"ann\"]');
+        (7, 'duel', 'playing', 1, 2, 'one', 'host:1', -5, 1, '', '{}', NULL, 3, '{}', '{}', '[]', '[]', 1),
+        (8, 'duel', 'failed', 1, 2, NULL, NULL, NULL, 0, 'none', '', 9, NULL, '', '', NULL, '[\"ann\"]', 0);
     INSERT INTO owed_closes VALUES ('one', 7, ''), ('one', 8, 'why');
-    INSERT INTO instances VALUES ('one', 'host:1', 'eu', 2, '[]', '[]', 0.25, 1, NULL, 5, 1),
-        ('', '', NULL, 0, '', '', 0, 0, 0, 0, 0);
+    INSERT INTO instances VALUES ('one', 'host:1', 'eu', 2, '[]', '[]', 0.25, 1, NULL, 5, 1, 1),
+        ('', '', NULL, 0, '', '', 0, 0, 0, 0, 0, 0);
+    INSERT INTO partitions VALUES ('eu', 1), ('', -5);
     INSERT INTO webhook_events VALUES (20, 'evt_a', 'hosted', 7, 5, 'host:1'), (30, 'evt_b', 'formed', 8, 6, NULL);
     INSERT INTO webhooks VALUES ('site', 'formed hosted recorded', 20, 3, 4, 5, 6, 'refused'),
         ('', '', 0, 0, 0, 0, NULL, NULL);

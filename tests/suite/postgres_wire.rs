@@ -210,8 +210,9 @@ async fn a_daemon_that_is_killed_while_its_database_is_away_loses_nothing() {
     .await;
     // The lease of the queues ends some seconds after the daemon that was killed.
     until(async || {
-        let epoch =
-            sqlx::query_scalar::<_, i64>("SELECT max(epoch) FROM leases WHERE name = 'queues'");
+        let epoch = sqlx::query_scalar::<_, i64>(
+            "SELECT max(epoch) FROM leases WHERE name = 'queues/main'",
+        );
         epoch.fetch_one(&mut connection).await.unwrap() == 2
     })
     .await;
