@@ -46,8 +46,12 @@ impl DbPool {
     /// At most `size` connections, which are made when they are needed. A caller waits for one for at most
     /// `wait`, and for each part of an answer for at most `patience`.
     pub fn new(options: PgConnectOptions, size: u32, wait: Duration, patience: Duration) -> Self {
+        // A pool with a limit on idle time or lifetime has a task that may never end: it counts idle connections,
+        // and the count wraps while one is taken that is just being given back.
         let pool = PgPoolOptions::new()
             .max_connections(size)
+            .idle_timeout(None)
+            .max_lifetime(None)
             .acquire_timeout(wait);
         // Otherwise a connection that returns to the pool during a statement could wait for the server for ever,
         // and the pool would have one connection less.

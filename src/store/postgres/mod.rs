@@ -98,6 +98,8 @@ impl PgStore {
             |options, size, wait| DbPool::new(options, size, wait, settings.statement + LATENCY);
         let listeners = PgPoolOptions::new()
             .max_connections(LISTENERS)
+            .idle_timeout(None)
+            .max_lifetime(None)
             .acquire_timeout(connect);
         Ok(Self {
             writer: pool(options.clone(), 1, connect),
@@ -168,6 +170,8 @@ async fn migrate(url: &PostgresUrl, create: bool, connect: Duration) -> Result<(
     let fail = |error| StoreError::new(url, error);
     let pool = PgPoolOptions::new()
         .max_connections(1)
+        .idle_timeout(None)
+        .max_lifetime(None)
         .acquire_timeout(connect);
     let pool = pool.connect_with(options(url, MIGRATION_PATIENCE));
     let pool = pool.await.map_err(fail)?;

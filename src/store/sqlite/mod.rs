@@ -118,7 +118,12 @@ impl SqliteStore {
             .journal_mode(SqliteJournalMode::Wal)
             // Sync at each commit, so that a match whose END was answered survives a power cut.
             .synchronous(SqliteSynchronous::Full);
-        let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
+        // A pool with one of these time limits has a task that may never end: it counts idle connections, and the
+        // count wraps while one is taken that is just being given back.
+        let pool = |connections| {
+            let pool = SqlitePoolOptions::new().max_connections(connections);
+            pool.idle_timeout(None).max_lifetime(None)
+        };
         let writer = pool(1).connect_with(options.clone()).await.map_err(fail)?;
         migrate(path, &writer).await?;
         if create {
