@@ -69,7 +69,7 @@ async fn every_line_of_a_session_has_its_number_and_its_server() {
     // What is learned from the match, and the decisions, cannot be written: other tasks log that.
     east.tell("START\nSCORE 0\n").await;
     east.ask("PLACE b\n").await;
-    sql(&database, "DROP TABLE decisions; DROP TABLE weights").await;
+    sql(&database, "DROP TABLE decisions; DROP TABLE rulings").await;
     assert!(east.ask("END\n").await.starts_with("END 1 "));
     let ended = daemon.wait_for("game ended");
     let decisions = daemon.wait_for("decisions of a game are not on disk");
