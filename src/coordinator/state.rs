@@ -96,15 +96,6 @@ impl Coordinator {
         self.now < heard.plus_millis(millis(self.settings.heartbeat_seconds))
     }
 
-    /// The match of this instance whose game has this number.
-    pub fn match_of_game(&self, instance: &str, game: i64) -> Option<MatchId> {
-        let mut live = self.live.iter().filter_map(|id| self.matches.get(id));
-        let found = live.find(|hosted| {
-            hosted.game == Some(game) && hosted.instance.as_deref() == Some(instance)
-        });
-        found.map(|hosted| hosted.id)
-    }
-
     /// The passes of a match's players, if its instance was asked to host it and they are valid.
     pub fn passes(&self, id: MatchId) -> Option<&BTreeMap<String, String>> {
         let hosted = self.matches.get(&id)?;

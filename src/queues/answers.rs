@@ -165,9 +165,6 @@ impl Task<'_> {
                 let was_coming = coordinator.send_away(&name, id, &player);
                 return Ok(Answer::WasComing(was_coming));
             }
-            HostAsk::OfGame(name, game) => {
-                return Ok(Answer::Match(coordinator.match_of_game(&name, game)));
-            }
             HostAsk::Plan(name, id) => {
                 let plan = self.hosting.plan(self.shared, &self.life, &name, id)?;
                 return Ok(Answer::Plan(Box::new(plan)));

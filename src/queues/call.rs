@@ -82,7 +82,6 @@ pub(super) enum Answer {
     Ticket(Box<TicketView>),
     Reasons(Vec<String>),
     Plan(Box<HostPlan>),
-    Match(Option<MatchId>),
     Seats(u32),
     /// Whether a player was on the way to a match.
     WasComing(bool),

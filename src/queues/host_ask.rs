@@ -17,8 +17,6 @@ pub(super) enum HostAsk {
     Refuse(String, MatchId),
     /// What the instance needs to open the game of a match.
     Plan(String, MatchId),
-    /// The match whose game has this number.
-    OfGame(String, i64),
     Ready {
         name: String,
         id: MatchId,

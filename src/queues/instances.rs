@@ -57,20 +57,21 @@ impl Queues {
         }
     }
 
-    /// The match of an instance whose game has this number.
+    /// The match of an instance whose game has this number, as it is on disk: the daemon that runs the queue
+    /// may be away.
     ///
     /// # Errors
-    /// Fails if the queues do not run.
+    /// Fails if the database does.
     pub async fn match_of_game(
         &self,
         name: &str,
         game: i64,
     ) -> Result<Option<MatchId>, QueuesError> {
-        let ask = HostAsk::OfGame(name.to_owned(), game);
-        match self.of_instance(ask).await? {
-            Answer::Match(id) => Ok(id),
-            _ => Err(QueuesError::Stopped),
-        }
+        let found = self.shared.store.hosted_by(name, game).await;
+        found.map_err(|error| {
+            tracing::error!(%error, "the match of a game cannot be read");
+            QueuesError::NotRead
+        })
     }
 
     /// An instance is ready to host a match, at its own address or another one. The players are called.
@@ -118,7 +119,8 @@ impl Queues {
         self.of_instance(ask).await.map(drop)
     }
 
-    /// Play has begun in a match. When this returns, the match's new state is on disk.
+    /// Play begins in a match, which no other instance gets from now on. When this returns, the match's new
+    /// state is on disk.
     ///
     /// # Errors
     /// Fails for the reasons of [`Coordinator::began`](crate::coordinator::Coordinator::began).
@@ -130,7 +132,8 @@ impl Queues {
     /// A match has ended, and is recorded.
     ///
     /// # Errors
-    /// Fails if this cannot be written. The next start then finds the recorded match, and ends it.
+    /// Fails if this cannot be written. The daemon that runs the queue finds the recorded match later, and ends
+    /// it.
     pub async fn ended(&self, id: MatchId) -> Result<(), QueuesError> {
         self.of_instance(HostAsk::Ended(id)).await.map(drop)
     }

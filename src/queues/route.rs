@@ -23,8 +23,6 @@ enum Place {
     Match(MatchId),
     /// It is that of the client's ticket with this id, or else of the match.
     Either(String, String),
-    /// It is that of the hosted match whose game has this number.
-    Game(i64),
 }
 
 impl Place {
@@ -44,7 +42,6 @@ impl Place {
             Ask::Host(ask) => match ask {
                 HostAsk::Join(offer, _) => named(offer.partition.as_deref()),
                 HostAsk::Load(_, _, partition) => named(partition.as_deref()),
-                HostAsk::OfGame(_, game) => Self::Game(*game),
                 HostAsk::Refuse(_, id)
                 | HostAsk::Plan(_, id)
                 | HostAsk::Began(_, id)
@@ -115,7 +112,6 @@ impl Queues {
         match place {
             Place::Named(name) => Ok(Some(name)),
             Place::Match(id) => store.partition_of_match(id).await,
-            Place::Game(game) => store.partition_of_game(game).await,
             Place::Ticket(owner, id, other) => {
                 let found = store.partition_of_ticket(&owner, &id).await?;
                 Ok(found.or(other))
@@ -135,7 +131,6 @@ impl Queues {
 fn nowhere(ask: &Ask) -> Outcome {
     Err(match ask {
         Ask::Answer { .. } => TicketRefused::NoCheck.into(),
-        Ask::Host(HostAsk::OfGame(..)) => return Ok(Answer::Match(None)),
         Ask::Host(HostAsk::Ended(_) | HostAsk::GaveUp(_)) => return Ok(Answer::Done),
         Ask::Host(HostAsk::Join(offer, _)) => {
             let partition = offer.partition.clone();

@@ -54,7 +54,7 @@ pub(super) struct Task<'a> {
     watched: Option<Instant>,
     /// When the reports about behaviour were last looked at.
     reported: Option<Instant>,
-    /// When the database was last asked which instances drain.
+    /// When the database was last asked which instances drain, and which matches in play are recorded.
     polled: Option<Instant>,
     /// When the metrics last took over who waits.
     looked: Option<Instant>,
@@ -214,6 +214,7 @@ impl<'a> Task<'a> {
         let has_instances = coordinator.instances().next().is_some();
         if has_instances && self.polled.is_none_or(|at| at.elapsed() >= LAZY) {
             self.polled = Some(Instant::now());
+            self.watch_results().await;
             match self.shared.store.draining().await {
                 Ok(names) => {
                     if self.hosting.coordinator.drain(&names) {
@@ -222,6 +223,21 @@ impl<'a> Task<'a> {
                 }
                 Err(error) => tracing::debug!(%error, "cannot read which instances drain"),
             }
+        }
+    }
+
+    /// Ends the matches whose results another daemon has recorded without reporting it.
+    async fn watch_results(&mut self) {
+        if self.shared.office.is_none() {
+            return;
+        }
+        match self.shared.store.recorded(self.slot).await {
+            Ok(ended) => {
+                for id in ended {
+                    self.hosting.coordinator.ended(id);
+                }
+            }
+            Err(error) => tracing::debug!(%error, "cannot read which matches are recorded"),
         }
     }
 

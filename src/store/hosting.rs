@@ -20,7 +20,7 @@ pub struct HostingRows {
     pub matches: Vec<coordinator::Hosted>,
     /// The matches for which instances must be sent CLOSE when they come back, and why.
     pub owed: Vec<(String, MatchId, coordinator::Why)>,
-    /// The hosted matches whose results are on disk.
+    /// The hosted matches in play whose results are on disk.
     pub recorded: BTreeSet<MatchId>,
 }
 
@@ -108,6 +108,18 @@ pub trait Hosting: Send + Sync {
     /// # Errors
     /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
     async fn hosting(&self, partition: i64) -> Result<HostingRows, StoreError>;
+
+    /// The match that an instance hosts as the game with this number.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn hosted_by(&self, instance: &str, game: i64) -> Result<Option<MatchId>, StoreError>;
+
+    /// The hosted matches in play of the partition with this slot whose results are on disk.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn recorded(&self, partition: i64) -> Result<BTreeSet<MatchId>, StoreError>;
 
     /// Applies changes of tickets and of hosted matches in order, adds the no-shows that they have made,
     /// discards the letters that were handled, and sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.

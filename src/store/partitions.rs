@@ -55,10 +55,4 @@ pub trait Partitions: Send + Sync {
     /// # Errors
     /// Fails if the database does.
     async fn partition_of_match(&self, id: MatchId) -> Result<Option<String>, StoreError>;
-
-    /// The partition of the hosted match whose game has this number.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn partition_of_game(&self, game: i64) -> Result<Option<String>, StoreError>;
 }

@@ -4,6 +4,7 @@ use std::{fs, io::Write, path::Path};
 
 use crate::common::{
     Client, Daemon,
+    backends::{execute, rows},
     process::{self, Process},
     until,
 };
@@ -53,6 +54,16 @@ async fn lines(client: &mut Client, count: usize) -> Vec<String> {
         lines.push(client.line().await);
     }
     lines
+}
+
+/// Reads the next reply. The queues were read from disk again, so that the lines of SESSION may come before it.
+async fn reply(client: &mut Client) -> String {
+    loop {
+        let line = client.line().await;
+        if !line.starts_with("* ") {
+            return line;
+        }
+    }
 }
 
 /// Reads a SESSION of two players, and returns its match and its passes.
@@ -185,6 +196,53 @@ async fn the_players_pass_is_theirs_and_the_result_has_the_id_of_the_match() {
     assert!(queued.starts_with("QUEUED t4 "), "{queued}");
     let (next, _) = session(&mut server).await;
     assert_ne!(next, id);
+}
+
+/// A START that cannot be noted is refused: otherwise another instance may be asked to play the match, too.
+#[tokio::test]
+async fn a_match_begins_once_this_is_on_disk() {
+    let config = DUELS.replace("return_seconds = 0", "return_seconds = 60");
+    let daemon = Daemon::start(Box::leak(config.into_boxed_str())).await;
+    let mut server = instance(&daemon, "one", 1).await;
+    let mut lobby = duel(&daemon).await;
+    let (id, _) = session(&mut server).await;
+    server.tell(&format!("READY {id}\n")).await;
+    called(&mut lobby, &id).await;
+    let database = daemon.folder.path().join("test.db");
+    execute(
+        &database,
+        "CREATE TRIGGER broken BEFORE INSERT ON hosted_matches WHEN NEW.state = 'playing'
+         BEGIN SELECT RAISE(ABORT, 'the disk is broken'); END",
+        "CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql
+             AS 'BEGIN RAISE ''the disk is broken''; END';
+         CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON hosted_matches FOR EACH ROW
+             WHEN (NEW.state = 'playing') EXECUTE FUNCTION broken()",
+    )
+    .await;
+    let refused = server.ask("START\n").await;
+    assert_eq!(refused, "ERROR internal the change could not be written");
+    let too_early = server.ask("END\n").await;
+    assert!(too_early.starts_with("ERROR not-allowed "), "{too_early}");
+    execute(
+        &database,
+        "DROP TRIGGER broken",
+        "DROP TRIGGER broken ON hosted_matches",
+    )
+    .await;
+    until(async || {
+        server.send("START\nPING\n").await;
+        let reply = reply(&mut server).await;
+        let begun = reply == "PONG";
+        while !begun && server.line().await != "PONG" {}
+        begun
+    })
+    .await;
+    let states: Vec<(String,)> = rows(&database, "SELECT state FROM hosted_matches").await;
+    assert_eq!(states, [("playing".to_owned(),)]);
+    server.send("SCORE 0\nEND\n").await;
+    let end = reply(&mut server).await;
+    assert!(end.starts_with(&format!("END {id} ")), "{end}");
+    assert_eq!(lobby.ask("TICKET t1\n").await, format!("MATCHED {id} t1"));
 }
 
 #[tokio::test]

@@ -53,7 +53,6 @@ fn a_match_goes_through_all_states() {
     let address = coordinator.hosted(1).unwrap().address.clone();
     assert_eq!(address.as_deref(), Some("m:27961"));
     coordinator.opened("a", 1, 77).unwrap();
-    assert_eq!(coordinator.match_of_game("a", 77), Some(1));
     coordinator.began("a", 1).unwrap();
     assert_eq!(coordinator.take_acts(), [Act::Begun(1)]);
     assert_eq!(coordinator.refused("a", 1), Err(HostRefused::NotYours));

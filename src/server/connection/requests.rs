@@ -163,11 +163,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let new_game = matches!(request, Request::Game(_));
         let step = Step::of(&request);
         let hosted = match &step {
-            Some(step) => self.host.current(step, &mut self.session).await,
+            Some(step) => self.host.current(step, &mut self.session).await?,
             None => None,
         };
-        if step == Some(Step::Start) && hosted.is_none() {
-            self.host.check_start(&self.session)?;
+        match (&step, hosted) {
+            (Some(Step::Start), Some(id)) => self.host.begin(id, &self.session).await?,
+            (Some(Step::Start), None) => self.host.check_start(&self.session)?,
+            _ => {}
         }
         let span = debug_span!("command", verb = request.verb().as_str());
         let answer = dispatch::answer(&mut self.session, request)

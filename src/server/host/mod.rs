@@ -2,6 +2,7 @@
 
 mod news;
 mod seats;
+mod steps;
 
 use std::sync::{
     Arc,
@@ -12,11 +13,13 @@ use super::queue::refusal;
 use crate::{
     coordinator::Offer,
     domain::MatchId,
-    protocol::{Code, HostRequest, Refusal, Reply, Request},
+    protocol::{Code, HostRequest, Refusal, Reply},
     queues::{HostPlan, Queues},
     session::{Mailbox, Session, SessionError},
 };
 use news::{Expected, hosted_game};
+
+pub(super) use steps::Step;
 
 /// A connection as an instance.
 #[derive(Debug)]
@@ -40,28 +43,6 @@ pub(super) struct HostClient {
     roster: Option<Vec<(String, Option<u8>)>>,
     /// The players who are on their way to the match in play.
     expected: Expected,
-}
-
-/// A step of a game that concerns the match that it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Start,
-    End,
-    Game,
-    Join(String),
-}
-
-impl Step {
-    /// The step that a request is, if it is one.
-    pub fn of(request: &Request) -> Option<Self> {
-        Some(match request {
-            Request::Start => Self::Start,
-            Request::End(_) => Self::End,
-            Request::Game(_) => Self::Game,
-            Request::Join(join) => Self::Join(join.id.text().to_owned()),
-            _ => return None,
-        })
-    }
 }
 
 impl HostClient {
@@ -240,47 +221,6 @@ impl HostClient {
     async fn match_of(&self, server: &str, game: i64) -> Result<Option<MatchId>, Refusal> {
         let found = self.queues.match_of_game(server, game).await;
         found.map_err(refusal)
-    }
-
-    /// The match that this session's game is, before a step of it.
-    pub async fn current(&self, step: &Step, session: &mut Session) -> Option<MatchId> {
-        let server = self.server.as_deref()?;
-        if !self.queues.has_hosts() {
-            return None;
-        }
-        if let Step::Join(_) = step {
-            // Frequent in games of any kind: only what is known counts.
-            let same = self.game.is_some() && self.game == session.game_number();
-            return self.found.filter(|_| same);
-        }
-        let game = match step {
-            Step::Game => session.game_number(),
-            _ => session.resumed_game_number(),
-        }?;
-        self.queues.match_of_game(server, game).await.ok()?
-    }
-
-    /// Refuses START of a match that this instance does not host any more.
-    pub fn check_start(&self, session: &Session) -> Result<(), Refusal> {
-        let same = self.game.is_some() && self.game == session.game_number();
-        match self.found.filter(|_| same) {
-            Some(_) => Err(refusal(crate::coordinator::HostRefused::NotYours.into())),
-            None => Ok(()),
-        }
-    }
-
-    /// Reports a step that a match's game has made.
-    pub async fn report(&self, step: Step, id: MatchId) {
-        let Some(server) = &self.server else { return };
-        let done = match step {
-            Step::Start => self.queues.began(server, id).await,
-            Step::End => self.queues.ended(id).await,
-            Step::Game => self.queues.gave_up(id).await,
-            Step::Join(player) => self.queues.arrived(server, id, &player).await,
-        };
-        if let Err(error) = done {
-            tracing::warn!(match_id = id, %error, "a step of a hosted match is not noted");
-        }
     }
 }
 

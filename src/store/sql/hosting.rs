@@ -15,6 +15,10 @@ use crate::{
     store::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, QueueWrite, StoreError},
 };
 
+/// The hosted matches in play of a partition whose results are on disk.
+const RECORDED: &str = "SELECT h.match_id FROM hosted_matches h JOIN matches m ON m.id = h.match_id
+                        WHERE h.partition = $1 AND h.state = 'playing'";
+
 #[async_trait]
 impl Hosting for DbStore {
     async fn hosting(&self, partition: i64) -> Result<HostingRows, StoreError> {
@@ -32,17 +36,29 @@ impl Hosting for DbStore {
         );
         let rows = query.bind(partition).fetch_all(&mut *tx).await?;
         let owed = rows.iter().map(owed).collect::<Result<_, _>>()?;
-        let query = sqlx::query_scalar(
-            "SELECT h.match_id FROM hosted_matches h JOIN matches m ON m.id = h.match_id
-             WHERE h.partition = $1",
-        );
-        let recorded: Vec<MatchId> = query.bind(partition).fetch_all(&mut *tx).await?;
+        let recorded = sqlx::query_scalar(RECORDED).bind(partition);
+        let recorded: Vec<MatchId> = recorded.fetch_all(&mut *tx).await?;
         Ok(HostingRows {
             offers,
             matches,
             owed,
             recorded: recorded.into_iter().collect(),
         })
+    }
+
+    async fn hosted_by(&self, instance: &str, game: i64) -> Result<Option<MatchId>, StoreError> {
+        let query = sqlx::query_scalar(
+            "SELECT match_id FROM hosted_matches
+             WHERE game = $1 AND instance = $2 AND state NOT IN ('over', 'failed')",
+        );
+        let query = query.bind(game).bind(instance);
+        Ok(query.fetch_optional(&self.readers).await?)
+    }
+
+    async fn recorded(&self, partition: i64) -> Result<BTreeSet<MatchId>, StoreError> {
+        let query = sqlx::query_scalar(RECORDED).bind(partition);
+        let recorded: Vec<MatchId> = query.fetch_all(&self.readers).await?;
+        Ok(recorded.into_iter().collect())
     }
 
     async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {

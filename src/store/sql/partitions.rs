@@ -75,12 +75,4 @@ impl Partitions for DbStore {
         );
         Ok(query.bind(id).fetch_optional(&self.readers).await?)
     }
-
-    async fn partition_of_game(&self, game: i64) -> Result<Option<String>, StoreError> {
-        let query = sqlx::query_scalar(
-            "SELECT p.name FROM hosted_matches h JOIN partitions p ON p.slot = h.partition
-             WHERE h.game = $1 ORDER BY h.match_id DESC LIMIT 1",
-        );
-        Ok(query.bind(game).fetch_optional(&self.readers).await?)
-    }
 }

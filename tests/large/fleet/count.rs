@@ -95,23 +95,22 @@ pub async fn games(db: &mut PgConnection, played: &[Played], faults: &mut Faults
     }
 }
 
-/// Hosted matches that were ended are stored. Returns how many were played to their end twice, or have another id: if
-/// the daemon that runs the queues is away when an instance sends START, it may have the match played elsewhere, too.
-pub async fn hosted(db: &mut PgConnection, hosted: &[(i64, End)], faults: &mut Faults) -> usize {
+/// Each hosted match that was ended is stored with its own id, and was played to its end once.
+pub async fn hosted(db: &mut PgConnection, hosted: &[(i64, End)], faults: &mut Faults) {
     let query = sqlx::query_scalar("SELECT id FROM matches");
     let stored: BTreeSet<i64> = query.fetch_all(db).await.unwrap().into_iter().collect();
-    let (mut ended, mut again) = (BTreeSet::new(), 0);
+    let mut ended = BTreeSet::new();
     for (id, end) in hosted {
         let own = match end {
             End::Answered(own) => *own,
             End::OnItsWay => *id,
             End::Dropped => continue,
         };
-        let there = stored.contains(&own);
-        faults.check(there, "a hosted match is lost", format!("{id} {end:?}"));
-        again += usize::from(own != *id || !ended.insert(*id));
+        let what = format!("{id} {end:?}");
+        faults.check(stored.contains(&own), "a hosted match is lost", &what);
+        faults.check(own == *id, "a hosted match has another id", &what);
+        faults.check(ended.insert(*id), "a hosted match was played twice", &what);
     }
-    again
 }
 
 /// A ticket as it is stored.

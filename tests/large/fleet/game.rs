@@ -64,6 +64,8 @@ impl Console {
                     Ok(Some(error)) if is_start && error.starts_with("ERROR not-allowed play") => {
                         at += 1;
                     }
+                    // The daemon that runs the queue is away. START has changed nothing.
+                    Ok(Some(error)) if is_start && is_for_now(&error) => pause(100),
                     // The match was closed: it is played elsewhere.
                     Ok(Some(_)) if self.hello.contains(" match=") => return End::Dropped,
                     Ok(Some(error)) if error.starts_with("ERROR no-game") => {
@@ -125,4 +127,9 @@ impl Console {
         }
         true
     }
+}
+
+/// Whether the same line may be accepted later.
+fn is_for_now(error: &str) -> bool {
+    error.starts_with("ERROR overloaded ") || error.starts_with("ERROR internal ")
 }

@@ -5,13 +5,13 @@ mod partitions;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use evenkeel::service::Service;
+use evenkeel::{domain::Kind::Human, service::Service};
 use tempfile::TempDir;
 
 use crate::common::{
     self, Client, Daemon,
     backends::{Backend, Postgres},
-    until,
+    game, until,
 };
 
 /// Queues with instances, without, and with a ready check. A daemon that is silent for a second is replaced.
@@ -274,4 +274,33 @@ async fn what_nobody_has_heard_is_sent_later() {
     queued(&mut lobby, "quick", "t3", "cid").await;
     lobby.ask("CANCEL t3\n").await;
     assert_eq!(listener.line().await, "* CANCELLED t3");
+}
+
+/// A daemon records the result of a hosted match, and is killed before it reports this to the daemon that runs the
+/// queue.
+#[tokio::test]
+async fn a_result_that_nobody_reports_ends_its_match() {
+    let Some(fleet) = Fleet::start(2).await else {
+        return;
+    };
+    let mut server = fleet.named(1, "arena").await;
+    server.tell("INSTANCE arena.example:27960\n").await;
+    let mut lobby = fleet.listener(0, "lobby").await;
+    queued(&mut lobby, "duel", "t1", "ann").await;
+    queued(&mut lobby, "duel", "t2", "bob").await;
+    let head = server.line().await;
+    let id: i64 = head.split(' ').nth(2).unwrap().parse().unwrap();
+    server.line().await;
+    server.line().await;
+    server.tell(&format!("READY {id}\nSTART\n")).await;
+    let store = fleet.daemons[1].service.store();
+    let hosted = || async { store.hosted_rows(1).await.unwrap().remove(0) };
+    assert_eq!(hosted().await.state, "playing");
+    let number = store.hosting(0).await.unwrap().matches.remove(0).game;
+    let result = game(0, &[(Human, "ann")], &[(Human, "bob")], [1.0, 0.0]);
+    let recorded = store.record_game(&result, number.unwrap()).await.unwrap();
+    assert_eq!(recorded.id(), id);
+    until(async || hosted().await.state == "over").await;
+    let mut later = fleet.named(0, "lobby").await;
+    assert_eq!(later.ask("TICKET t1\n").await, format!("MATCHED {id} t1"));
 }
