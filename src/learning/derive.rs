@@ -49,6 +49,44 @@ pub struct Rebuilt {
     pub weights: usize,
 }
 
+/// What was on disk before a fold, and what may be written after it.
+struct Look {
+    overrides: OperatorOverrides,
+    key: String,
+    /// Number of stored matches.
+    stored: i64,
+    /// What the derived tables were made from.
+    before: Option<DerivedFrom>,
+    /// Whether that was another configuration, or nothing.
+    is_other: bool,
+    permit: Option<Permit>,
+    /// Whether all matches are folded again, and everything is written.
+    all: bool,
+}
+
+impl Look {
+    /// Whether what was learned from these matches has to be written, by this process.
+    fn is_due(&self, from: &DerivedFrom) -> bool {
+        let due = self.all || (self.before.as_ref() != Some(from) && !self.is_other);
+        due && self.permit.is_some()
+    }
+
+    /// Drops the rulings that this process does not have to write any more: those that are on disk, and those that
+    /// another daemon writes. The latter may die before it has done so.
+    fn forget_rulings(&self, learned: &mut Learned, is_written: bool) {
+        let before = self.before.as_ref().filter(|_| !self.is_other);
+        let on_disk = before.is_some_and(|before| before.matches >= learned.matches);
+        if is_written || on_disk {
+            learned.lacks_rulings = false;
+        } else if self.is_other {
+            learned.lacks_rulings = true;
+        } else {
+            return;
+        }
+        learned.pending.clear();
+    }
+}
+
 impl Learning {
     /// Learns from stored matches that have not been folded, publishes the weights and writes them
     /// to the database. Returns whether it wrote anything, because there were new matches or other
@@ -97,67 +135,89 @@ impl Learning {
         let began = Instant::now();
         loop {
             self.metrics.begin();
-            let overrides = self.store.overrides().await?;
-            let key = self.key(&overrides);
-            let (stored, _) = self.store.extent().await?;
-            let before = self.store.derived_from().await?;
-            // If the rulings on disk come from another configuration, all of them are replaced, so
-            // all matches are folded again.
-            let other = before.as_ref().is_none_or(|before| before.settings != key);
-            let permit = self.permit();
-            let replaces = mode == RefreshMode::Write
-                || before
-                    .as_ref()
-                    .is_some_and(|before| self.is_older(&before.settings, &key));
-            let all = mode == RefreshMode::Rebuild || (other && replaces && permit.is_some());
-            let kept = slot.take().filter(|(own, _)| *own == key && !all);
+            let look = self.look(mode).await?;
+            let kept = slot.take().filter(|(own, _)| *own == look.key && !look.all);
             let known = kept.as_ref().map(|(_, learned)| learned.matches);
-            let restored = match kept {
-                Some((_, learned)) => Some(learned),
-                None if all => None,
-                None => self.restore(&key, &overrides, before.as_ref()).await?,
-            };
-            let mut learned = match restored {
-                Some(learned) => learned,
-                None => Learned::nothing(&self.settings, &overrides)?,
+            let mut learned = match kept {
+                Some((_, learned)) => learned,
+                None => self.begin(&look).await?,
             };
             learned = self.catch_up(learned, &mut progress).await?;
-            if learned.matches < stored {
+            if learned.matches < look.stored {
                 continue; // a match is earlier than the last one: fold all again
             }
             let from = DerivedFrom {
                 matches: learned.matches,
                 last_match: learned.last_match,
-                settings: key.clone(),
+                settings: look.key.clone(),
             };
-            let due = all || (before.as_ref() != Some(&from) && !other);
-            let permit = permit.filter(|_| due || !other);
-            let due = due && permit.is_some();
-            if let Some(permit) = permit.as_ref().filter(|_| due)
-                && !self.write(&mut learned, from, all, permit).await?
+            let due = look.is_due(&from);
+            if due && learned.lacks_rulings && !look.all {
+                continue; // fold again from the checkpoint, which gives the rulings once more
+            }
+            if let Some(permit) = look.permit.as_ref().filter(|_| due)
+                && !self.write(&mut learned, from, look.all, permit).await?
             {
                 continue; // another process wrote meanwhile, or has the lease
             }
-            // Another daemon writes the rulings of a process without the lease, or must do so again.
-            let written = before.is_some_and(|before| before.matches >= learned.matches);
-            if due || other || written {
-                learned.pending.clear();
-            }
+            look.forget_rulings(&mut learned, due);
             let is_new = known != Some(learned.matches);
             if is_new || due || !self.is_current() {
                 self.publish(&learned, true);
             }
             let new = learned.matches - learned.checkpointed;
-            if let Some(permit) = permit.filter(|_| all || new >= CHECKPOINT_EVERY) {
-                learned = self.write_checkpoint(learned, &key, &permit).await?;
+            let saves = (due || !look.is_other) && (look.all || new >= CHECKPOINT_EVERY);
+            if let Some(permit) = look.permit.as_ref().filter(|_| saves) {
+                learned = self.write_checkpoint(learned, &look.key, permit).await?;
             }
             if is_new || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
             }
             self.metrics.caught_up();
-            *slot = Some((key, learned));
+            *slot = Some((look.key, learned));
             return Ok(due);
         }
+    }
+
+    /// Reads what is on disk, before the matches are folded.
+    async fn look(&self, mode: RefreshMode) -> Result<Look, LearningError> {
+        let overrides = self.store.overrides().await?;
+        let key = self.key(&overrides);
+        let (stored, _) = self.store.extent().await?;
+        let before = self.store.derived_from().await?;
+        // If the rulings on disk come from another configuration, all of them are replaced, so all matches are
+        // folded again.
+        let is_other = before.as_ref().is_none_or(|before| before.settings != key);
+        let replaces = mode == RefreshMode::Write
+            || before
+                .as_ref()
+                .is_some_and(|before| self.is_older(&before.settings, &key));
+        let permit = self.permit();
+        let all = mode == RefreshMode::Rebuild || (is_other && replaces && permit.is_some());
+        Ok(Look {
+            overrides,
+            key,
+            stored,
+            before,
+            is_other,
+            permit,
+            all,
+        })
+    }
+
+    /// The state from which a fold begins that cannot continue the last one.
+    async fn begin(&self, look: &Look) -> Result<Learned, LearningError> {
+        let restored = match look.all {
+            true => None,
+            false => {
+                let before = look.before.as_ref();
+                self.restore(&look.key, &look.overrides, before).await?
+            }
+        };
+        Ok(match restored {
+            Some(learned) => learned,
+            None => Learned::nothing(&self.settings, &look.overrides)?,
+        })
     }
 
     /// Folds all matches after the cursor.

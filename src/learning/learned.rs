@@ -35,6 +35,8 @@ pub(super) struct Learned {
     pub(super) rated: u64,
     /// Rulings that have not been written to disk yet.
     pub(super) pending: Vec<RulingRow>,
+    /// Whether rulings were dropped that may not be on disk.
+    pub(super) lacks_rulings: bool,
     /// How good the predictions for the folded matches were.
     pub(super) predictions: Predictions,
     pub(super) knowledge: Knowledge,
@@ -97,6 +99,7 @@ impl Learned {
             last_match: 0,
             rated: 0,
             pending: Vec::new(),
+            lacks_rulings: false,
             predictions: Predictions::default(),
             knowledge: Knowledge {
                 folds: systems.iter().map(fold).collect(),

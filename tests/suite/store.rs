@@ -4,7 +4,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use crate::{
-    common::{self, BUSY, game, service, until, weights},
+    common::{self, BUSY, backends::rows, game, service, until, weights},
     store_story::full,
 };
 use evenkeel::{
@@ -150,6 +150,46 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     // On request, the first one takes over the tables again.
     assert!(one.learning().refresh().await.unwrap());
     assert_eq!(Some(weights(&two).await[0].weight), weight(&one));
+}
+
+/// A daemon learns a match while the tables are those of another configuration, and leaves the ruling to others. The
+/// tables become those of its own configuration again, without that match: then it writes the ruling itself.
+#[tokio::test]
+async fn a_ruling_that_was_left_to_others_is_not_lost() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let one = Arc::new(reopened(&path, "").await);
+    let learns = tokio::spawn({
+        let one = one.clone();
+        async move { one.learning().learn_recorded().await }
+    });
+    let record = async |minute: i64| {
+        let record = game(minute, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]);
+        one.store().record(&record).await.unwrap();
+    };
+    record(0).await;
+    one.learning().refresh().await.unwrap();
+    common::sql(
+        &path,
+        "UPDATE derived_from SET settings = 'other ' || settings",
+    )
+    .await;
+    let before = known(&one);
+    record(20).await;
+    one.learning().match_recorded();
+    until(async || known(&one) != before).await;
+    common::sql(
+        &path,
+        "UPDATE derived_from SET settings = substr(settings, 7)",
+    )
+    .await;
+    record(40).await;
+    one.learning().match_recorded();
+    let derived = async || one.store().derived_from().await.unwrap().unwrap().matches;
+    until(async || derived().await == 3).await;
+    let rulings: Vec<(i64,)> = rows(&path, "SELECT match_id FROM rulings ORDER BY 1").await;
+    assert_eq!(rulings, [(1,), (2,), (3,)]);
+    learns.abort();
 }
 
 /// Opens a service over a database that others have closed.

@@ -90,7 +90,9 @@ pub fn each_daemon_has_those_of_a_fold(
             }
         }
         if own != fresh {
-            faults.add("what is derived is not that of a fold", at);
+            let sizes = [&own, &fresh].map(|one| (one.weights.len(), one.rulings.len()));
+            let what = format!("daemon {at}: weights and rulings {sizes:?}");
+            faults.add("what is derived is not that of a fold", what);
         }
         for other in (0..DAEMONS).filter(|other| *other != at) {
             machines.daemons[other].signal("-CONT");
