@@ -31,6 +31,7 @@ mod post;
 pub mod postgres;
 pub mod sqlite;
 mod tickets;
+mod together;
 mod transfer;
 mod webhooks;
 mod written;

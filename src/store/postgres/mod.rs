@@ -30,7 +30,10 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions, PgRow as DbRow},
 };
 
-use super::{Changes, Post, Store, StoreError, StoreMetrics, written::WrittenWeights};
+use super::{
+    Changes, Post, Store, StoreError, StoreMetrics, together::GamesTogether,
+    written::WrittenWeights,
+};
 use connection::{Acquired, DbConnection, DbPool};
 use migrations::MIGRATIONS;
 pub use settings::PoolSettings;
@@ -73,6 +76,8 @@ pub struct PgStore {
     metrics: Arc<StoreMetrics>,
     /// The weights that this process wrote last.
     weights: Arc<Mutex<Option<WrittenWeights>>>,
+    /// The games that end at the same time.
+    games: Arc<GamesTogether>,
 }
 
 impl PgStore {
@@ -114,6 +119,7 @@ impl PgStore {
             patience,
             metrics: Arc::default(),
             weights: Arc::default(),
+            games: Arc::default(),
         })
     }
 

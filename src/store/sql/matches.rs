@@ -63,10 +63,12 @@ impl Matches for DbStore {
 
     async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<Recorded, StoreError> {
         checked(record, Fingerprint::of(record))?;
-        let mut tx = self.begin().await?;
-        let recorded = games::insert_game(&mut tx, record, game).await?;
-        self.commit(tx).await?;
-        Ok(recorded)
+        let own = (record.clone(), game);
+        let recorded = self.games.write(own, |all| self.record_games(all)).await;
+        match recorded {
+            Some(recorded) => recorded,
+            None => self.record_alone(record, game).await,
+        }
     }
 
     async fn match_of_game(&self, game: i64) -> Result<Option<i64>, StoreError> {
@@ -132,5 +134,43 @@ impl Matches for DbStore {
         );
         let query = query.bind(end.0).bind(&fingerprint.0[..]);
         Ok(query.fetch_one(&self.readers).await?)
+    }
+}
+
+impl DbStore {
+    /// Records one game in a transaction of its own.
+    async fn record_alone(&self, record: &MatchRecord, game: i64) -> Result<Recorded, StoreError> {
+        let mut tx = self.begin().await?;
+        let recorded = games::insert_game(&mut tx, record, game).await?;
+        self.commit(tx).await?;
+        Ok(recorded)
+    }
+
+    /// Records games in one transaction; `None` if it fails. A game that must not be recorded has an error of its
+    /// own, and does not keep the others out.
+    async fn record_games(
+        &self,
+        all: Vec<(MatchRecord, i64)>,
+    ) -> Option<Vec<Result<Recorded, StoreError>>> {
+        if let [(record, game)] = all.as_slice() {
+            return Some(vec![self.record_alone(record, *game).await]);
+        }
+        let written = async {
+            let mut tx = self.begin().await?;
+            let mut recorded = Vec::with_capacity(all.len());
+            for (record, game) in &all {
+                match games::insert_game(&mut tx, record, *game).await {
+                    Err(error) if !error.is_of_record() => return Err(error),
+                    own => recorded.push(own),
+                }
+            }
+            self.commit(tx).await?;
+            Ok(recorded)
+        };
+        let failed = |error: &StoreError| {
+            let games = all.len();
+            tracing::warn!(%error, games, "games cannot be recorded together, trying one by one");
+        };
+        written.await.inspect_err(failed).ok()
     }
 }

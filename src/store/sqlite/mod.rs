@@ -41,7 +41,9 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{Changes, Store, StoreError, StoreMetrics, written::WrittenWeights};
+use super::{
+    Changes, Store, StoreError, StoreMetrics, together::GamesTogether, written::WrittenWeights,
+};
 pub use care::SqliteFile;
 use migrations::MIGRATIONS;
 use write::WriteTransaction;
@@ -76,6 +78,8 @@ pub struct SqliteStore {
     metrics: Arc<StoreMetrics>,
     /// The weights that this process wrote last.
     weights: Arc<Mutex<Option<WrittenWeights>>>,
+    /// The games that end at the same time.
+    games: Arc<GamesTogether>,
 }
 
 impl SqliteStore {
@@ -148,6 +152,7 @@ impl SqliteStore {
             commits: watch::Sender::new(0),
             metrics: Arc::default(),
             weights: Arc::default(),
+            games: Arc::default(),
         })
     }
 

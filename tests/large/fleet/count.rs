@@ -113,6 +113,13 @@ pub async fn hosted(db: &mut PgConnection, hosted: &[(i64, End)], faults: &mut F
     }
 }
 
+/// How many hosted matches are in each state, for the reason why they left their last instance.
+pub async fn states_of_hosted(db: &mut PgConnection) -> BTreeMap<String, i64> {
+    let query = "SELECT state || ' (' || why || ')', count(*) FROM hosted_matches GROUP BY 1";
+    let rows: Vec<(String, i64)> = sqlx::query_as(query).fetch_all(db).await.unwrap();
+    rows.into_iter().collect()
+}
+
 /// A ticket as it is stored.
 struct Stored {
     number: i64,

@@ -208,6 +208,8 @@ fn after(
         let mut db = PgConnection::connect(&url).await.unwrap();
         count::games(&mut db, &seen.played, faults).await;
         count::hosted(&mut db, &seen.hosted, faults).await;
+        let states = count::states_of_hosted(&mut db).await;
+        println!("hosted matches in the database: {states:?}");
         let states = count::tickets(&mut db, &seen.told, &seen.heard, faults).await;
         println!("tickets in the database: {states:?}");
         operator::check(&mut db, &seen.corrections, faults).await;

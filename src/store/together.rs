@@ -1,0 +1,127 @@
+//! Writes that wait at the same time are made in one transaction, which waits for the disk once.
+
+use parking_lot::Mutex;
+use tokio::sync::{Mutex as Turn, oneshot};
+
+use super::{Recorded, StoreError};
+use crate::domain::MatchRecord;
+
+/// Games that end at the same time, by the record and number of each.
+pub(super) type GamesTogether = Together<(MatchRecord, i64), Result<Recorded, StoreError>>;
+
+/// The most writes of one transaction.
+const MOST: usize = 64;
+
+/// Writes of one kind. While one transaction is under way, those that come meanwhile are gathered for the next one.
+#[derive(Debug)]
+pub(super) struct Together<T, R> {
+    /// Each write, and where its result goes.
+    waiting: Mutex<Vec<(T, oneshot::Sender<R>)>>,
+    /// Held while a transaction is under way.
+    turn: Turn<()>,
+}
+
+impl<T, R> Default for Together<T, R> {
+    fn default() -> Self {
+        Self {
+            waiting: Mutex::default(),
+            turn: Turn::default(),
+        }
+    }
+}
+
+impl<T, R> Together<T, R> {
+    /// Writes something, together with what others want to write at this time: one of the callers makes the
+    /// transaction for all of them, with its own `write`, which returns the results in order. Returns `None` if that
+    /// transaction has failed as a whole, or its caller has gone: nothing is written then, as far as is known, and
+    /// the caller should write its own part alone.
+    pub async fn write<F>(&self, own: T, write: impl Fn(Vec<T>) -> F) -> Option<R>
+    where
+        F: Future<Output = Option<Vec<R>>>,
+    {
+        let (answer, mut answered) = oneshot::channel();
+        self.waiting.lock().push((own, answer));
+        loop {
+            let _turn = self.turn.lock().await;
+            match answered.try_recv() {
+                Ok(result) => return Some(result),
+                Err(oneshot::error::TryRecvError::Closed) => return None,
+                Err(oneshot::error::TryRecvError::Empty) => {}
+            }
+            let (all, answers): (Vec<T>, Vec<_>) = {
+                let mut waiting = self.waiting.lock();
+                let count = waiting.len().min(MOST);
+                waiting.drain(..count).unzip()
+            };
+            let results = write(all).await.unwrap_or_default();
+            for (answer, result) in answers.into_iter().zip(results) {
+                let _ = answer.send(result);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures_util::future::join_all;
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    /// Writes these numbers at the same time. Numbers are written to the log in a transaction; a transaction with a
+    /// number above 1,000 fails.
+    async fn written(numbers: impl Iterator<Item = u32>) -> (Vec<Option<u32>>, Vec<Vec<u32>>) {
+        let (together, log) = (Together::default(), Mutex::new(Vec::new()));
+        let write = async |all: Vec<u32>| {
+            yield_now().await;
+            let is_good = all.iter().all(|number| *number <= 1_000);
+            log.lock().push(all.clone());
+            is_good.then(|| all.iter().map(|number| number + 1).collect())
+        };
+        let calls = numbers.map(|number| together.write(number, &write));
+        let results = join_all(calls).await;
+        (results, log.into_inner())
+    }
+
+    #[tokio::test]
+    async fn what_comes_meanwhile_is_one_transaction() {
+        let (results, log) = written(0..200).await;
+        assert!((0..200).all(|n| results[n as usize] == Some(n + 1)));
+        let sizes: Vec<usize> = log.iter().map(Vec::len).collect();
+        assert_eq!(sizes.iter().sum::<usize>(), 200);
+        assert_eq!(sizes.iter().max(), Some(&MOST));
+        assert!(sizes.len() <= 5, "{sizes:?}");
+    }
+
+    #[tokio::test]
+    async fn who_was_in_a_transaction_that_failed_learns_it() {
+        let (results, _) = written([1, 5_000, 2].into_iter()).await;
+        assert_eq!(results[1], None);
+        let (alone, _) = written([5_000].into_iter()).await;
+        assert_eq!(alone, [None]);
+    }
+
+    #[tokio::test]
+    async fn who_goes_away_takes_no_other_along() {
+        let together = Arc::new(Together::<u32, u32>::default());
+        let stuck = tokio::spawn({
+            let together = together.clone();
+            async move { together.write(1, |_| std::future::pending()).await }
+        });
+        while together.turn.try_lock().is_ok() {
+            yield_now().await;
+        }
+        let other = tokio::spawn({
+            let together = together.clone();
+            async move { together.write(2, async |all| Some(all)).await }
+        });
+        while together.waiting.lock().is_empty() {
+            yield_now().await;
+        }
+        stuck.abort();
+        assert_eq!(other.await.unwrap(), Some(2));
+        assert!(stuck.await.unwrap_err().is_cancelled());
+    }
+}
