@@ -58,10 +58,12 @@ pub fn game(peer: &mut Peer, client: usize, number: usize) -> f64 {
     since.elapsed().as_secs_f64()
 }
 
-/// Submits a ticket of one player. Returns the seconds from SUBMIT to its answer.
-pub fn submit(peer: &mut Peer, client: usize, number: usize) -> f64 {
+/// Submits a ticket of one player for the queue with this number. Returns the seconds from SUBMIT to its answer.
+pub fn submit(peer: &mut Peer, queue: usize, client: usize, number: usize) -> f64 {
     let ticket = format!("t{client}.{number}");
-    peer.send(&format!("ENQUEUE duel {ticket}\nSEAT q{client}.{number}"));
+    peer.send(&format!(
+        "ENQUEUE duel{queue} {ticket}\nSEAT q{client}.{number}"
+    ));
     let since = Instant::now();
     let reply = peer.ask("SUBMIT");
     assert!(

@@ -1,8 +1,8 @@
 //! Several daemons on one database: how many matches they record, how long END and SUBMIT take, how many tickets find
 //! a match, and how soon a weight is known at another daemon. And what they wait for meanwhile.
 //!
-//! `cargo bench --bench fleet` takes about three minutes; `cargo bench --bench fleet -- weights` only measures what the
-//! word names: `matches`, `submit`, `tickets` or `weights`. Daemons and the database are processes of their own on
+//! `cargo bench --bench fleet` takes about four minutes; `cargo bench --bench fleet -- weights` only measures what the
+//! word names: `matches`, `submit`, `tickets`, `partitions` or `weights`. Daemons and the database are processes of their own on
 //! this machine. The PostgreSQL server is a new one with its default durability. Without PostgreSQL, only SQLite is
 //! measured.
 
@@ -46,13 +46,17 @@ min_seconds = 0
 
 [log]
 filter = "warn,evenkeel::daemon=info"
-
-[queue.duel]
-teams = 2
-size = 1
-ruleset = "ctf"
-host = "none"
 "#;
+
+/// Queues of duels, each in a partition of its own.
+fn queues(partitions: usize) -> String {
+    let queue = |number: usize| {
+        format!(
+            "[queue.duel{number}]\nteams = 2\nsize = 1\nruleset = \"ctf\"\nhost = \"none\"\npartition = \"p{number}\"\n"
+        )
+    };
+    (0..partitions).map(queue).collect()
+}
 
 /// Daemons on one new database, which is removed with them.
 struct Fleet<'a> {
@@ -63,9 +67,15 @@ struct Fleet<'a> {
 }
 
 impl<'a> Fleet<'a> {
-    fn start(runtime: &Runtime, server: Option<&'a Server>, count: usize) -> Self {
+    fn start(
+        runtime: &Runtime,
+        server: Option<&'a Server>,
+        count: usize,
+        partitions: usize,
+    ) -> Self {
         let folder = TempDir::new().unwrap();
-        fs::write(folder.path().join("evenkeel.toml"), CONFIG).unwrap();
+        let config = format!("{CONFIG}\n{}", queues(partitions));
+        fs::write(folder.path().join("evenkeel.toml"), config).unwrap();
         let server = server.map(|server| {
             let name = server.unused_name();
             runtime.block_on(server.create(&name));
@@ -170,21 +180,26 @@ fn main() {
     }
     if wanted("matches") {
         println!(
-            "| database | game servers | matches a second | END p50 | p99 | what was waited for |"
+            "| database | game servers | matches a second | END p50 | p99 | cost of 1,000 | what was waited for |"
         );
-        println!("| --- | ---: | ---: | ---: | ---: | --- |");
+        println!("| --- | ---: | ---: | ---: | ---: | --- | --- |");
         rows(&runtime, &places, |peer, client, number| {
             load::game(peer, client, number)
         });
     }
     if wanted("tickets") {
         println!(
-            "\n| database | clients | tickets submitted a second | SUBMIT p50 | p99 | what was waited for |"
+            "\n| database | clients | tickets submitted a second | SUBMIT p50 | p99 | cost of 1,000 | what was waited for |"
         );
-        println!("| --- | ---: | ---: | ---: | ---: | --- |");
+        println!("| --- | ---: | ---: | ---: | ---: | --- | --- |");
         rows(&runtime, &places, |peer, client, number| {
-            load::submit(peer, client, number)
+            load::submit(peer, 0, client, number)
         });
+    }
+    if let Some(server) = &server
+        && wanted("partitions")
+    {
+        partitions(&runtime, server);
     }
     if wanted("submit") {
         submits(&runtime, &places);
@@ -192,7 +207,7 @@ fn main() {
     if let Some(server) = &server
         && wanted("weights")
     {
-        weights(&Fleet::start(&runtime, Some(server), 2));
+        weights(&Fleet::start(&runtime, Some(server), 2, 1));
     }
 }
 
@@ -204,16 +219,41 @@ fn rows(
 ) {
     for (server, count) in places {
         for clients in CLIENTS {
-            let fleet = Fleet::start(runtime, *server, *count);
+            let fleet = Fleet::start(runtime, *server, *count, 1);
             let (mut seconds, waits) = fleet.load(clients, &work);
             println!(
-                "| {} | {clients} | {:.0} | {:.1} ms | {:.1} ms | {waits} |",
+                "| {} | {clients} | {:.0} | {:.1} ms | {:.1} ms | {} | {waits} |",
                 fleet.name(),
                 seconds.len() as f64 / ROW.as_secs_f64(),
                 1e3 * percentile(&mut seconds, 0.5),
                 1e3 * percentile(&mut seconds, 0.99),
+                waits.cost_of_thousand(seconds.len() as f64 / ROW.as_secs_f64()),
             );
         }
+    }
+}
+
+/// Prints how many tickets are matched by daemons that share the partitions of the queues.
+fn partitions(runtime: &Runtime, server: &Server) {
+    println!(
+        "\n| database | partitions | tickets submitted a second | SUBMIT p50 | p99 | what was waited for |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: | --- |");
+    let [_, clients] = CLIENTS;
+    for (daemons, partitions) in [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 4)] {
+        let fleet = Fleet::start(runtime, Some(server), daemons, partitions);
+        thread::sleep(Duration::from_secs(3)); // until each daemon has its share of the partitions
+        let work = |peer: &mut Peer, client: usize, number: usize| {
+            load::submit(peer, client / daemons % partitions, client, number)
+        };
+        let (mut seconds, waits) = fleet.load(clients, work);
+        println!(
+            "| {} | {partitions} | {:.0} | {:.1} ms | {:.1} ms | {waits} |",
+            fleet.name(),
+            seconds.len() as f64 / ROW.as_secs_f64(),
+            1e3 * percentile(&mut seconds, 0.5),
+            1e3 * percentile(&mut seconds, 0.99),
+        );
     }
 }
 
@@ -223,11 +263,13 @@ fn submits(runtime: &Runtime, places: &[(Option<&Server>, usize)]) {
     println!("\n| database | SUBMIT at | p50 | p99 | tickets in a match |");
     println!("| --- | --- | ---: | ---: | ---: |");
     for (server, count) in places.iter().filter(|(_, count)| *count < 4) {
-        let fleet = Fleet::start(runtime, *server, *count);
+        let fleet = Fleet::start(runtime, *server, *count, 1);
         let holder = fleet.holder(runtime);
         for at in 0..*count {
             let mut peer = Peer::open(fleet.daemons[at].address, &format!("lobby{at}"));
-            let mut seconds: Vec<f64> = (0..200).map(|n| load::submit(&mut peer, at, n)).collect();
+            let mut seconds: Vec<f64> = (0..200)
+                .map(|n| load::submit(&mut peer, 0, at, n))
+                .collect();
             thread::sleep(Duration::from_secs(1));
             let states = (0..200).map(|n| peer.ask(&format!("TICKET t{at}.{n}")));
             let matched = states.filter(|state| state.starts_with("MATCHED ")).count();

@@ -67,6 +67,20 @@ fn processor(pid: &str) -> f64 {
 }
 
 impl Waits {
+    /// What a thousand of something cost, of which `rate` were done each second.
+    pub fn cost_of_thousand(&self, rate: f64) -> String {
+        let thousand = 1e3 / rate;
+        let mut cost = format!(
+            "{:.1} s of a core",
+            thousand * (self.daemons + self.database)
+        );
+        if self.database > 0.0 {
+            let [data, log] = [self.grown, self.log].map(|bytes| thousand * bytes / 1e6);
+            cost += &format!(", {data:.1} MB of data, {log:.1} MB of log");
+        }
+        cost
+    }
+
     /// Watches until a time.
     pub fn watch(daemons: &[Process], url: Option<&str>, until: Instant) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread()
