@@ -349,6 +349,18 @@ async fn in_pieces_it_is_the_same() {
 /// How many leases have ever been taken.
 const TAKEN: &str = "SELECT count(*) FROM leases";
 
+/// Nothing is moved from or to a database that a daemon uses. The message names it by `shown`.
+async fn is_left_alone(folder: &Path, used: &str, shown: &str) {
+    let path = folder.join("other.db");
+    let other = store::open(&path, true, common::BUSY).await.unwrap();
+    other.close().await;
+    for (from, to) in [(used, "new.db"), ("other.db", used)] {
+        let (code, _, err) = migrate(folder, from, to);
+        assert_eq!(code, 4, "{err}");
+        assert!(err.contains(&format!("a daemon uses {shown}")), "{err}");
+    }
+}
+
 #[tokio::test]
 async fn a_file_that_a_daemon_uses_is_left_alone() {
     let folder = TempDir::new().unwrap();
@@ -356,23 +368,11 @@ async fn a_file_that_a_daemon_uses_is_left_alone() {
     let url = format!("sqlite:{}", folder.path().join("evenkeel.db").display());
     let mut database = SqliteConnection::connect(&url).await.unwrap();
     common::until(async || {
-        let taken = sqlx::query_scalar::<_, i64>(TAKEN)
-            .fetch_one(&mut database)
-            .await;
-        taken.unwrap() > 0
+        let taken = sqlx::query_scalar::<_, i64>(TAKEN);
+        taken.fetch_one(&mut database).await.unwrap() > 0
     })
     .await;
-    let other = folder.path().join("other.db");
-    store::open(&other, true, common::BUSY)
-        .await
-        .unwrap()
-        .close()
-        .await;
-    for (from, to) in [("evenkeel.db", "new.db"), ("other.db", "evenkeel.db")] {
-        let (code, _, err) = migrate(folder.path(), from, to);
-        assert_eq!(code, 4, "{err}");
-        assert!(err.contains("a daemon uses evenkeel.db: stop it"), "{err}");
-    }
+    is_left_alone(folder.path(), "evenkeel.db", "evenkeel.db: stop it").await;
 }
 
 #[tokio::test]
@@ -387,23 +387,11 @@ async fn a_server_that_a_daemon_uses_is_left_alone() {
     let _daemon = Process::start_with(folder.path(), &[("EVENKEEL_STORE_URL", &url)]);
     let mut database = server.connect(&name).await;
     common::until(async || {
-        let taken = sqlx::query_scalar::<_, i64>(TAKEN)
-            .fetch_one(&mut database)
-            .await;
-        taken.unwrap() > 0
+        let taken = sqlx::query_scalar::<_, i64>(TAKEN);
+        taken.fetch_one(&mut database).await.unwrap() > 0
     })
     .await;
-    let other = folder.path().join("other.db");
-    store::open(&other, true, common::BUSY)
-        .await
-        .unwrap()
-        .close()
-        .await;
-    for (from, to) in [(url.as_str(), "new.db"), ("other.db", url.as_str())] {
-        let (code, _, err) = migrate(folder.path(), from, to);
-        assert_eq!(code, 4, "{err}");
-        assert!(err.contains("a daemon uses postgres://"), "{err}");
-    }
+    is_left_alone(folder.path(), &url, "postgres://").await;
 }
 
 #[tokio::test]

@@ -37,11 +37,10 @@ use super::{
 use connection::{Acquired, DbConnection, DbPool};
 use migrations::MIGRATIONS;
 pub use settings::PoolSettings;
+use sql::DbWrite;
 pub use url::PostgresUrl;
-use write::PgWrite;
 
 use PgStore as DbStore;
-use PgWrite as DbWrite;
 
 /// The oldest version that Evenkeel is tested with.
 const OLDEST: i32 = 15;
@@ -124,12 +123,12 @@ impl PgStore {
     }
 
     /// Begins a write, which waits for the writers of all processes.
-    async fn begin(&self) -> Result<PgWrite, StoreError> {
-        PgWrite::begin(&self.writer, self.patience, &self.metrics).await
+    async fn begin(&self) -> Result<DbWrite, StoreError> {
+        write::begin(&self.writer, self.patience, &self.metrics).await
     }
 
     /// Commits a write, and wakes the tasks of all processes that wait for [`Store::changes`].
-    async fn commit(&self, mut tx: PgWrite) -> Result<(), StoreError> {
+    async fn commit(&self, mut tx: DbWrite) -> Result<(), StoreError> {
         changes::announce(&mut tx).await?;
         tx.commit().await
     }

@@ -11,7 +11,7 @@
 //!   cuts off where PostgreSQL rounds.
 //! - What only one database has is in the module of that database: sequences, views, triggers.
 //!
-//! The module that includes this folder provides `Db`, `DbConnection`, `DbPool`, `DbRow`, `DbStore` and `DbWrite`,
+//! The module that includes this folder provides `Acquired`, `Db`, `DbConnection`, `DbPool`, `DbRow` and `DbStore`,
 //! and `snapshot`, `content`, `leases`, `post`, `sequences` and `text`.
 
 mod balances;
@@ -38,9 +38,11 @@ mod transfer;
 mod values;
 mod webhooks;
 mod weights;
+mod write;
 
 use super::{
-    Db, DbConnection, DbPool, DbRow, DbStore, DbWrite, content, leases, post, sequences, snapshot,
+    Acquired, Db, DbConnection, DbPool, DbRow, DbStore, content, leases, post, sequences, snapshot,
     text::{storable, text},
 };
 use values::{int, optional_int};
+pub(super) use write::DbWrite;

@@ -31,6 +31,7 @@ use parking_lot::Mutex;
 use sqlx::{
     Connection, Sqlite as Db, SqliteConnection as DbConnection, SqlitePool as DbPool, Transaction,
     migrate::MigrateError,
+    pool::PoolConnection,
     sqlite::{
         SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow as DbRow,
         SqliteSynchronous,
@@ -46,7 +47,7 @@ use super::{
 };
 pub use care::SqliteFile;
 use migrations::MIGRATIONS;
-use write::WriteTransaction;
+use sql::DbWrite;
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
@@ -58,7 +59,8 @@ const PAGE_ROWS: usize = 1_024;
 const RETRY: Duration = Duration::from_millis(10);
 
 use SqliteStore as DbStore;
-use WriteTransaction as DbWrite;
+/// A connection that is given back to its pool when it is dropped.
+type Acquired = PoolConnection<Db>;
 
 /// An open SQLite database, with its connections.
 #[derive(Clone, Debug)]
@@ -157,15 +159,15 @@ impl SqliteStore {
     }
 
     /// Begins a write, which waits for the writers of other processes.
-    async fn begin(&self) -> Result<WriteTransaction, StoreError> {
+    async fn begin(&self) -> Result<DbWrite, StoreError> {
         if !self.is_in_place() {
             return Err(StoreError::Removed); // nobody would find what is written
         }
-        WriteTransaction::begin(&self.writer, &self.metrics).await
+        write::begin(&self.writer, &self.metrics).await
     }
 
     /// Commits a write, and wakes the tasks that wait for [`Store::changes`].
-    async fn commit(&self, tx: WriteTransaction) -> Result<(), StoreError> {
+    async fn commit(&self, tx: DbWrite) -> Result<(), StoreError> {
         tx.commit().await?;
         self.commits.send_modify(|commits| *commits += 1);
         Ok(())
