@@ -80,6 +80,13 @@ async fn derive_again(
 ) -> Result<(), CliError> {
     // Opening migrates the copy of an older version, which may change what the derived tables contain.
     let service = open(config, false).await?;
+    let damaged = service.store().chunk_faults().await?;
+    if !damaged.is_empty() {
+        // Without these matches, nothing can be derived.
+        findings.faults.extend(damaged);
+        service.close().await;
+        return Ok(());
+    }
     let before = copy.derived_hashes().await?;
     let from = service.store().derived_from().await?;
     let (matches, _) = service.store().extent().await?;

@@ -18,6 +18,7 @@ mod reload;
 mod service_manager;
 mod shutdown;
 mod threads;
+mod upkeep;
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -45,6 +46,7 @@ pub use reload::{Reloader, reload};
 pub use service_manager::{reloaded, reloading};
 pub use shutdown::{ReloadSignal, ShutdownSignal};
 use threads::ConnectionThreads;
+use upkeep::UpkeepSettings;
 
 /// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
 /// archive and the end of all tasks together. The rest of a second is left to the end of the process.
@@ -59,6 +61,7 @@ pub struct Daemon {
     /// The follower of logs, and the interval of its polls.
     follower: Option<(Follower, Duration)>,
     backups: Option<Backups>,
+    upkeep: UpkeepSettings,
     deliveries: Deliveries,
     pages: PageServer,
     watched: Arc<Watched>,
@@ -124,6 +127,7 @@ impl Daemon {
             gate,
             follower,
             backups,
+            upkeep: UpkeepSettings::of(config),
             deliveries,
             pages,
             watched,
@@ -157,6 +161,7 @@ impl Daemon {
         let learning = self.service.learning().clone();
         tasks.spawn(async move { learning.keep_up_to_date().await });
         tasks.spawn(service_manager::watchdog());
+        tasks.spawn(upkeep::keep_small(self.service.clone(), self.upkeep));
         if let Some(backups) = self.backups {
             let clock = self.service.sessions().clock().clone();
             let metrics: Arc<BackupMetrics> = self.watched.backups.clone().unwrap_or_default();

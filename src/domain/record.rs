@@ -1,5 +1,7 @@
 //! The match record: all that is stored of a finished game. It is the only ground truth.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{LeaveReason, PlayerKey, RecordError, Timestamp};
@@ -105,6 +107,19 @@ pub struct Participant {
     /// Why they left before the end; `None` if they stayed or came back, or if the log does not
     /// state it.
     pub left: Option<LeaveReason>,
+}
+
+impl Participant {
+    /// The team that the participant was on for longest, of two the one with the lower number; `None` if they
+    /// were on none.
+    pub fn main_team(&self) -> Option<u8> {
+        let mut stayed: BTreeMap<u8, u64> = BTreeMap::new();
+        for stay in &self.presence {
+            *stayed.entry(stay.team).or_default() += stay.span.millis();
+        }
+        let longest = stayed.into_iter().rev().max_by_key(|(_, millis)| *millis);
+        longest.map(|(team, _)| team)
+    }
 }
 
 /// A change of a team's score at one time.

@@ -1,9 +1,7 @@
 //! Rulings in the form in which they are stored.
 
-use std::collections::BTreeMap;
-
 use crate::{
-    domain::{MatchRecord, Outcome, Participant},
+    domain::{MatchRecord, Outcome},
     history::{Played, Ruling},
     store::{Performance, RulingRow},
 };
@@ -19,7 +17,7 @@ pub(super) fn row(
     let played = ruling.rated.as_ref().map_or(&[][..], Vec::as_slice);
     let performance = |own: &Played| {
         let participant = record.participants.get(own.participant)?;
-        let team = main_team(participant).filter(|_| record.has_teams());
+        let team = participant.main_team().filter(|_| record.has_teams());
         let performance = Performance {
             key: participant.key.clone(),
             team,
@@ -38,16 +36,6 @@ pub(super) fn row(
         chance: ruling.chance,
         performances: played.iter().filter_map(performance).collect(),
     }
-}
-
-/// The team that a participant was on for longest; of two, the one with the lower number.
-fn main_team(participant: &Participant) -> Option<u8> {
-    let mut stayed: BTreeMap<u8, u64> = BTreeMap::new();
-    for stay in &participant.presence {
-        *stayed.entry(stay.team).or_default() += stay.span.millis();
-    }
-    let longest = stayed.into_iter().rev().max_by_key(|(_, millis)| *millis);
-    longest.map(|(team, _)| team)
 }
 
 /// The result of a match for one team: 1, 0.5 or 0.

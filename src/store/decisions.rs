@@ -43,11 +43,18 @@ pub enum DecisionNote {
 /// Access to the log of decisions.
 #[async_trait]
 pub trait Decisions: Send + Sync {
-    /// Applies the notes in order, all or none, then deletes all decisions except the last `keep`.
+    /// Applies the notes in order, all or none, then deletes decisions so that the last `keep` are left: the oldest
+    /// first, and not many more than were written, so that others need not wait for long.
     ///
     /// # Errors
     /// Fails if the database does.
     async fn write_decisions(&self, notes: &[DecisionNote], keep: u32) -> Result<(), StoreError>;
+
+    /// Deletes decisions that were made before an instant: of the `most` oldest ones. Returns how many.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn drop_decisions(&self, before: Timestamp, most: u32) -> Result<u64, StoreError>;
 
     /// The decision with this id; `None` if there is none, or if it has been deleted.
     ///

@@ -73,6 +73,16 @@ pub enum StoreError {
         /// The check that it fails.
         why: RecordError,
     },
+    /// A chunk of archived matches that cannot be read, or does not contain what it should.
+    #[error(
+        "chunk {chunk} of the archived matches is damaged ({why}): restore the database from a backup"
+    )]
+    BadChunk {
+        /// The number of the chunk.
+        chunk: i64,
+        /// What is wrong with it.
+        why: String,
+    },
     /// More than 64 games of one server, on one map and with the same players, began within the
     /// same second.
     #[error("too many games of {server} began at the same time")]

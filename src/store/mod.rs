@@ -2,7 +2,7 @@
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
 //! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Leases`], [`Partitions`],
-//! [`Pages`].
+//! [`MatchArchive`], [`Pages`].
 //! [`sqlite`] and [`postgres`] implement it, with the queries in `sql/`, which are the same for both;
 //! [`open_at`] returns one of them as a trait object, so that no other room depends on a database.
 //!
@@ -11,9 +11,11 @@
 //! depend on how they are made. Database errors may contain SQL and paths: log them, and never send
 //! them to a peer.
 
+mod archive;
 mod backups;
 mod behaviour;
 mod care;
+mod chunk;
 mod codes;
 mod decisions;
 mod derived;
@@ -44,9 +46,11 @@ use sqlx::{
     migrate::{Migration, MigrationType},
 };
 
+pub use archive::{ChunkRow, MatchArchive};
 pub use backups::{BackedUp, BackupError, Backups, back_up};
 pub use behaviour::{BehaviourReport, BehaviourReports, BehaviourRows};
 pub use care::{Care, Forgotten};
+pub use chunk::MOST_IN_CHUNK;
 pub use decisions::{DecisionNote, DecisionRow, Decisions};
 pub use derived::{
     Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
@@ -84,6 +88,7 @@ pub trait Store:
     + Webhooks
     + Leases
     + Partitions
+    + MatchArchive
     + Pages
     + fmt::Debug
 {

@@ -135,3 +135,33 @@ impl Backend for Postgres {
         self.server.place(&name)
     }
 }
+
+/// Runs tests, each a function of a [`Backend`], on each kind of database.
+#[allow(unused_macros)] // some test binaries have no such tests
+macro_rules! on_each_database {
+    ($($test:ident)*) => {
+        mod sqlite {
+            use super::*;
+            $(
+                #[tokio::test]
+                async fn $test() {
+                    super::$test(Sqlite::new()).await;
+                }
+            )*
+        }
+
+        mod postgres {
+            use super::*;
+            $(
+                #[tokio::test]
+                async fn $test() {
+                    if let Some(backend) = Postgres::shared() {
+                        super::$test(backend).await;
+                    }
+                }
+            )*
+        }
+    };
+}
+#[allow(unused_imports)] // as above
+pub(crate) use on_each_database;

@@ -17,7 +17,7 @@ use evenkeel::{
 };
 
 use crate::common::{
-    backends::{Backend, Postgres, Sqlite},
+    backends::{Backend, Postgres, Sqlite, on_each_database},
     game, player,
 };
 
@@ -558,39 +558,14 @@ async fn an_operator_decides(store: &dyn Store, elsewhere: &dyn Store) {
     ));
 }
 
-/// Runs all of it against one kind of database.
-macro_rules! every_test {
-    ($backend:expr; $($test:ident)*) => {
-        $(
-            #[tokio::test]
-            async fn $test() {
-                if let Some(backend) = $backend {
-                    super::$test(backend).await;
-                }
-            }
-        )*
-    };
-    ($backend:expr) => {
-        use super::*;
-        every_test! {
-            $backend;
-            a_database_from_beginning_to_end
-            what_goes_in_comes_out
-            the_same_match_twice_is_one
-            without_dates_the_course_of_the_game_tells_matches_apart
-            many_matches_at_once_are_the_same_as_one_after_the_other
-            commits_arrive_as_a_stream_from_here_and_from_elsewhere
-            a_checkpoint_is_kept_until_another_or_until_a_player_is_forgotten
-            pages_of_any_size_give_all_matches_in_order
-            a_record_that_cannot_be_is_refused_whole
-        }
-    };
-}
-
-mod sqlite {
-    every_test!(Some(Sqlite::new()));
-}
-
-mod postgres {
-    every_test!(Postgres::shared());
+on_each_database! {
+    a_database_from_beginning_to_end
+    what_goes_in_comes_out
+    the_same_match_twice_is_one
+    without_dates_the_course_of_the_game_tells_matches_apart
+    many_matches_at_once_are_the_same_as_one_after_the_other
+    commits_arrive_as_a_stream_from_here_and_from_elsewhere
+    a_checkpoint_is_kept_until_another_or_until_a_player_is_forgotten
+    pages_of_any_size_give_all_matches_in_order
+    a_record_that_cannot_be_is_refused_whole
 }

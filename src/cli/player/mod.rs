@@ -179,10 +179,12 @@ async fn split(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
 }
 
 async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
-    if !show::is_reported(service, key).await? {
+    // An earlier command may have been ended before it had changed all archived matches.
+    let unfinished = service.store().finish_forgetting().await?;
+    if unfinished == 0 && !show::is_reported(service, key).await? {
         require_matches(service, key).await?;
     }
-    let matches = service.store().forget_player(key).await?;
+    let matches = unfinished + service.store().forget_player(key).await?;
     Ok(format!("forgotten in {}", counted(matches, "match")))
 }
 

@@ -63,7 +63,7 @@ use crate::domain::Fingerprint;
 use history::HistoryClock;
 use repeats::Repeats;
 
-pub use record::write;
+pub use record::{read_back, write};
 
 /// The longest line, in bytes: a match with as many players and events as a record may have fits.
 const MAX_LINE: usize = 32 * 1024 * 1024;

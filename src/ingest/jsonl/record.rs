@@ -155,6 +155,29 @@ pub(super) fn read(
     server: &str,
 ) -> Result<(MatchRecord, Option<Fingerprint>), Cow<'static, str>> {
     let entry: MatchLine<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+    let (record, stated) = convert(entry, server, false)?;
+    let fingerprint = stated.filter(|stated| *stated != Fingerprint::of(&record));
+    Ok((record, fingerprint))
+}
+
+/// Reads a line that [`write`] has written, and returns what it was given: even a record whose stays another
+/// program would not be allowed to state. The caller must check the record.
+///
+/// # Errors
+/// Returns what is wrong with the line.
+pub fn read_back(line: &[u8]) -> Result<(MatchRecord, Fingerprint), Cow<'static, str>> {
+    let entry: MatchLine<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+    let (record, stated) = convert(entry, "", true)?;
+    let fingerprint = stated.unwrap_or_else(|| Fingerprint::of(&record));
+    Ok((record, fingerprint))
+}
+
+/// The record of a line, and the fingerprint that it states. With `exact`, stays and roles are taken as they are.
+fn convert(
+    entry: MatchLine<'_>,
+    server: &str,
+    exact: bool,
+) -> Result<(MatchRecord, Option<Fingerprint>), Cow<'static, str>> {
     if entry.evenkeel != VERSION {
         return Err("another version of the format".into());
     }
@@ -190,11 +213,12 @@ pub(super) fn read(
         mode: entry.mode.into_owned(),
         mutators,
         scores: entry.scores,
-        participants: players.map(|p| p.read(millis)).collect::<Result<_, _>>()?,
+        participants: players
+            .map(|p| p.read(millis, exact))
+            .collect::<Result<_, _>>()?,
         events: entry.events.iter().map(EventEntry::read).collect(),
         outcome,
     };
-    let fingerprint = fingerprint.filter(|stated| *stated != Fingerprint::of(&record));
     Ok((record, fingerprint))
 }
 
@@ -253,7 +277,7 @@ impl<'a> PlayerEntry<'a> {
         }
     }
 
-    fn read(self, millis: u64) -> Result<Participant, &'static str> {
+    fn read(self, millis: u64, exact: bool) -> Result<Participant, &'static str> {
         let mut stays = match (self.team, self.stays) {
             (Some(_), Some(_)) => return Err("a player has both team and stays"),
             (Some(team), None) => vec![StayEntry {
@@ -263,7 +287,9 @@ impl<'a> PlayerEntry<'a> {
             }],
             (None, stays) => stays.unwrap_or_default(),
         };
-        stays.sort_by_key(|stay| (stay.from, stay.to));
+        if !exact {
+            stays.sort_by_key(|stay| (stay.from, stay.to));
+        }
         let presence = |stay: StayEntry| Presence {
             team: stay.team,
             span: Span {
@@ -277,7 +303,9 @@ impl<'a> PlayerEntry<'a> {
             share: part.share,
         };
         let mut roles: Vec<Role> = self.roles.into_iter().map(role).collect();
-        roles.sort_by(|a, b| (&a.name, a.team).cmp(&(&b.name, b.team)));
+        if !exact {
+            roles.sort_by(|a, b| (&a.name, a.team).cmp(&(&b.name, b.team)));
+        }
         let left = match self.left {
             Some(left) => Some(
                 LeaveReason::parse(&left)
@@ -285,7 +313,7 @@ impl<'a> PlayerEntry<'a> {
             ),
             None => None,
         };
-        if is_on_two_teams(&stays) {
+        if !exact && is_on_two_teams(&stays) {
             return Err("a player is on two teams at once");
         }
         let id = self.id.into_owned();

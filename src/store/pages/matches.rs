@@ -90,6 +90,8 @@ pub struct PageMatch {
     pub seats: Vec<PageSeat>,
     /// Changes of the score as milliseconds, team and points, at most [`Self::MOST_EVENTS`].
     pub events: Vec<(i64, u8, f64)>,
+    /// Whether the match is archived: what the weights were before and after it is not stored any more.
+    pub is_archived: bool,
     /// The last stored BALANCE before the match, as JSON.
     pub balance: Option<String>,
 }

@@ -31,7 +31,7 @@ use sqlx::{
 };
 
 use super::{
-    Changes, Post, Store, StoreError, StoreMetrics, together::GamesTogether,
+    Changes, Post, Store, StoreError, StoreMetrics, chunk::ChunkCache, together::GamesTogether,
     written::WrittenWeights,
 };
 use connection::{Acquired, DbConnection, DbPool};
@@ -77,6 +77,8 @@ pub struct PgStore {
     weights: Arc<Mutex<Option<WrittenWeights>>>,
     /// The games that end at the same time.
     games: Arc<GamesTogether>,
+    /// The chunks of archived matches that this process read last.
+    chunks: ChunkCache,
 }
 
 impl PgStore {
@@ -119,6 +121,7 @@ impl PgStore {
             metrics: Arc::default(),
             weights: Arc::default(),
             games: Arc::default(),
+            chunks: ChunkCache::default(),
         })
     }
 

@@ -9,6 +9,10 @@ use crate::{
     store::{DecisionNote, DecisionRow, Decisions, StoreError},
 };
 
+/// How many decisions a write may delete besides as many as it adds. So a write remains short after `keep` was
+/// made smaller.
+const LEAST_DROPPED: i64 = 1_000;
+
 #[async_trait]
 impl Decisions for DbStore {
     async fn write_decisions(&self, notes: &[DecisionNote], keep: u32) -> Result<(), StoreError> {
@@ -41,12 +45,27 @@ impl Decisions for DbStore {
                 }
             }
         }
-        let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - $1";
+        let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - $1
+                         AND id < (SELECT min(id) FROM decisions) + $2";
+        let most = LEAST_DROPPED.saturating_add(i64::try_from(notes.len()).unwrap_or(i64::MAX));
         sqlx::query(oldest)
             .bind(i64::from(keep))
+            .bind(most)
             .execute(&mut *tx)
             .await?;
         self.commit(tx).await
+    }
+
+    async fn drop_decisions(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        // Ids are in the order of time; there is no index by time.
+        let oldest = "DELETE FROM decisions WHERE made_at < $1
+                         AND id IN (SELECT id FROM decisions ORDER BY id LIMIT $2)";
+        let query = sqlx::query(oldest).bind(before.0).bind(i64::from(most));
+        let done = query.execute(&mut *tx).await?;
+        // No weights change, so the tasks that wait for commits are not woken.
+        tx.commit().await?;
+        Ok(done.rows_affected())
     }
 
     async fn decision(&self, id: i64) -> Result<Option<DecisionRow>, StoreError> {

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use sqlx::Row;
 
 use super::{
-    DbConnection, DbRow, DbStore, balances,
+    DbConnection, DbRow, DbStore,
+    archive::archived,
+    balances,
     insert::{ROWS, insert},
     int, leases, optional_int,
     parts::rows,
@@ -210,8 +212,10 @@ async fn insert_rulings<'a>(
         let seats = ruling.performances.iter();
         seats.map(move |(seat, performance)| (ruling, *seat as i64, performance))
     };
-    let performances: Vec<(&RulingRow, i64, &Performance)> =
-        rulings.iter().flat_map(seats).collect();
+    let archived = archived(tx, rulings.iter().map(|ruling| ruling.match_id)).await?;
+    let in_tables = rulings.iter();
+    let in_tables = in_tables.filter(|ruling| !archived.contains(&ruling.match_id));
+    let performances: Vec<(&RulingRow, i64, &Performance)> = in_tables.flat_map(seats).collect();
     insert(
         tx,
         "INSERT INTO performances (match_id, seat, points_for, points_against, person, ended_at, team,

@@ -4,13 +4,14 @@ use sha2::{Digest, Sha256};
 
 use super::{
     DbConnection,
+    archive::remove,
     insert::{insert_if_new, insert_match, known},
     parts::fetch,
     players::changed,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored},
+    store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored, chunk::ChunkCache},
 };
 
 /// The most matches of one server and map that are tried as the other half.
@@ -67,7 +68,7 @@ async fn candidates(
     .bind(TRIED)
     .fetch_all(&mut *tx)
     .await?;
-    let mut found = fetch(tx, &ids).await?;
+    let mut found = fetch(tx, &ChunkCache::default(), &ids).await?;
     found.sort_by_key(|stored| ids.iter().position(|id| *id == stored.id));
     Ok(found)
 }
@@ -106,10 +107,7 @@ async fn replace(
         .bind(other.id)
         .execute(&mut *tx)
         .await?;
-    sqlx::query("DELETE FROM matches WHERE id = $1")
-        .bind(other.id)
-        .execute(&mut *tx)
-        .await?;
+    remove(tx, other.id).await?;
     for half in [half, other.fingerprint] {
         sqlx::query("INSERT INTO match_halves (fingerprint, match_id) VALUES ($1, $2) ON CONFLICT DO NOTHING")
             .bind(&half.0[..])

@@ -5,7 +5,7 @@ use sqlx::Row;
 use super::{DbConnection, DbRow, int, parts::fetch, tickets::bad};
 use crate::{
     domain::MAX_TEAMS,
-    store::StoreError,
+    store::{StoreError, chunk::ChunkCache},
     webhooks::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport},
 };
 
@@ -69,7 +69,7 @@ fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &DbRow) -> Result<(), StoreEr
 }
 
 async fn recorded(tx: &mut DbConnection, id: i64) -> Result<Option<RecordedReport>, StoreError> {
-    let Some(stored) = fetch(tx, &[id]).await?.pop() else {
+    let Some(stored) = fetch(tx, &ChunkCache::default(), &[id]).await?.pop() else {
         return Ok(None);
     };
     let query = sqlx::query_scalar("SELECT chance FROM predictions WHERE match_id = $1");

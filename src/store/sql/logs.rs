@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use super::{
     DbConnection, DbStore,
+    archive::remove,
     halves::insert_half,
     insert::{ROWS, insert_if_new},
     parts::fetch,
@@ -48,7 +49,7 @@ impl Logs for DbStore {
         let mut replaced = LogReplaced::default();
         let mut kept: Vec<MatchRecord> = Vec::new();
         for chunk in ids.chunks(ROWS) {
-            for stored in fetch(&mut tx, chunk).await? {
+            for stored in fetch(&mut tx, &self.chunks, chunk).await? {
                 let same = |(record, print): &(MatchRecord, Fingerprint)| {
                     *print == stored.fingerprint && *record == stored.record
                 };
@@ -100,12 +101,6 @@ async fn link(tx: &mut DbConnection, log: Fingerprint, id: i64) -> Result<(), St
     .bind(id)
     .execute(tx)
     .await?;
-    Ok(())
-}
-
-async fn remove(tx: &mut DbConnection, id: i64) -> Result<(), StoreError> {
-    let query = sqlx::query("DELETE FROM matches WHERE id = $1").bind(id);
-    query.execute(tx).await?;
     Ok(())
 }
 

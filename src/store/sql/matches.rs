@@ -3,9 +3,11 @@
 use async_trait::async_trait;
 
 use super::{
-    DbStore, games, halves,
+    DbStore,
+    archive::complete,
+    games, halves,
     insert::{checked, insert_if_new, insert_matches},
-    parts::{MatchParts, fetch, head},
+    parts::fetch,
     snapshot,
 };
 use crate::{
@@ -78,7 +80,7 @@ impl Matches for DbStore {
 
     async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError> {
         let mut tx = snapshot(&self.readers).await?;
-        Ok(fetch(&mut tx, &[id]).await?.pop())
+        Ok(fetch(&mut tx, &self.chunks, &[id]).await?.pop())
     }
 
     async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {
@@ -103,11 +105,8 @@ impl Matches for DbStore {
         .bind(i64::from(limit))
         .fetch_all(&mut *tx)
         .await?;
-        let mut matches = heads.iter().map(head).collect::<Result<Vec<_>, _>>()?;
-        let ids: Vec<i64> = matches.iter().map(|stored| stored.id).collect();
-        let mut parts = MatchParts::fetch(&mut tx, &ids).await?;
-        for Stored { id, record, .. } in &mut matches {
-            parts.fill(*id, record);
+        let matches = complete(&mut tx, &self.chunks, &heads).await?;
+        for Stored { id, record, .. } in &matches {
             if let Err(why) = record.check() {
                 let what = id.to_string();
                 return Err(StoreError::BadRecord { what, why });

@@ -14,10 +14,12 @@
 //! The module that includes this folder provides `Acquired`, `Db`, `DbConnection`, `DbPool`, `DbRow` and `DbStore`,
 //! and `snapshot`, `content`, `leases`, `post`, `sequences` and `text`.
 
+mod archive;
 mod balances;
 mod behaviour;
 mod decisions;
 mod derived;
+mod forgotten;
 mod games;
 mod halves;
 mod hook_reports;

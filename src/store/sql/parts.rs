@@ -4,17 +4,21 @@ use std::collections::HashMap;
 
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbConnection, DbRow, int, optional_int};
+use super::{Db, DbConnection, DbRow, archive::complete, int, optional_int};
 use crate::{
     domain::{
         Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence,
         Role, ScoreEvent, Span, Timestamp,
     },
-    store::{StoreError, Stored},
+    store::{StoreError, Stored, chunk::ChunkCache},
 };
 
 /// Reads the matches with these ids, in no particular order.
-pub(super) async fn fetch(tx: &mut DbConnection, ids: &[i64]) -> Result<Vec<Stored>, StoreError> {
+pub(super) async fn fetch(
+    tx: &mut DbConnection,
+    cache: &ChunkCache,
+    ids: &[i64],
+) -> Result<Vec<Stored>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -25,12 +29,7 @@ pub(super) async fn fetch(tx: &mut DbConnection, ids: &[i64]) -> Result<Vec<Stor
     }
     query.push(")");
     let rows = query.build().fetch_all(&mut *tx).await?;
-    let mut matches = rows.iter().map(head).collect::<Result<Vec<_>, _>>()?;
-    let mut parts = MatchParts::fetch(tx, ids).await?;
-    for Stored { id, record, .. } in &mut matches {
-        parts.fill(*id, record);
-    }
-    Ok(matches)
+    complete(tx, cache, &rows).await
 }
 
 /// Reads the row of a match: the record without its parts.

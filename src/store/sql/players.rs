@@ -3,10 +3,15 @@
 use async_trait::async_trait;
 use sqlx::Row;
 
-use super::{DbConnection, DbRow, DbStore, int, snapshot};
+use super::{
+    DbConnection, DbRow, DbStore,
+    archive::{matches_in_chunks, names_in_chunks},
+    forgotten::forget,
+    int, snapshot,
+};
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp},
-    store::{NameSeen, OperatorOverrides, Players, StoreError},
+    store::{MatchArchive, NameSeen, OperatorOverrides, Players, StoreError},
 };
 
 #[async_trait]
@@ -165,16 +170,20 @@ impl Players for DbStore {
         player: &PlayerKey,
         since: Timestamp,
     ) -> Result<Vec<i64>, StoreError> {
-        let query = sqlx::query_scalar(
-            "SELECT m.id FROM matches m
+        let query = sqlx::query_as(
+            "SELECT m.ended_at, m.fingerprint, m.id FROM matches m
              WHERE m.ended_at >= $3 AND EXISTS (
                  SELECT 1 FROM participants p
                  WHERE p.match_id = m.id AND p.kind = $1 AND (p.player = $2 OR p.player IN
-                     (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2)))
-             ORDER BY m.ended_at, m.fingerprint",
+                     (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2)))",
         );
         let query = query.bind(player.kind.as_str()).bind(&player.id);
-        Ok(query.bind(since.0).fetch_all(&self.readers).await?)
+        let mut matches: Vec<(i64, Vec<u8>, i64)> =
+            query.bind(since.0).fetch_all(&self.readers).await?;
+        let players = self.identities_of(player).await?;
+        matches.extend(matches_in_chunks(self, &players, since).await?);
+        matches.sort_unstable();
+        Ok(matches.into_iter().map(|(.., id)| id).collect())
     }
 
     async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
@@ -191,7 +200,7 @@ impl Players for DbStore {
             matches += forget(&mut tx, &PlayerKey { kind, id }).await?;
         }
         self.commit(tx).await?;
-        Ok(matches)
+        Ok(matches + self.finish_forgetting().await?)
     }
 
     async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
@@ -213,75 +222,30 @@ impl Players for DbStore {
                 last: Timestamp(row.try_get("last")?),
             })
         };
-        rows.iter().map(seen).collect()
+        let mut names = rows
+            .iter()
+            .map(seen)
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        names_in_chunks(self, player, &mut names).await?;
+        Ok(names)
     }
 }
 
-/// Forgets one identity. Returns the number of matches it was in.
-async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<u64, StoreError> {
-    // The new id contains a number that no other identity has, and that does not reveal the old id.
-    let done = sqlx::query(
-        "UPDATE participants SET name = '', player = 'forgotten-' ||
-                 (SELECT changes + 1 FROM player_changes)
-             WHERE kind = $1 AND player = $2",
-    )
-    .bind(player.kind.as_str())
-    .bind(&player.id)
-    .execute(&mut *tx)
-    .await?;
-    let statements = [
-        "DELETE FROM merged_players WHERE kind = $1 AND (player = $2 OR into_player = $2)",
-        "DELETE FROM pinned_weights WHERE kind = $1 AND player = $2",
-        "DELETE FROM start_weights WHERE kind = $1 AND player = $2",
-        "DELETE FROM weights WHERE kind = $1 AND player = $2",
-        "DELETE FROM behaviour WHERE $1 = 'human' AND player = $2",
-        "DELETE FROM hidden_players WHERE kind = $1 AND player = $2",
-        "DELETE FROM persons WHERE kind = $1 AND player = $2",
-    ];
-    for statement in statements {
-        let query = sqlx::query(statement)
-            .bind(player.kind.as_str())
-            .bind(&player.id);
-        query.execute(&mut *tx).await?;
+impl DbStore {
+    /// A player's identity, and those that are merged into it.
+    async fn identities_of(&self, player: &PlayerKey) -> Result<Vec<PlayerKey>, StoreError> {
+        let query = sqlx::query_scalar(
+            "SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2",
+        );
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        let ids: Vec<String> = query.fetch_all(&self.readers).await?;
+        let key = |id| PlayerKey { id, ..*player };
+        Ok(ids
+            .into_iter()
+            .chain([player.id.clone()])
+            .map(key)
+            .collect())
     }
-    // Decisions and tickets contain players' ids in JSON. Those that contain this one are deleted, and
-    // so is the checkpoint. A ticket that waits stays until a day after its end.
-    if let Ok(quoted) = serde_json::to_string(&player.id) {
-        for statement in [
-            "DELETE FROM decisions WHERE instr(decision, $1) > 0",
-            "DELETE FROM tickets WHERE instr(players, $1) > 0
-                 AND state NOT IN ('queued', 'proposed', 'hosted', 'called')",
-            "UPDATE hosted_matches SET passes = '{}'
-                 WHERE instr(passes, $1) > 0 AND state NOT IN ('opening', 'ready', 'joining')",
-            "UPDATE hosted_matches SET roster = NULL WHERE instr(roster, $1) > 0",
-            "UPDATE hosted_matches SET sent_away = '[]' WHERE instr(sent_away, $1) > 0",
-            "DELETE FROM pools WHERE instr(known, $1) > 0",
-        ] {
-            sqlx::query(statement)
-                .bind(&quoted)
-                .execute(&mut *tx)
-                .await?;
-        }
-        // The lines about a match may name the player without quotes.
-        let lines = "UPDATE formed_matches SET why = '[]' WHERE instr(why, $1) > 0";
-        let inside = quoted.trim_matches('"');
-        sqlx::query(lines).bind(inside).execute(&mut *tx).await?;
-        let seats = "UPDATE formed_seats
-             SET player = 'forgotten-' || (SELECT changes + 1 FROM player_changes)
-             WHERE player = $1
-                 AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = formed_seats.ticket)";
-        sqlx::query(seats)
-            .bind(&player.id)
-            .execute(&mut *tx)
-            .await?;
-    }
-    sqlx::query("DELETE FROM derived_checkpoint")
-        .execute(&mut *tx)
-        .await?;
-    changed(tx).await?;
-    let latest = sqlx::query("UPDATE player_changes SET forgotten = changes");
-    latest.execute(tx).await?;
-    Ok(done.rows_affected())
 }
 
 /// Counts a change after which weights that were derived before are no longer right.

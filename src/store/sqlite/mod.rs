@@ -43,7 +43,8 @@ use tokio::{
 };
 
 use super::{
-    Changes, Store, StoreError, StoreMetrics, together::GamesTogether, written::WrittenWeights,
+    Changes, Store, StoreError, StoreMetrics, chunk::ChunkCache, together::GamesTogether,
+    written::WrittenWeights,
 };
 pub use care::SqliteFile;
 use migrations::MIGRATIONS;
@@ -82,6 +83,8 @@ pub struct SqliteStore {
     weights: Arc<Mutex<Option<WrittenWeights>>>,
     /// The games that end at the same time.
     games: Arc<GamesTogether>,
+    /// The chunks of archived matches that this process read last.
+    chunks: ChunkCache,
 }
 
 impl SqliteStore {
@@ -155,6 +158,7 @@ impl SqliteStore {
             metrics: Arc::default(),
             weights: Arc::default(),
             games: Arc::default(),
+            chunks: ChunkCache::default(),
         })
     }
 

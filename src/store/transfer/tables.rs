@@ -30,7 +30,8 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 46] = [
+pub(super) const TABLES: [Table; 48] = [
+    table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
     table("match_teams", &["match_id", "team"]),
@@ -46,6 +47,7 @@ pub(super) const TABLES: [Table; 46] = [
     table("pinned_weights", &["kind", "player"]),
     table("start_weights", &["kind", "player"]),
     table("hidden_players", &["kind", "player"]),
+    table("unfinished_forgets", &["kind", "player"]),
     table("player_changes", &["id"]),
     table("handle_key", &["id"]),
     table("rulings", &["match_id"]),

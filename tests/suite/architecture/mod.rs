@@ -32,7 +32,14 @@ const ROOMS: [(&str, &[&str]); 30] = [
     ("webhooks", &["domain"]),
     (
         "store",
-        &["domain", "metrics", "tickets", "coordinator", "webhooks"],
+        &[
+            "domain",
+            "metrics",
+            "ingest",
+            "tickets",
+            "coordinator",
+            "webhooks",
+        ],
     ),
     ("leases", &["store"]),
     (

@@ -9,10 +9,10 @@ use super::super::{
     persons::{is_forgotten, public_name},
     snapshot,
 };
-use super::boards::read_kind;
+use super::{archived, boards::read_kind};
 use crate::{
     domain::{PlayerKey, Timestamp},
-    store::{MatchLine, PageMatch, PageSeat, PageStay, StoreError},
+    store::{MatchLine, PageMatch, PageSeat, PageStay, StoreError, chunk::ChunkCache},
 };
 
 /// The columns of a [`MatchLine`].
@@ -23,8 +23,9 @@ macro_rules! lines {
                     r.chance AS forecast, t.chance AS told,
                     (SELECT string_agg(CAST(score AS TEXT), ' ' ORDER BY team)
                        FROM match_teams WHERE match_id = m.id) AS scores,
-                    (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'human') AS humans,
-                    (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'bot') AS bots ",
+                    coalesce(m.humans, (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'human')) AS humans,
+                    coalesce(m.bots, (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'bot')) AS bots,
+                    m.chunk ",
             $rest
         )
     };
@@ -54,7 +55,11 @@ pub(super) async fn latest(
 }
 
 /// One match with its parts.
-pub(super) async fn page(pool: &DbPool, id: i64) -> Result<Option<PageMatch>, StoreError> {
+pub(super) async fn page(
+    pool: &DbPool,
+    cache: &ChunkCache,
+    id: i64,
+) -> Result<Option<PageMatch>, StoreError> {
     let mut tx = snapshot(pool).await?;
     let query = sqlx::query(lines!(
         "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id
@@ -71,19 +76,29 @@ pub(super) async fn page(pool: &DbPool, id: i64) -> Result<Option<PageMatch>, St
                    WHERE match_id = $1 AND kind = 'balance' AND length(decision) < 100000
                    ORDER BY id DESC LIMIT 1";
     let balance = sqlx::query_scalar(balance).bind(id);
+    let line = line(&row)?;
+    let is_archived = row.try_get::<Option<i64>, _>("chunk")?.is_some();
+    let (seats, events) = match is_archived {
+        true => archived::parts(&mut tx, cache, &line).await?,
+        false => (seats(&mut tx, id).await?, events(&mut tx, id).await?),
+    };
     Ok(Some(PageMatch {
-        line: line(&row)?,
+        line,
+        is_archived,
         game_type: row.try_get("game_type")?,
         mode: row.try_get("mode")?,
         mutators: mutators.fetch_all(&mut *tx).await?,
-        seats: seats(&mut tx, id).await?,
-        events: events(&mut tx, id).await?,
+        seats,
+        events,
         balance: balance.fetch_optional(&mut *tx).await?,
     }))
 }
 
+/// A change of the score: milliseconds, team, and points.
+pub(super) type PageEvent = (i64, u8, f64);
+
 /// The changes of the score of a match.
-async fn events(tx: &mut DbConnection, id: i64) -> Result<Vec<(i64, u8, f64)>, StoreError> {
+async fn events(tx: &mut DbConnection, id: i64) -> Result<Vec<PageEvent>, StoreError> {
     let query = sqlx::query(
         "SELECT at_ms, team, points FROM score_events WHERE match_id = $1 ORDER BY seq LIMIT $2",
     );

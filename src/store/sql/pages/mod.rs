@@ -1,5 +1,6 @@
 //! [`Pages`] in SQL.
 
+mod archived;
 mod balance;
 pub(in super::super) mod boards;
 mod games;
@@ -64,7 +65,7 @@ impl Pages for DbStore {
     }
 
     async fn page_match(&self, id: i64) -> Result<Option<PageMatch>, StoreError> {
-        matches::page(&self.pages, id).await
+        matches::page(&self.pages, &self.chunks, id).await
     }
 
     async fn balance_weeks(&self, ruleset: &str) -> Result<Vec<WeekOfBalance>, StoreError> {

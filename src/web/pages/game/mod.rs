@@ -32,6 +32,8 @@ pub(in crate::web) struct GamePage {
     others: Vec<GameSeat>,
     /// Changes of the score: milliseconds, team, and points.
     events: Vec<(i64, u8, f64)>,
+    /// Whether the weights before and after the match are not stored any more.
+    archived: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasons: Option<Reasons>,
 }
@@ -53,7 +55,7 @@ pub(in crate::web) async fn game(site: &Site, number: &str) -> Result<GamePage, 
         .await?
         .ok_or(WebError::NoMatch)?;
     let numbers = site.settings.shows_numbers();
-    let swapped = if numbers {
+    let swapped = if numbers && !found.is_archived {
         other_sides(site, &found)
     } else {
         Vec::new()
@@ -75,6 +77,7 @@ pub(in crate::web) async fn game(site: &Site, number: &str) -> Result<GamePage, 
             .filter(|_| numbers)
             .and_then(reasons),
         events: found.events,
+        archived: found.is_archived,
         summary,
     };
     for (at, seat) in found.seats.into_iter().enumerate() {
@@ -228,6 +231,9 @@ impl Page for GamePage {
             @if !self.others.is_empty() {
                 h2 { @if self.teams.is_empty() { "Players" } @else { "On no team" } }
                 (players(site, "Players", &self.others, self.millis(), false))
+            }
+            @if self.archived {
+                p.note { "This match is archived. The weights before and after it are not stored any more." }
             }
             @if any_other {
                 p.note {

@@ -1,0 +1,124 @@
+//! What the daemon does with old rows: it deletes decisions and archives matches, in short writes.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    config::Config,
+    domain::Timestamp,
+    service::Service,
+    store::{Lease, MOST_IN_CHUNK, StoreError},
+};
+
+/// The lease of the daemon that does this, since one is enough.
+const LEASE: &str = "upkeep";
+/// How often the daemon looks whether something is due.
+const LOOK: Duration = Duration::from_secs(60);
+/// The shortest pause between two writes. The pause is at least as long as the write before it, so that others
+/// write, too.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How often a failure is logged.
+const HOUR: Duration = Duration::from_secs(60 * 60);
+/// How many decisions are deleted in one write.
+const DECISIONS: u32 = 1_000;
+const DAY: i64 = 86_400_000;
+
+/// After how many days rows are old; `None` if they never are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UpkeepSettings {
+    decisions: Option<i64>,
+    matches: Option<i64>,
+}
+
+impl UpkeepSettings {
+    /// The settings of a configuration.
+    pub fn of(config: &Config) -> Self {
+        let days = |days: u32| (days > 0).then_some(i64::from(days));
+        Self {
+            decisions: days(config.store.keep_decision_days.get()),
+            matches: days(config.store.archive_days.get()),
+        }
+    }
+}
+
+/// How much was done.
+#[derive(Clone, Copy, Debug, Default)]
+struct UpkeepDone {
+    decisions: u64,
+    matches: u64,
+}
+
+/// Does what is due, again and again. Never returns.
+pub(super) async fn keep_small(service: Arc<Service>, settings: UpkeepSettings) {
+    let mut failed: Option<Instant> = None;
+    loop {
+        match work(&service, settings).await {
+            Ok(done) => {
+                failed = None;
+                if done.decisions > 0 {
+                    tracing::info!(decisions = done.decisions, "old decisions are deleted");
+                }
+                if done.matches > 0 {
+                    tracing::info!(matches = done.matches, "old matches are archived");
+                }
+            }
+            Err(error) if error.is_lease_lost() => {}
+            Err(error) => {
+                if failed.is_none_or(|at| at.elapsed() >= HOUR) {
+                    failed = Some(Instant::now());
+                    tracing::error!(%error, "old rows are not removed");
+                }
+            }
+        }
+        sleep(LOOK).await;
+    }
+}
+
+/// Does what is due, unless another daemon does so.
+async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone, StoreError> {
+    let store = service.store();
+    store.finish_forgetting().await?;
+    let mut done = UpkeepDone::default();
+    if settings.decisions.is_none() && settings.matches.is_none() {
+        return Ok(done);
+    }
+    let Ok(held) = service.leases().take(store, LEASE).await? else {
+        return Ok(done);
+    };
+    let now = service.sessions().clock().now();
+    let result = remove_old(service, settings, now, held.lease(), &mut done).await;
+    if let Err(error) = held.give_back().await {
+        tracing::debug!(%error, "a lease is not given back");
+    }
+    result.map(|()| done)
+}
+
+async fn remove_old(
+    service: &Service,
+    settings: UpkeepSettings,
+    now: Timestamp,
+    lease: &Lease,
+    done: &mut UpkeepDone,
+) -> Result<(), StoreError> {
+    let store = service.store();
+    let before = |days: i64| now.plus_millis(-days * DAY);
+    while let Some(days) = settings.decisions {
+        let began = Instant::now();
+        match store.drop_decisions(before(days), DECISIONS).await? {
+            0 => break,
+            dropped => done.decisions += dropped,
+        }
+        sleep(began.elapsed().max(PAUSE)).await;
+    }
+    while let Some(days) = settings.matches {
+        let began = Instant::now();
+        let moved = store.archive_matches(before(days), MOST_IN_CHUNK, Some(lease));
+        match moved.await? {
+            0 => break,
+            moved => done.matches += moved,
+        }
+        sleep(began.elapsed().max(PAUSE)).await;
+    }
+    Ok(())
+}

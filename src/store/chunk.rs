@@ -1,0 +1,202 @@
+//! A chunk of archived matches: lines of JSON, compressed with gzip.
+//!
+//! Chunks come from the database, which others can write: each length is bounded, and whatever is wrong is an
+//! error, a sentence about the chunk.
+
+use std::{
+    collections::HashMap,
+    io::{Read, Write},
+    sync::Arc,
+};
+
+use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
+use memchr::{memchr_iter, memmem};
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
+
+use super::Stored;
+use crate::{
+    domain::{Fingerprint, MatchRecord, PlayerKey},
+    ingest::{read_record, write_record},
+};
+
+/// The most matches of a chunk.
+pub const MOST_IN_CHUNK: usize = 1_000;
+/// A chunk is full with this many bytes before compression.
+pub(super) const FULL_BYTES: usize = 8 << 20;
+/// The most bytes of a chunk before compression, so that a hostile one cannot exhaust the memory. The longest match
+/// that a log can contain has 32 MiB.
+pub(super) const MOST_BYTES: usize = 64 << 20;
+/// The most chunks that are kept in memory. Together they have at most [`MOST_BYTES`].
+const CACHED: usize = 4;
+
+/// A hash of the content of a chunk, as it is stored.
+pub(super) type ChunkHash = [u8; 32];
+
+/// The hash of a content.
+pub(super) fn hash(content: &[u8]) -> ChunkHash {
+    Sha256::digest(content).into()
+}
+
+/// The line of a match in a chunk. It is read back, and compared: `None` if it cannot be stored without loss, is
+/// too long, or is not a valid match.
+pub(super) fn line(stored: &Stored) -> Option<String> {
+    let line = write_record(&stored.record, stored.fingerprint);
+    let (record, fingerprint) = read_record(line.as_bytes()).ok()?;
+    let is_same = record == stored.record && fingerprint == stored.fingerprint;
+    let is_same = is_same && record.check().is_ok();
+    (is_same && line.len() < MOST_BYTES).then_some(line)
+}
+
+/// Compresses lines, each of which ends with a line feed.
+pub(super) fn pack(lines: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(lines)?;
+    gzip.finish()
+}
+
+/// The lines of a chunk.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    text: Vec<u8>,
+    /// Where each line ends.
+    ends: Vec<usize>,
+}
+
+impl Chunk {
+    /// Reads a stored chunk. Fails unless its content has this hash and this length before compression.
+    pub fn unpack(content: &[u8], expected: &[u8], length: i64) -> Result<Self, String> {
+        if hash(content)[..] != *expected {
+            return Err("its content does not have the hash that is stated".to_owned());
+        }
+        let length = usize::try_from(length).ok();
+        let length = length.filter(|length| *length <= MOST_BYTES);
+        let length = length.ok_or("it states an impossible length")?;
+        let mut text = Vec::new();
+        let read = GzDecoder::new(content)
+            .take(length as u64 + 1)
+            .read_to_end(&mut text);
+        read.map_err(|error| error.to_string())?;
+        if text.len() != length {
+            return Err("it does not have the length that is stated".to_owned());
+        }
+        Self::new(text)
+    }
+
+    /// The chunk with these lines.
+    pub fn new(text: Vec<u8>) -> Result<Self, String> {
+        let ends: Vec<usize> = memchr_iter(b'\n', &text).take(MOST_IN_CHUNK + 1).collect();
+        let end = ends.last().map_or(0, |end| end + 1);
+        match ends.len() <= MOST_IN_CHUNK && end == text.len() {
+            true => Ok(Self { text, ends }),
+            false => Err("it has too many lines, or an unfinished one".to_owned()),
+        }
+    }
+
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// A line without its end; an empty one if there is none, or its match was removed.
+    pub fn line(&self, number: i64) -> &[u8] {
+        let line = || {
+            let number = usize::try_from(number).ok()?;
+            let end = *self.ends.get(number)?;
+            let start = match number.checked_sub(1) {
+                Some(before) => self.ends.get(before)? + 1,
+                None => 0,
+            };
+            self.text.get(start..end)
+        };
+        line().unwrap_or_default()
+    }
+
+    /// The match of a line.
+    pub fn read(&self, number: i64) -> Result<(MatchRecord, Fingerprint), String> {
+        let line = self.line(number);
+        if line.is_empty() {
+            return Err(format!("line {number} has no match"));
+        }
+        read_record(line).map_err(|why| format!("line {number}: {why}"))
+    }
+
+    /// The numbers of the lines that contain a match.
+    pub fn lines(&self) -> impl Iterator<Item = i64> {
+        let numbers = (0_i64..).zip(&self.ends).map(|(number, _)| number);
+        numbers.filter(|number| !self.line(*number).is_empty())
+    }
+
+    /// The numbers of the lines that may contain one of these players: each that does is among them.
+    pub fn lines_with(&self, players: &[PlayerKey]) -> Vec<i64> {
+        let part = |player: &PlayerKey| {
+            let id = serde_json::to_string(&player.id).unwrap_or_default();
+            format!("\"id\":{id}").into_bytes()
+        };
+        let parts: Vec<Vec<u8>> = players.iter().map(part).collect();
+        let finders: Vec<_> = parts.iter().map(memmem::Finder::new).collect();
+        if !finders.iter().any(|part| part.find(&self.text).is_some()) {
+            return Vec::new();
+        }
+        let has = |number: &i64| {
+            let line = self.line(*number);
+            finders.iter().any(|part| part.find(line).is_some())
+        };
+        self.lines().filter(has).collect()
+    }
+
+    /// The same chunk with other lines; an empty line takes the place of a match that is removed.
+    pub fn with(&self, other: &HashMap<i64, String>) -> Result<Self, String> {
+        let mut text = Vec::with_capacity(self.text.len());
+        for (number, _) in (0_i64..).zip(&self.ends) {
+            match other.get(&number) {
+                Some(line) => text.extend(line.as_bytes()),
+                None => text.extend(self.line(number)),
+            }
+            text.push(b'\n');
+        }
+        Self::new(text)
+    }
+}
+
+/// The chunks that were read last, by their number and hash.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ChunkCache(Arc<Mutex<Vec<CachedChunk>>>);
+
+#[derive(Debug)]
+struct CachedChunk {
+    chunk: i64,
+    hash: Vec<u8>,
+    content: Arc<Chunk>,
+}
+
+impl ChunkCache {
+    /// The chunk with this number and hash.
+    pub fn get(&self, chunk: i64, hash: &[u8]) -> Option<Arc<Chunk>> {
+        let mut cached = self.0.lock();
+        let is_it = |one: &CachedChunk| one.chunk == chunk && one.hash == hash;
+        let place = cached.iter().position(is_it)?;
+        let found = cached.remove(place);
+        let content = found.content.clone();
+        cached.push(found);
+        Some(content)
+    }
+
+    /// Keeps a chunk, and drops those that were not used for longest, and other contents of this one.
+    pub fn put(&self, chunk: i64, hash: Vec<u8>, content: Arc<Chunk>) {
+        let mut cached = self.0.lock();
+        cached.retain(|one| one.chunk != chunk);
+        let new = CachedChunk {
+            chunk,
+            hash,
+            content,
+        };
+        cached.push(new);
+        let bytes = |cached: &[CachedChunk]| -> usize {
+            let texts = cached.iter().map(|one| one.content.text.len());
+            texts.sum()
+        };
+        while cached.len() > CACHED || (cached.len() > 1 && bytes(&cached) > MOST_BYTES) {
+            cached.remove(0);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Removes players and matches from chunks.
+//!
+//! To forget a player is one transaction for the tables, which also notes that chunks may still contain the player.
+//! Whoever reads a chunk replaces the players noted. Then each chunk that contains the player is written anew, in a
+//! transaction of its own, and at last the note is deleted.
+
+use std::collections::HashMap;
+
+use super::{
+    Chunk, DbConnection, DbStore, Row, StoreError, apart, bad, numbers,
+    read::{Forgets, forgets, load, rename, unpacked},
+};
+use crate::{
+    domain::{PlayerKey, Timestamp},
+    ingest::write_record,
+    store::chunk::{ChunkCache, hash, pack},
+};
+
+/// Notes that a player is to be forgotten in the chunks, if there are any. The caller has not counted the change
+/// yet that gives the new identity its number.
+pub(in super::super) async fn begin_to_forget(
+    tx: &mut DbConnection,
+    player: &PlayerKey,
+) -> Result<(), StoreError> {
+    let note = "INSERT INTO unfinished_forgets (kind, player, instead)
+         SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), 'forgotten-' || (changes + 1) FROM player_changes
+         WHERE EXISTS (SELECT 1 FROM archive_chunks)
+         ON CONFLICT (kind, player) DO UPDATE SET instead = excluded.instead";
+    let query = sqlx::query(note).bind(player.kind.as_str());
+    query.bind(&player.id).execute(tx).await?;
+    Ok(())
+}
+
+/// Does what [`MatchArchive::finish_forgetting`](crate::store::MatchArchive::finish_forgetting) does.
+pub(super) async fn finish(store: &DbStore) -> Result<u64, StoreError> {
+    let mut connection = store.readers.acquire().await?;
+    let pending = forgets(&mut connection).await?;
+    drop(connection);
+    if pending.is_empty() {
+        return Ok(0);
+    }
+    let players: Vec<PlayerKey> = pending.keys().cloned().collect();
+    let mut changed = 0;
+    for chunk in numbers(&store.readers, Timestamp(i64::MIN)).await? {
+        let mut connection = store.readers.acquire().await?;
+        let content = load(&mut connection, &ChunkCache::default(), chunk).await?;
+        drop(connection);
+        if content.lines_with(&players).is_empty() {
+            continue;
+        }
+        let mut tx = store.begin().await?;
+        match forget_in(&mut tx, chunk, &pending).await {
+            Ok(matches) => {
+                tx.commit().await?;
+                changed += matches;
+            }
+            Err(error) => {
+                tx.abandon().await?;
+                return Err(error);
+            }
+        }
+    }
+    let mut tx = store.begin().await?;
+    for (player, instead) in &pending {
+        // With another identity, the player was forgotten once more meanwhile.
+        let done =
+            "DELETE FROM unfinished_forgets WHERE kind = $1 AND player = $2 AND instead = $3";
+        let query = sqlx::query(done).bind(player.kind.as_str());
+        let query = query.bind(&player.id).bind(instead);
+        query.execute(&mut *tx).await?;
+    }
+    tx.commit().await?;
+    Ok(changed)
+}
+
+/// Writes one chunk anew, without these players. Returns in how many matches they were.
+async fn forget_in(
+    tx: &mut DbConnection,
+    chunk: i64,
+    pending: &Forgets,
+) -> Result<u64, StoreError> {
+    let content = load(tx, &ChunkCache::default(), chunk).await?;
+    let mut other = HashMap::new();
+    let players: Vec<PlayerKey> = pending.keys().cloned().collect();
+    for number in content.lines_with(&players) {
+        let (mut record, fingerprint) = content.read(number).map_err(|why| bad(chunk, why))?;
+        if rename(&mut record, pending) {
+            other.insert(number, write_record(&record, fingerprint));
+        }
+    }
+    let matches = other.len() as u64;
+    replace(tx, chunk, &content, other).await?;
+    Ok(matches)
+}
+
+/// Deletes a match, also from the chunk that contains it.
+pub(in super::super) async fn remove(tx: &mut DbConnection, id: i64) -> Result<(), StoreError> {
+    let place = "SELECT c.chunk, m.line, c.sha256, c.length, c.content
+                 FROM matches m JOIN archive_chunks c ON c.chunk = m.chunk WHERE m.id = $1";
+    if let Some(row) = sqlx::query(place).bind(id).fetch_optional(&mut *tx).await? {
+        let (chunk, line): (i64, i64) = (row.try_get("chunk")?, row.try_get("line")?);
+        let content = unpacked(chunk, &row, |_| Ok(())).await?;
+        replace(tx, chunk, &content, HashMap::from([(line, String::new())])).await?;
+    }
+    let query = sqlx::query("DELETE FROM matches WHERE id = $1").bind(id);
+    query.execute(tx).await?;
+    Ok(())
+}
+
+/// Replaces lines of a chunk.
+async fn replace(
+    tx: &mut DbConnection,
+    chunk: i64,
+    content: &Chunk,
+    other: HashMap<i64, String>,
+) -> Result<(), StoreError> {
+    if other.is_empty() {
+        return Ok(());
+    }
+    let new = content.with(&other).map_err(|why| bad(chunk, why))?;
+    let matches = i64::try_from(new.lines().count()).unwrap_or(i64::MAX);
+    let length = i64::try_from(new.text().len()).unwrap_or(i64::MAX);
+    let packed = apart(move || pack(new.text())).await?;
+    let packed = packed.map_err(|error| bad(chunk, error.to_string()))?;
+    let update = "UPDATE archive_chunks SET matches = $2, length = $3, sha256 = $4, content = $5
+                  WHERE chunk = $1";
+    let query = sqlx::query(update).bind(chunk).bind(matches).bind(length);
+    let hash = hash(&packed);
+    let query = query.bind(&hash[..]).bind(&packed[..]);
+    query.execute(tx).await?;
+    Ok(())
+}

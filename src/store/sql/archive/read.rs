@@ -1,0 +1,169 @@
+//! Reads matches, whether they are in the tables or archived.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
+
+use super::{
+    Chunk, Db, DbConnection, DbRow, MatchParts, QueryBuilder, ROWS, Row, StoreError, apart, bad,
+    head, int, storable,
+};
+use crate::{
+    domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
+    store::{Stored, chunk::ChunkCache},
+};
+
+/// The players whom chunks may still contain although they are forgotten, and who they are now.
+pub(super) type Forgets = HashMap<PlayerKey, String>;
+
+/// The matches of these rows of `matches`, with all their parts.
+pub(in super::super) async fn complete(
+    tx: &mut DbConnection,
+    cache: &ChunkCache,
+    rows: &[DbRow],
+) -> Result<Vec<Stored>, StoreError> {
+    let mut matches = rows.iter().map(head).collect::<Result<Vec<_>, _>>()?;
+    let mut in_tables = Vec::with_capacity(rows.len());
+    let mut in_chunks: BTreeMap<i64, Vec<(usize, i64)>> = BTreeMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        match row.try_get("chunk")? {
+            None => in_tables.push(matches[at].id),
+            Some(chunk) => {
+                let places = in_chunks.entry(chunk).or_default();
+                places.push((at, int(row, "line")?));
+            }
+        }
+    }
+    let mut parts = MatchParts::fetch(tx, &in_tables).await?;
+    for Stored { id, record, .. } in &mut matches {
+        parts.fill(*id, record);
+    }
+    if in_chunks.is_empty() {
+        return Ok(matches);
+    }
+    let forgets = forgets(tx).await?;
+    for (chunk, places) in in_chunks {
+        let content = load(tx, cache, chunk).await?;
+        let lines: Vec<i64> = places.iter().map(|(_, line)| *line).collect();
+        let read = apart(move || {
+            lines
+                .into_iter()
+                .map(|line| content.read(line))
+                .collect::<Vec<_>>()
+        });
+        for ((at, line), read) in places.iter().zip(read.await?) {
+            let read = read.map_err(|why| bad(chunk, why))?;
+            restore(&mut matches[*at], read, &forgets)
+                .map_err(|why| bad(chunk, format!("line {line}: {why}")))?;
+        }
+    }
+    Ok(matches)
+}
+
+/// Which of these matches are archived. Performances of players in them are not stored.
+pub(in super::super) async fn archived(
+    tx: &mut DbConnection,
+    ids: impl Iterator<Item = i64>,
+) -> Result<HashSet<i64>, StoreError> {
+    let mut archived = HashSet::new();
+    let any = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM archive_chunks)");
+    if !any.fetch_one(&mut *tx).await? {
+        return Ok(archived);
+    }
+    let ids: Vec<i64> = ids.collect();
+    for ids in ids.chunks(ROWS) {
+        let mut query =
+            QueryBuilder::<Db>::new("SELECT id FROM matches WHERE chunk IS NOT NULL AND id IN (");
+        let mut list = query.separated(", ");
+        for id in ids {
+            list.push_bind(*id);
+        }
+        query.push(")");
+        let found: Vec<i64> = query.build_query_scalar().fetch_all(&mut *tx).await?;
+        archived.extend(found);
+    }
+    Ok(archived)
+}
+
+/// Replaces a record without parts by that of its line.
+fn restore(
+    stored: &mut Stored,
+    (record, fingerprint): (MatchRecord, Fingerprint),
+    forgets: &Forgets,
+) -> Result<(), String> {
+    let mut record = storable(&record).into_owned();
+    let own = &stored.record;
+    let is_it = fingerprint == stored.fingerprint
+        && (record.start, record.end, record.clock) == (own.start, own.end, own.clock)
+        && record.outcome == own.outcome
+        && [&record.server, &record.map, &record.game_type, &record.mode]
+            == [&own.server, &own.map, &own.game_type, &own.mode];
+    if !is_it {
+        return Err("it is another match".to_owned());
+    }
+    rename(&mut record, forgets);
+    record.check().map_err(|why| why.to_string())?;
+    stored.record = record;
+    Ok(())
+}
+
+/// Replaces the players who are forgotten. Returns whether there was one.
+pub(super) fn rename(record: &mut MatchRecord, forgets: &Forgets) -> bool {
+    let mut renamed = false;
+    for participant in &mut record.participants {
+        if let Some(instead) = forgets.get(&participant.key) {
+            participant.key.id.clone_from(instead);
+            participant.name.clear();
+            renamed = true;
+        }
+    }
+    renamed
+}
+
+/// The players who are forgotten, but perhaps not in every chunk yet.
+pub(super) async fn forgets(tx: &mut DbConnection) -> Result<Forgets, StoreError> {
+    let query = sqlx::query_as("SELECT kind, player, instead FROM unfinished_forgets");
+    let rows: Vec<(String, String, String)> = query.fetch_all(tx).await?;
+    let forget = |(kind, id, instead): (String, String, String)| {
+        let known = Kind::parse(&kind);
+        let kind = known.ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
+        Ok((PlayerKey { kind, id }, instead))
+    };
+    rows.into_iter().map(forget).collect()
+}
+
+/// The content of a chunk.
+pub(super) async fn load(
+    tx: &mut DbConnection,
+    cache: &ChunkCache,
+    chunk: i64,
+) -> Result<Arc<Chunk>, StoreError> {
+    let query = sqlx::query_scalar("SELECT sha256 FROM archive_chunks WHERE chunk = $1");
+    let hash: Option<Vec<u8>> = query.bind(chunk).fetch_optional(&mut *tx).await?;
+    let hash = hash.ok_or_else(|| bad(chunk, "it is missing"))?;
+    if let Some(content) = cache.get(chunk, &hash) {
+        return Ok(content);
+    }
+    let query = sqlx::query("SELECT sha256, length, content FROM archive_chunks WHERE chunk = $1");
+    let row = query.bind(chunk).fetch_one(tx).await?;
+    let content = unpacked(chunk, &row, |_| Ok(())).await?;
+    cache.put(chunk, hash, content.clone());
+    Ok(content)
+}
+
+/// Reads the content of a row, and checks it.
+pub(super) async fn unpacked(
+    chunk: i64,
+    row: &DbRow,
+    check: impl FnOnce(&Chunk) -> Result<(), String> + Send + 'static,
+) -> Result<Arc<Chunk>, StoreError> {
+    let (hash, content): (Vec<u8>, Vec<u8>) = (row.try_get("sha256")?, row.try_get("content")?);
+    let length: i64 = row.try_get("length")?;
+    let work = move || {
+        let content = Chunk::unpack(&content, &hash, length)?;
+        check(&content)?;
+        Ok(Arc::new(content))
+    };
+    apart(work).await?.map_err(|why: String| bad(chunk, why))
+}

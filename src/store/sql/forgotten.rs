@@ -1,0 +1,72 @@
+//! Removes a player from all tables.
+
+use super::{DbConnection, archive::begin_to_forget, players::changed};
+use crate::{domain::PlayerKey, store::StoreError};
+
+/// Forgets one identity. Returns the number of matches it was in.
+pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<u64, StoreError> {
+    // The new id contains a number that no other identity has, and that does not reveal the old id.
+    let done = sqlx::query(
+        "UPDATE participants SET name = '', player = 'forgotten-' ||
+                 (SELECT changes + 1 FROM player_changes)
+             WHERE kind = $1 AND player = $2",
+    )
+    .bind(player.kind.as_str())
+    .bind(&player.id)
+    .execute(&mut *tx)
+    .await?;
+    begin_to_forget(tx, player).await?;
+    let statements = [
+        "DELETE FROM merged_players WHERE kind = $1 AND (player = $2 OR into_player = $2)",
+        "DELETE FROM pinned_weights WHERE kind = $1 AND player = $2",
+        "DELETE FROM start_weights WHERE kind = $1 AND player = $2",
+        "DELETE FROM weights WHERE kind = $1 AND player = $2",
+        "DELETE FROM behaviour WHERE $1 = 'human' AND player = $2",
+        "DELETE FROM hidden_players WHERE kind = $1 AND player = $2",
+        "DELETE FROM persons WHERE kind = $1 AND player = $2",
+    ];
+    for statement in statements {
+        let query = sqlx::query(statement)
+            .bind(player.kind.as_str())
+            .bind(&player.id);
+        query.execute(&mut *tx).await?;
+    }
+    // Decisions and tickets contain players' ids in JSON. Those that contain this one are deleted, and
+    // so is the checkpoint. A ticket that waits stays until a day after its end.
+    if let Ok(quoted) = serde_json::to_string(&player.id) {
+        for statement in [
+            "DELETE FROM decisions WHERE instr(decision, $1) > 0",
+            "DELETE FROM tickets WHERE instr(players, $1) > 0
+                 AND state NOT IN ('queued', 'proposed', 'hosted', 'called')",
+            "UPDATE hosted_matches SET passes = '{}'
+                 WHERE instr(passes, $1) > 0 AND state NOT IN ('opening', 'ready', 'joining')",
+            "UPDATE hosted_matches SET roster = NULL WHERE instr(roster, $1) > 0",
+            "UPDATE hosted_matches SET sent_away = '[]' WHERE instr(sent_away, $1) > 0",
+            "DELETE FROM pools WHERE instr(known, $1) > 0",
+        ] {
+            sqlx::query(statement)
+                .bind(&quoted)
+                .execute(&mut *tx)
+                .await?;
+        }
+        // The lines about a match may name the player without quotes.
+        let lines = "UPDATE formed_matches SET why = '[]' WHERE instr(why, $1) > 0";
+        let inside = quoted.trim_matches('"');
+        sqlx::query(lines).bind(inside).execute(&mut *tx).await?;
+        let seats = "UPDATE formed_seats
+             SET player = 'forgotten-' || (SELECT changes + 1 FROM player_changes)
+             WHERE player = $1
+                 AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = formed_seats.ticket)";
+        sqlx::query(seats)
+            .bind(&player.id)
+            .execute(&mut *tx)
+            .await?;
+    }
+    sqlx::query("DELETE FROM derived_checkpoint")
+        .execute(&mut *tx)
+        .await?;
+    changed(tx).await?;
+    let latest = sqlx::query("UPDATE player_changes SET forgotten = changes");
+    latest.execute(tx).await?;
+    Ok(done.rows_affected())
+}
