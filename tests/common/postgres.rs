@@ -37,6 +37,7 @@ max_connections = 600
 shared_buffers = 32MB
 fsync = $3
 END
+if [ "$3" = off ]; then echo "max_wal_size = 128MB" >>"$dir/data/postgresql.conf"; fi
 "$1/pg_ctl" -D "$dir/data" -l "$dir/log" -w -s start >&2
 echo "$dir"
 cat >/dev/null
@@ -221,6 +222,13 @@ impl Server {
             let create = sqlx::AssertSqlSafe(create);
             connection.execute(create).await.unwrap();
         }
+    }
+
+    /// Removes a database that is not in use.
+    pub async fn remove(&self, database: &str) {
+        let mut connection = self.connect("postgres").await;
+        let remove = sqlx::AssertSqlSafe(format!("DROP DATABASE {database}"));
+        connection.execute(remove).await.unwrap();
     }
 
     /// Copies a database, which may be in use, to a new one.

@@ -77,6 +77,7 @@ pub fn each_daemon_has_those_of_a_fold(
         let own = machines.runtime.block_on(Derived::read(&url));
         rebuild(machines.folder, &url);
         let fresh = machines.runtime.block_on(Derived::read(&url));
+        machines.runtime.block_on(machines.server.remove(&copy));
         compared += own.weights.len();
         if own.weights.is_empty() {
             faults.add("there are no weights", at);
