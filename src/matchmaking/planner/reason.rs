@@ -2,7 +2,7 @@
 
 use crate::{
     domain::counted,
-    matchmaking::{pool::Pool, search::Failure},
+    matchmaking::{pool::Pool, queue::QueueRule, search::Failure},
 };
 
 /// The reason in one sentence: the rule that left too few candidates, or the rules that the best
@@ -14,75 +14,123 @@ pub(super) fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) ->
     if failure.is_faulty {
         return "a fault of the program: a search with this ticket has failed".to_owned();
     }
-    let rules = pool.queue.rules();
-    let name = |at: usize| rules.get(at).map_or("", |rule| rule.name.as_str());
-    if let Some((at, _)) = failure.narrowed.iter().find(|(_, count)| *count == 0) {
-        let rule = rules.get(*at);
-        let limit = rule.map_or(0.0, |rule| {
-            rule.limit(pool.waited(ticket), pool.queue.settings().size.as_usize())
-        });
-        let alone = [vec![ticket]];
-        let found = rule.map(|rule| rule.rule.sentence(&pool.people, &alone, limit));
-        return format!(
+    let reasons = Reasons {
+        pool,
+        ticket,
+        failure,
+    };
+    let found = reasons
+        .own_fault()
+        .or_else(|| reasons.no_mirror())
+        .or_else(|| reasons.lacking())
+        .or_else(|| reasons.violated())
+        .or_else(|| reasons.unfilled());
+    found.unwrap_or_else(|| reasons.too_few())
+}
+
+/// The reasons why the search for a ticket has failed. The first one that applies is given.
+struct Reasons<'a> {
+    pool: &'a Pool<'a>,
+    ticket: u32,
+    failure: &'a Failure,
+}
+
+impl Reasons<'_> {
+    fn rules(&self) -> &[QueueRule] {
+        self.pool.queue.rules()
+    }
+
+    fn name(&self, at: usize) -> &str {
+        self.rules().get(at).map_or("", |rule| rule.name.as_str())
+    }
+
+    /// How far the rule can be stretched for the ticket, in a match with teams of this size.
+    fn limit(&self, at: usize, size: usize) -> f64 {
+        let waited = self.pool.waited(self.ticket);
+        let rule = self.rules().get(at);
+        rule.map_or(0.0, |rule| rule.limit(waited, size))
+    }
+
+    /// The ticket alone violates a rule.
+    fn own_fault(&self) -> Option<String> {
+        let mut narrowed = self.failure.narrowed.iter();
+        let (at, _) = narrowed.find(|(_, count)| *count == 0)?;
+        let limit = self.limit(*at, self.pool.queue.settings().size.as_usize());
+        let alone = [vec![self.ticket]];
+        let rule = self.rules().get(*at);
+        let found = rule.map(|rule| rule.rule.sentence(&self.pool.people, &alone, limit));
+        Some(format!(
             "{}: the ticket itself cannot meet it: {}",
-            name(*at),
+            self.name(*at),
             found.unwrap_or_default()
-        );
+        ))
     }
-    if let Some(at) = failure.unmirrored {
-        let most = failure.narrowed.iter().map(|(_, count)| *count).min();
-        let most = counted(most.unwrap_or(pool.len()) as u32, "candidate");
-        return format!("{}: none of {most} mirrors the ticket", name(at));
+
+    /// No other ticket mirrors it.
+    fn no_mirror(&self) -> Option<String> {
+        let at = self.failure.unmirrored?;
+        let narrowed = self.failure.narrowed.iter().map(|(_, count)| *count);
+        let most = narrowed.min().unwrap_or(self.pool.len());
+        let most = counted(most as u32, "candidate");
+        Some(format!(
+            "{}: none of {most} mirrors the ticket",
+            self.name(at)
+        ))
     }
-    if let Some(lacking) = &failure.lacking {
-        return format!(
+
+    /// The candidates do not have the players that a match needs.
+    fn lacking(&self) -> Option<String> {
+        let lacking = self.failure.lacking.as_ref()?;
+        Some(format!(
             "{}: a match needs {} for it, {} on each team; the candidates can provide {}",
-            name(lacking.rule),
+            self.name(lacking.rule),
             counted(lacking.needed as u32, "player"),
             lacking.each,
             lacking.provided
-        );
+        ))
     }
-    if let Some(found) = &failure.best {
-        let limit = |at: usize| {
-            rules
-                .get(at)
-                .map_or(0.0, |rule| rule.limit(pool.waited(ticket), found.size))
-        };
-        let violated = rules.iter().enumerate().filter_map(|(at, rule)| {
-            let violation = rule.rule.violation(&pool.people, &found.teams, limit(at));
+
+    /// The best teams violate rules.
+    fn violated(&self) -> Option<String> {
+        let found = self.failure.best.as_ref()?;
+        let people = &self.pool.people;
+        let violated = self.rules().iter().enumerate().filter_map(|(at, rule)| {
+            let limit = self.limit(at, found.size);
+            let violation = rule.rule.violation(people, &found.teams, limit);
             let counts = violation > 0.0 && (rule.hard || found.cost.hard == 0.0);
-            counts.then(|| {
-                format!(
-                    "{}: {}",
-                    rule.name,
-                    rule.rule.sentence(&pool.people, &found.teams, limit(at))
-                )
-            })
+            let sentence = || rule.rule.sentence(people, &found.teams, limit);
+            counts.then(|| format!("{}: {}", rule.name, sentence()))
         });
-        return match violated.collect::<Vec<_>>().join("; ") {
+        Some(match violated.collect::<Vec<_>>().join("; ") {
             none if none.is_empty() => "no full teams".to_owned(),
             violated => violated,
-        };
+        })
     }
-    if let Some(unfilled) = &failure.unfilled {
-        return format!(
+
+    /// A rule lets too few of the candidates into one match.
+    fn unfilled(&self) -> Option<String> {
+        let unfilled = self.failure.unfilled.as_ref()?;
+        Some(format!(
             "{}: of the candidates, at most {} can play in one match, which needs {}",
-            name(unfilled.rule),
+            self.name(unfilled.rule),
             unfilled.most,
             unfilled.needed
-        );
+        ))
     }
-    let last = failure.narrowed.iter().min_by_key(|(_, count)| *count);
-    match last {
-        Some((at, count)) => format!(
-            "too few candidates: {} leaves {}",
-            name(*at),
-            counted(*count as u32, "ticket")
-        ),
-        None => format!(
-            "too few candidates: {}",
-            counted(pool.len() as u32, "ticket")
-        ),
+
+    /// There are too few candidates; the rule that leaves the fewest is named.
+    fn too_few(&self) -> String {
+        let fewest = self.failure.narrowed.iter().min_by_key(|(_, count)| *count);
+        match fewest {
+            Some((at, count)) => format!(
+                "too few candidates: {} leaves {}",
+                self.name(*at),
+                counted(*count as u32, "ticket")
+            ),
+            None => {
+                let all = counted(self.pool.len() as u32, "ticket");
+                format!("too few candidates: {all}")
+            }
+        }
     }
 }
