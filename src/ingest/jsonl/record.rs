@@ -160,7 +160,7 @@ pub(super) fn read(
     Ok((record, fingerprint))
 }
 
-/// Reads a line that [`write`] has written, and returns what it was given: even a record whose stays another
+/// Reads a line that [`write()`] has written, and returns what it was given: even a record whose stays another
 /// program would not be allowed to state. The caller must check the record.
 ///
 /// # Errors
