@@ -200,3 +200,88 @@ impl ChunkCache {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Kind;
+
+    fn chunk(text: &str) -> Chunk {
+        Chunk::new(text.as_bytes().to_vec()).unwrap()
+    }
+
+    fn player(id: &str) -> PlayerKey {
+        let (kind, id) = (Kind::Human, id.to_owned());
+        PlayerKey { kind, id }
+    }
+
+    #[test]
+    fn lines_keep_their_numbers_when_one_is_removed() {
+        let three = chunk("{a}\n{b}\n{c}\n");
+        let other = HashMap::from([(1, String::new()), (2, "{longer}".to_owned())]);
+        let two = three.with(&other).unwrap();
+        assert_eq!(two.text(), b"{a}\n\n{longer}\n");
+        assert_eq!(two.lines().collect::<Vec<_>>(), [0, 2]);
+        assert_eq!((two.line(0), two.line(2)), (&b"{a}"[..], &b"{longer}"[..]));
+        for number in [1, 3, -1, i64::MAX, i64::MIN] {
+            assert_eq!(two.line(number), b"", "{number}");
+            assert!(two.read(number).is_err());
+        }
+        assert_eq!(chunk("").lines().count(), 0);
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked_and_nothing_else() {
+        let text = b"{a}\n{b}\n";
+        let content = pack(text).unwrap();
+        let read = Chunk::unpack(&content, &hash(&content), 8).unwrap();
+        assert_eq!(read.text(), text);
+        for length in [7, 9, 0, -1, i64::MAX, i64::MIN] {
+            assert!(Chunk::unpack(&content, &hash(&content), length).is_err());
+        }
+        for cut in 0..content.len() {
+            let part = &content[..cut];
+            assert!(Chunk::unpack(part, &hash(&content), 8).is_err());
+            assert!(Chunk::unpack(part, &hash(part), 8).is_err(), "{cut}");
+        }
+        assert!(Chunk::unpack(&content, b"", 8).is_err());
+    }
+
+    #[test]
+    fn players_are_found_by_their_identity() {
+        let text = chunk(concat!(
+            "{\"players\":[{\"id\":\"ann\"},{\"id\":\"a\\\"b\",\"name\":\"bob\"}]}\n",
+            "{\"players\":[{\"id\":\"ann2\",\"name\":\"ann\"}]}\n",
+        ));
+        let with = |ids: &[&str]| {
+            let players: Vec<PlayerKey> = ids.iter().map(|id| player(id)).collect();
+            text.lines_with(&players)
+        };
+        assert_eq!(with(&["ann"]), [0]);
+        assert_eq!(with(&["a\"b"]), [0]);
+        assert_eq!(with(&["nobody", "ann2", "ann"]), [0, 1]);
+        assert!(with(&["bob"]).is_empty());
+        assert!(with(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_cache_is_bounded_and_knows_only_one_content_of_a_chunk() {
+        let cache = ChunkCache::default();
+        let put = |number, hash: &[u8], bytes: usize| {
+            let content = Arc::new(chunk(&"\n".repeat(bytes)));
+            cache.put(number, hash.to_vec(), content);
+        };
+        for number in 0..10 {
+            put(number, b"one", 1);
+            assert!(cache.get(0, b"one").is_some() || number > 0);
+        }
+        let known = |number| cache.get(number, b"one").is_some();
+        let count = (0..10).filter(|number| known(*number)).count();
+        assert_eq!(count, CACHED);
+        put(9, b"two", 2);
+        assert!(cache.get(9, b"one").is_none() && cache.get(9, b"two").is_some());
+        let long = Arc::new(chunk(&format!("{}\n", "x".repeat(MOST_BYTES - 1))));
+        cache.put(10, b"one".to_vec(), long);
+        assert_eq!(cache.0.lock().len(), 1, "together they have too many bytes");
+    }
+}

@@ -97,7 +97,9 @@ pub trait Players: Send + Sync {
     /// player.
     ///
     /// # Errors
-    /// Fails if the database does.
+    /// Fails if the database does. If a chunk of archived matches is damaged, the player is removed from all tables,
+    /// and nobody reads the identity any more; [`finish_forgetting`](super::MatchArchive::finish_forgetting) removes
+    /// it from the chunks once they are whole.
     async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError>;
 
     /// The names that a player has used, the latest first; empty if the player has no matches.

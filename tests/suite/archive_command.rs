@@ -6,6 +6,7 @@ use evenkeel::{
     domain::{Fingerprint, Kind::Human, MatchRecord, Timestamp},
     store::{self, Cursor, DecisionNote, DecisionRow, Stored},
 };
+use serde_json::Value;
 use sqlx::{Connection, SqliteConnection};
 use tempfile::TempDir;
 
@@ -13,7 +14,8 @@ use crate::common::{
     BUSY,
     draw::Draw,
     game,
-    hostile::ingest_season,
+    hostile::{self, SECRET, identity, ingest_season},
+    http::Pages,
     postgres::Server,
     process::{Process, evenkeel},
     until,
@@ -346,4 +348,69 @@ async fn archived_matches_move_to_postgres_and_back() {
         assert_eq!(back.0, 0, "{back:?}");
         assert_eq!(back.1, run(folder, &[command]).1);
     }
+}
+
+/// Removes what pages do not know of an archived match: the weights before and after it.
+fn without_weights(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for field in ["weight", "other_side", "archived"] {
+                fields.remove(field);
+            }
+            fields.values_mut().for_each(without_weights);
+        }
+        Value::Array(values) => values.iter_mut().for_each(without_weights),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_page_of_an_archived_match_shows_its_players_and_no_identity() {
+    let folder = TempDir::new().unwrap();
+    hostile::ingest(folder.path(), 24);
+    ingest_season(folder.path());
+    for words in [["player", "forget"], ["player", "hide"]] {
+        let (word, player) = (words[1], usize::from(words[1] == "hide"));
+        let (code, _, error) = run(folder.path(), &["player", word, &identity(player)]);
+        assert_eq!(code, 0, "{error}");
+    }
+    assert_eq!(
+        run(
+            folder.path(),
+            &["player", "merge", &identity(2), &format!("{SECRET}other")]
+        )
+        .0,
+        0
+    );
+    let pages = Pages::start(folder.path(), &[]);
+    let matches = count(folder.path(), "SELECT max(id) FROM matches").await;
+    let read = |path: String| {
+        let answer = pages.get(&path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        assert!(!answer.body.contains(SECRET), "{path}");
+        answer.body
+    };
+    let data = |id: i64| -> Value {
+        let mut data = serde_json::from_str(&read(format!("/matches/{id}.json"))).unwrap();
+        without_weights(&mut data);
+        data
+    };
+    let lists = ["/index.json", "/rulesets/baseoa.ctf.json", "/balance.json"];
+    let all = |pages: &[&str]| -> Vec<String> {
+        pages.iter().map(|page| read((*page).to_owned())).collect()
+    };
+    let before: Vec<Value> = (1..=matches).map(data).collect();
+    let lists_before = all(&lists);
+    let path = folder.path().join("evenkeel.db");
+    let store = store::open(&path, false, Duration::from_secs(5));
+    let store = store.await.unwrap();
+    let moved = store
+        .archive_matches(Timestamp(4_000_000_000_000), 1, None)
+        .await;
+    assert_eq!(moved.unwrap(), matches as u64);
+    store.close().await;
+    assert_eq!((1..=matches).map(data).collect::<Vec<_>>(), before);
+    assert_eq!(all(&lists), lists_before);
+    let page = read("/matches/1".to_owned());
+    assert!(page.contains("This match is archived."), "{page}");
 }

@@ -602,5 +602,25 @@ mod tests {
             };
             prop_assert_eq!(items, [back]);
         }
+
+        /// Also with stays that overlap on two teams, or end in another order than they begin.
+        #[test]
+        fn what_is_written_can_be_read_exactly(
+            mut record in record(),
+            ends in prop::collection::vec(0.0..=1.0, 0..20),
+            print in any::<[u8; 16]>(),
+        ) {
+            let millis = record.millis();
+            let stays = record.participants.iter_mut().flat_map(|p| &mut p.presence);
+            for (stay, end) in stays.zip(ends) {
+                let rest = (millis - stay.span.from) as f64;
+                stay.span.to = stay.span.from + (rest * end) as u64;
+            }
+            prop_assert_eq!(record.check(), Ok(()));
+            for fingerprint in [Fingerprint(print), Fingerprint::of(&record)] {
+                let line = write(&record, fingerprint);
+                prop_assert_eq!(read_back(line.as_bytes()), Ok((record.clone(), fingerprint)));
+            }
+        }
     }
 }
