@@ -8,7 +8,6 @@ use super::{
     QueuesError,
     call::Call,
     connections::Connections,
-    fleet::Remote,
     hosting::Hosting,
     parts::Part,
     standby::stand_by,
@@ -38,7 +37,7 @@ pub(super) async fn run(part: Part, mut calls: mpsc::Receiver<Call>) {
         if has_queues && end != End::Left {
             shared.parts.lost();
         }
-        connections.remote = Remote::default();
+        connections.remote.close();
         let own = shared.names_of(&part.name);
         shared.metrics.look_away(&part.name, &own);
         if let Err(error) = held.give_back().await {

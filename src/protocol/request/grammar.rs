@@ -166,6 +166,9 @@ impl Request {
 
 fn hello(words: &mut Words) -> Result<Request, Refusal> {
     let server = words.word("the server's name")?;
+    if server.text().contains('\0') {
+        return Err(bad("a server's name must not contain NUL".to_owned()));
+    }
     let (mut token, mut resume, mut bots, mut hosts) = (None, None, None, None);
     // No other `key=` counts as an option here, because a token may contain a `=`.
     let is_option = ["resume", "bots", "match"]

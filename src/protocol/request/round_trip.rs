@@ -79,7 +79,7 @@ fn hello() -> impl Strategy<Value = Request> {
         Just("resume=yes".to_owned())
     ];
     let hello = (
-        ident(),
+        ident().prop_filter("NUL", |id| !id.text().contains('\0')),
         option::of(token),
         any::<bool>(),
         option::of(any::<bool>()),

@@ -172,6 +172,7 @@ fn what_is_wrong_is_refused() {
         "MEANBOT x",
         "HELLO",
         "HELLO a b c",
+        "HELLO a\0b",
         "HELLO a resume=maybe",
         "HELLO a b resume=yes resume=no",
         "HELLO a resume=yes b",

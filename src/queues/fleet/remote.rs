@@ -197,6 +197,15 @@ impl Remote {
         });
     }
 
+    /// Forgets the other daemons, because another one runs the queues now. Their connections count as closed: they
+    /// must never be registered with that one as connections of this daemon.
+    pub fn close(&mut self) {
+        for connection in self.links.values() {
+            connection.is_open.store(false, Ordering::Relaxed);
+        }
+        *self = Self::default();
+    }
+
     /// Forgets what was to be sent with a write that has failed.
     pub fn write_failed(&mut self) {
         self.sent.clear();

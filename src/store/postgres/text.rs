@@ -1,8 +1,8 @@
 //! Text that PostgreSQL can store: any but the character NUL.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
-use crate::domain::MatchRecord;
+use crate::domain::{Kind, MatchRecord, Participant};
 
 /// The text with U+FFFD in place of NUL.
 pub(super) fn text(text: &str) -> Cow<'_, str> {
@@ -36,8 +36,8 @@ pub(super) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
         clean(text);
     }
     record.mutators.iter_mut().for_each(clean);
+    clean_ids(&mut record.participants);
     for participant in &mut record.participants {
-        clean(&mut participant.key.id);
         clean(&mut participant.name);
         participant
             .roles
@@ -45,4 +45,20 @@ pub(super) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
             .for_each(|role| clean(&mut role.name));
     }
     Cow::Owned(record)
+}
+
+/// Cleans the identities. One that would then be that of another participant gets further U+FFFD at its end: a match
+/// in which somebody is listed twice could not be stored at all.
+fn clean_ids(participants: &mut [Participant]) {
+    let has_nul = |participant: &&mut Participant| participant.key.id.contains('\0');
+    let own = participants.iter().filter(|own| !own.key.id.contains('\0'));
+    let mut taken: HashSet<(Kind, String)> =
+        own.map(|own| (own.key.kind, own.key.id.clone())).collect();
+    for participant in participants.iter_mut().filter(has_nul) {
+        let mut id = text(&participant.key.id).into_owned();
+        while !taken.insert((participant.key.kind, id.clone())) {
+            id.push('\u{fffd}');
+        }
+        participant.key.id = id;
+    }
 }

@@ -143,18 +143,25 @@ impl Care for SqliteFile {
     }
 }
 
-/// A hash of all rows of a table. `quote` writes each number so that it can be read back to the last bit.
+/// A hash of all rows of a table. `quote` writes each number so that it can be read back to the last bit; of sums,
+/// ten digits count.
 async fn hash(connection: &mut SqliteConnection, table: &str) -> Result<String, StoreError> {
-    let columns: Vec<String> =
-        sqlx::query_scalar("SELECT name FROM pragma_table_info(?) ORDER BY name")
+    let columns: Vec<(String, String)> =
+        sqlx::query_as("SELECT name, type FROM pragma_table_info(?) ORDER BY name")
             .bind(table)
             .fetch_all(&mut *connection)
             .await?;
-    let quote = |column: &String| match (table, column.as_str()) {
+    let is_sum = table.starts_with("balance_");
+    let quote = |(column, kind): &(String, String)| match (table, column.as_str()) {
         // The numbers of persons depend on the order in which matches came; their handles do not.
         ("persons", "person") => "''".to_owned(),
         ("performances", "person") => {
             "quote((SELECT handle FROM persons p WHERE p.person = performances.person))".to_owned()
+        }
+        // The last bits of a sum depend on the order in which the database has added.
+        _ if is_sum && kind == "REAL" => {
+            let column = quoted(column);
+            format!("iif({column} IS NULL, 'NULL', printf('%.9e', {column}))")
         }
         _ => format!("quote({})", quoted(column)),
     };

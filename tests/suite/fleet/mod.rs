@@ -2,6 +2,7 @@
 
 mod chaos;
 mod partitions;
+mod woken;
 
 use std::{collections::BTreeSet, sync::Arc};
 
