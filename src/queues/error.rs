@@ -44,7 +44,7 @@ pub enum QueuesError {
     #[error("the configuration of the queue has changed: begin the ticket again")]
     Reconfigured,
     /// What is asked for could not be read; the log has the details.
-    #[error("the answer could not be read")]
+    #[error("the database cannot be read: try again")]
     NotRead,
     /// Too many explanations are asked for at once.
     #[error("too many explanations are asked for at once")]

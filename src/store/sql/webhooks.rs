@@ -107,9 +107,12 @@ impl Webhooks for DbStore {
     async fn note_hook(&self, hook: &str, note: &HookNote) -> Result<(), StoreError> {
         let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let mut tx = self.begin().await?;
+        // A task that is stopped during this write notes the same once more.
         sqlx::query(
-            "UPDATE webhooks SET position = CASE WHEN position > $2 THEN position ELSE $2 END, delivered = delivered + $3,
-                    dropped = dropped + $4, tries = $5, failed_at = $6, failure = $7
+            "UPDATE webhooks SET position = CASE WHEN position > $2 THEN position ELSE $2 END,
+                    delivered = delivered + CASE WHEN position < $2 THEN $3 ELSE 0 END,
+                    dropped = dropped + CASE WHEN position < $2 THEN $4 ELSE 0 END,
+                    tries = $5, failed_at = $6, failure = $7
              WHERE name = $1",
         )
         .bind(hook)

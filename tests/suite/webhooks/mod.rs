@@ -13,7 +13,7 @@ use evenkeel::{
     deliveries::Deliveries,
     domain::{Kind, MatchRecord, PlayerKey},
     session::MachineClock,
-    store::{HookRow, HookWaits, Store},
+    store::{HookNote, HookRow, HookWaits, Store},
     webhooks::{HookAnswer, HookReport, delay},
 };
 use tempfile::TempDir;
@@ -134,6 +134,23 @@ async fn events_come_in_order_and_once() {
     let row = sending.row().await;
     assert_eq!((row.waiting, row.dropped, row.tries), (0, 0, 0));
     sending.stop().await;
+}
+
+/// A task that is stopped while it notes a delivery does so once more.
+#[tokio::test]
+async fn a_note_that_is_written_twice_counts_once() {
+    let sending = Sending::new(&section("http://127.0.0.1:9/", "")).await;
+    sending.record(2).await;
+    let note = HookNote {
+        position: sending.store.last_event().await.unwrap(),
+        delivered: 1,
+        ..HookNote::default()
+    };
+    for _ in 0..2 {
+        sending.store.note_hook("one", &note).await.unwrap();
+    }
+    let row = sending.row().await;
+    assert_eq!((row.delivered, row.waiting), (1, 0));
 }
 
 #[tokio::test]
