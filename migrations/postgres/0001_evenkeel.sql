@@ -189,6 +189,13 @@ CREATE TABLE unfinished_forgets (
     PRIMARY KEY (kind, player)
 );
 
+-- Players who were forgotten in the last two days: games that were running then are recorded without them.
+CREATE TABLE forgotten_lately (
+    handle  TEXT COLLATE "C" NOT NULL PRIMARY KEY, -- a keyed hash of kind and identity
+    instead TEXT COLLATE "C" NOT NULL, -- the identity that they have in those games
+    at      BIGINT NOT NULL            -- when they were forgotten
+);
+
 -- Counts the changes of the tables above; `forgotten` is the number of the last one that forgot a player.
 CREATE TABLE player_changes (
     id        BIGINT PRIMARY KEY CHECK (id = 1),

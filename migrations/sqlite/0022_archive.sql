@@ -29,6 +29,13 @@ CREATE TABLE unfinished_forgets (
     PRIMARY KEY (kind, player)
 ) STRICT, WITHOUT ROWID;
 
+-- Players who were forgotten in the last two days: games that were running then are recorded without them.
+CREATE TABLE forgotten_lately (
+    handle  TEXT    NOT NULL PRIMARY KEY, -- a keyed hash of kind and identity
+    instead TEXT    NOT NULL,             -- the identity that they have in those games
+    at      INTEGER NOT NULL              -- when they were forgotten
+) STRICT, WITHOUT ROWID;
+
 DROP VIEW match_report;
 CREATE VIEW match_report AS
 SELECT

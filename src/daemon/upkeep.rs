@@ -23,6 +23,8 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// How many decisions are deleted in one write.
 const DECISIONS: u32 = 1_000;
 const DAY: i64 = 86_400_000;
+/// For how long it is known who was forgotten while a game was running.
+const LONGEST_GAME: i64 = 2 * DAY;
 
 /// After how many days rows are old; `None` if they never are.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +81,8 @@ pub(super) async fn keep_small(service: Arc<Service>, settings: UpkeepSettings) 
 async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone, StoreError> {
     let store = service.store();
     store.finish_forgetting().await?;
+    let now = service.sessions().clock().now();
+    store.drop_forgets(now.plus_millis(-LONGEST_GAME)).await?;
     let mut done = UpkeepDone::default();
     if settings.decisions.is_none() && settings.matches.is_none() {
         return Ok(done);
@@ -86,7 +90,6 @@ async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone,
     let Ok(held) = service.leases().take(store, LEASE).await? else {
         return Ok(done);
     };
-    let now = service.sessions().clock().now();
     let result = remove_old(service, settings, now, held.lease(), &mut done).await;
     if let Err(error) = held.give_back().await {
         tracing::debug!(%error, "a lease is not given back");

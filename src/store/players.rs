@@ -102,6 +102,22 @@ pub trait Players: Send + Sync {
     /// it from the chunks once they are whole.
     async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError>;
 
+    /// Notes that a player is forgotten now: games that have begun before are recorded without the player.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn forget_in_running_games(
+        &self,
+        player: &PlayerKey,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Removes the notes of [`forget_in_running_games`](Self::forget_in_running_games) that are older than `before`.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn drop_forgets(&self, before: Timestamp) -> Result<(), StoreError>;
+
     /// The names that a player has used, the latest first; empty if the player has no matches.
     ///
     /// # Errors

@@ -43,6 +43,7 @@ const MATCHES: &str = "
 const REST: &str = "
     INSERT INTO archive_chunks VALUES (3, 0, -5, 9, 1, zeroblob(32), x'00ff0a'), (7, 0, 0, 0, 0, zeroblob(32), x'');
     INSERT INTO unfinished_forgets VALUES ('human', 'zoë', 'forgotten-3'), ('bot', ' ', '');
+    INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', -1);
     INSERT INTO systems_report VALUES (1, 'key', 60, 1790000000000, '{}');
     INSERT INTO decisions (id, made_at, server, ruleset, game, match_id, kind, seed, chance, decision) VALUES
         (5, 1, 's', 'r', -1, 1, 'balance', '18446744073709551615', 0.1, '{\"a\":\"\\u0000\"}'),

@@ -558,6 +558,37 @@ async fn an_operator_decides(store: &dyn Store, elsewhere: &dyn Store) {
     ));
 }
 
+/// A player is forgotten while a game runs, and plays another one later.
+async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
+    let (store, elsewhere) = (open.database("one").await, open.database("one").await);
+    let (running, later) = (duel(500, "dan", "eva"), duel(600, "dan", "eva"));
+    let (dan, now) = (key("dan"), running.start.plus_millis(60_000));
+    elsewhere.forget_in_running_games(&dan, now).await.unwrap();
+    let id = store.record_game(&running, 71).await.unwrap().id();
+    let players = async |id: i64| {
+        let stored = elsewhere.match_with_id(id).await.unwrap().unwrap();
+        let players = stored.record.participants.into_iter();
+        players
+            .map(|one| (one.key.id, one.name))
+            .collect::<Vec<_>>()
+    };
+    let first = players(id).await;
+    assert!(first[0].0.starts_with("forgotten-"), "{first:?}");
+    assert_eq!((&*first[0].1, &*first[1].0), ("", "eva"));
+    // END again, and the log of the game, add nothing.
+    let again = [
+        elsewhere.record_game(&running, 71).await.unwrap(),
+        elsewhere.record(&running).await.unwrap(),
+    ];
+    assert_eq!(again, [Recorded::Duplicate(id); 2]);
+    let id = store.record_game(&later, 72).await.unwrap().id();
+    assert_eq!(players(id).await[0].0, "dan");
+    store.drop_forgets(now.plus_millis(1)).await.unwrap();
+    let early = duel(499, "dan", "eva");
+    let id = store.record_game(&early, 73).await.unwrap().id();
+    assert_eq!(players(id).await[0].0, "dan");
+}
+
 on_each_database! {
     a_database_from_beginning_to_end
     what_goes_in_comes_out
@@ -568,4 +599,5 @@ on_each_database! {
     a_checkpoint_is_kept_until_another_or_until_a_player_is_forgotten
     pages_of_any_size_give_all_matches_in_order
     a_record_that_cannot_be_is_refused_whole
+    a_player_is_forgotten_while_a_game_runs
 }

@@ -184,6 +184,10 @@ async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> 
     if unfinished == 0 && !show::is_reported(service, key).await? {
         require_matches(service, key).await?;
     }
+    // First, so that a game that ends meanwhile does not bring the player back.
+    let now = service.sessions().clock().now();
+    let store = service.store();
+    store.forget_in_running_games(key, now).await?;
     let matches = unfinished + service.store().forget_player(key).await?;
     Ok(format!("forgotten in {}", counted(matches, "match")))
 }

@@ -1,7 +1,12 @@
-//! Removes a player from all tables.
+//! Removes a player from all tables, and from games that are running.
 
-use super::{DbConnection, archive::begin_to_forget, players::changed};
-use crate::{domain::PlayerKey, store::StoreError};
+use std::collections::HashMap;
+
+use super::{DbConnection, archive::begin_to_forget, persons::handle, players::changed};
+use crate::{
+    domain::{MatchRecord, PlayerKey, Timestamp},
+    store::StoreError,
+};
 
 /// Forgets one identity. Returns the number of matches it was in.
 pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<u64, StoreError> {
@@ -69,4 +74,51 @@ pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<
     let latest = sqlx::query("UPDATE player_changes SET forgotten = changes");
     latest.execute(tx).await?;
     Ok(done.rows_affected())
+}
+
+/// Notes the identities of a player who is forgotten now, for the games that are running. They are noted by a keyed
+/// hash.
+pub(super) async fn note(
+    tx: &mut DbConnection,
+    identities: &[PlayerKey],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let secret = secret(tx).await?;
+    for (number, key) in (0_i64..).zip(identities) {
+        let instead = sqlx::query_scalar(
+            "SELECT 'forgotten-' || (changes + 1) || '-' || $1 FROM player_changes",
+        );
+        let instead: String = instead.bind(number.to_string()).fetch_one(&mut *tx).await?;
+        let note = "INSERT INTO forgotten_lately (handle, instead, at) VALUES ($1, $2, $3)
+             ON CONFLICT (handle) DO UPDATE SET instead = excluded.instead, at = excluded.at";
+        let query = sqlx::query(note).bind(handle(&secret, key)?).bind(instead);
+        query.bind(now.0).execute(&mut *tx).await?;
+    }
+    Ok(())
+}
+
+/// Removes from the record of a game the players who were forgotten after it had begun.
+pub(super) async fn remove_from(
+    tx: &mut DbConnection,
+    record: &mut MatchRecord,
+) -> Result<(), StoreError> {
+    let query = sqlx::query_as("SELECT handle, instead FROM forgotten_lately WHERE at >= $1");
+    let forgotten: Vec<(String, String)> = query.bind(record.start.0).fetch_all(&mut *tx).await?;
+    if forgotten.is_empty() {
+        return Ok(());
+    }
+    let forgotten: HashMap<String, String> = forgotten.into_iter().collect();
+    let secret = secret(tx).await?;
+    for participant in &mut record.participants {
+        if let Some(instead) = forgotten.get(&handle(&secret, &participant.key)?) {
+            participant.key.id.clone_from(instead);
+            participant.name.clear();
+        }
+    }
+    Ok(())
+}
+
+async fn secret(tx: &mut DbConnection) -> Result<Vec<u8>, StoreError> {
+    let query = sqlx::query_scalar("SELECT key FROM handle_key");
+    Ok(query.fetch_one(tx).await?)
 }

@@ -1,6 +1,6 @@
 //! Matches of games that this process has followed: each game becomes one match.
 
-use super::{DbConnection, insert::insert_as};
+use super::{DbConnection, forgotten::remove_from, insert::insert_as};
 use crate::{
     domain::{Fingerprint, MatchRecord},
     store::{Recorded, StoreError},
@@ -22,9 +22,11 @@ pub(super) async fn insert_game(
         return Ok(Recorded::Duplicate(id));
     }
     let id = hosted_as(tx, game).await?;
-    let mut record = record.clone();
+    // The match is known by the record as it came, also when its log is read.
+    let (mut original, mut record) = (record.clone(), record.clone());
+    remove_from(tx, &mut record).await?;
     for _ in 0..MAX_PER_SECOND {
-        let recorded = insert_as(tx, &record, Fingerprint::of(&record), id).await?;
+        let recorded = insert_as(tx, &record, Fingerprint::of(&original), id).await?;
         let own = match recorded {
             Recorded::New(_) => true,
             Recorded::Duplicate(id) => is_same(tx, id, &record).await?,
@@ -34,8 +36,10 @@ pub(super) async fn insert_game(
             query.bind(game).bind(recorded.id()).execute(tx).await?;
             return Ok(recorded);
         }
-        record.start = record.start.plus_millis(1_000);
-        record.end = record.end.plus_millis(1_000);
+        for one in [&mut original, &mut record] {
+            one.start = one.start.plus_millis(1_000);
+            one.end = one.end.plus_millis(1_000);
+        }
     }
     Err(StoreError::Crowded {
         server: record.server,

@@ -77,7 +77,7 @@ async fn person(tx: &mut DbConnection, secret: &[u8], key: &PlayerKey) -> Result
 }
 
 /// The handle of a player: a keyed hash of kind and identity.
-fn handle(secret: &[u8], key: &PlayerKey) -> Result<String, StoreError> {
+pub(super) fn handle(secret: &[u8], key: &PlayerKey) -> Result<String, StoreError> {
     let mac = Hmac::<Sha256>::new_from_slice(secret);
     let mut mac = mac.map_err(|error| StoreError::BadValue(format!("handle key: {error}")))?;
     mac.update(key.kind.as_str().as_bytes());

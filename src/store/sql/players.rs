@@ -6,7 +6,7 @@ use sqlx::Row;
 use super::{
     DbConnection, DbRow, DbStore,
     archive::{matches_in_chunks, names_in_chunks},
-    forgotten::forget,
+    forgotten::{forget, note},
     int, snapshot,
 };
 use crate::{
@@ -201,6 +201,30 @@ impl Players for DbStore {
         }
         self.commit(tx).await?;
         Ok(matches + self.finish_forgetting().await?)
+    }
+
+    async fn forget_in_running_games(
+        &self,
+        player: &PlayerKey,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let identities = self.identities_of(player).await?;
+        let mut tx = self.begin().await?;
+        note(&mut tx, &identities, now).await?;
+        self.commit(tx).await
+    }
+
+    async fn drop_forgets(&self, before: Timestamp) -> Result<(), StoreError> {
+        let old =
+            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1)");
+        let old: bool = old.bind(before.0).fetch_one(&self.readers).await?;
+        if old {
+            let mut tx = self.begin().await?;
+            let query = sqlx::query("DELETE FROM forgotten_lately WHERE at < $1");
+            query.bind(before.0).execute(&mut *tx).await?;
+            self.commit(tx).await?;
+        }
+        Ok(())
     }
 
     async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {

@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 48] = [
+pub(super) const TABLES: [Table; 49] = [
     table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
@@ -48,6 +48,7 @@ pub(super) const TABLES: [Table; 48] = [
     table("start_weights", &["kind", "player"]),
     table("hidden_players", &["kind", "player"]),
     table("unfinished_forgets", &["kind", "player"]),
+    table("forgotten_lately", &["handle"]),
     table("player_changes", &["id"]),
     table("handle_key", &["id"]),
     table("rulings", &["match_id"]),
