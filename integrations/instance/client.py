@@ -104,6 +104,11 @@ class Client:
                 break
             if all(ticket.played.values()):
                 break
+            if ticket.tasks and all(task.done() for task in ticket.tasks.values()):
+                # A game server may die right after START, before its players know that play has begun.
+                state = await self.ask(f"TICKET {ticket.name}\n")
+                if state.startswith("MATCHED "):
+                    ticket.played = {player: how or "lost" for player, how in ticket.played.items()}
         while True:
             ticket.state = (await self.ask(f"TICKET {ticket.name}\n")).split(" ")[0]
             if ticket.state in FINAL:
