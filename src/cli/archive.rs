@@ -53,7 +53,7 @@ pub(super) async fn run(args: ArchiveArgs) -> Result<(), CliError> {
     report(&chunks, args.json)
 }
 
-/// Archives all matches that ended before an instant, also if the last chunk is not full.
+/// Archives all matches that ended before an instant. The last chunk need not be full.
 async fn archive(service: &Service, before: Timestamp) -> Result<(), CliError> {
     let (total, _) = service.store().extent().await?;
     let total = u64::try_from(total).unwrap_or(0);
@@ -70,7 +70,7 @@ async fn archive(service: &Service, before: Timestamp) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes each chunk to a file.
+/// Writes each chunk to a file of the folder. An older file is replaced once the new one is complete on disk.
 async fn write(service: &Service, chunks: &[ChunkRow], folder: &Path) -> Result<(), CliError> {
     fs::create_dir_all(folder).map_err(|source| CliError::File {
         path: folder.to_owned(),
@@ -96,6 +96,7 @@ async fn write(service: &Service, chunks: &[ChunkRow], folder: &Path) -> Result<
     Ok(())
 }
 
+/// Prints the chunks as JSON, or their number and size in one line.
 fn report(chunks: &[ChunkRow], json: bool) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     if json {

@@ -1,4 +1,5 @@
-//! What the daemon does with old rows: it deletes decisions and archives matches, in short writes.
+//! Keeps the database small while the daemon runs: deletes old decisions and archives old matches, in short writes.
+//! It also finishes forgetting players, and deletes old notes about them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,22 +12,24 @@ use crate::{
     store::{Lease, MOST_IN_CHUNK, StoreError},
 };
 
-/// The lease of the daemon that does this, since one is enough.
+/// The lease of the daemon that deletes and archives: one daemon at a time does this.
 const LEASE: &str = "upkeep";
-/// How often the daemon looks whether something is due.
+/// The pause after which the daemon looks again for old rows.
 const LOOK: Duration = Duration::from_secs(60);
-/// The shortest pause between two writes. The pause is at least as long as the write before it, so that others
-/// write, too.
+/// The shortest pause between two writes. A pause is at least as long as the write before it, so that other tasks and
+/// daemons can write, too.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How often a failure is logged.
+/// The shortest time between two log lines about failures in succession.
 const HOUR: Duration = Duration::from_secs(60 * 60);
-/// How many decisions are deleted in one write.
+/// The most decisions that one write deletes.
 const DECISIONS: u32 = 1_000;
+/// The milliseconds of a day.
 const DAY: i64 = 86_400_000;
-/// For how long it is known who was forgotten while a game was running.
+/// For how many milliseconds the notes of forgotten players are kept. A game that began before its player was
+/// forgotten, and ends after this time, is recorded with the player.
 const LONGEST_GAME: i64 = 2 * DAY;
 
-/// After how many days rows are old; `None` if they never are.
+/// After how many days decisions are deleted and matches archived; `None` for never.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UpkeepSettings {
     decisions: Option<i64>,
@@ -44,14 +47,14 @@ impl UpkeepSettings {
     }
 }
 
-/// How much was done.
+/// How many decisions were deleted, and how many matches archived.
 #[derive(Clone, Copy, Debug, Default)]
 struct UpkeepDone {
     decisions: u64,
     matches: u64,
 }
 
-/// Does what is due, again and again. Never returns.
+/// Does what is due, waits for `LOOK`, and does so again. Never returns.
 pub(super) async fn keep_small(service: Arc<Service>, settings: UpkeepSettings) {
     let mut failed: Option<Instant> = None;
     loop {
@@ -77,7 +80,7 @@ pub(super) async fn keep_small(service: Arc<Service>, settings: UpkeepSettings) 
     }
 }
 
-/// Does what is due, unless another daemon does so.
+/// Does what is due once. Leaves old rows to another daemon if that one has the lease.
 async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone, StoreError> {
     let store = service.store();
     store.finish_forgetting().await?;
@@ -97,6 +100,7 @@ async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone,
     result.map(|()| done)
 }
 
+/// Deletes and archives until nothing is old. `done` counts what was done, also if this fails.
 async fn remove_old(
     service: &Service,
     settings: UpkeepSettings,

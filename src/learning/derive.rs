@@ -13,16 +13,16 @@ use crate::{
     store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
 
-/// Part of the settings' key. Change it when the fold changes: a new value makes every database
-/// derive its weights again.
+/// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
+/// database then derives its weights again.
 pub(super) const FOLD_VERSION: u32 = 21;
-/// The version of the form in which settings are hashed. A new value makes every database derive
-/// its weights once again.
+/// The version of the form in which settings are hashed. With a new value, every database derives
+/// its weights again.
 const SETTINGS_FORMAT: u32 = 1;
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
 
-/// The number of new matches after which a checkpoint is written. Folding that many again takes a
+/// A checkpoint is written after this number of new matches. To fold that many again takes a
 /// fraction of a second.
 const CHECKPOINT_EVERY: i64 = 500;
 
@@ -49,30 +49,32 @@ pub struct Rebuilt {
     pub weights: usize,
 }
 
-/// What was on disk before a fold, and what may be written after it.
+/// What the database contains before a fold, and what this process may write after it.
 struct Look {
     overrides: OperatorOverrides,
+    /// The key of this process's settings and of the overrides.
     key: String,
     /// Number of stored matches.
     stored: i64,
     /// What the derived tables were made from.
     before: Option<DerivedFrom>,
-    /// Whether that was another configuration, or nothing.
+    /// Whether they were made with another configuration, or not made at all.
     is_other: bool,
+    /// The permission to write; `None` while another daemon has it.
     permit: Option<Permit>,
     /// Whether all matches are folded again, and everything is written.
     all: bool,
 }
 
 impl Look {
-    /// Whether what was learned from these matches has to be written, by this process.
+    /// Whether this process has to write what was learned from these matches.
     fn is_due(&self, from: &DerivedFrom) -> bool {
         let due = self.all || (self.before.as_ref() != Some(from) && !self.is_other);
         due && self.permit.is_some()
     }
 
-    /// Drops the rulings that this process does not have to write any more: those that are on disk, and those that
-    /// another daemon writes. The latter may die before it has done so.
+    /// Drops the rulings that this process need not write any more: those that are on disk, and those that another
+    /// daemon writes. That daemon may end before it has written them; `lacks_rulings` notes this.
     fn forget_rulings(&self, learned: &mut Learned, is_written: bool) {
         let before = self.before.as_ref().filter(|_| !self.is_other);
         let on_disk = before.is_some_and(|before| before.matches >= learned.matches);
@@ -153,7 +155,7 @@ impl Learning {
             };
             let due = look.is_due(&from);
             if due && learned.lacks_rulings && !look.all {
-                continue; // fold again from the checkpoint, which gives the rulings once more
+                continue; // fold again from the checkpoint, to get the rulings again
             }
             if let Some(permit) = look.permit.as_ref().filter(|_| due)
                 && !self.write(&mut learned, from, look.all, permit).await?
@@ -179,7 +181,7 @@ impl Learning {
         }
     }
 
-    /// Reads what is on disk, before the matches are folded.
+    /// Reads what the database contains, before the matches are folded.
     async fn look(&self, mode: RefreshMode) -> Result<Look, LearningError> {
         let overrides = self.store.overrides().await?;
         let key = self.key(&overrides);
@@ -205,7 +207,7 @@ impl Learning {
         })
     }
 
-    /// The state from which a fold begins that cannot continue the last one.
+    /// The state with which a fold begins if it cannot continue the last one: that of the checkpoint, or an empty one.
     async fn begin(&self, look: &Look) -> Result<Learned, LearningError> {
         let restored = match look.all {
             true => None,
@@ -252,8 +254,8 @@ impl Learning {
         }
     }
 
-    /// The first `count` matches in order, under the identities in which they are stored. Void matches
-    /// have no result.
+    /// The first `count` matches in order, with the identities that are stored. Void matches count as
+    /// abandoned.
     async fn first_matches(
         &self,
         count: usize,
@@ -276,7 +278,7 @@ impl Learning {
         Ok(first)
     }
 
-    /// Writes the derived data; `false` if another process has replaced it meanwhile, or writes it now.
+    /// Writes the derived data. Returns `false` if another process has replaced it meanwhile, or has the lease now.
     async fn write(
         &self,
         learned: &mut Learned,
@@ -300,6 +302,7 @@ impl Learning {
         }
     }
 
+    /// The configured divisions, as the database stores them.
     fn division_rows(&self) -> Vec<DivisionRow> {
         let settings = &self.settings.history.divisions;
         let row = |name: &DivisionName| DivisionRow {
@@ -310,13 +313,13 @@ impl Learning {
         settings.names.iter().map(row).collect()
     }
 
-    /// The key of everything besides the matches that weights depend on: the settings and the
+    /// The key of everything that weights depend on besides the matches: the settings and the
     /// operator's overrides.
     pub(super) fn key(&self, overrides: &OperatorOverrides) -> String {
         format!("{} {}", self.settings_key, overrides.changes)
     }
 
-    /// Whether a key is of the same settings as this process has, and of older overrides.
+    /// Whether `key` is of the settings of this process, and of older overrides than the key `than`.
     pub(super) fn is_older(&self, key: &str, than: &str) -> bool {
         let changes = |key: &str| {
             let (settings, changes) = key.split_once(' ')?;
@@ -337,8 +340,8 @@ pub(super) async fn on_blocking_thread<T: Send + 'static>(
 
 /// A hash of the settings that weights depend on, in a form that has a version.
 ///
-/// The settings are hashed as JSON, so that renaming a Rust type does not change the key. Renaming
-/// a field does, and then the weights are derived again once.
+/// The settings are hashed as JSON: a new name of a Rust type does not change the key. A new name
+/// of a field does, and the weights are then derived again.
 pub(super) fn settings_key(settings: &Settings) -> Result<String, serde_json::Error> {
     let form = serde_json::to_vec(&(SETTINGS_FORMAT, FOLD_VERSION, settings))?;
     let digest = Sha256::digest(&form);

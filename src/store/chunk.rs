@@ -1,7 +1,7 @@
 //! A chunk of archived matches: lines of JSON, compressed with gzip.
 //!
-//! Chunks come from the database, which others can write: each length is bounded, and whatever is wrong is an
-//! error, a sentence about the chunk.
+//! Chunks come from the database, which other programs can write. So each length is bounded, and each fault is an
+//! error: a sentence about the chunk.
 
 use std::{
     collections::HashMap,
@@ -20,26 +20,26 @@ use crate::{
     ingest::{read_record, write_record},
 };
 
-/// The most matches of a chunk.
+/// The most matches in a chunk.
 pub const MOST_IN_CHUNK: usize = 1_000;
-/// A chunk is full with this many bytes before compression.
+/// A chunk that has this many bytes before compression is full: it gets no more matches.
 pub(super) const FULL_BYTES: usize = 8 << 20;
-/// The most bytes of a chunk before compression, so that a hostile one cannot exhaust the memory. The longest match
+/// The most bytes of a chunk before compression, so that a hostile chunk cannot use up the memory. The longest match
 /// that a log can contain has 32 MiB.
 pub(super) const MOST_BYTES: usize = 64 << 20;
 /// The most chunks that are kept in memory. Together they have at most [`MOST_BYTES`].
 const CACHED: usize = 4;
 
-/// A hash of the content of a chunk, as it is stored.
+/// The SHA-256 hash of a chunk's content, as it is stored: compressed.
 pub(super) type ChunkHash = [u8; 32];
 
-/// The hash of a content.
+/// Computes the hash of a stored content.
 pub(super) fn hash(content: &[u8]) -> ChunkHash {
     Sha256::digest(content).into()
 }
 
-/// The line of a match in a chunk. It is read back, and compared: `None` if it cannot be stored without loss, is
-/// too long, or is not a valid match.
+/// Returns the line that stands for a match in a chunk. The line is read back and compared: `None` if the match cannot
+/// be stored without loss, is too long, or is not valid.
 pub(super) fn line(stored: &Stored) -> Option<String> {
     let line = write_record(&stored.record, stored.fingerprint);
     let (record, fingerprint) = read_record(line.as_bytes()).ok()?;
@@ -59,12 +59,12 @@ pub(super) fn pack(lines: &[u8]) -> std::io::Result<Vec<u8>> {
 #[derive(Debug)]
 pub(super) struct Chunk {
     text: Vec<u8>,
-    /// Where each line ends.
+    /// The position of the line feed that ends each line.
     ends: Vec<usize>,
 }
 
 impl Chunk {
-    /// Reads a stored chunk. Fails unless its content has this hash and this length before compression.
+    /// Reads a stored chunk. Fails unless its content has this hash, and this length in bytes before compression.
     pub fn unpack(content: &[u8], expected: &[u8], length: i64) -> Result<Self, String> {
         if hash(content)[..] != *expected {
             return Err("its content does not have the hash that is stated".to_owned());
@@ -83,7 +83,7 @@ impl Chunk {
         Self::new(text)
     }
 
-    /// The chunk with these lines.
+    /// Makes a chunk of these lines. Fails if there are too many, or if the last one has no line feed.
     pub fn new(text: Vec<u8>) -> Result<Self, String> {
         let ends: Vec<usize> = memchr_iter(b'\n', &text).take(MOST_IN_CHUNK + 1).collect();
         let end = ends.last().map_or(0, |end| end + 1);
@@ -93,11 +93,12 @@ impl Chunk {
         }
     }
 
+    /// All lines, as they are before compression.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// A line without its end; an empty one if there is none, or its match was removed.
+    /// A line without its line feed. Empty if there is no such line, or if its match was removed.
     pub fn line(&self, number: i64) -> &[u8] {
         let line = || {
             let number = usize::try_from(number).ok()?;
@@ -111,7 +112,7 @@ impl Chunk {
         line().unwrap_or_default()
     }
 
-    /// The match of a line.
+    /// Reads the match of a line. Fails if the line is empty or damaged.
     pub fn read(&self, number: i64) -> Result<(MatchRecord, Fingerprint), String> {
         let line = self.line(number);
         if line.is_empty() {
@@ -126,7 +127,7 @@ impl Chunk {
         numbers.filter(|number| !self.line(*number).is_empty())
     }
 
-    /// The numbers of the lines that may contain one of these players: each that does is among them.
+    /// The numbers of the lines that may contain one of these players. No line that contains one is left out.
     pub fn lines_with(&self, players: &[PlayerKey]) -> Vec<i64> {
         let part = |player: &PlayerKey| {
             let id = serde_json::to_string(&player.id).unwrap_or_default();
@@ -144,7 +145,8 @@ impl Chunk {
         self.lines().filter(has).collect()
     }
 
-    /// The same chunk with other lines; an empty line takes the place of a match that is removed.
+    /// The same chunk with other lines, by number. An empty line replaces a match that is removed, so that the other
+    /// lines keep their numbers.
     pub fn with(&self, other: &HashMap<i64, String>) -> Result<Self, String> {
         let mut text = Vec::with_capacity(self.text.len());
         for (number, _) in (0_i64..).zip(&self.ends) {
@@ -158,7 +160,7 @@ impl Chunk {
     }
 }
 
-/// The chunks that were read last, by their number and hash.
+/// The chunks that were used last, by their number and hash.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChunkCache(Arc<Mutex<Vec<CachedChunk>>>);
 
@@ -181,7 +183,8 @@ impl ChunkCache {
         Some(content)
     }
 
-    /// Keeps a chunk, and drops those that were not used for longest, and other contents of this one.
+    /// Adds a chunk. Drops other contents of the same chunk; if there are too many chunks, also those that were not
+    /// used for the longest time.
     pub fn put(&self, chunk: i64, hash: Vec<u8>, content: Arc<Chunk>) {
         let mut cached = self.0.lock();
         cached.retain(|one| one.chunk != chunk);

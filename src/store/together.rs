@@ -1,4 +1,4 @@
-//! Writes that wait at the same time are made in one transaction, which waits for the disk once.
+//! Puts writes that arrive at the same time into one transaction, which waits for the disk once.
 
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, oneshot};
@@ -6,16 +6,16 @@ use tokio::sync::{Mutex as Turn, oneshot};
 use super::{Recorded, StoreError};
 use crate::domain::MatchRecord;
 
-/// Games that end at the same time, by the record and number of each.
+/// Games that end at the same time: the record and the number of each.
 pub(super) type GamesTogether = Together<(MatchRecord, i64), Result<Recorded, StoreError>>;
 
-/// The most writes of one transaction.
+/// The most writes in one transaction.
 const MOST: usize = 64;
 
-/// Writes of one kind. While one transaction is under way, those that come meanwhile are gathered for the next one.
+/// Writes of one kind. Those that arrive while a transaction is under way wait, and go into the next one.
 #[derive(Debug)]
 pub(super) struct Together<T, R> {
-    /// Each write, and where its result goes.
+    /// The writes that wait, each with the channel for its result.
     waiting: Mutex<Vec<(T, oneshot::Sender<R>)>>,
     /// Held while a transaction is under way.
     turn: Turn<()>,
@@ -31,10 +31,11 @@ impl<T, R> Default for Together<T, R> {
 }
 
 impl<T, R> Together<T, R> {
-    /// Writes something, together with what others want to write at this time: one of the callers makes the
-    /// transaction for all of them, with its own `write`, which returns the results in order. Returns `None` if that
-    /// transaction has failed as a whole, or its caller has gone: nothing is written then, as far as is known, and
-    /// the caller should write its own part alone.
+    /// Makes a write, together with those that other callers make at this time. One of the callers makes the
+    /// transaction for all of them with its own `write`, which returns the results in the same order.
+    ///
+    /// Returns `None` if that transaction fails as a whole, or if the caller that makes it is dropped. As far as is
+    /// known, nothing is written then; each caller should make its own write alone.
     pub async fn write<F>(&self, own: T, write: impl Fn(Vec<T>) -> F) -> Option<R>
     where
         F: Future<Output = Option<Vec<R>>>,
@@ -70,8 +71,8 @@ mod tests {
 
     use super::*;
 
-    /// Writes these numbers at the same time. Numbers are written to the log in a transaction; a transaction with a
-    /// number above 1,000 fails.
+    /// Writes these numbers at the same time. Returns the result of each, and the numbers of each transaction. A
+    /// transaction with a number above 1,000 fails.
     async fn written(numbers: impl Iterator<Item = u32>) -> (Vec<Option<u32>>, Vec<Vec<u32>>) {
         let (together, log) = (Together::default(), Mutex::new(Vec::new()));
         let write = async |all: Vec<u32>| {

@@ -1,12 +1,12 @@
-//! Why a ticket is left.
+//! Why a search has found no match for a ticket.
 
 use crate::{
     domain::counted,
     matchmaking::{pool::Pool, queue::QueueRule, search::Failure},
 };
 
-/// The reason in one sentence: the rule that left too few candidates, or the rules that the best
-/// teams violate.
+/// Why the search for this ticket has found no match, in one sentence. Names the rule that left too
+/// few candidates, or the rules that the best teams violate, for example.
 pub(super) fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) -> String {
     let Some(failure) = failure else {
         return "the search was cancelled".to_owned();
@@ -28,7 +28,7 @@ pub(super) fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) ->
     found.unwrap_or_else(|| reasons.too_few())
 }
 
-/// The reasons why the search for a ticket has failed. The first one that applies is given.
+/// The possible reasons why the search for a ticket has failed. `reason` returns the first one that applies.
 struct Reasons<'a> {
     pool: &'a Pool<'a>,
     ticket: u32,
@@ -44,14 +44,14 @@ impl Reasons<'_> {
         self.rules().get(at).map_or("", |rule| rule.name.as_str())
     }
 
-    /// How far the rule can be stretched for the ticket, in a match with teams of this size.
+    /// The limit that a rule has for the ticket after its wait, in a match with teams of this size.
     fn limit(&self, at: usize, size: usize) -> f64 {
         let waited = self.pool.waited(self.ticket);
         let rule = self.rules().get(at);
         rule.map_or(0.0, |rule| rule.limit(waited, size))
     }
 
-    /// The ticket alone violates a rule.
+    /// The ticket violates a rule by itself, without other tickets.
     fn own_fault(&self) -> Option<String> {
         let mut narrowed = self.failure.narrowed.iter();
         let (at, _) = narrowed.find(|(_, count)| *count == 0)?;
@@ -66,7 +66,7 @@ impl Reasons<'_> {
         ))
     }
 
-    /// No other ticket mirrors it.
+    /// A rule demands a ticket that mirrors this one, and there is none.
     fn no_mirror(&self) -> Option<String> {
         let at = self.failure.unmirrored?;
         let narrowed = self.failure.narrowed.iter().map(|(_, count)| *count);
@@ -78,7 +78,7 @@ impl Reasons<'_> {
         ))
     }
 
-    /// The candidates do not have the players that a match needs.
+    /// A rule demands players whom the candidates do not have.
     fn lacking(&self) -> Option<String> {
         let lacking = self.failure.lacking.as_ref()?;
         Some(format!(
@@ -107,7 +107,7 @@ impl Reasons<'_> {
         })
     }
 
-    /// A rule lets too few of the candidates into one match.
+    /// A rule allows too few of the candidates to play in one match.
     fn unfilled(&self) -> Option<String> {
         let unfilled = self.failure.unfilled.as_ref()?;
         Some(format!(
@@ -118,7 +118,7 @@ impl Reasons<'_> {
         ))
     }
 
-    /// There are too few candidates; the rule that leaves the fewest is named.
+    /// There are too few candidates. Names the rule that leaves the fewest.
     fn too_few(&self) -> String {
         let fewest = self.failure.narrowed.iter().min_by_key(|(_, count)| *count);
         match fewest {

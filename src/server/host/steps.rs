@@ -11,11 +11,12 @@ use crate::{
     session::Session,
 };
 
-/// How often, and after which pauses, the end of a match is reported again that could not be noted.
+/// How many times giving up a match is tried again if the first try fails.
 const TRIES: u32 = 30;
+/// The pause before each of these tries.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// A step of a game that concerns the match that it is.
+/// A step of a hosted match: a request about its game that the queues have to know of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::server) enum Step {
     Start,
@@ -25,7 +26,7 @@ pub(in crate::server) enum Step {
 }
 
 impl Step {
-    /// The step that a request is, if it is one.
+    /// The step that a request makes; `None` if the queues need not know of the request.
     pub fn of(request: &Request) -> Option<Self> {
         Some(match request {
             Request::Start => Self::Start,
@@ -38,11 +39,11 @@ impl Step {
 }
 
 impl HostClient {
-    /// The match that this session's game is, before a step of it.
+    /// Looks up the hosted match that this session's game belongs to, before a step is carried out.
     ///
     /// # Errors
-    /// Fails for START of an instance's game if the match cannot be looked up. Other steps count as those of
-    /// the match that was last known.
+    /// Fails if an instance sends START and the match cannot be looked up. Otherwise, if the lookup fails, the match
+    /// that was found last counts.
     pub async fn current(
         &self,
         step: &Step,
@@ -53,7 +54,7 @@ impl HostClient {
         };
         let game = match step {
             Step::Start | Step::End => session.resumed_game_number(),
-            // JOIN is frequent in games of any kind: only what is known counts.
+            // These do not continue a parked game. JOIN is frequent, so it only uses the match that is known.
             Step::Game | Step::Join(_) => session.game_number(),
         };
         let Some(game) = game else { return Ok(None) };
@@ -68,24 +69,26 @@ impl HostClient {
         }
     }
 
-    /// Has play begin in a match, before START is carried out: from then on no other instance gets the match.
+    /// Notes in the database that play begins in a match, before START is carried out. From then on, no other instance
+    /// gets the match.
     ///
     /// # Errors
-    /// Fails if the match is hosted elsewhere, or if this cannot be written now. The instance can send START again.
+    /// Fails if another instance hosts the match, or if the note cannot be written now. The instance can send START
+    /// again.
     pub async fn begin(&self, id: MatchId, session: &Session) -> Result<(), Refusal> {
         let (Some(server), Some(game)) = (&self.server, session.game_number()) else {
             return Ok(());
         };
         let mut began = self.queues.began(server, id).await;
         if began == Err(HostRefused::NotReady.into()) {
-            // The daemon that runs the queue may be a new one, which does not know of this connection yet.
+            // Another daemon may have taken over the queue, and may not know this connection yet.
             self.opened(server, id, game).await?;
             began = self.queues.began(server, id).await;
         }
         began.map_err(refusal)
     }
 
-    /// Refuses START of a match that this instance does not host any more.
+    /// Refuses START if this instance no longer hosts the match of the game.
     pub fn check_start(&self, session: &Session) -> Result<(), Refusal> {
         let same = self.game.is_some() && self.game == session.game_number();
         match self.found.filter(|_| same) {
@@ -94,11 +97,11 @@ impl HostClient {
         }
     }
 
-    /// Reports a step that a match's game has made.
+    /// Reports a step to the queues after it was carried out. If that fails, it logs a warning.
     pub async fn report(&self, step: Step, id: MatchId) {
         let Some(server) = &self.server else { return };
         let done = match step {
-            Step::Start => Ok(()), // reported before it was made
+            Step::Start => Ok(()), // `begin` has reported it
             Step::End => self.queues.ended(id).await,
             Step::Game => self.give_up(id).await,
             Step::Join(player) => self.queues.arrived(server, id, &player).await,
@@ -108,7 +111,7 @@ impl HostClient {
         }
     }
 
-    /// Gives up a match. While the daemon that runs its queue is away, this is tried again for some time.
+    /// Gives up a match. If that fails, such as while no daemon runs the queue, a task tries again `TRIES` times.
     async fn give_up(&self, id: MatchId) -> Result<(), QueuesError> {
         let given_up = self.queues.gave_up(id).await;
         if given_up.is_err() {

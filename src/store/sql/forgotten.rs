@@ -1,4 +1,4 @@
-//! Removes a player from all tables, and from games that are running.
+//! Removes a player from all tables, and from the records of games that are running.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use crate::{
     store::StoreError,
 };
 
-/// Forgets one identity. Returns the number of matches it was in.
+/// Forgets one identity. Returns the number of matches in the tables that contained it.
 pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<u64, StoreError> {
-    // The new id contains a number that no other identity has, and that does not reveal the old id.
+    // The new id contains a number that is in no other id, and does not reveal the old id.
     let done = sqlx::query(
         "UPDATE participants SET name = '', player = 'forgotten-' ||
                  (SELECT changes + 1 FROM player_changes)
@@ -36,8 +36,8 @@ pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<
             .bind(&player.id);
         query.execute(&mut *tx).await?;
     }
-    // Decisions and tickets contain players' ids in JSON. Those that contain this one are deleted, and
-    // so is the checkpoint. A ticket that waits stays until a day after its end.
+    // Decisions, tickets, hosted matches and pools contain ids of players in JSON. What contains this
+    // one is deleted or emptied. A ticket that has not ended stays until a day after its end.
     if let Ok(quoted) = serde_json::to_string(&player.id) {
         for statement in [
             "DELETE FROM decisions WHERE instr(decision, $1) > 0",
@@ -54,7 +54,7 @@ pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<
                 .execute(&mut *tx)
                 .await?;
         }
-        // The lines about a match may name the player without quotes.
+        // The lines about a formed match may contain the id without quotes.
         let lines = "UPDATE formed_matches SET why = '[]' WHERE instr(why, $1) > 0";
         let inside = quoted.trim_matches('"');
         sqlx::query(lines).bind(inside).execute(&mut *tx).await?;
@@ -76,8 +76,8 @@ pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<
     Ok(done.rows_affected())
 }
 
-/// Notes the identities of a player who is forgotten now, for the games that are running. They are noted by a keyed
-/// hash.
+/// Notes the identities of a player who is forgotten now, so that games that are running are recorded without them.
+/// A note contains a keyed hash instead of the identity.
 pub(super) async fn note(
     tx: &mut DbConnection,
     identities: &[PlayerKey],
@@ -97,7 +97,7 @@ pub(super) async fn note(
     Ok(())
 }
 
-/// Removes from the record of a game the players who were forgotten after it had begun.
+/// Removes from a game's record the players who were forgotten after the game began.
 pub(super) async fn remove_from(
     tx: &mut DbConnection,
     record: &mut MatchRecord,
@@ -118,6 +118,7 @@ pub(super) async fn remove_from(
     Ok(())
 }
 
+/// The key of the hashes in notes.
 async fn secret(tx: &mut DbConnection) -> Result<Vec<u8>, StoreError> {
     let query = sqlx::query_scalar("SELECT key FROM handle_key");
     Ok(query.fetch_one(tx).await?)

@@ -1,5 +1,5 @@
-//! The only kind of write: a transaction that has the lock of all writers. If it fails, its connection is closed
-//! instead of being reused.
+//! The only kind of write: a transaction that holds the lock of all writers. If a write fails, its connection is
+//! closed and not used again.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -12,12 +12,12 @@ use tokio::time::Instant;
 use super::{Acquired, DbConnection};
 use crate::store::{StoreError, StoreMetrics};
 
-/// A write. If it is dropped before [`commit`](Self::commit) has succeeded, it closes its connection, which rolls
-/// the write back.
+/// A transaction that writes. If it is dropped before [`commit`](Self::commit) or [`abandon`](Self::abandon) has
+/// succeeded, it closes its connection, and the database rolls it back.
 ///
-/// When the disk is full or fails, SQLite may end a transaction by itself, which this program cannot see. On
-/// PostgreSQL, a connection that was abandoned during a statement may still get the lock, and must never return to the
-/// pool with it. A new connection has no open transaction, whatever happened to the old one.
+/// When the disk is full or fails, SQLite may end a transaction by itself, and this program cannot see that. On
+/// PostgreSQL, a connection that was left during a statement may still get the lock, and must not return to the pool
+/// with it. A new connection never has an open transaction.
 pub(in super::super) struct DbWrite {
     connection: Acquired,
     finished: bool,
@@ -26,7 +26,7 @@ pub(in super::super) struct DbWrite {
 }
 
 impl DbWrite {
-    /// A write that has waited for its connection since `began`. The caller begins the transaction.
+    /// Makes a write on a connection for which the caller has waited since `began`. The caller begins the transaction.
     pub fn new(connection: Acquired, began: Instant, metrics: &Arc<StoreMetrics>) -> Self {
         Self {
             connection,
@@ -36,7 +36,7 @@ impl DbWrite {
         }
     }
 
-    /// The transaction has not begun, so that the connection can be reused.
+    /// Counts the write as failed, and keeps the connection: its transaction has not begun.
     #[allow(
         dead_code,
         reason = "on PostgreSQL, a transaction that waits for the lock has begun"
@@ -46,8 +46,8 @@ impl DbWrite {
         self.metrics.failed();
     }
 
-    /// Makes the write permanent: it survives a power cut once this returns. If the connection is lost meanwhile, the
-    /// write may be permanent or not.
+    /// Makes the write permanent: once this has succeeded, the write survives a power cut. If this fails because the
+    /// connection is lost, the write may be permanent or not.
     pub async fn commit(mut self) -> Result<(), StoreError> {
         self.execute_text("COMMIT").await?;
         self.finished = true;
@@ -55,14 +55,14 @@ impl DbWrite {
         Ok(())
     }
 
-    /// Rolls the write back, so that the database does not change.
+    /// Rolls the write back: the database does not change.
     pub async fn abandon(mut self) -> Result<(), StoreError> {
         self.execute_text("ROLLBACK").await?;
         self.finished = true;
         Ok(())
     }
 
-    /// Executes a text without parameters.
+    /// Executes SQL that has no parameters.
     pub async fn execute_text(&mut self, text: &'static str) -> Result<(), sqlx::Error> {
         let connection: &mut DbConnection = &mut self.connection;
         connection.execute(text).await.map(drop)

@@ -1,8 +1,8 @@
 //! Removes players and matches from chunks.
 //!
-//! To forget a player is one transaction for the tables, which also notes that chunks may still contain the player.
-//! Whoever reads a chunk replaces the players noted. Then each chunk that contains the player is written anew, in a
-//! transaction of its own, and at last the note is deleted.
+//! To forget a player takes several transactions. The first one changes the tables, and notes that chunks may still
+//! contain the player. From then on, everything that reads a chunk replaces the players in such notes. Then each chunk
+//! that contains the player is written again, in a transaction of its own. The last transaction deletes the note.
 
 use std::collections::HashMap;
 
@@ -16,8 +16,8 @@ use crate::{
     store::chunk::{ChunkCache, hash, pack},
 };
 
-/// Notes that a player is to be forgotten in the chunks, if there are any. The caller has not counted the change
-/// yet that gives the new identity its number.
+/// Notes that a player has to be removed from the chunks, if there are chunks. The number in the new identity is that
+/// of the next change of players, so the caller must count this change later than this call.
 pub(in super::super) async fn begin_to_forget(
     tx: &mut DbConnection,
     player: &PlayerKey,
@@ -31,7 +31,7 @@ pub(in super::super) async fn begin_to_forget(
     Ok(())
 }
 
-/// Does what [`MatchArchive::finish_forgetting`](crate::store::MatchArchive::finish_forgetting) does.
+/// Implements [`MatchArchive::finish_forgetting`](crate::store::MatchArchive::finish_forgetting).
 pub(super) async fn finish(store: &DbStore) -> Result<u64, StoreError> {
     let mut connection = store.readers.acquire().await?;
     let pending = forgets(&mut connection).await?;
@@ -62,7 +62,7 @@ pub(super) async fn finish(store: &DbStore) -> Result<u64, StoreError> {
     }
     let mut tx = store.begin().await?;
     for (player, instead) in &pending {
-        // With another identity, the player was forgotten once more meanwhile.
+        // If the note has another new identity by now, the player was forgotten again: the note stays.
         let done =
             "DELETE FROM unfinished_forgets WHERE kind = $1 AND player = $2 AND instead = $3";
         let query = sqlx::query(done).bind(player.kind.as_str());
@@ -73,7 +73,7 @@ pub(super) async fn finish(store: &DbStore) -> Result<u64, StoreError> {
     Ok(changed)
 }
 
-/// Writes one chunk anew, without these players. Returns in how many matches they were.
+/// Writes one chunk again without these players. Returns how many of its matches contained one.
 async fn forget_in(
     tx: &mut DbConnection,
     chunk: i64,
@@ -93,7 +93,7 @@ async fn forget_in(
     Ok(matches)
 }
 
-/// Deletes a match, also from the chunk that contains it.
+/// Deletes a match from the tables, and from its chunk if it is archived.
 pub(in super::super) async fn remove(tx: &mut DbConnection, id: i64) -> Result<(), StoreError> {
     let place = "SELECT c.chunk, m.line, c.sha256, c.length, c.content
                  FROM matches m JOIN archive_chunks c ON c.chunk = m.chunk WHERE m.id = $1";
@@ -107,7 +107,7 @@ pub(in super::super) async fn remove(tx: &mut DbConnection, id: i64) -> Result<(
     Ok(())
 }
 
-/// Replaces lines of a chunk.
+/// Writes a chunk again with other lines, by number. Writes nothing if there are none.
 async fn replace(
     tx: &mut DbConnection,
     chunk: i64,

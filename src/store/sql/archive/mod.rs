@@ -24,7 +24,7 @@ pub(super) use forget::{begin_to_forget, remove};
 pub(super) use read::{archived, complete};
 pub(super) use search::{matches_in_chunks, names_in_chunks};
 
-/// How often a chunk is packed again because its matches have changed meanwhile.
+/// How many times a chunk is packed, at most, if stored matches change before it is written.
 const TRIES: usize = 5;
 
 #[async_trait]
@@ -130,7 +130,7 @@ async fn numbers(pool: &DbPool, since: Timestamp) -> Result<Vec<i64>, StoreError
     Ok(query.bind(since.0).fetch_all(pool).await?)
 }
 
-/// Work that may take long, on a thread that may block.
+/// Runs work that may take long on a thread that may block.
 async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StoreError> {
@@ -138,6 +138,7 @@ async fn apart<T: Send + 'static>(
     done.map_err(|error| StoreError::BadValue(format!("a chunk was not read: {error}")))
 }
 
+/// The error about a damaged chunk.
 fn bad(chunk: i64, why: impl Into<String>) -> StoreError {
     StoreError::BadChunk {
         chunk,

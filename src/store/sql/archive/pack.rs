@@ -9,9 +9,9 @@ use crate::{
     },
 };
 
-/// How many matches are read at a time: a long one may need many megabytes.
+/// How many matches are read at a time. The number is small because a long match may need many megabytes.
 const READ: i64 = 64;
-/// The tables from which an archived match disappears, each before those that it refers to.
+/// The tables from which the rows of an archived match are deleted, each before the tables that it refers to.
 const TABLES: [&str; 5] = [
     "performances",
     "presence",
@@ -20,13 +20,15 @@ const TABLES: [&str; 5] = [
     "participants",
 ];
 
-/// A chunk that is not written yet.
+/// A chunk that has not been written yet.
 pub(super) struct NewChunk {
-    /// The number of changes of stored matches when they were read.
+    /// How often stored matches had been changed when these were read.
     changes: i64,
     /// The id of each match, and how many humans and bots took part.
     matches: Vec<(i64, i64, i64)>,
+    /// When the earliest and the latest match ended.
     ends: (Timestamp, Timestamp),
+    /// Bytes of the lines, before compression.
     length: i64,
     content: Vec<u8>,
 }
@@ -38,7 +40,7 @@ impl NewChunk {
     }
 }
 
-/// Reads the earliest matches that ended before `before`. `None` if there are fewer than `least`.
+/// Reads and packs the earliest matches that ended before `before`. `None` if there are fewer than `least`.
 pub(super) async fn collect(
     pool: &DbPool,
     before: Timestamp,
@@ -101,7 +103,8 @@ impl Gathered {
         self.matches.len() == MOST_IN_CHUNK || self.text.len() >= FULL_BYTES
     }
 
-    /// Adds the next match, if there is room. A match that is damaged or too long stays in the tables.
+    /// Adds the next match, if there is room. A match that is too long, or would not be stored without loss, stays in
+    /// the tables.
     fn add(&mut self, stored: &Stored) {
         if self.is_full() {
             return;
@@ -126,14 +129,14 @@ fn counts(stored: &Stored) -> (i64, i64, i64) {
     (stored.id, humans as i64, bots as i64)
 }
 
-/// Counts everything that changes a stored match, besides the archive itself.
+/// How often stored matches have been changed, not counting the archive's own changes.
 async fn changes(tx: &mut DbConnection) -> Result<i64, StoreError> {
     let query = sqlx::query_scalar("SELECT changes FROM player_changes");
     Ok(query.fetch_one(tx).await?)
 }
 
-/// Writes the chunk, and deletes what it contains from the tables. `false` if a match has changed since it was
-/// read, or was archived by another process; the caller then abandons the transaction.
+/// Writes the chunk, and deletes what it contains from `TABLES`. Returns `false` if a stored match has changed since
+/// the chunk was read, or if another process has archived one; the caller then abandons the transaction.
 pub(super) async fn write(tx: &mut DbConnection, new: &NewChunk) -> Result<bool, StoreError> {
     if changes(tx).await? != new.changes {
         return Ok(false);

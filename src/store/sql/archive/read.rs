@@ -14,10 +14,10 @@ use crate::{
     store::{Stored, chunk::ChunkCache},
 };
 
-/// The players whom chunks may still contain although they are forgotten, and who they are now.
+/// The players whom chunks may still contain although they are forgotten, and the new id of each.
 pub(super) type Forgets = HashMap<PlayerKey, String>;
 
-/// The matches of these rows of `matches`, with all their parts.
+/// Reads the matches of these rows of `matches` with all their parts, in the order of the rows.
 pub(in super::super) async fn complete(
     tx: &mut DbConnection,
     cache: &ChunkCache,
@@ -61,7 +61,7 @@ pub(in super::super) async fn complete(
     Ok(matches)
 }
 
-/// Which of these matches are archived. Performances of players in them are not stored.
+/// Which of these matches are archived. Their players have no rows in `performances`.
 pub(in super::super) async fn archived(
     tx: &mut DbConnection,
     ids: impl Iterator<Item = i64>,
@@ -86,7 +86,7 @@ pub(in super::super) async fn archived(
     Ok(archived)
 }
 
-/// Replaces a record without parts by that of its line.
+/// Replaces a record that lacks its parts by the one of its line. Fails if the line is of another match.
 fn restore(
     stored: &mut Stored,
     (record, fingerprint): (MatchRecord, Fingerprint),
@@ -108,7 +108,7 @@ fn restore(
     Ok(())
 }
 
-/// Replaces the players who are forgotten. Returns whether there was one.
+/// Gives the forgotten players of a record their new ids, and removes their names. Returns whether there was one.
 pub(super) fn rename(record: &mut MatchRecord, forgets: &Forgets) -> bool {
     let mut renamed = false;
     for participant in &mut record.participants {
@@ -121,7 +121,7 @@ pub(super) fn rename(record: &mut MatchRecord, forgets: &Forgets) -> bool {
     renamed
 }
 
-/// The players who are forgotten, but perhaps not in every chunk yet.
+/// The players who are forgotten, but may still be in some chunks.
 pub(super) async fn forgets(tx: &mut DbConnection) -> Result<Forgets, StoreError> {
     let query = sqlx::query_as("SELECT kind, player, instead FROM unfinished_forgets");
     let rows: Vec<(String, String, String)> = query.fetch_all(tx).await?;
@@ -133,7 +133,7 @@ pub(super) async fn forgets(tx: &mut DbConnection) -> Result<Forgets, StoreError
     rows.into_iter().map(forget).collect()
 }
 
-/// The content of a chunk.
+/// The content of a chunk: from the cache if it is there, otherwise from the database.
 pub(super) async fn load(
     tx: &mut DbConnection,
     cache: &ChunkCache,
@@ -152,7 +152,7 @@ pub(super) async fn load(
     Ok(content)
 }
 
-/// Reads the content of a row, and checks it.
+/// Unpacks the content of a chunk's row, and runs `check` on it.
 pub(super) async fn unpacked(
     chunk: i64,
     row: &DbRow,

@@ -1,4 +1,4 @@
-//! Finds the archived matches of players. There is no index: every chunk is read, which takes a few seconds for a
+//! Finds the archived matches of players. There is no index, so every chunk is read. This takes a few seconds for a
 //! million matches.
 
 use super::{
@@ -10,8 +10,8 @@ use crate::{
     store::{NameSeen, chunk::ChunkCache},
 };
 
-/// The archived matches of these players in chunks whose latest match ended at `since` or later, given to `found`
-/// chunk by chunk.
+/// Finds the archived matches of these players, in chunks whose latest match ended at `since` or later. Calls `found`
+/// with each match.
 async fn search(
     store: &DbStore,
     players: &[PlayerKey],
@@ -22,7 +22,7 @@ async fn search(
         let mut connection = store.readers.acquire().await?;
         forgets(&mut connection).await?
     };
-    // A forgotten player may still be under the old identity.
+    // A chunk may still contain a forgotten player under the old identity.
     let old = forgets.iter().filter(|(key, instead)| {
         let now = |player: &PlayerKey| player.kind == key.kind && player.id == **instead;
         players.iter().any(now)
@@ -69,7 +69,7 @@ pub(in super::super) async fn matches_in_chunks(
     Ok(matches)
 }
 
-/// Adds the names of a player in archived matches to those in the tables.
+/// Adds the names that a player had in archived matches to `names`, and sorts them, the latest first.
 pub(in super::super) async fn names_in_chunks(
     store: &DbStore,
     player: &PlayerKey,
