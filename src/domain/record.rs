@@ -201,6 +201,33 @@ impl MatchRecord {
         }
     }
 
+    /// The same match with the numbers of its first two teams exchanged.
+    #[must_use]
+    pub fn with_teams_exchanged(&self) -> Self {
+        let other = |team: u8| match team {
+            0 => 1,
+            1 => 0,
+            team => team,
+        };
+        let mut record = self.clone();
+        if record.scores.len() < 2 {
+            return record;
+        }
+        record.scores.swap(0, 1);
+        if let Outcome::Won(team) = &mut record.outcome {
+            *team = other(*team);
+        }
+        for event in &mut record.events {
+            event.team = other(event.team);
+        }
+        for participant in &mut record.participants {
+            let stays = participant.presence.iter_mut().map(|stay| &mut stay.team);
+            let roles = participant.roles.iter_mut().map(|role| &mut role.team);
+            stays.chain(roles).for_each(|team| *team = other(*team));
+        }
+        record
+    }
+
     /// Checks the invariants on which all users of a record rely: bounded sizes, finite numbers,
     /// existing teams, times within the game and in order, one entry per identity.
     ///

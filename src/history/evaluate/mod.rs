@@ -255,7 +255,7 @@ impl Run {
             }
         }
         let exchanged = self.coin.as_mut().is_some_and(|c| c.random_bool(0.5));
-        let exchanged = exchanged.then(|| exchange(record));
+        let exchanged = exchanged.then(|| record.with_teams_exchanged());
         let record = exchanged.as_ref().unwrap_or(record);
         let (ruleset, digested) = self.digest.digest(record);
         let Ok(Digested { game, played }) = digested else {
@@ -314,34 +314,6 @@ impl Run {
                 rulesets.len() - 1
             })
     }
-}
-
-/// The same match with the numbers of its first two teams exchanged.
-fn exchange(record: &MatchRecord) -> MatchRecord {
-    let other = |team: u8| match team {
-        0 => 1,
-        1 => 0,
-        team => team,
-    };
-    let mut record = record.clone();
-    if record.scores.len() >= 2 {
-        record.scores.swap(0, 1);
-        if let crate::domain::Outcome::Won(team) = &mut record.outcome {
-            *team = other(*team);
-        }
-        for event in &mut record.events {
-            event.team = other(event.team);
-        }
-        for participant in &mut record.participants {
-            for stay in &mut participant.presence {
-                stay.team = other(stay.team);
-            }
-            for role in &mut participant.roles {
-                role.team = other(role.team);
-            }
-        }
-    }
-    record
 }
 
 #[cfg(test)]

@@ -1,0 +1,92 @@
+//! How even the teams are that BALANCE picks, for lobbies that people really played in: `cargo bench
+//! --bench even`. Not a test, because it takes too long.
+//!
+//! For each lobby of a recorded history, the daemon learns from the matches before it and picks
+//! teams. A regression that was fitted on later matches alone ([`judge`]) says how far the chance of
+//! these teams is from one half. Beside it are the teams as they were played, all teams of equal size
+//! (`random`), and the most even teams by the same kind of regression, fitted on the matches before
+//! (`ceiling`): more than about that cannot be known beforehand.
+
+mod judge;
+mod lobbies;
+mod picks;
+mod table;
+
+use std::path::Path;
+
+use evenkeel::{domain::MatchRecord, logs::read_matches};
+
+use lobbies::{History, Lobby};
+use picks::Way;
+
+/// A recorded history: its file in `../shared/data/matches`, whether the first team is a side, and how
+/// many lobbies are judged.
+struct Set {
+    name: &'static str,
+    sides: bool,
+    lobbies: usize,
+}
+
+const SETS: [Set; 4] = [
+    Set::new("tribes_pug", false, 360),
+    Set::new("tagpro", false, 150),
+    Set::new("ns2_gather", true, 60),
+    Set::new("beach_points", false, 300),
+];
+
+/// The lengths of the first pieces of histories after which lobbies are judged, too.
+const FIRST: [usize; 2] = [60, 200];
+
+impl Set {
+    const fn new(name: &'static str, sides: bool, lobbies: usize) -> Self {
+        Self {
+            name,
+            sides,
+            lobbies,
+        }
+    }
+}
+
+fn main() {
+    let only: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/matches");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    println!("mean distance of the chance from one half, by the judge");
+    for set in SETS.iter().filter(|s| only.is_empty() || only.iter().any(|o| o == s.name)) {
+        let file = data.join(set.name).with_extension("jsonl");
+        let matches: Vec<MatchRecord> = match read_matches(&file, &mut |_| ()) {
+            Ok(matches) => matches,
+            Err(why) => {
+                println!("{} is left out: {why}", set.name);
+                continue;
+            }
+        };
+        let history = History::new(matches, set.sides);
+        runtime.block_on(report(set, &history));
+    }
+}
+
+async fn report(set: &Set, history: &History) {
+    let whole = history.lobbies(set.lobbies);
+    print_lobbies(set.name, history, &whole).await;
+    for length in FIRST {
+        let fresh = history.fresh_lobbies(length, set.lobbies);
+        print_lobbies(&format!("{}, first {length}", set.name), history, &fresh).await;
+    }
+}
+
+async fn print_lobbies(name: &str, history: &History, lobbies: &[Lobby]) {
+    if lobbies.len() < 10 {
+        println!("{name} is left out: {} lobbies", lobbies.len());
+        return;
+    }
+    let judged = [Way::Ratio, Way::Chance];
+    let mut picked = Vec::new();
+    for way in judged {
+        picked.push(picks::pick_all(way, history, lobbies).await);
+    }
+    table::print(name, history, lobbies, &picked[0], &picked[1]);
+}

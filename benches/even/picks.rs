@@ -1,0 +1,150 @@
+//! Teams picked by the daemon itself: a session in process, with a database of its own.
+
+use std::{sync::Arc, time::Duration};
+
+use evenkeel::{
+    config::Config,
+    domain::{Ident, MatchRecord, Timestamp},
+    lobby::{Command, Update},
+    partition::Objective,
+    service::Service,
+    session::{HandClock, Session},
+    store,
+};
+
+use crate::lobbies::{History, Lobby};
+
+/// By what BALANCE picks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Way {
+    Ratio,
+    Chance,
+}
+
+/// What the daemon answers for one lobby.
+pub struct Picked {
+    /// The teams of each seed, by player of the lobby.
+    pub teams: Vec<Vec<u8>>,
+    /// The daemon's own chance of team 0 for each seed.
+    pub chances: Vec<Option<f64>>,
+    /// The teams that REBALANCE wants, beginning with those as played, if it wants any moves.
+    pub rebalanced: Option<Vec<u8>>,
+}
+
+/// The number of seeds with which each lobby is picked.
+pub const SEEDS: u64 = 30;
+
+/// Picks teams for all lobbies, which are in order.
+pub async fn pick_all(way: Way, history: &History, lobbies: &[Lobby]) -> Vec<Picked> {
+    let mut picked = Vec::new();
+    let mut daemon: Option<Learner> = None;
+    for lobby in lobbies {
+        let fits = daemon.as_ref().is_some_and(|d| d.first == lobby.first);
+        if !fits && let Some(old) = daemon.take() {
+            old.service.close().await;
+        }
+        let mut ready = match daemon.take() {
+            Some(ready) => ready,
+            None => Learner::open(way, lobby.first).await,
+        };
+        ready.learn(&history.matches[ready.next..lobby.at], lobby.at).await;
+        picked.push(ready.pick(&history.matches[lobby.at], lobby).await);
+        daemon = Some(ready);
+    }
+    if let Some(old) = daemon {
+        old.service.close().await;
+    }
+    picked
+}
+
+/// A daemon in process that has learned from the matches `first..next`.
+struct Learner {
+    service: Arc<Service>,
+    session: Session,
+    first: usize,
+    next: usize,
+    _folder: tempfile::TempDir,
+}
+
+impl Learner {
+    async fn open(way: Way, first: usize) -> Self {
+        let folder = tempfile::TempDir::with_prefix("evenkeel-").expect("a folder");
+        let mut config = Config::default();
+        config.lobby.bots = false;
+        config.balance.partition.objective = match way {
+            Way::Ratio => Objective::Ratio,
+            Way::Chance => Objective::Gap,
+        };
+        let path = folder.path().join("even.db");
+        let store = store::open(&path, true, Duration::from_secs(5)).await;
+        let mut settings = config.service();
+        settings.session.keep_decisions = 0;
+        let clock = Arc::new(HandClock::new(Timestamp(1_767_225_600_000)));
+        let service = Service::open_with_clock(store.expect("a database"), settings, clock);
+        let service = Arc::new(service.expect("a service"));
+        let session = service.open_session();
+        Self {
+            service,
+            session,
+            first,
+            next: first,
+            _folder: folder,
+        }
+    }
+
+    async fn learn(&mut self, matches: &[MatchRecord], next: usize) {
+        for record in matches {
+            self.service.store().record(record).await.expect("recorded");
+        }
+        self.service.learning().refresh().await.expect("learned");
+        self.next = next;
+    }
+
+    /// Begins a game like this match with the players of the lobby, on their teams or on none.
+    fn begin(&mut self, record: &MatchRecord, lobby: &Lobby, placed: bool) {
+        let game = self.session.new_game(&Ident::from_text(&record.game_type));
+        self.apply(game);
+        for name in &record.mutators {
+            let name = name.clone();
+            self.apply(Command::Mutator { name });
+        }
+        let (name, players) = (record.map.clone(), None);
+        self.apply(Command::Map { name, players });
+        for (id, team) in &lobby.players {
+            let team = placed.then_some(*team as u8);
+            self.apply(Command::Join {
+                id: Ident::from_text(id),
+                update: Update {
+                    team,
+                    ..Update::default()
+                },
+            });
+        }
+    }
+
+    fn apply(&mut self, command: Command) {
+        self.session.apply(&command).expect("a legal command");
+    }
+
+    async fn pick(&mut self, record: &MatchRecord, lobby: &Lobby) -> Picked {
+        let (mut teams, mut chances) = (Vec::new(), Vec::new());
+        for seed in 1..=SEEDS {
+            self.begin(record, lobby, false);
+            let balanced = self.session.balance(None, Some(seed)).await.expect("teams");
+            teams.push(balanced.humans.iter().map(|(_, team)| *team).collect());
+            chances.push(balanced.chance);
+        }
+        self.begin(record, lobby, true);
+        let advice = self.session.rebalance(Some(1)).expect("advice");
+        let mut moved: Vec<u8> = lobby.players.iter().map(|(_, team)| *team as u8).collect();
+        for step in &advice.steps {
+            let who = lobby.players.iter().position(|(id, _)| *id == step.id.text());
+            moved[who.expect("somebody of the lobby")] = step.to;
+        }
+        Picked {
+            teams,
+            chances,
+            rebalanced: (!advice.steps.is_empty()).then_some(moved),
+        }
+    }
+}
