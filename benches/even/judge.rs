@@ -20,6 +20,8 @@ pub struct Game {
 const PENALTIES: [f64; 7] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 /// The penalty of the side and of the sizes, of which every game says something.
 const SHARED: f64 = 0.5;
+/// The parts of the cross-validation. Each is a stretch of consecutive games, because the same teams
+/// often play several games in a row.
 const FOLDS: usize = 5;
 const STEPS: usize = 12;
 
@@ -136,7 +138,8 @@ fn cross_validated(rows: &[Row], columns: usize, penalty: f64) -> f64 {
     for fold in 0..FOLDS {
         let part = |left_out: bool| {
             let numbered = rows.iter().enumerate();
-            let part = numbered.filter(move |(at, _)| (at % FOLDS == fold) == left_out);
+            let part =
+                numbered.filter(move |(at, _)| (at * FOLDS / rows.len() == fold) == left_out);
             part.map(|(_, row)| row).collect::<Vec<_>>()
         };
         let learned = regress(&part(false), columns, penalty);

@@ -40,7 +40,7 @@ pub use leave::LeaveReason;
 pub use lineup::LineupPlayer;
 pub use match_id::MatchId;
 pub use moves::Move;
-pub use outlook::{Company, Crowding, Link, Outlook, TeamLoad};
+pub use outlook::{Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, chance_of_weaker};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub use record::{

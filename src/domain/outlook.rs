@@ -176,6 +176,33 @@ impl Outlook {
             + self.heads(one.heads, other.heads)
     }
 
+    /// The strength from the weight 0 to the weight 100.
+    pub fn range(&self) -> f64 {
+        12.0 * self.halfway
+    }
+
+    /// The edge of the first of two teams over the second, with that of its side of the map.
+    pub fn edge_of_first(&self, one: TeamLoad, other: TeamLoad) -> f64 {
+        self.edge(one, other) + self.side
+    }
+
+    /// How even a game of these teams is, 0 to 1: the chance of the weaker of two teams divided by that
+    /// of the stronger one. Of more than two teams, it is that of the strongest and the weakest in a game
+    /// between these two alone, in which the side of the map does not count. O(teams²).
+    pub fn evenness(&self, teams: &[TeamLoad]) -> f64 {
+        self.link.evenness(self.largest_edge(teams))
+    }
+
+    /// The edge of the strongest team over the weakest in such a game; at least 0. O(teams²).
+    pub fn largest_edge(&self, teams: &[TeamLoad]) -> f64 {
+        if let &[one, other] = teams {
+            return self.edge_of_first(one, other).abs();
+        }
+        let pairs = (0..teams.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        let edges = pairs.map(|(a, b)| self.edge(teams[a], teams[b]).abs());
+        edges.fold(0.0, f64::max)
+    }
+
     /// The strength that is added to a player of this strength if their weight is multiplied by
     /// `multiplier`. Each added point of weight counts as it does near the average, where 25 points
     /// are [`halfway`](Self::halfway).
@@ -193,6 +220,14 @@ impl Outlook {
         } = self.company;
         per_friend * friends as f64 + (1.0 - learned) * self.multiplied(strength, multiplier)
     }
+}
+
+/// Chances that differ by less count as equal: no forecast is that exact, and no player notices.
+pub const SAME_CHANCE: f64 = 0.02;
+
+/// The chance of the weaker of two teams that are this even, 0 to 1/2.
+pub fn chance_of_weaker(evenness: f64) -> f64 {
+    evenness / (1.0 + evenness)
 }
 
 /// The logarithm of the ratio of two teams' sizes. A team without players counts as a tenth of a player.

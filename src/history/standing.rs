@@ -390,6 +390,7 @@ impl Standing {
                 weight,
                 deviation: curve.deviation(strength),
                 strength: mean - curve.newcomer(),
+                doubt: strength.deviation,
                 rank: self.ladder.rank(player, weight),
                 roles: self.role_weights(curve, player),
                 games: career.games,

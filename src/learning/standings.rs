@@ -198,6 +198,8 @@ struct PlayerStanding {
     strength: f64,
     /// The deviation of the weight, see [`Weight::deviation`].
     deviation: f64,
+    /// The deviation of the strength, see [`Weight::doubt`].
+    doubt: f64,
     /// Whether it comes only from games of other rulesets.
     is_guess: bool,
     /// Whether the operator has fixed it.
@@ -277,6 +279,7 @@ impl View {
             let pinned = PlayerStanding {
                 weight,
                 deviation: 0.0,
+                doubt: 0.0,
                 strength: strength_at(weight),
                 is_guess: false,
                 is_pinned: true,
@@ -311,6 +314,7 @@ impl View {
         let fresh = PlayerStanding {
             weight,
             deviation: 0.0,
+            doubt: 0.0,
             strength,
             is_guess: false,
             is_pinned: false,
@@ -375,6 +379,12 @@ impl View {
     /// without games.
     pub fn strength(&self, kind: Kind, id: &str) -> Option<f64> {
         self.of(kind, id).map(|known| known.strength)
+    }
+
+    /// The standard deviation of [`strength`](Self::strength); 0 if the rating system has none, or the
+    /// operator has stated the weight. `None` for a player without games.
+    pub fn doubt(&self, kind: Kind, id: &str) -> Option<f64> {
+        self.of(kind, id).map(|known| known.doubt)
     }
 
     /// Whether the operator has fixed a player's weight.
@@ -443,7 +453,7 @@ impl PlayerStanding {
             first_seen: Some(weight.first_seen),
             hours: weight.hours,
         };
-        let deviation = weight.deviation;
+        let (deviation, doubt) = (weight.deviation, weight.doubt);
         let (weight, strength) = match is_guess {
             true => (
                 50.0 + ELSEWHERE * (weight.weight - 50.0),
@@ -455,6 +465,7 @@ impl PlayerStanding {
             weight,
             strength,
             deviation,
+            doubt,
             is_guess,
             is_pinned: false,
             reached,

@@ -10,6 +10,9 @@ use crate::domain::counted;
 /// The most humans remembered at once; the one who left first is forgotten first.
 const MAX_REMEMBERED: usize = 1_024;
 
+/// The turns at the weaker side that are forgotten: those of some five games ago.
+const FORGOTTEN: f64 = 1.0 / 32.0;
+
 /// How often, in this session, a human's behaviour suggested that they exploit the balancing. It is
 /// shown to operators; no decision depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +51,10 @@ impl fmt::Display for Conduct {
 pub(super) struct Past {
     /// Counted over all games of the session.
     pub(super) conduct: Conduct,
+    /// How often they were on the weaker side of the map in the last games; a game counts half as much
+    /// as the next one.
+    #[serde(default)]
+    pub(super) weak_sides: f64,
     /// The team from which they left this game, and when.
     pub(super) left: Option<(Option<u8>, u64)>,
     /// When a decision last moved them in this game.
@@ -77,15 +84,21 @@ impl Memory {
         self.people.entry(id.to_owned()).or_default()
     }
 
-    /// Forgets everything except the conduct.
-    pub(super) fn next_game(&mut self) {
+    /// Forgets everything except the conduct and the turns at the weaker side. `weaker` are the humans
+    /// who were on it in the game that is over.
+    pub(super) fn next_game<'a>(&mut self, weaker: impl Iterator<Item = &'a str>) {
         for past in self.people.values_mut() {
             *past = Past {
                 conduct: past.conduct,
+                weak_sides: past.weak_sides / 2.0,
                 ..Past::default()
             };
         }
-        self.people.retain(|_, past| !past.conduct.is_clean());
+        for id in weaker {
+            self.entry(id).weak_sides += 1.0;
+        }
+        let counts = |past: &Past| !past.conduct.is_clean() || past.weak_sides >= FORGOTTEN;
+        self.people.retain(|_, past| counts(past));
     }
 
     /// Whether it contains at most [`MAX_REMEMBERED`] humans.
@@ -125,12 +138,12 @@ mod tests {
     }
 
     #[test]
-    fn the_next_game_knows_the_conduct_only() {
+    fn the_next_game_knows_the_conduct_and_the_turns_at_the_weaker_side() {
         let mut memory = Memory::default();
         memory.entry("a").left = Some((Some(1), 5));
         memory.entry("a").conduct.returns = 2;
         memory.entry("b").moved_at = Some(3);
-        memory.next_game();
+        memory.next_game(["c"].into_iter());
         let conduct = Conduct {
             returns: 2,
             ..Conduct::default()
@@ -140,6 +153,11 @@ mod tests {
             ..Past::default()
         };
         assert_eq!(memory.of("a"), kept);
+        assert_eq!(memory.of("b"), Past::default());
+        assert_eq!(memory.of("c").weak_sides, 1.0);
+        (0..5).for_each(|_| memory.next_game([].into_iter()));
+        assert_eq!(memory.of("c").weak_sides, 1.0 / 32.0);
+        memory.next_game([].into_iter());
         assert_eq!(memory.people.len(), 1);
     }
 }

@@ -133,9 +133,12 @@ impl Snapshot {
     /// The weight and strength with which a human counts.
     pub(super) fn counted(&self, human: usize) -> Counted {
         let strengths = self.chance.as_ref().map(|chance| &chance.humans);
+        let doubts = self.chance.as_ref().map(|chance| &chance.doubts);
+        let doubt = doubts.and_then(|doubts| doubts.get(human)).copied();
         Counted {
             weight: self.humans[human].weight,
             strength: strengths.map_or(0.0, |strengths| strengths[human]),
+            variance: doubt.map_or(0.0, |doubt| doubt * doubt),
         }
     }
 
@@ -145,6 +148,7 @@ impl Snapshot {
         Counted {
             weight: self.bots[bot].weight,
             strength: strengths.map_or(0.0, |strengths| strengths[bot]),
+            variance: 0.0,
         }
     }
 
@@ -316,6 +320,7 @@ pub(super) mod tests {
             humans: game.humans.iter().map(|h| strength(h.weight)).collect(),
             bots: game.bots.iter().map(|bot| strength(bot.weight)).collect(),
             next_bot: strength(game.next_bot),
+            doubts: Vec::new(),
         });
         game
     }

@@ -1,7 +1,7 @@
 //! The sums of the teams' weights and strengths, while a decision tries humans on different teams.
 //! Bots are added or removed to fill up the teams.
 
-use super::{Snapshot, bots::Fill, chance::largest_edge, weights::Counted};
+use super::{Snapshot, bots::Fill, weights::Counted};
 use crate::domain::{MAX_TEAMS, Outlook, TeamLoad};
 
 /// Ratios closer than this count as equal: far less than players can notice, far more than rounding
@@ -80,6 +80,7 @@ impl TeamStrengths {
             next_bot: Counted {
                 weight: snapshot.next_bot,
                 strength: chance.map_or(0.0, |chance| chance.next_bot),
+                variance: 0.0,
             },
             outlook: chance.map(|chance| chance.outlook),
         }
@@ -106,6 +107,7 @@ impl TeamStrengths {
         self.sides[team].counted = Counted {
             weight: (before.counted.weight - counted.weight).max(0.0),
             strength: before.counted.strength - counted.strength,
+            variance: before.counted.variance - counted.variance,
         };
         before
     }
@@ -118,6 +120,29 @@ impl TeamStrengths {
     /// Each team's weight with the present bots. O(teams).
     pub(super) fn present(&self) -> impl Iterator<Item = f64> + Clone {
         self.sides().iter().map(|side| side.present().weight)
+    }
+
+    /// The team that is most likely to win with the bots that play now; without a chance model, the one with
+    /// the highest weight. `None` if several are equal, or all have no weight.
+    pub(super) fn strongest(&self) -> Option<u8> {
+        let sums = match self.by_chance() {
+            true => self.edges_now(),
+            false => self.present().collect(),
+        };
+        let most = sums.iter().copied().fold(0.0, f64::max);
+        let mut strongest = (0u8..).zip(&sums);
+        let mut strongest = strongest
+            .by_ref()
+            .filter(|(_, sum)| **sum >= most && most > 0.0);
+        let (first, second) = (strongest.next(), strongest.next());
+        first.filter(|_| second.is_none()).map(|(team, _)| team)
+    }
+
+    /// Whether all teams have as many players now.
+    pub(super) fn are_of_one_size(&self) -> bool {
+        let mut sizes = self.sides().iter().map(TeamSum::players);
+        let first = sizes.next();
+        sizes.all(|size| Some(size) == first)
     }
 
     /// The ratio with the present bots.
@@ -176,6 +201,45 @@ impl TeamStrengths {
     /// The edge of the strongest team over the weakest if every team has `size` players; with
     /// `None`, as the teams are.
     fn edge(&self, outlook: &Outlook, size: Option<usize>) -> f64 {
+        outlook.largest_edge(&self.loads(size)[..self.teams])
+    }
+
+    /// How far each team is ahead of an average one with the bots that play now, by its strength, the
+    /// number of its players and its side of the map; the edge of one team over another is the
+    /// difference. Empty without a chance model.
+    pub(super) fn edges_now(&self) -> Vec<f64> {
+        let Some(outlook) = &self.outlook else {
+            return Vec::new();
+        };
+        let loads = &self.loads(None)[..self.teams];
+        let against = |one: &TeamLoad| {
+            let others = loads.iter().map(|other| outlook.edge(*one, *other));
+            others.sum::<f64>() / self.teams as f64
+        };
+        let mut edges: Vec<f64> = loads.iter().map(against).collect();
+        if let [one, other] = &mut edges[..] {
+            *one += outlook.side / 2.0;
+            *other -= outlook.side / 2.0;
+        }
+        edges
+    }
+
+    /// How the edge of team 0 over team 1 is predicted once bots have been added or removed. `None`
+    /// without a chance model, and for more than two teams.
+    pub(super) fn edge_of_first(&self) -> Option<f64> {
+        let outlook = self.outlook.as_ref().filter(|_| self.teams == 2)?;
+        let [one, other, ..] = self.loads(self.settled_size());
+        Some(outlook.edge_of_first(one, other))
+    }
+
+    /// The outlook, if the evenness is by chances.
+    pub(super) fn outlook(&self) -> Option<&Outlook> {
+        self.outlook.as_ref()
+    }
+
+    /// The size and strength of each team if every team has `size` players; with `None`, as the teams
+    /// are.
+    fn loads(&self, size: Option<usize>) -> [TeamLoad; MAX_TEAMS] {
         let mut loads = [TeamLoad::default(); MAX_TEAMS];
         for (load, side) in loads.iter_mut().zip(self.sides()) {
             let bots = size.map_or(side.bots, |size| size.saturating_sub(side.humans));
@@ -185,7 +249,7 @@ impl TeamStrengths {
                 strength: side.counted.strength + strength,
             };
         }
-        largest_edge(outlook, &loads[..self.teams])
+        loads
     }
 
     /// The size of every team once bots have filled it; `None` if the bots stay as they are.
@@ -257,7 +321,7 @@ mod tests {
         );
         let late = Counted {
             weight: 25.0,
-            strength: 0.0,
+            ..Counted::default()
         };
         let before = strength.add(1, 1, late);
         // One of the second team's bots leaves: which one is unknown, so their mean of 6 does.
@@ -310,7 +374,7 @@ mod tests {
         assert!((strength.evenness_now() - strength.evenness_settled()).abs() < 1e-12);
         let late = Counted {
             weight: 50.0,
-            strength: 0.0,
+            ..Counted::default()
         };
         strength.add(0, 1, late);
         expect(&strength, [1.0, 1.0], [3, 2]);

@@ -10,6 +10,12 @@ pub trait Weights {
     /// A human's weight; the default for an unknown human.
     fn human(&self, id: &str) -> f64;
 
+    /// Whether anything is known of a human: matches, also of other rulesets, or what an operator has
+    /// stated.
+    fn knows(&self, _id: &str) -> bool {
+        true
+    }
+
     /// A bot's own weight; `None` for an unknown bot, which counts as the mean bot.
     fn bot(&self, name: &str) -> Option<BotWeight>;
 
@@ -19,6 +25,12 @@ pub trait Weights {
     /// A human's strength minus an average newcomer's, in the unit of [`outlook`](Self::outlook).
     fn human_strength(&self, _id: &str) -> f64 {
         0.0
+    }
+
+    /// The standard deviation of a human's strength, in the same unit; `None` where the rating system has
+    /// none, or does not know the human.
+    fn human_doubt(&self, _id: &str) -> Option<f64> {
+        None
     }
 
     /// The strength that this human adds by commanding in a game of these teams, in the same unit.
@@ -80,6 +92,7 @@ pub(super) fn next_bot<'a>(
     let mean = Counted {
         weight: sane(mean),
         strength: sane_strength(weights.mean_bot_strength()),
+        variance: 0.0,
     };
     let counted = playing.filter_map(|name| weights.bot(name).filter(|bot| bot.in_mean));
     let (mut sum, mut count) = (Counted::default(), 0);
@@ -94,6 +107,7 @@ pub(super) fn next_bot<'a>(
     Counted {
         weight: sane((mean.weight * known as f64 - sum.weight) / rest),
         strength: (mean.strength * known as f64 - sum.strength) / rest,
+        variance: 0.0,
     }
 }
 
@@ -102,6 +116,7 @@ pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
     let mean = || Counted {
         weight: sane(weights.mean_bot().0),
         strength: sane_strength(weights.mean_bot_strength()),
+        variance: 0.0,
     };
     let known = weights.bot(bot.name.text());
     known.map_or_else(mean, |bot| Counted::of_bot(&bot))
@@ -113,6 +128,8 @@ pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
 pub(super) struct Counted {
     pub(super) weight: f64,
     pub(super) strength: f64,
+    /// The variance of the strength.
+    pub(super) variance: f64,
 }
 
 impl Counted {
@@ -121,14 +138,16 @@ impl Counted {
         Self {
             weight: sane(bot.weight),
             strength: sane_strength(bot.strength),
+            variance: 0.0,
         }
     }
 
-    /// Both numbers times `factor`.
+    /// All numbers times `factor`.
     pub(super) fn times(self, factor: f64) -> Self {
         Self {
             weight: self.weight * factor,
             strength: self.strength * factor,
+            variance: self.variance * factor,
         }
     }
 }
@@ -140,6 +159,7 @@ impl std::ops::Add for Counted {
         Self {
             weight: self.weight + other.weight,
             strength: self.strength + other.strength,
+            variance: self.variance + other.variance,
         }
     }
 }
@@ -209,6 +229,10 @@ pub(super) mod tests {
     impl Weights for WeightTable {
         fn human(&self, id: &str) -> f64 {
             self.humans.get(id).copied().unwrap_or(50.0)
+        }
+
+        fn knows(&self, id: &str) -> bool {
+            self.humans.contains_key(id)
         }
 
         fn bot(&self, name: &str) -> Option<BotWeight> {

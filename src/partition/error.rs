@@ -25,6 +25,15 @@ pub enum ProblemError {
     /// [`ProblemSpec::even_total`](super::ProblemSpec::even_total) is infinite, NaN, 0 or negative.
     #[error("the sum of two average teams is {0}: it must be a finite number above 0")]
     EvenTotal(f64),
+    /// There are bots on teams that do not exist, or too many.
+    #[error("the bots that are there must be listed for each team, up to {max} on each", max = crate::domain::MAX_PLAYERS)]
+    BotsThere,
+    /// The strengths are not one finite number for each human, or their outlook is not sound.
+    #[error("there must be one finite strength for each human")]
+    Strengths,
+    /// [`ProblemSpec::doubt`](super::ProblemSpec::doubt) is out of its range.
+    #[error("chances cannot count as equal within that distance: it must be 0 to 0.5")]
+    Doubt,
     /// The problem has a handicap, and the objective cannot count one.
     #[error("the objective `{0}` cannot count a handicap; use `gap`")]
     HandicapUncounted(Objective),

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::{Candidate, Engine, Objective};
-use crate::domain::counted;
+use super::{Candidate, Engine, Figures, Objective};
+use crate::domain::{chance_of_weaker, counted};
 
 /// The result if only one human changed teams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -14,10 +14,9 @@ pub struct WhatIf {
     pub team: u8,
     /// The other team; with more than two teams, the one that gives the most even split.
     pub other: u8,
-    /// The ratio that would result.
-    pub ratio: f64,
-    /// The gap that would result.
-    pub gap: f64,
+    /// How even the teams would be.
+    #[serde(flatten)]
+    pub figures: Figures,
 }
 
 /// The explanation of a pick as plain data; [`Display`](fmt::Display) formats it as lines.
@@ -41,25 +40,41 @@ pub struct Explanation {
     pub pick: Candidate,
     /// The candidate with the highest quality other than the pick; `None` if there is no other.
     pub runner_up: Option<Candidate>,
-    /// The ratio of the current teams, when those are legal.
-    pub current_ratio: Option<f64>,
-    /// The gap of the current teams, when those are legal.
-    pub current_gap: Option<f64>,
+    /// How even the current teams are, when those are legal.
+    pub current: Option<Figures>,
     /// The parties that were given up, each as its members' keys.
     pub given_up: Vec<Vec<String>>,
     /// The best evenness without keeping any party; `None` if it was not needed to decide which
     /// parties to keep.
-    pub ratio_without_parties: Option<f64>,
+    pub without_parties: Option<f64>,
     /// For each human, in the caller's order, the result if they alone were on another team.
     pub what_if: Vec<WhatIf>,
 }
 
 impl Explanation {
-    /// Formats the ratio, and by [`Objective::Gap`] the gap before it.
-    fn figures(&self, ratio: f64, gap: f64) -> String {
-        match self.objective {
-            Objective::Ratio => format!("ratio {ratio:.6}"),
-            Objective::Gap => format!("gap {gap:.6}, ratio {ratio:.6}"),
+    /// Formats how even teams are by the objective: the chance before the ratio.
+    fn figures(&self, figures: &Figures) -> String {
+        let Figures { ratio, gap, .. } = figures;
+        match (self.objective, figures.chance) {
+            (Objective::Ratio, _) => format!("ratio {ratio:.6}"),
+            (Objective::Gap, Some(chance)) => {
+                format!("chance of team 0 {chance:.6}, ratio {ratio:.6}")
+            }
+            (Objective::Gap, None) => format!("gap {gap:.6}, ratio {ratio:.6}"),
+        }
+    }
+
+    /// Formats an evenness: the ratio, or the chance of the weaker team.
+    fn evenness(&self, evenness: f64) -> String {
+        match (self.objective, self.pick.figures.chance) {
+            (Objective::Ratio, _) => format!("ratio {evenness:.6}"),
+            (Objective::Gap, Some(_)) => {
+                format!(
+                    "chance of the weaker team {:.6}",
+                    chance_of_weaker(evenness)
+                )
+            }
+            (Objective::Gap, None) => format!("evenness {evenness:.6}"),
         }
     }
 
@@ -73,14 +88,14 @@ impl Explanation {
         let Candidate {
             cost,
             quality,
-            chance,
+            probability,
             ..
         } = candidate;
         writeln!(
             f,
-            "{what}: {}, cost {cost:.4}, quality {quality:.6}, chance {:.2} %",
-            self.figures(candidate.ratio, candidate.gap),
-            chance * 100.0
+            "{what}: {}, cost {cost:.4}, quality {quality:.6}, probability of this pick {:.2} %",
+            self.figures(&candidate.figures),
+            probability * 100.0
         )?;
         for ((name, value), (_, cost)) in candidate
             .terms
@@ -103,22 +118,21 @@ impl fmt::Display for Explanation {
         } else {
             "not proven best"
         };
-        let evenness = match self.objective {
-            Objective::Ratio => "ratio",
-            Objective::Gap => "evenness",
-        };
-        if self.objective == Objective::Gap {
-            let (gap, handicap) = (self.pick.gap, self.handicap);
-            writeln!(
-                f,
-                "objective gap: {gap:.6}; team 0's side is worth {handicap:.6}"
-            )?;
+        let figures = &self.pick.figures;
+        match self.objective {
+            Objective::Ratio => write!(f, "ratio {:.6}, of ", figures.ratio)?,
+            Objective::Gap => {
+                writeln!(f, "{}", self.figures(figures))?;
+                write!(f, "{}, of ", self.evenness(figures.evenness))?;
+            }
         }
+        let bound = match (self.objective, figures.chance) {
+            (Objective::Gap, Some(_)) => chance_of_weaker(self.bound),
+            _ => self.bound,
+        };
         writeln!(
             f,
-            "{evenness} {:.6}, of at most {:.6} ({proof}); engine {}, {}, {}",
-            self.pick.evenness,
-            self.bound,
+            "at most {bound:.6} ({proof}); engine {}, {}, {}",
             self.engine,
             counted(self.considered, "combination"),
             counted(self.candidates, "candidate")
@@ -127,18 +141,18 @@ impl fmt::Display for Explanation {
         if let Some(other) = &self.runner_up {
             self.describe(f, "runner-up", other)?;
         }
-        if let (Some(ratio), Some(gap)) = (self.current_ratio, self.current_gap) {
-            writeln!(f, "current teams: {}", self.figures(ratio, gap))?;
+        if let Some(current) = &self.current {
+            writeln!(f, "current teams: {}", self.figures(current))?;
         }
         for party in &self.given_up {
             writeln!(f, "party given up: {}", party.join(", "))?;
         }
-        if let Some(ratio) = self.ratio_without_parties {
-            writeln!(f, "without parties: {evenness} {ratio:.6}")?;
+        if let Some(evenness) = self.without_parties {
+            writeln!(f, "without parties: {}", self.evenness(evenness))?;
         }
         for what in &self.what_if {
             let (who, other) = (&what.who, what.other);
-            let figures = self.figures(what.ratio, what.gap);
+            let figures = self.figures(&what.figures);
             writeln!(f, "with {who} on team {other} instead: {figures}")?;
         }
         Ok(())

@@ -7,14 +7,15 @@ use super::{
     balance::{Evenness, MOST, Measure},
     grid::Grid,
     problem::Counts,
+    values::Values,
 };
 use crate::domain::seeded_hash;
 
 /// A group that is placed as a whole: a single human, or a kept party.
 #[derive(Clone, Debug)]
 pub(super) struct Atom {
-    /// Weight minus that of the bots it replaces, in quanta. With lifts, a team's sum is `lifts +
-    /// size of the team × bot weight`, whatever its number of humans.
+    /// What it counts, minus the bots it replaces, in quanta. With lifts, a team's sum is `lifts + size of
+    /// the team × what a bot counts`, whatever its number of humans.
     pub lift: i64,
     /// Number of humans, at least 1.
     pub size: usize,
@@ -33,15 +34,21 @@ pub(super) struct Instance {
     pub atoms: Vec<Atom>,
     pub counts: Counts,
     pub grid: Grid,
-    /// The mean bot weight, in quanta.
+    /// What a mean bot counts, in quanta.
     pub bot: i64,
-    /// Each human's weight, in quanta, in the caller's order.
+    /// What each human counts, in quanta, in the caller's order.
     pub weights: Vec<i64>,
     /// How teams are compared.
     pub measure: Measure,
-    /// What each team's sum starts from: the handicap for team 0, zero for the others.
+    /// What each team's sum starts from: the handicap of team 0, and how far the bots on each team
+    /// are from mean bots if all teams have the same number of humans.
     pub start: [i64; MAX_TEAMS],
-    /// The teams without pins or handicap, whose numbers can be exchanged.
+    /// The handicap of team 0.
+    pub handicap: i64,
+    /// How far the bots on each team are from as many mean bots, in quanta, by the number of places
+    /// that humans leave. Empty if no bots are there.
+    bots: Vec<Vec<i64>>,
+    /// The teams without pins whose sums start from 0, and whose numbers can thus be exchanged.
     pub free_labels: Vec<u8>,
 }
 
@@ -64,10 +71,13 @@ impl TeamTally {
         Evenness::of(self.sums.iter().copied()).evenness()
     }
 
-    /// The sums including what each team starts from.
-    pub fn counted<'a>(&'a self, instance: &'a Instance) -> impl Iterator<Item = i64> + 'a {
-        let sums = self.sums.iter().zip(&instance.start);
-        sums.map(|(sum, start)| sum + start)
+    /// The sums with the handicap.
+    pub fn counted(&self, instance: &Instance) -> impl Iterator<Item = i64> {
+        let handicaps = std::iter::once(instance.handicap).chain(std::iter::repeat(0));
+        self.sums
+            .iter()
+            .zip(handicaps)
+            .map(|(sum, handicap)| sum + handicap)
     }
 
     /// The largest sum minus the smallest, handicap included, in the caller's unit.
@@ -82,67 +92,81 @@ impl Instance {
     /// The instance in which the parties with a true entry in `kept` are atoms, and the members of
     /// the others are single humans.
     pub fn new(problem: &Problem, settings: &Settings, kept: &[bool], seed: u64) -> Self {
-        let spec = problem.spec();
+        let (spec, counts) = (problem.spec(), problem.counts().clone());
         let groups = groups(problem, kept);
-        let grid = grid(problem, settings, &groups);
-        let weights: Vec<i64> = (spec.humans.iter())
-            .map(|human| grid.quanta(human.weight))
-            .collect();
-        let bot = grid.quanta(bot_weight(problem));
-        let atom = |members: Vec<usize>| {
-            let sum: i64 = members.iter().map(|&human| weights[human]).sum();
-            let weight = match settings.multiplier(members.len()) {
-                1.0 => sum,
-                multiplier => (sum as f64 * multiplier).round() as i64,
-            };
-            let pin = members.iter().find_map(|&human| spec.humans[human].pin);
-            Atom {
-                lift: weight - members.len() as i64 * bot,
-                size: members.len(),
-                team: pin.map(|team| team as u8),
-                members,
-            }
+        let values = Values::of(problem, settings);
+        let grid = values.grid(&groups, &counts);
+        let bot = grid.quanta(values.bot);
+        let atom = |members: Vec<usize>| Atom {
+            lift: values.quanta(grid, &members) - members.len() as i64 * bot,
+            size: members.len(),
+            team: members
+                .iter()
+                .find_map(|&human| Some(spec.humans[human].pin? as u8)),
+            members,
         };
         let mut atoms: Vec<Atom> = groups.into_iter().map(atom).collect();
         atoms.sort_by_cached_key(|atom| {
             let chance = chance(problem, &atom.members, seed);
             (Reverse(atom.lift), atom.size, chance)
         });
-        let counts = problem.counts().clone();
-        let mut start = [0; MAX_TEAMS];
-        start[0] = grid.quanta(spec.handicap);
         let measure = match settings.objective {
             Objective::Ratio => Measure::Ratio,
             Objective::Gap => {
                 let even = counts.floor.max(counts.humans.div_ceil(counts.teams));
                 let lift: i64 = atoms.iter().map(|atom| atom.lift).sum();
                 let two_teams = 2 * lift / counts.teams as i64 + 2 * bot * even as i64;
-                let total = spec.even_total.map(|total| grid.quanta(total).min(MOST));
+                let total = values.even_total.map(|total| grid.quanta(total).min(MOST));
                 Measure::Gap(total.unwrap_or(two_teams).max(1))
             }
         };
         let mut instance = Self {
+            weights: values.humans.iter().map(|w| grid.quanta(*w)).collect(),
+            bots: values.bots_by_places(spec, grid),
+            handicap: grid.quanta(values.handicap),
+            start: [0; MAX_TEAMS],
             atoms,
             counts,
             grid,
             bot,
-            weights,
             measure,
-            start,
             free_labels: Vec::new(),
         };
-        let free = (0u8..).zip(instance.interchangeable());
-        instance.free_labels = free
+        instance.begin();
+        instance
+    }
+
+    /// Finds what the teams' sums start from, and which teams can be exchanged.
+    fn begin(&mut self) {
+        let counts = &self.counts;
+        let size = counts.floor.max(counts.humans.div_ceil(counts.teams));
+        for team in 0..counts.teams {
+            // The places for bots on a smaller and on a larger team, if the humans are divided equally.
+            let most = size - counts.humans / counts.teams;
+            let least = size - counts.humans.div_ceil(counts.teams);
+            self.start[team] = (self.beyond(team, most) + self.beyond(team, least)) / 2;
+        }
+        self.start[0] += self.handicap;
+        let free = (0u8..).zip(self.interchangeable());
+        self.free_labels = free
             .filter_map(|(team, free)| free.then_some(team))
             .collect();
         // If no team differs from another, fix the first atom to the first team, which excludes the
         // mirror images of all combinations.
-        if instance.symmetric()
-            && let Some(first) = instance.atoms.first_mut()
+        if self.symmetric()
+            && let Some(first) = self.atoms.first_mut()
         {
             first.team = Some(0);
         }
-        instance
+    }
+
+    /// How much the bots of a team with this many places for them count beyond as many mean bots.
+    fn beyond(&self, team: usize, places: usize) -> i64 {
+        let Some(by_places) = self.bots.get(team) else {
+            return 0;
+        };
+        let last = by_places.len().saturating_sub(1);
+        by_places.get(places.min(last)).copied().unwrap_or(0)
     }
 
     /// The evenness of a split; `None` if its counts are illegal. O(atoms).
@@ -199,16 +223,17 @@ impl Instance {
             }
         }
         let size = humans.iter().copied().fold(self.counts.floor, usize::max);
-        sums.iter_mut()
-            .for_each(|sum| *sum += self.bot * size as i64);
+        for (team, sum) in sums.iter_mut().enumerate() {
+            *sum += self.bot * size as i64 + self.beyond(team, size - humans[team]);
+        }
         TeamTally { sums, humans, size }
     }
 
-    /// For each team, whether it is interchangeable with the others: no atom is pinned to it, and
-    /// its sum starts from 0.
+    /// For each team, whether it is interchangeable with the others: no atom is pinned to it, and its
+    /// sum starts from 0.
     pub fn interchangeable(&self) -> Vec<bool> {
-        let mut free = vec![true; self.counts.teams];
-        free[0] = self.start[0] == 0;
+        let starts = self.start[..self.counts.teams].iter();
+        let mut free: Vec<bool> = starts.map(|start| *start == 0).collect();
         for team in self.atoms.iter().filter_map(|atom| atom.team) {
             free[usize::from(team)] = false;
         }
@@ -247,46 +272,6 @@ fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
             .map(|human| vec![human]),
     );
     groups
-}
-
-/// The weight of a bot; 0 if no split has room for a bot and its weight would make the grid too
-/// coarse for the humans' weights.
-fn bot_weight(problem: &Problem) -> f64 {
-    /// The largest weight of a bot, as a multiple of the largest weight of a human, at which the
-    /// grid still gives the humans' weights far more digits than any rating has.
-    const COARSE: f64 = 1e6;
-    let (spec, counts) = (problem.spec(), problem.counts());
-    let weights = spec.humans.iter().map(|human| human.weight);
-    let largest = weights.fold(0.0, f64::max);
-    let has_room = counts.teams * counts.largest_size() > spec.humans.len();
-    if has_room || spec.bots.weight <= COARSE * largest {
-        spec.bots.weight
-    } else {
-        0.0
-    }
-}
-
-/// A grid for the weights of all humans and of parties that weigh more than their members.
-fn grid(problem: &Problem, settings: &Settings, groups: &[Vec<usize>]) -> Grid {
-    let (spec, counts) = (problem.spec(), problem.counts());
-    let mut weights: Vec<f64> = spec.humans.iter().map(|human| human.weight).collect();
-    weights.push(bot_weight(problem));
-    let (mut products, mut most) = (Vec::new(), 1.0f64);
-    for group in groups {
-        let multiplier = settings.multiplier(group.len());
-        if multiplier > 1.0 {
-            let sum: f64 = group.iter().map(|&human| spec.humans[human].weight).sum();
-            products.push(sum * multiplier);
-            most = most.max(multiplier);
-        }
-    }
-    // `most` is at most 10, the range of the setting.
-    let mut slots = counts.teams * counts.largest_size() * most.ceil() as usize;
-    if spec.handicap != 0.0 {
-        weights.push(spec.handicap.abs());
-        slots += 1;
-    }
-    Grid::fit(&weights, &products, slots)
 }
 
 /// The sort key of equally strong groups: a hash of the keys and the seed, then the keys.

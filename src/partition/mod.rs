@@ -26,17 +26,20 @@ mod problem;
 mod relax;
 mod settings;
 mod solution;
+mod strengths;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub use error::ProblemError;
 pub use explain::{Explanation, WhatIf};
-pub use pick::Candidate;
-pub use problem::{Bots, Problem, ProblemSpec, Tolerance, WeightedHuman};
+pub use pick::{Candidate, Figures};
+pub use problem::{Bots, BotsOnTeam, BotsThere, Problem, ProblemSpec, Tolerance, WeightedHuman};
 pub use relax::Relaxed;
 pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
+pub use strengths::Strengths;
 pub use terms::{Factors, Terms};
 
 use crate::domain::MAX_TEAMS;

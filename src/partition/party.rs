@@ -1,7 +1,7 @@
 //! Limits how much evenness keeping parties together may cost.
 
 use super::{
-    Problem, ProblemError, Settings,
+    Objective, Problem, ProblemError, Settings,
     balance::Evenness,
     clock::StepClock,
     engine::{self, EngineAnswer, Order},
@@ -42,7 +42,7 @@ pub(super) fn choose(
     let mut given_up = Vec::new();
     let mut without = None;
     loop {
-        let (instance, answer) = trial.run(&kept, settings.top.as_usize())?;
+        let (instance, answer) = trial.run(&kept, keep(problem, settings))?;
         let best = best(&answer).map(Evenness::evenness);
         let affordable = match best {
             _ if !kept.contains(&true) => true,
@@ -68,6 +68,19 @@ pub(super) fn choose(
         let party = trial.least_worth(&kept)?;
         kept[party] = false;
         given_up.push(party);
+    }
+}
+
+/// How many of the most even splits are looked for. Where chances within a doubt count as equal, these
+/// are more than `top`, so that the pick varies.
+fn keep(problem: &Problem, settings: &Settings) -> usize {
+    /// In a game of seven against seven, about as many splits are within 0.02 of the best chance.
+    const AS_EVEN: usize = 200;
+    let by_chance = settings.objective == Objective::Gap && problem.spec().strengths.is_some();
+    let top = settings.top.as_usize();
+    match problem.spec().doubt {
+        Some(_) if by_chance => top.max(AS_EVEN),
+        _ => top,
     }
 }
 

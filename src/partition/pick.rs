@@ -1,6 +1,6 @@
 //! Picks one of the K best splits.
 
-use super::{Factors, Settings, Terms, balance::Evenness, instance::Instance};
+use super::{Factors, Settings, Terms};
 use crate::domain::{Stream, StreamPurpose};
 
 /// A split that can be picked, with its costs.
@@ -8,14 +8,9 @@ use crate::domain::{Stream, StreamPurpose};
 pub struct Candidate {
     /// Each human's team, in the caller's order.
     pub team_of: Vec<u8>,
-    /// The smallest of the teams' sums over the largest, 0 to 1.
-    pub ratio: f64,
-    /// The largest sum minus the smallest, with the handicap added to team 0's.
-    pub gap: f64,
-    /// The number by which candidates are ranked, 0 to 1: the ratio or, with
-    /// [`Objective::Gap`](super::Objective::Gap), the ratio that two average teams with this gap
-    /// would have.
-    pub evenness: f64,
+    /// How even the teams are.
+    #[serde(flatten)]
+    pub figures: Figures,
     /// The value of each term, before its factor.
     pub terms: Terms,
     /// The cost of each term: value times factor.
@@ -25,43 +20,49 @@ pub struct Candidate {
     /// evenness × e^−cost, 0 to 1; equal to the evenness if nothing costs anything.
     pub quality: f64,
     /// The probability that it is picked, 0 to 1.
-    pub chance: f64,
+    pub probability: f64,
+}
+
+/// How even the teams of a split are.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Figures {
+    /// The smallest of the teams' weights over the largest, 0 to 1.
+    pub ratio: f64,
+    /// The largest sum minus the smallest, with the handicap added to team 0's. Sums are those of
+    /// strengths if there are any, otherwise of weights.
+    pub gap: f64,
+    /// The number by which candidates are ranked, 0 to 1: the ratio, or the chance of the weaker team
+    /// divided by that of the stronger one; with [`Objective::Gap`](super::Objective::Gap) and no
+    /// strengths, the ratio that two average teams with this gap would have.
+    pub evenness: f64,
+    /// The chance that team 0 wins, 0 to 1; `None` without strengths, and for more than two teams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
 }
 
 impl Candidate {
-    /// A candidate with a chance of 0, which [`pick`] sets.
-    pub(super) fn new(
-        instance: &Instance,
-        team_of: Vec<u8>,
-        balance: Evenness,
-        terms: Terms,
-        factors: &Factors,
-    ) -> Self {
-        let tally = instance.tally(&team_of);
+    /// A candidate with a probability of 0, which [`pick`] sets.
+    pub(super) fn new(team_of: Vec<u8>, figures: Figures, terms: Terms, factors: &Factors) -> Self {
         let costs = terms.times(factors);
         let cost = costs.total();
-        let evenness = balance.evenness();
-        let quality = evenness * libm::exp(-cost);
         Self {
             team_of,
-            ratio: tally.ratio(),
-            gap: tally.gap(instance),
-            evenness,
+            figures,
             terms,
             costs,
             cost,
-            quality,
-            chance: 0.0,
+            quality: figures.evenness * libm::exp(-cost),
+            probability: 0.0,
         }
     }
 
     /// The quality's logarithm, which also orders candidates whose quality rounds to 0.
     pub(super) fn log_quality(&self) -> f64 {
-        libm::log(self.evenness) - self.cost
+        libm::log(self.figures.evenness) - self.cost
     }
 }
 
-/// Sets the chance of every candidate, and picks one by `seed`. Returns its index; 0 if there are
+/// Sets the probability of every candidate, and picks one by `seed`. Returns its index; 0 if there are
 /// none.
 pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64) -> usize {
     let mut logs: Vec<f64> = candidates.iter().map(Candidate::log_quality).collect();
@@ -81,12 +82,12 @@ pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64)
     let mut drawn = Stream::new(seed, StreamPurpose::Pick).unit();
     let mut picked = 0;
     for (index, (candidate, &log)) in candidates.iter_mut().zip(&logs).enumerate() {
-        candidate.chance = weigh(log) / total;
-        // Rounding can leave `drawn` above 0 at the end: keep the last candidate that has a chance.
-        if drawn >= 0.0 && candidate.chance > 0.0 {
+        candidate.probability = weigh(log) / total;
+        // Rounding can leave `drawn` above 0 at the end: keep the last candidate that can be picked.
+        if drawn >= 0.0 && candidate.probability > 0.0 {
             picked = index;
         }
-        drawn -= candidate.chance;
+        drawn -= candidate.probability;
     }
     picked
 }

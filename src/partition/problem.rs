@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ProblemError;
+use super::{ProblemError, Strengths};
 use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
 /// The most humans of one problem.
@@ -22,10 +22,21 @@ pub struct WeightedHuman {
     pub current: Option<usize>,
     /// The team that the human was on in the last game.
     pub last: Option<usize>,
+    /// Whether nothing is known of the human, so that the weight is a newcomer's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub newcomer: bool,
+    /// How often the human was on the weaker side of the map in the last games, the latest counting
+    /// most: at least 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub weak_sides: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl WeightedHuman {
-    /// A human without pin, current or last team.
+    /// A human without pin, current or last team, of whom something is known.
     pub fn new(key: impl Into<String>, weight: f64) -> Self {
         Self {
             key: key.into(),
@@ -33,14 +44,20 @@ impl WeightedHuman {
             pin: None,
             current: None,
             last: None,
+            newcomer: false,
+            weak_sides: 0.0,
         }
     }
 }
 
 /// The bots that fill every team up to the same size:
 /// `max(round_up(clamp(target, min, max), teams), largest team × teams) / teams`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bots {
+    /// Whether bots fill up the teams. If not, the bots that are on a team stay, and the places that
+    /// bots would fill have no weight.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub fill: bool,
     /// The mean weight of bots, finite and at least 0. A mean, because the server chooses the bots
     /// later.
     pub weight: f64,
@@ -50,6 +67,66 @@ pub struct Bots {
     pub max: usize,
     /// The number of players that the server wants.
     pub target: usize,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
+impl Default for Bots {
+    /// Bots without weight, of which none are wanted.
+    fn default() -> Self {
+        Self {
+            fill: true,
+            weight: 0.0,
+            min: 0,
+            max: 0,
+            target: 0,
+        }
+    }
+}
+
+/// The bots that are on a team now, and those that it will have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BotsOnTeam {
+    there: usize,
+    wanted: usize,
+}
+
+impl BotsOnTeam {
+    /// `there` bots are on the team, and it will have `wanted`.
+    pub fn new(there: usize, wanted: usize) -> Self {
+        Self { there, wanted }
+    }
+
+    /// The number of bots that the team will have.
+    pub fn count(self) -> usize {
+        self.wanted
+    }
+
+    /// The sum of a number over the bots that the team will have: `there` is the sum over those on it
+    /// now. It is unknown which bot the game removes, so each bot that leaves counts as the mean of
+    /// those on the team; each one that is added counts as `next` (UT2004 page, "Late changes").
+    pub fn sum(self, there: f64, next: f64) -> f64 {
+        if self.wanted >= self.there {
+            there + next * (self.wanted - self.there) as f64
+        } else {
+            there * (self.wanted as f64 / self.there as f64)
+        }
+    }
+}
+
+/// The bots that are on one team.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct BotsThere {
+    /// Their number.
+    pub count: usize,
+    /// The sum of their weights, finite and at least 0.
+    pub weight: f64,
 }
 
 /// Which splits are even enough to be picked.
@@ -81,6 +158,17 @@ pub struct ProblemSpec {
     pub teams: usize,
     /// The bots that fill the teams.
     pub bots: Bots,
+    /// The bots that are on each team now; empty if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bots_there: Vec<BotsThere>,
+    /// What predicts the chances of splits. With it, [`Objective::Gap`](super::Objective::Gap) compares
+    /// chances; without it, the sums of the weights and the handicap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strengths: Option<Strengths>,
+    /// Chances of splits that differ by at most this much count as equal, 0 to 0.5; `None` to compare
+    /// them exactly. It needs [`strengths`](Self::strengths).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<f64>,
     /// The worth of team 0's side of the map in the unit of the weights: finite, and negative if it
     /// is the worse side. Only [`Objective::Gap`](super::Objective::Gap) can count it; it has no
     /// meaning for a ratio.
@@ -114,6 +202,9 @@ impl Default for ProblemSpec {
             humans: Vec::new(),
             teams: 2,
             bots: Bots::default(),
+            bots_there: Vec::new(),
+            strengths: None,
+            doubt: None,
             handicap: 0.0,
             even_total: None,
             max_share: 18.0 / 32.0,
@@ -126,6 +217,33 @@ impl Default for ProblemSpec {
 }
 
 impl ProblemSpec {
+    /// The number of bots that are on a team now, and the sum of their weights.
+    pub(super) fn bots_there(&self, team: usize) -> (usize, f64) {
+        let there = self.bots_there.get(team);
+        there.map_or((0, 0.0), |bots| (bots.count, bots.weight))
+    }
+
+    /// The bots on a team that has this many places left.
+    pub(super) fn bots_on(&self, team: usize, places: usize) -> BotsOnTeam {
+        let (there, _) = self.bots_there(team);
+        BotsOnTeam::new(there, if self.bots.fill { places } else { there })
+    }
+
+    /// The team on the weaker side of the map, if one side is known to be weaker.
+    pub fn weaker_side(&self) -> Option<u8> {
+        let strengths = self.strengths.as_ref().filter(|_| self.teams == 2)?;
+        let side = strengths.outlook.side;
+        (side != 0.0).then_some(u8::from(side > 0.0))
+    }
+
+    /// What counts in a comparison of teams: the human's strength, or without strengths the weight.
+    pub(super) fn value(&self, human: usize) -> f64 {
+        match &self.strengths {
+            Some(strengths) => strengths.humans[human],
+            None => self.humans[human].weight,
+        }
+    }
+
     /// Checks that all values are in their ranges and all that is referred to exists. Whether the wishes
     /// can be granted is for [`Problem::new`].
     ///
@@ -253,8 +371,25 @@ fn check_ranges(spec: &ProblemSpec) -> Result<(), ProblemError> {
         min,
         max,
         target,
+        fill: _,
     } = spec.bots;
     check_weight("the mean bot", weight)?;
+    let there = |bots: &BotsThere| {
+        check_weight("the bots on a team", bots.weight)?;
+        let fine = bots.count <= MAX_PLAYERS;
+        fine.then_some(()).ok_or(ProblemError::BotsThere)
+    };
+    spec.bots_there.iter().try_for_each(there)?;
+    if ![0, spec.teams].contains(&spec.bots_there.len()) {
+        return Err(ProblemError::BotsThere);
+    }
+    let sound = |strengths: &Strengths| strengths.is_sound(spec);
+    if !spec.strengths.as_ref().is_none_or(sound) {
+        return Err(ProblemError::Strengths);
+    }
+    if !spec.doubt.is_none_or(|doubt| (0.0..=0.5).contains(&doubt)) {
+        return Err(ProblemError::Doubt);
+    }
     if !spec.handicap.is_finite() {
         return Err(ProblemError::Handicap(spec.handicap));
     }
@@ -276,6 +411,7 @@ fn check_people(spec: &ProblemSpec) -> Result<(), ProblemError> {
     let mut keys = BTreeSet::new();
     for human in &spec.humans {
         check_weight(&human.key, human.weight)?;
+        check_weight("the turns at the weaker side", human.weak_sides)?;
         if !keys.insert(&human.key) {
             return Err(ProblemError::SameKey(human.key.clone()));
         }

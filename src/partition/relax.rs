@@ -123,10 +123,10 @@ impl ProblemSpec {
 
     /// Selects `room` of the `free` members of a party, to join those in `must`, so that the sum of the
     /// weights is closest to a team's fair share; `whole` is whether they are a whole team. Exchanges
-    /// members while that helps.
+    /// members while that helps. By strengths if there are any.
     fn most_even(&self, must: Vec<usize>, free: &[usize], room: usize, whole: bool) -> Vec<usize> {
-        let weight = |who: usize| self.humans[who].weight;
-        let total: f64 = self.humans.iter().map(|human| human.weight).sum();
+        let weight = |who: usize| self.value(who);
+        let total: f64 = (0..self.humans.len()).map(weight).sum();
         let size = must.len() + room;
         let fair = match whole {
             true => total / self.teams as f64,

@@ -92,7 +92,9 @@ pub struct Settings {
 impl Default for Settings {
     /// With these factors, 1 % of ratio costs as much as repeating the last game's teams, or as a
     /// difference of the whole range of weights between the teams' best players. An avoided pair
-    /// costs five times that.
+    /// costs five times that. It costs three times that to leave the weaker side of the map to those
+    /// who had it in the last game. Splits in which newcomers are more than one apart are hardly ever
+    /// picked if there are others as even.
     fn default() -> Self {
         Self {
             engine: None,
@@ -106,6 +108,8 @@ impl Default for Settings {
                 avoided_pairs: const { Amount::of(5.0) },
                 moved: const { Amount::of(0.05) },
                 repeated: const { Amount::of(1.0) },
+                weak_again: const { Amount::of(3.0) },
+                newcomers: const { Amount::of(10.0) },
             },
             power: const { ChoiceExponent::of(1.0) },
             party_budget: const { Share::of(0.05) },

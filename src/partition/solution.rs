@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 
 use super::{
-    Candidate, Engine, Explanation, Problem, Settings, WhatIf,
+    Candidate, Engine, Explanation, Figures, Objective, Problem, Settings, Strengths, WhatIf,
     balance::Evenness,
     instance::{Instance, TeamTally},
     label::Labels,
     party::KeptParties,
     pick::pick,
+    strengths::{allowed, evenness_at, off},
     terms::Scorer,
 };
 
@@ -28,6 +29,12 @@ pub struct Solution {
     pub ratio: f64,
     /// The largest sum minus the smallest, with the handicap added to team 0's.
     pub gap: f64,
+    /// The chance that team 0 wins, 0 to 1; `None` without strengths, and for more than two teams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
+    /// The evenness from which on a split may be picked.
+    #[serde(skip)]
+    pub least: f64,
     /// Whether it is proven that no legal split with these parties is more even than the best
     /// candidate.
     pub exact: bool,
@@ -48,7 +55,7 @@ pub struct Solution {
 impl Solution {
     /// How even the picked teams are by the objective, 0 to 1.
     pub fn evenness(&self) -> f64 {
-        self.candidates[self.picked].evenness
+        self.candidates[self.picked].figures.evenness
     }
 
     pub(super) fn of(
@@ -57,15 +64,14 @@ impl Solution {
         seed: u64,
         choice: &KeptParties,
     ) -> Self {
-        let KeptParties {
-            instance, answer, ..
-        } = choice;
-        let current = current(problem, instance);
-        let mut candidates = candidates(problem, settings, seed, choice, current.as_ref());
-        let picked = pick(&mut candidates, settings, seed);
-        let chosen = candidates[picked].clone();
-        let TeamTally { sums, humans, size } = instance.tally(&chosen.team_of);
-        let others = candidates
+        let answer = &choice.answer;
+        let reader = Reader::new(problem, settings, seed, choice);
+        let current = current(problem, &choice.instance);
+        let Candidates { mut list, least } = reader.candidates(settings, seed, current.as_ref());
+        let picked = pick(&mut list, settings, seed);
+        let chosen = list[picked].clone();
+        let TeamTally { sums, humans, size } = reader.plain().tally(&chosen.team_of);
+        let others = list
             .iter()
             .enumerate()
             .filter(|&(index, _)| index != picked);
@@ -78,37 +84,42 @@ impl Solution {
                 .map(|&human| problem.spec().humans[human].key.clone())
                 .collect()
         };
-        let now = current.map(|(_, team_of)| instance.tally(&team_of));
+        let best = list.iter().map(|candidate| candidate.figures.evenness);
+        let bound = match reader.strengths {
+            Some(_) if answer.exact => best.fold(0.0, f64::max),
+            Some(_) => 1.0,
+            None => answer.bound,
+        };
         let explanation = Explanation {
             objective: settings.objective,
             handicap: problem.spec().handicap,
             engine: answer.engine,
             exact: answer.exact,
-            bound: answer.bound,
+            bound,
             considered: answer.considered,
-            candidates: candidates.len(),
+            candidates: list.len(),
             pick: chosen.clone(),
             runner_up,
-            current_ratio: now.as_ref().map(TeamTally::ratio),
-            current_gap: now.map(|now| now.gap(instance)),
+            current: current.map(|(balance, team_of)| reader.figures(&team_of, Some(balance))),
             given_up: choice.given_up.iter().map(keys).collect(),
-            ratio_without_parties: choice.without,
-            what_if: what_if(problem, instance, &chosen.team_of),
+            without_parties: choice.without,
+            what_if: reader.what_if(&chosen.team_of),
         };
         Self {
             bots: humans.iter().map(|humans| size - humans).collect(),
-            sums: sums
-                .into_iter()
-                .map(|sum| instance.grid.value(sum))
+            sums: (sums.into_iter())
+                .map(|sum| reader.plain().grid.value(sum))
                 .collect(),
-            ratio: chosen.ratio,
-            gap: chosen.gap,
+            ratio: chosen.figures.ratio,
+            gap: chosen.figures.gap,
+            chance: chosen.figures.chance,
             team_of: chosen.team_of,
+            least,
             exact: answer.exact,
-            bound: answer.bound,
+            bound,
             engine: answer.engine,
             considered: answer.considered,
-            candidates,
+            candidates: list,
             picked,
             explanation,
         }
@@ -128,65 +139,143 @@ fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)
     Some((instance.balance(&split)?, team_of))
 }
 
-/// The splits found, except those less even than the current teams or than tolerated, as candidates.
-fn candidates(
-    problem: &Problem,
-    settings: &Settings,
-    seed: u64,
-    choice: &KeptParties,
-    current: Option<&(Evenness, Vec<u8>)>,
-) -> Vec<Candidate> {
-    let KeptParties {
-        instance, answer, ..
-    } = choice;
-    let scorer = Scorer::new(problem, instance);
-    let labels = Labels::new(problem, instance, seed);
-    let candidate = |balance: Evenness, mut team_of: Vec<u8>| {
-        labels.assign(&mut team_of);
-        let terms = scorer.terms(&team_of, balance);
-        Candidate::new(instance, team_of, balance, terms, &settings.factors)
-    };
-    let best = answer.splits.first().map_or(0.0, |(b, _)| b.evenness());
-    let tolerance = problem.spec().tolerance;
-    let least = tolerance.map_or(0.0, |tolerance| tolerance.least(best) - ROUNDING);
-    let splits = answer.splits.iter();
-    let kept = splits
-        .filter(|(b, _)| current.is_none_or(|(now, _)| b >= now))
-        .filter(|(b, _)| b.evenness() >= least);
-    let mut candidates: Vec<Candidate> = kept
-        .map(|(b, split)| candidate(*b, instance.teams_of_humans(split)))
-        .collect();
-    // A search that is not exact can miss the current teams.
-    if let (Some((balance, team_of)), true) = (current, candidates.is_empty()) {
-        candidates.push(candidate(*balance, team_of.clone()));
-    }
-    candidates
+/// Computes what is reported of splits: the ratio of the weights and, if there are strengths, the
+/// chance.
+struct Reader<'a> {
+    problem: &'a Problem,
+    choice: &'a KeptParties,
+    strengths: Option<&'a Strengths>,
+    /// The instance of the weights, if that of the engines is made of strengths.
+    weights: Option<Instance>,
 }
 
-/// For each human, the ratio and the gap if they alone changed teams. O(humans² × teams).
-fn what_if(problem: &Problem, instance: &Instance, team_of: &[u8]) -> Vec<WhatIf> {
-    let mut moved = team_of.to_vec();
-    let mut what_ifs = Vec::with_capacity(team_of.len());
-    for (human, &team) in team_of.iter().enumerate() {
-        let others = (0..problem.spec().teams as u8).filter(|&other| other != team);
-        let best = others.map(|other| {
-            moved[human] = other;
-            let tally = instance.tally(&moved);
-            let balance = instance.measure.of(tally.counted(instance));
-            (balance, Reverse(other), tally)
+/// The splits that can be picked.
+struct Candidates {
+    /// The most even first.
+    list: Vec<Candidate>,
+    /// The evenness from which on a split may be picked.
+    least: f64,
+}
+
+impl<'a> Reader<'a> {
+    fn new(problem: &'a Problem, settings: &Settings, seed: u64, choice: &'a KeptParties) -> Self {
+        let by_chance = settings.objective == Objective::Gap;
+        let strengths = problem.spec().strengths.as_ref().filter(|_| by_chance);
+        let weights = strengths.map(|_| {
+            let parties = problem.spec().parties.iter().enumerate();
+            let kept = parties.map(|(at, party)| party.len() > 1 && !choice.given_up.contains(&at));
+            let by_ratio = Settings {
+                objective: Objective::Ratio,
+                ..settings.clone()
+            };
+            Instance::new(problem, &by_ratio, &kept.collect::<Vec<_>>(), seed)
         });
-        let best = best.max_by_key(|&(balance, other, _)| (balance, other));
-        if let Some((_, Reverse(other), tally)) = best {
-            let who = problem.spec().humans[human].key.clone();
-            what_ifs.push(WhatIf {
-                who,
-                team,
-                other,
-                ratio: tally.ratio(),
-                gap: tally.gap(instance),
-            });
+        Self {
+            problem,
+            choice,
+            strengths,
+            weights,
         }
-        moved[human] = team;
     }
-    what_ifs
+
+    /// The instance of the weights.
+    fn plain(&self) -> &Instance {
+        self.weights.as_ref().unwrap_or(&self.choice.instance)
+    }
+
+    /// What is reported of a split, given each human's team. `balance` is how even it is as the engine
+    /// has found; it is computed here if it is not known.
+    fn figures(&self, team_of: &[u8], balance: Option<Evenness>) -> Figures {
+        let instance = &self.choice.instance;
+        let tally = self.plain().tally(team_of);
+        let ratio = tally.ratio();
+        if let Some(strengths) = self.strengths {
+            let reading = strengths.read(self.problem.spec(), self.problem.counts(), team_of);
+            return Figures {
+                ratio,
+                gap: instance.tally(team_of).gap(instance),
+                evenness: reading.evenness,
+                chance: reading.chance,
+            };
+        }
+        let balance = balance.unwrap_or_else(|| instance.measure.of(tally.counted(instance)));
+        Figures {
+            ratio,
+            gap: tally.gap(instance),
+            evenness: balance.evenness(),
+            chance: None,
+        }
+    }
+
+    /// The splits found, except those less even than the current teams or than tolerated.
+    fn candidates(
+        &self,
+        settings: &Settings,
+        seed: u64,
+        current: Option<&(Evenness, Vec<u8>)>,
+    ) -> Candidates {
+        let KeptParties {
+            instance, answer, ..
+        } = self.choice;
+        let spec = self.problem.spec();
+        let doubt = spec.doubt.filter(|_| self.strengths.is_some());
+        let scorer = Scorer::new(self.problem, instance);
+        let labels = Labels::new(self.problem, instance, seed);
+        let candidate = |balance: Evenness, mut team_of: Vec<u8>| {
+            labels.assign(&mut team_of);
+            let figures = self.figures(&team_of, Some(balance));
+            let mut terms = scorer.terms(&team_of, figures.evenness);
+            if doubt.is_some() {
+                terms.ratio_gap = 0.0;
+            }
+            Candidate::new(team_of, figures, terms, &settings.factors)
+        };
+        let splits = answer.splits.iter();
+        let kept =
+            splits.filter(|(b, _)| doubt.is_some() || current.is_none_or(|(now, _)| b >= now));
+        let mut list: Vec<Candidate> = kept
+            .map(|(b, split)| candidate(*b, instance.teams_of_humans(split)))
+            .collect();
+        let best = list.iter().map(|candidate| candidate.figures.evenness);
+        let best = best.fold(0.0, f64::max);
+        let least = match (doubt, spec.tolerance) {
+            (Some(doubt), _) => evenness_at(allowed(off(best), doubt)) - ROUNDING,
+            (None, Some(tolerance)) => tolerance.least(best) - ROUNDING,
+            (None, None) => 0.0,
+        };
+        list.retain(|candidate| candidate.figures.evenness >= least);
+        // A search that is not exact can miss the current teams.
+        if let (Some((balance, team_of)), true) = (current, list.is_empty()) {
+            list.push(candidate(*balance, team_of.clone()));
+        }
+        Candidates { list, least }
+    }
+
+    /// For each human, the figures if they alone changed teams. O(humans² × teams).
+    fn what_if(&self, team_of: &[u8]) -> Vec<WhatIf> {
+        let spec = self.problem.spec();
+        let mut moved = team_of.to_vec();
+        let mut what_ifs = Vec::with_capacity(team_of.len());
+        for (human, &team) in team_of.iter().enumerate() {
+            let others = (0..spec.teams as u8).filter(|&other| other != team);
+            let best = others.map(|other| {
+                moved[human] = other;
+                (self.figures(&moved, None), Reverse(other))
+            });
+            let best = best.max_by(|(a, one), (b, other)| {
+                (a.evenness.total_cmp(&b.evenness)).then_with(|| one.cmp(other))
+            });
+            if let Some((figures, Reverse(other))) = best {
+                let who = spec.humans[human].key.clone();
+                what_ifs.push(WhatIf {
+                    who,
+                    team,
+                    other,
+                    figures,
+                });
+            }
+            moved[human] = team;
+        }
+        what_ifs
+    }
 }

@@ -1,6 +1,6 @@
 //! The terms of a split's cost: what is undesirable about it, in numbers.
 
-use super::{Problem, balance::Evenness, instance::Instance};
+use super::{Problem, ProblemSpec, instance::Instance};
 use crate::domain::units::Amount;
 
 /// The cost of one unit of each of the [`Terms`].
@@ -15,18 +15,21 @@ pub struct Factors {
     pub avoided_pairs: Amount,
     pub moved: Amount,
     pub repeated: Amount,
+    pub weak_again: Amount,
+    pub newcomers: Amount,
 }
 
 /// One number for each term: a split's value, or what it costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Terms {
-    /// 1 − evenness, 0 to 1. With the objective `ratio`, the evenness is the ratio.
+    /// 1 − evenness, 0 to 1. With the objective `ratio`, the evenness is the ratio. With
+    /// [`ProblemSpec::doubt`](super::ProblemSpec::doubt), evenness that is allowed costs nothing.
     pub ratio_gap: f64,
-    /// Difference of the teams' best humans, relative to the best of all, 0 to 1. For a team
-    /// without humans a bot counts.
+    /// Difference of the teams' best humans, relative to the best of all, 0 to 1; by strengths,
+    /// relative to the range of the weights. For a team without humans a bot counts.
     pub best_gap: f64,
     /// Difference of the standard deviations of the teams' human weights, relative to the largest
-    /// weight, 0 to 1/2.
+    /// weight, 0 to 1/2; by strengths, relative to the range of the weights.
     pub spread_gap: f64,
     /// Number of parties that are not together.
     pub broken_parties: f64,
@@ -37,11 +40,16 @@ pub struct Terms {
     /// Of the pairs that were on one team in the last game, the share that are on one team again, 0
     /// to 1.
     pub repeated: f64,
+    /// Of the turns at the weaker side of the map in the last games, the share that those have had who
+    /// are on the weaker side again, 0 to 1; 0 if no side is weaker.
+    pub weak_again: f64,
+    /// By how many more than one the teams differ in humans of whom nothing is known.
+    pub newcomers: f64,
 }
 
 impl Terms {
     /// Every term with its name, in a fixed order.
-    pub fn named(&self) -> [(&'static str, f64); 7] {
+    pub fn named(&self) -> [(&'static str, f64); 9] {
         [
             ("ratio_gap", self.ratio_gap),
             ("best_gap", self.best_gap),
@@ -50,6 +58,8 @@ impl Terms {
             ("avoided_pairs", self.avoided_pairs),
             ("moved", self.moved),
             ("repeated", self.repeated),
+            ("weak_again", self.weak_again),
+            ("newcomers", self.newcomers),
         ]
     }
 
@@ -63,6 +73,8 @@ impl Terms {
             avoided_pairs: self.avoided_pairs * factors.avoided_pairs.get(),
             moved: self.moved * factors.moved.get(),
             repeated: self.repeated * factors.repeated.get(),
+            weak_again: self.weak_again * factors.weak_again.get(),
+            newcomers: self.newcomers * factors.newcomers.get(),
         }
     }
 
@@ -77,7 +89,8 @@ pub(super) struct Scorer<'a> {
     problem: &'a Problem,
     /// Humans sorted by key, so that sums round the same whatever the caller's order.
     order: Vec<usize>,
-    /// Weights relative to the largest one; the bots' is the last entry.
+    /// Weights relative to the largest one, or strengths relative to the range of weights; the bots'
+    /// is the last entry.
     shares: Vec<f64>,
     /// The pairs to keep apart, each once.
     avoid: Vec<(usize, usize)>,
@@ -86,14 +99,6 @@ pub(super) struct Scorer<'a> {
 impl<'a> Scorer<'a> {
     pub fn new(problem: &'a Problem, instance: &Instance) -> Self {
         let spec = problem.spec();
-        let weights = || {
-            spec.humans
-                .iter()
-                .map(|h| h.weight)
-                .chain([spec.bots.weight])
-        };
-        let largest = weights().fold(0.0, f64::max);
-        let share = |weight: f64| if largest > 0.0 { weight / largest } else { 0.0 };
         let mut avoid: Vec<_> = spec
             .avoid
             .iter()
@@ -109,13 +114,13 @@ impl<'a> Scorer<'a> {
                 .flat_map(|atom| &atom.members)
                 .copied()
                 .collect(),
-            shares: weights().map(share).collect(),
+            shares: shares(spec),
             avoid,
         }
     }
 
     /// The terms of a split, given each human's team. O(humans + pairs to avoid).
-    pub fn terms(&self, team_of: &[u8], balance: Evenness) -> Terms {
+    pub fn terms(&self, team_of: &[u8], evenness: f64) -> Terms {
         let spec = self.problem.spec();
         let (best_gap, spread_gap) = self.gaps(team_of);
         let together = |&(a, b): &(usize, usize)| team_of[a] == team_of[b];
@@ -126,14 +131,47 @@ impl<'a> Scorer<'a> {
                 .is_some_and(|current| current != usize::from(*team))
         };
         Terms {
-            ratio_gap: 1.0 - balance.evenness(),
+            ratio_gap: 1.0 - evenness,
             best_gap,
             spread_gap,
             broken_parties: spec.parties.iter().filter(broken).count() as f64,
             avoided_pairs: self.avoid.iter().filter(|pair| together(pair)).count() as f64,
             moved: spec.humans.iter().zip(team_of).filter(moves).count() as f64,
             repeated: self.repeated(team_of),
+            weak_again: self.weak_again(team_of),
+            newcomers: self.newcomers(team_of),
         }
+    }
+
+    /// The share of the turns at the weaker side that have been taken by those who are on it again.
+    fn weak_again(&self, team_of: &[u8]) -> f64 {
+        let spec = self.problem.spec();
+        let Some(weaker) = spec.weaker_side() else {
+            return 0.0;
+        };
+        let turns = || {
+            self.order
+                .iter()
+                .map(|&human| spec.humans[human].weak_sides)
+        };
+        let all: f64 = turns().sum();
+        let again = self.order.iter().zip(turns());
+        let again = again.filter(|(human, _)| team_of[**human] == weaker);
+        let again: f64 = again.map(|(_, turns)| turns).sum();
+        if all > 0.0 { again / all } else { 0.0 }
+    }
+
+    /// By how many more than one the teams differ in humans of whom nothing is known.
+    fn newcomers(&self, team_of: &[u8]) -> f64 {
+        let spec = self.problem.spec();
+        let mut unknown = [0u32; super::MAX_TEAMS];
+        for (human, &team) in spec.humans.iter().zip(team_of) {
+            unknown[usize::from(team)] += u32::from(human.newcomer);
+        }
+        let unknown = unknown[..spec.teams].iter().copied();
+        let most = unknown.clone().max().unwrap_or(0);
+        let fewest = unknown.min().unwrap_or(0);
+        f64::from((most - fewest).saturating_sub(1))
     }
 
     /// The largest minus the smallest over the teams, of their best weights and of their
@@ -175,4 +213,20 @@ impl<'a> Scorer<'a> {
         let kept: u32 = again.iter().flatten().map(pairs).sum();
         f64::from(kept) / f64::from(all.max(1))
     }
+}
+
+/// What each human, and then a bot, counts beside the largest weight or the range of weights.
+fn shares(spec: &ProblemSpec) -> Vec<f64> {
+    if let Some(strengths) = &spec.strengths {
+        let range = strengths.outlook.range();
+        let all = strengths.humans.iter().chain([&strengths.bot]);
+        return all.map(|strength| strength / range).collect();
+    }
+    let weights = || {
+        let humans = spec.humans.iter().map(|human| human.weight);
+        humans.chain([spec.bots.weight])
+    };
+    let largest = weights().fold(0.0, f64::max);
+    let share = |weight: f64| if largest > 0.0 { weight / largest } else { 0.0 };
+    weights().map(share).collect()
 }

@@ -68,9 +68,12 @@ impl Session {
                 top.map_err(|error| SessionError::BadArgument(format!("top {error}")))?;
         }
         let lobby = &self.state.lobby;
-        let question = lobby.balance(&weights, balance.limits, settings)?;
-        let decided = self.sessions.choose_teams(question, seed).await?;
-        let balanced = self.lobby().follow(&decided, &weights)?;
+        let mut question = lobby.balance(&weights, balance.limits, settings)?;
+        if top.is_some() {
+            question.problem.doubt = None; // so many of the best, and no others as even
+        }
+        let mut decided = self.sessions.choose_teams(question, seed).await?;
+        let balanced = self.lobby().follow(&mut decided, &weights)?;
         self.sessions
             .metrics
             .picked(balanced.ratio, balanced.chance);

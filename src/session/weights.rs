@@ -27,9 +27,19 @@ impl Weights for GameWeights {
             .unwrap_or(self.defaults.0)
     }
 
+    fn knows(&self, id: &str) -> bool {
+        self.view.expected(Kind::Human, id).is_some()
+    }
+
     fn human_strength(&self, id: &str) -> f64 {
         let known = self.view.strength(Kind::Human, id);
         known.unwrap_or_else(|| self.standings.strength_at(&self.ruleset, self.defaults.0))
+    }
+
+    fn human_doubt(&self, id: &str) -> Option<f64> {
+        self.view
+            .doubt(Kind::Human, id)
+            .filter(|doubt| *doubt > 0.0)
     }
 
     fn command_strength(&self, id: &str, teams: &[Vec<LineupPlayer>]) -> f64 {

@@ -96,14 +96,17 @@ impl LobbyFile {
             .collect();
         let (min, max) = level(&self, config);
         let human = |player: &LobbyPlayer| WeightedHuman {
-            key: player.name.clone(),
-            weight: player.weight.unwrap_or(config.balance.default_weight.get()),
             pin: player.pin,
             current: player.team,
             last: player.last,
+            ..WeightedHuman::new(
+                &player.name,
+                player.weight.unwrap_or(config.balance.default_weight.get()),
+            )
         };
         let bots = if has_bots {
             Bots {
+                fill: true,
                 weight: self
                     .bot_weight
                     .unwrap_or(config.balance.default_bot_weight.get()),
@@ -112,14 +115,15 @@ impl LobbyFile {
                 target: self.target.unwrap_or(config.lobby.min_players.as_usize()),
             }
         } else {
-            Bots::default()
+            Bots {
+                fill: false,
+                ..Bots::default()
+            }
         };
         Ok(ProblemSpec {
             humans: self.players.iter().map(human).collect(),
             teams: self.teams.unwrap_or(2),
             bots,
-            handicap: 0.0,
-            even_total: None,
             max_share: self
                 .max_share
                 .unwrap_or(config.balance.limits.max_team_share.get()),
@@ -129,7 +133,7 @@ impl LobbyFile {
                 .get(),
             parties,
             avoid,
-            tolerance: None,
+            ..ProblemSpec::default()
         })
     }
 }

@@ -357,6 +357,8 @@ fn set_factor(factors: &mut partition::Factors, text: &str) -> Result<(), String
         ("avoided_pairs", &mut factors.avoided_pairs),
         ("moved", &mut factors.moved),
         ("repeated", &mut factors.repeated),
+        ("weak_again", &mut factors.weak_again),
+        ("newcomers", &mut factors.newcomers),
     ] {
         if all || term == name {
             *factor = cost;

@@ -102,7 +102,7 @@ same for humans, whose weights are learned separately.
 
 pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<()> {
     let (solution, all) = (&lobby.solution, &lobby.all);
-    let best = solution.candidates.first().map_or(0.0, |c| c.ratio);
+    let best = solution.candidates.first().map_or(0.0, |c| c.figures.ratio);
     let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
     let worst = all.last().copied().unwrap_or(0.5);
     let percent = |chance: f64| format!("{:.0} %", 100.0 * chance);
@@ -126,11 +126,11 @@ pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<(
         percent(worst),
     )?;
     let what_if = solution.explanation.what_if.iter();
-    if let Some(what) = what_if.min_by(|a, b| a.ratio.total_cmp(&b.ratio)) {
+    if let Some(what) = what_if.min_by(|a, b| a.figures.ratio.total_cmp(&b.figures.ratio)) {
         writeln!(
             out,
             "- {} matters most: if {} alone changed to team {}, the ratio would be {:.3}.",
-            what.who, what.who, what.other, what.ratio
+            what.who, what.who, what.other, what.figures.ratio
         )?;
     }
     writeln!(out)

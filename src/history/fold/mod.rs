@@ -41,6 +41,8 @@ pub struct Weight<'a> {
     /// The strength from which the weight is computed, minus a newcomer's, in the rating system's
     /// unit. The sum over a team is the team's strength.
     pub strength: f64,
+    /// The standard deviation of the strength, in the same unit; 0 in systems without deviations.
+    pub doubt: f64,
     /// The division under this ruleset; `None` without divisions, for bots, and while the player is
     /// calibrating.
     pub rank: Option<Rank>,

@@ -4,8 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Powers, Situation};
-use crate::domain::counted;
+use super::{Power, Powers, Situation};
+use crate::{
+    domain::{chance_of_weaker, counted},
+    lobby::strength::TeamStrengths,
+};
 
 /// Whether the teams are balanced, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +41,8 @@ pub enum Calm {
     LikeSizes,
     /// The teams' powers are nearly equal.
     LikePowers,
+    /// The chances to win are nearly equal.
+    LikeChances,
 }
 
 /// Why teams are unbalanced.
@@ -48,6 +53,8 @@ pub enum Cause {
     Sizes(usize, usize),
     /// By power: that of the stronger and of the weaker team.
     Powers(f64, f64),
+    /// By the chances to win: that of the stronger and of the weaker team.
+    Chances(f64, f64),
 }
 
 impl Situation {
@@ -95,6 +102,9 @@ impl Situation {
                 cause: Cause::Sizes(most, fewest),
             };
         }
+        if let Some(teams) = self.by_chance() {
+            return self.judge_chances(&teams);
+        }
         let teams = powers.teams.iter().copied();
         let (strong, most) = extreme(teams.clone(), |a, b| a > b);
         let (weak, least) = extreme(teams, |a, b| a < b);
@@ -107,6 +117,34 @@ impl Situation {
             };
         }
         Assessment::Balanced(Calm::LikePowers)
+    }
+
+    /// The teams with the bots that are coming, if the rules go by weight and the game compares chances:
+    /// then chances decide, not sums of weights. Decisions of older versions went by the sums.
+    pub(super) fn by_chance(&self) -> Option<TeamStrengths> {
+        let model = self.snapshot.chance.as_ref()?;
+        if self.rules.power != Power::Weight || !model.knows_doubts() {
+            return None;
+        }
+        let mut snapshot = self.snapshot.clone();
+        snapshot.expect_bots();
+        Some(TeamStrengths::of(&snapshot))
+    }
+
+    /// Whether the chances of the teams are close enough.
+    fn judge_chances(&self, teams: &TeamStrengths) -> Assessment {
+        let edges = teams.edges_now();
+        let (strong, most) = extreme(edges.iter().copied(), |a, b| a > b);
+        let (weak, least) = extreme(edges.iter().copied(), |a, b| a < b);
+        if strong == weak || !self.rules.is_edge(teams, most - least) {
+            return Assessment::Balanced(Calm::LikeChances);
+        }
+        let little = chance_of_weaker(teams.evenness_now());
+        Assessment::Unbalanced {
+            strong,
+            weak,
+            cause: Cause::Chances(1.0 - little, little),
+        }
     }
 }
 
@@ -137,6 +175,7 @@ impl fmt::Display for Assessment {
         match cause {
             Cause::Sizes(many, few) => write!(f, "{} to {few}", counted(*many, "player")),
             Cause::Powers(much, little) => write!(f, "power {much:.3} to {little:.3}"),
+            Cause::Chances(much, little) => write!(f, "chances {much:.3} to {little:.3}"),
         }
     }
 }
@@ -149,6 +188,7 @@ impl fmt::Display for Calm {
             Calm::NearlyOver => "too little play time is left",
             Calm::LikeSizes => "nearly equal sizes",
             Calm::LikePowers => "nearly equal powers",
+            Calm::LikeChances => "nearly equal chances",
         })
     }
 }

@@ -97,6 +97,8 @@ pub enum StayReason {
     Tips,
     /// Moving other humans would bring the teams closer together.
     NotClosest,
+    /// Nobody's move would bring the teams closer together.
+    NoGain,
 }
 
 impl Question for AutoBalance {
@@ -172,9 +174,15 @@ impl AutoBalance {
                 }
             }
             MoveRule::Closest => {
-                let chain = closest(rules, powers, eligible, of(strong), of(weak));
-                let chosen = chain.contains(&self.who);
-                chosen.then_some(weak).ok_or(StayReason::NotClosest)
+                let chain = match self.situation.by_chance() {
+                    Some(teams) => self.closest_by_chance(teams, eligible, (strong, weak)),
+                    None => closest(rules, powers, eligible, of(strong), of(weak)),
+                };
+                match chain.contains(&self.who) {
+                    true => Ok(weak),
+                    false if chain.is_empty() => Err(StayReason::NoGain),
+                    false => Err(StayReason::NotClosest),
+                }
             }
         }
     }
@@ -189,6 +197,42 @@ impl AutoBalance {
         moved.humans[self.who].team = Some(to);
         let after = TeamStrengths::of(&moved).evenness_settled();
         Some(after + EQUAL < before)
+    }
+
+    /// The humans to move from the first team to the second: repeatedly the one after whose move the
+    /// chances are most even, until the teams are balanced or no move helps. O(moves · humans).
+    fn closest_by_chance(
+        &self,
+        mut teams: TeamStrengths,
+        mut eligible: Vec<usize>,
+        (strong, weak): (u8, u8),
+    ) -> Vec<usize> {
+        let Situation {
+            snapshot, rules, ..
+        } = &self.situation;
+        let (from, to) = (usize::from(strong), usize::from(weak));
+        let moved = |teams: &TeamStrengths, who: usize| {
+            let mut after = teams.clone();
+            after.remove(from, 1, snapshot.counted(who));
+            after.add(to, 1, snapshot.counted(who));
+            after
+        };
+        let mut chain = Vec::new();
+        let too_strong = |teams: &TeamStrengths| {
+            let edges = teams.edges_now();
+            rules.is_edge(teams, edges[from] - edges[to])
+        };
+        while too_strong(&teams) && chain.len() < MAX_CHAIN {
+            let after = eligible.iter().map(|&who| (who, moved(&teams, who)));
+            let best = after.max_by(|(_, a), (_, b)| a.evenness_now().total_cmp(&b.evenness_now()));
+            let better =
+                best.filter(|(_, after)| after.evenness_now() > teams.evenness_now() + EQUAL);
+            let Some((who, after)) = better else { break };
+            eligible.retain(|&other| other != who);
+            teams = after;
+            chain.push(who);
+        }
+        chain
     }
 
     /// The humans of the stronger team who may be moved (`CanBeAutobalanced` of Sector's Edge), or
@@ -264,6 +308,7 @@ impl fmt::Display for StayReason {
             StayReason::Held(held) => held.fmt(f),
             StayReason::Tips => f.write_str("the move would make the other team too strong"),
             StayReason::NotClosest => f.write_str("moving others brings the teams closer together"),
+            StayReason::NoGain => f.write_str("nobody's move brings the teams closer together"),
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay};
+use crate::{
+    domain::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay},
+    lobby::strength::{TeamStrengths, TeamSum},
+};
 
 /// The rules that auto-balance applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,7 +74,8 @@ fn on() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Power {
-    /// The player's weight.
+    /// The player's weight. Where the game compares teams by their chances to win
+    /// (`[balance] objective`), these decide instead of sums of weights.
     Weight,
     /// The player's rank by weight among all players; the lowest has `rank_base`.
     Rank,
@@ -133,6 +137,22 @@ impl AutoBalanceRules {
         match self.gap_of {
             GapUnit::Points => strong - weak >= gap,
             GapUnit::Share => strong > weak * (1.0 + gap),
+        }
+    }
+
+    /// Whether a team with this edge over another is too strong for it. A share is that by which its odds
+    /// exceed even ones; points are those by which its players' weights exceed the others'.
+    pub(super) fn is_edge(&self, teams: &TeamStrengths, edge: f64) -> bool {
+        let gap = self.gap.get();
+        let Some(outlook) = teams.outlook() else {
+            return false;
+        };
+        match self.gap_of {
+            GapUnit::Share => outlook.link.evenness(edge) * (1.0 + gap) < 1.0,
+            GapUnit::Points => {
+                let players = teams.sides().iter().map(TeamSum::players).sum();
+                edge >= outlook.per_strength_at(players) * outlook.range() * gap / 100.0
+            }
         }
     }
 

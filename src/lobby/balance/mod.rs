@@ -14,14 +14,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Decided, Lobby, LobbyError, Question, Weights, strength::EQUAL};
 use crate::{
-    domain::units::{MaxDifference, PositiveShare},
+    domain::{
+        SAME_CHANCE,
+        units::{MaxDifference, PositiveShare},
+    },
     partition::{
         self, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed, WeightedHuman,
     },
 };
 
 pub use outcome::Balanced;
-use problem::assumed;
 
 /// How much the sizes of teams may differ; see [`ProblemSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -96,9 +98,12 @@ impl Repeat {
 pub struct BalanceAnswer {
     /// Each human's team, in JOIN order; empty if the question was refused.
     pub team_of: Vec<u8>,
-    /// The smaller team's weight over the larger's, 0 to 1.
+    /// The smaller team's weight over the larger's, 0 to 1, as BALANCE replies it.
     #[serde(default)]
     pub ratio: f64,
+    /// The chance that team 0 wins, 0 to 1, as BALANCE replies it; `None` if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
     /// Whether the deadline ended the search early. The answer then depends on the machine's speed,
     /// and a replay may choose other teams.
     pub cut_short: bool,
@@ -122,11 +127,25 @@ impl BalanceAnswer {
         Self {
             team_of,
             ratio: 0.0,
+            chance: None,
             cut_short,
             refused: None,
             kept: false,
             without_pins: None,
             explanation: None,
+        }
+    }
+}
+
+impl BalanceAnswer {
+    /// Notes what BALANCE replies, which EXPLAIN then repeats: the rating system's prediction for exactly
+    /// these teams, and the ratio with the bots of this game.
+    pub(super) fn reply_with(&mut self, ratio: f64, chance: Option<f64>) {
+        (self.ratio, self.chance) = (ratio, chance);
+        if let Some(explanation) = &mut self.explanation {
+            let figures = &mut explanation.pick.figures;
+            figures.ratio = ratio;
+            figures.chance = figures.chance.and(chance);
         }
     }
 }
@@ -238,6 +257,7 @@ impl Balance {
             without_pins,
             team_of: solution.team_of,
             ratio: solution.ratio,
+            chance: solution.chance,
             cut_short,
             refused: None,
             explanation: Some(Box::new(solution.explanation)),
@@ -300,9 +320,11 @@ impl Balance {
     fn is_as_good(&self, present: &partition::Solution, other: &partition::Solution) -> bool {
         let (torn, avoided) = self.wishes_broken(&present.team_of);
         let (torn_there, avoided_there) = self.wishes_broken(&other.team_of);
-        present.evenness() + EQUAL >= other.evenness()
-            && torn <= torn_there
-            && avoided <= avoided_there
+        let least = match self.problem.doubt {
+            Some(_) => other.evenness().min(other.least),
+            None => other.evenness(),
+        };
+        present.evenness() + EQUAL >= least && torn <= torn_there && avoided <= avoided_there
     }
 
     /// The explanation of teams that were chosen before, and the number of parties that are not together
@@ -362,20 +384,15 @@ impl Lobby {
         mut settings: partition::Settings,
     ) -> Result<Balance, LobbyError> {
         let mut problem = self.problem(weights, limits)?;
-        let Relaxed { notes, torn } = problem.relax();
         if settings.objective == Objective::Gap {
-            match self.chance_model(weights)? {
-                Some(model) => {
-                    self.go_by_chance(weights, &model, &mut problem)?;
-                    settings.party_multiplier =
-                        assumed(&settings.party_multiplier, model.outlook.company);
-                }
-                None => settings.objective = Objective::Ratio,
+            problem.strengths = self.strengths(weights, &settings.party_multiplier)?;
+            problem.doubt = Some(SAME_CHANCE);
+            if problem.strengths.is_none() {
+                settings.objective = Objective::Ratio;
             }
         }
-        if settings.objective == Objective::Ratio
-            && let Some(parties) = self.party_factors(weights)?
-        {
+        let Relaxed { notes, torn } = problem.relax();
+        if let Some(parties) = self.party_factors(weights)? {
             settings.party_multiplier = parties.factors;
         }
         let last = self.team_game()?.balanced.as_deref();

@@ -27,33 +27,35 @@ pub struct Balanced {
 }
 
 impl Lobby {
-    /// Puts the humans on the teams that BALANCE chose.
+    /// Puts the humans on the teams that BALANCE chose, and notes in the decision what BALANCE replies.
     ///
     /// # Errors
     /// Fails if there is no game, if it has no teams, or fewer teams than the answer.
     pub fn follow(
         &mut self,
-        decided: &Decided<Balance>,
+        decided: &mut Decided<Balance>,
         weights: &dyn Weights,
     ) -> Result<Balanced, LobbyError> {
-        let Decided { seed, answer, .. } = decided;
-        let team_of = answer.team_of.clone();
+        let (seed, team_of) = (decided.seed, decided.answer.team_of.clone());
         self.change(Command::Assign { team_of })?;
         self.watch(weights);
         let mut problem = Box::new(decided.question.problem.clone());
-        for (human, &team) in problem.humans.iter_mut().zip(&answer.team_of) {
+        for (human, &team) in problem.humans.iter_mut().zip(&decided.answer.team_of) {
             human.current = Some(usize::from(team));
         }
         self.change(Command::Balanced { problem })?;
         let bots = self.bots()?.per_team;
         let expected = self.expected_bots()?;
         let snapshot = self.snapshot(weights)?;
+        let ratio = TeamStrengths::of(&snapshot).ratio_settled();
+        let chance = self.chance(weights, &decided.answer.team_of, &expected)?;
+        decided.answer.reply_with(ratio, chance);
         let roster = &self.team_game()?.roster;
-        let placed = roster.humans().iter().zip(&answer.team_of);
+        let placed = roster.humans().iter().zip(&decided.answer.team_of);
         Ok(Balanced {
-            ratio: TeamStrengths::of(&snapshot).ratio_settled(),
-            chance: self.chance(weights, &answer.team_of, &expected)?,
-            seed: *seed,
+            ratio,
+            chance,
+            seed,
             humans: placed
                 .map(|(human, &team)| (human.id.clone(), team))
                 .collect(),

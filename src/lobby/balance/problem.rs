@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::SizeLimits;
 use crate::{
-    domain::{Company, units::Factor},
+    domain::units::Factor,
     lobby::{
-        ChanceModel, Lobby, LobbyError, Weights,
+        Lobby, LobbyError, Weights,
         decide::command_strength,
         roster::Human,
-        weights::{Counted, counted_bot, next_bot, sane_strength},
+        weights::{Counted, counted_bot, next_bot, sane, sane_strength},
     },
-    partition::{Bots, ProblemSpec, Tolerance, WeightedHuman},
+    partition::{Bots, BotsThere, ProblemSpec, Strengths, Tolerance, WeightedHuman},
 };
 
 impl Lobby {
@@ -30,23 +30,25 @@ impl Lobby {
             false => (self.mean_bot(weights)?.weight, fill.wish as usize),
         };
         let weighted = |human: &Human| WeightedHuman {
-            key: human.id.text().to_owned(),
-            weight: weights.human(human.id.text()),
+            weight: sane(weights.human(human.id.text())),
             pin: human.pin.map(usize::from),
             current: human.team.map(usize::from),
             last: self.last_team(&human.id).map(usize::from),
+            newcomer: !weights.knows(human.id.text()),
+            weak_sides: self.memory.of(human.id.text()).weak_sides,
+            ..WeightedHuman::new(human.id.text(), 0.0)
         };
         Ok(ProblemSpec {
             humans: humans.iter().map(weighted).collect(),
             teams: usize::from(self.teams()),
             bots: Bots {
+                fill: !fill.is_none(humans.len()),
                 weight: bot_weight,
                 min: min as usize,
                 max: max as usize,
                 target,
             },
-            handicap: 0.0,
-            even_total: None,
+            bots_there: self.bots_there(weights)?.0,
             max_share: limits.max_team_share.get(),
             max_difference: limits.max_difference.get(),
             parties: parties(humans),
@@ -56,69 +58,54 @@ impl Lobby {
                 enough: self.settings.rebalance.enough.get(),
                 slack: self.settings.rebalance.min_gain.get(),
             }),
+            ..ProblemSpec::default()
         })
     }
 
-    /// Replaces weights by strengths, on a scale on which 25 points are the strength whose weight
-    /// is 75. Adds the worth of the side of the map and of a place that no bot fills. The teams
-    /// whose sums differ least are then the teams whose chances differ least, and the evenness is
-    /// that of the chances.
-    pub(super) fn go_by_chance(
+    /// The strengths of the players, from which the chances of all splits follow; `None` as long as
+    /// nothing has been learned that predicts one.
+    pub(super) fn strengths(
         &self,
         weights: &dyn Weights,
-        model: &ChanceModel,
-        problem: &mut ProblemSpec,
-    ) -> Result<(), LobbyError> {
-        let outlook = &model.outlook;
-        let humans = problem.humans.len();
-        let bots = match self.expected_fill()?.is_none(humans) {
-            true => 0,
-            false => self.bots()?.players as usize,
-        };
-        let players = bots.max(humans);
-        // Players in a game of two teams. Of more than two teams, each pair is compared as such a
-        // game.
-        let players = (2 * players).div_ceil(problem.teams);
-        let per_strength = outlook.per_strength_at(players);
-        let points = 25.0 / outlook.halfway;
-        let strength = |human: &WeightedHuman| sane_strength(weights.human_strength(&human.key));
-        let mut strengths: Vec<f64> = problem.humans.iter().map(strength).collect();
+        party_multiplier: &[Factor],
+    ) -> Result<Option<Strengths>, LobbyError> {
         let (lineup, roster) = (self.lineup()?, &self.team_game()?.roster);
-        for (strength, human) in strengths.iter_mut().zip(roster.humans()) {
-            *strength += command_strength(weights, human, &lineup);
+        let Some(outlook) = weights.outlook(&lineup) else {
+            return Ok(None);
+        };
+        let strength = |human: &Human| {
+            let alone = sane_strength(weights.human_strength(human.id.text()));
+            alone + command_strength(weights, human, &lineup)
+        };
+        Ok(Some(Strengths {
+            outlook,
+            humans: roster.humans().iter().map(strength).collect(),
+            bot: self.mean_bot(weights)?.strength,
+            bots_there: self.bots_there(weights)?.1,
+            party_multiplier: party_multiplier.to_vec(),
+        }))
+    }
+
+    /// The bots that are on each team, and the sums of their strengths; empty without bots. Where the
+    /// game is expected to get no bots, those that are there are expected to go.
+    fn bots_there(&self, weights: &dyn Weights) -> Result<(Vec<BotsThere>, Vec<f64>), LobbyError> {
+        let roster = &self.team_game()?.roster;
+        let fill = self.expected_fill()?;
+        let go = fill.on && fill.is_none(roster.humans().len());
+        if roster.bots().is_empty() || go {
+            return Ok((Vec::new(), Vec::new()));
         }
-        for party in &problem.parties {
-            let friends = party.len().saturating_sub(1) as f64;
-            for &member in party {
-                strengths[member] += outlook.company.per_friend * friends;
+        let mut there = vec![BotsThere::default(); usize::from(self.teams())];
+        let mut strengths = vec![0.0; there.len()];
+        for bot in roster.bots() {
+            let (team, counted) = (usize::from(bot.team), counted_bot(weights, bot));
+            if let (Some(there), Some(sum)) = (there.get_mut(team), strengths.get_mut(team)) {
+                there.count += 1;
+                there.weight += counted.weight;
+                *sum += counted.strength;
             }
         }
-        let bot = if bots > 0 {
-            self.mean_bot(weights)?.strength
-        } else {
-            0.0
-        };
-        // Without bots and with an odd number of humans, one of two teams has one head more.
-        let head = match bots {
-            0 => outlook.heads(players.div_ceil(2), players - players.div_ceil(2)) / per_strength,
-            _ => 0.0,
-        };
-        let least = strengths.iter().copied().fold(bot.min(0.0), f64::min);
-        let zero = f64::max(50.0, points * f64::max(-least, head));
-        for (human, strength) in problem.humans.iter_mut().zip(&strengths) {
-            human.weight = (zero + points * strength).max(0.0);
-        }
-        problem.bots.weight = match bots {
-            0 => zero - points * head,
-            _ => zero + points * bot,
-        };
-        if problem.teams == 2 {
-            problem.handicap = points * outlook.side / per_strength;
-        }
-        // (t − g)/(t + g) is then nearly the odds of a gap g, e^(−g · slope).
-        let slope = per_strength / outlook.link.per_log_odds() / points;
-        problem.even_total = Some(2.0 / slope);
-        Ok(())
+        Ok((there, strengths))
     }
 
     /// What a bot counts on average once bots have filled up the game: of those in the game that
@@ -139,16 +126,6 @@ impl Lobby {
         let all = sum.times(stay / here.len().max(1) as f64) + next.times(come);
         Ok(all.times(1.0 / (stay + come)))
     }
-}
-
-/// The part of the configured party multipliers that still counts, besides the effect that matches
-/// have shown; see [`Outlook::befriended`](crate::domain::Outlook::befriended).
-pub(super) fn assumed(multipliers: &[Factor], company: Company) -> Vec<Factor> {
-    let left = |multiplier: &Factor| {
-        let left = 1.0 + (1.0 - company.learned) * (multiplier.get() - 1.0);
-        Factor::try_from(left).unwrap_or(*multiplier)
-    };
-    multipliers.iter().map(left).collect()
 }
 
 /// The parties with at least two members in the game, as indices.

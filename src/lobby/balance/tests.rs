@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::{
     Company, Ident, Outlook,
-    units::{Count, Factor},
+    units::{Count, Factor, Share},
 };
 use crate::lobby::snapshot::tests::outlook;
 use crate::lobby::{
@@ -67,7 +67,11 @@ fn bots_that_do_not_come_weigh_nothing() {
 
 #[test]
 fn a_kept_party_counts_what_was_learned_of_friends() {
-    let mut lobby = lobby(LobbySettings::default());
+    let party_multiplier = vec![Factor::of(1.3)];
+    let mut lobby = lobby(LobbySettings {
+        party_multiplier: party_multiplier.clone(),
+        ..LobbySettings::default()
+    });
     lobby.apply(&Command::Start, 0).unwrap();
     for id in ["a", "b"] {
         let party = Some("p".into());
@@ -81,43 +85,56 @@ fn a_kept_party_counts_what_was_learned_of_friends() {
         lobby.apply(&Command::Join { id, update }, 0).unwrap();
     }
     let mut weights = weights();
-    let question = |weights: &WeightTable| {
+    // The chance of the two friends against the third, and the factor on their weights.
+    let together = |weights: &WeightTable| {
         let settings = partition::Settings {
             objective: Objective::Gap,
-            party_multiplier: vec![Factor::of(1.3)],
+            party_multiplier: party_multiplier.clone(),
+            party_budget: Share::of(1.0),
             ..partition::Settings::default()
         };
         let question = lobby.balance(weights, LIMITS, settings).unwrap();
-        let humans = question.problem.humans.iter().map(|human| human.weight);
         let multiplier = question.settings.party_multiplier[0].get();
-        (humans.collect::<Vec<f64>>(), multiplier)
+        let answer = question.answer(1);
+        let chance = answer.chance.unwrap();
+        let own = if answer.team_of[0] == 0 {
+            chance
+        } else {
+            1.0 - chance
+        };
+        (own, multiplier)
     };
-    weights.outlook = Some(outlook());
-    let (without, multiplier) = question(&weights);
+    // Without a side, so that it does not matter which team they are.
+    let outlook = Outlook {
+        side: 0.0,
+        ..outlook()
+    };
+    weights.outlook = Some(outlook);
+    let (assumed, multiplier) = together(&weights);
     assert_eq!(multiplier, 1.3);
     let company = Company {
         per_friend: 0.2,
         learned: 0.5,
     };
-    weights.outlook = Some(Outlook {
-        company,
-        ..outlook()
-    });
-    let (with, multiplier) = question(&weights);
-    // Half of what was assumed is left, and each of the pair has 0.2 more, at 25 points each.
-    assert!((multiplier - 1.15).abs() < 1e-12);
-    let more: Vec<f64> = with.iter().zip(&without).map(|(x, y)| x - y).collect();
-    let by_hand = [5.0, 5.0, 0.0];
-    let near = more.iter().zip(by_hand).all(|(x, y)| (x - y).abs() < 1e-9);
-    assert!(near, "{more:?}");
+    weights.outlook = Some(Outlook { company, ..outlook });
+    let (learned, multiplier) = together(&weights);
+    // A friend adds 0.2, a tenth of the weight of an average player, and half of what was assumed.
+    assert!((multiplier - 1.25).abs() < 1e-12, "{multiplier}");
+    // Assumed: 0.3 · (2 + s) for each, by `Outlook::multiplied`; half of that and 0.2 have been learned.
+    let edge =
+        |chance: f64| crate::rating::normal::quantile(chance) / (0.5 * (8.0_f64 / 3.0).sqrt());
+    let strengths = ["a", "b"].map(|id| weights.human_strength(id));
+    let less: f64 = strengths.iter().map(|s| 0.15 * (2.0 + s) - 0.2).sum();
+    let found = edge(assumed) - edge(learned);
+    assert!((found - less).abs() < 1e-9, "{found} {less}");
 }
 
 #[test]
 fn a_stored_decision_is_read_and_replayed() {
     let mut lobby = lobby(LobbySettings::default());
     let question = lobby.balance(&weights(), LIMITS, Default::default());
-    let decided = question.unwrap().decide(7, &mut || false).unwrap();
-    let balanced = lobby.follow(&decided, &weights()).unwrap();
+    let mut decided = question.unwrap().decide(7, &mut || false).unwrap();
+    let balanced = lobby.follow(&mut decided, &weights()).unwrap();
     assert_eq!(balanced.humans.len(), 3);
     let why = decided.to_string();
     let Decided {
@@ -169,9 +186,9 @@ fn a_deadline_is_noted() {
         lobby.apply(&Command::Join { id, update }, 0).unwrap();
     }
     let question = lobby.balance(&table, LIMITS, Default::default()).unwrap();
-    let decided = question.decide(1, &mut || true).unwrap();
+    let mut decided = question.decide(1, &mut || true).unwrap();
     assert!(decided.answer.cut_short);
-    assert_eq!(lobby.follow(&decided, &table).unwrap().humans.len(), 60);
+    assert_eq!(lobby.follow(&mut decided, &table).unwrap().humans.len(), 60);
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod snapshot;
 
 use super::{
     Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Command, Decided, Fate, Known, Lobby,
-    LobbyError, Place, Rebalance, RunningGame, Situation, TeamState, Weights,
+    LobbyError, Place, Power, Rebalance, RunningGame, Situation, TeamState, Weights,
     strength::TeamStrengths,
 };
 use crate::domain::Ident;
@@ -171,15 +171,14 @@ impl Lobby {
         let Ok(situation) = self.situation(weights) else {
             return;
         };
-        let sums: Vec<f64> = TeamStrengths::of(&situation.snapshot).present().collect();
-        let most = sums.iter().copied().fold(0.0, f64::max);
-        let mut strongest = (0u8..)
-            .zip(&sums)
-            .filter(|(_, sum)| **sum >= most && most > 0.0);
-        let stronger = match (strongest.next(), strongest.next()) {
-            (Some((team, _)), None) => Some(team),
-            _ => None,
-        };
+        // With as many players on each team, sums of weights are compared, which takes less time.
+        let mut teams = TeamStrengths::of(&situation.snapshot);
+        if !teams.are_of_one_size()
+            && let Ok(snapshot) = self.snapshot_by_objective(weights)
+        {
+            teams = TeamStrengths::of(&snapshot);
+        }
+        let stronger = teams.strongest();
         let now = self.now;
         let Some(game) = &self.game else { return };
         let before = game.watch.imbalance;
@@ -203,7 +202,10 @@ impl Lobby {
 
     fn situation(&self, weights: &dyn Weights) -> Result<Situation, LobbyError> {
         let game = self.team_game()?;
-        let snapshot = self.snapshot(weights)?;
+        let snapshot = match self.settings.auto_balance.power {
+            Power::Weight => self.snapshot_by_objective(weights)?,
+            Power::Rank | Power::RankAndPoints => self.snapshot(weights)?,
+        };
         Ok(Situation {
             left: game.course.left(self.now),
             tournament: game.tournament,

@@ -82,7 +82,11 @@ impl Lobby {
         };
         let bots = game.roster.bots();
         let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
+        // A human of whom the rating system has no deviation counts as the mean player of the lineup.
+        let usual = outlook.doubt / (outlook.per_strength * libm::sqrt(outlook.players));
+        let doubt = |human: &Human| weights.human_doubt(human.id.text()).unwrap_or(usual);
         Ok(Some(ChanceModel {
+            doubts: game.roster.humans().iter().map(doubt).collect(),
             outlook,
             humans: game.roster.humans().iter().map(strength).collect(),
             bots: (bots.iter())

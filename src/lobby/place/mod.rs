@@ -22,10 +22,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     Question, Snapshot,
     arrivals::{Arrivals, open_to},
-    chance::chance_of_weaker,
     strength::TeamStrengths,
 };
-use crate::domain::counted;
+use crate::domain::{chance_of_weaker, counted};
 
 mod choice;
 mod reason;

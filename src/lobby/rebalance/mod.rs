@@ -14,12 +14,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    MoveBlock, Question, Snapshot,
+    ChanceModel, MoveBlock, Question, Snapshot,
     arrivals::Arrivals,
-    chance::chance_of_weaker,
     strength::{EQUAL, TeamStrengths},
 };
-use crate::domain::{Ident, Move, Stream, StreamPurpose, counted};
+use crate::domain::{Ident, Move, SAME_CHANCE, Stream, StreamPurpose, chance_of_weaker, counted};
 
 mod plan;
 mod settings;
@@ -27,6 +26,9 @@ mod units;
 
 use plan::{MovePlan, Planner};
 pub use settings::RebalanceSettings;
+
+/// The evenness from which on chances count as even: 48 % and 52 %.
+const EVEN: f64 = (0.5 - SAME_CHANCE) / (0.5 + SAME_CHANCE);
 
 /// The question of REBALANCE: which moves?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,8 +101,14 @@ impl Question for Rebalance {
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
         let settled = TeamStrengths::of(&settled);
         let has_empty_team = settled.has_empty_team();
-        let planner = Planner::new(settled, units, limit);
+        let chance = snapshot.chance.as_ref();
+        let doubtful = chance.is_some_and(ChanceModel::knows_doubts);
+        let planner = Planner::new(settled, units, limit, doubtful);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
+        let enough = match doubtful {
+            true => settings.enough.get().min(EVEN),
+            false => settings.enough.get(),
+        };
         let ladder = planner.ladder(exact, settings);
         // If arrivals were placed, a plan need not make the teams more even than they were before.
         let floor = if arrived.teams.is_empty() {
@@ -108,7 +116,8 @@ impl Question for Rebalance {
         } else {
             0.0
         };
-        let plan = choose(&ladder, settings, floor, has_empty_team);
+        let sure = |plan: &MovePlan| planner.is_sure(plan);
+        let plan = choose(&ladder, settings, enough, floor, has_empty_team, sure);
         let step = |who: usize, to: usize| Move {
             id: Ident::from_text(&snapshot.humans[who].id),
             from: snapshot.humans[who].team,
@@ -195,20 +204,23 @@ impl Question for Rebalance {
 fn choose<'a>(
     ladder: &'a [MovePlan],
     settings: &RebalanceSettings,
+    enough: f64,
     floor: f64,
     has_empty_team: bool,
+    sure: impl Fn(&MovePlan) -> bool,
 ) -> &'a MovePlan {
     let alone = &ladder[0];
     let worth = |plan: &MovePlan| plan.evenness - settings.min_gain.get() * plan.moves as f64;
-    if alone.evenness >= settings.enough.get() {
+    if alone.evenness >= enough {
         return alone;
     }
-    let better =
-        |plan: &&MovePlan| plan.evenness > alone.evenness + EQUAL && plan.evenness > floor + EQUAL;
+    let better = |plan: &&MovePlan| {
+        plan.evenness > alone.evenness + EQUAL && plan.evenness > floor + EQUAL && sure(plan)
+    };
     let mends = ladder
         .iter()
         .filter(better)
-        .find(|plan| plan.evenness >= settings.enough.get());
+        .find(|plan| plan.evenness >= enough);
     let most_worth = || {
         let worthy = ladder
             .iter()

@@ -83,6 +83,19 @@ pub struct BalanceWatch {
     pub stronger: Option<u8>,
 }
 
+impl RunningGame {
+    /// The humans on the weaker side of the map, if BALANCE has found that one is weaker.
+    fn on_weaker_side(&self) -> Vec<&str> {
+        let weaker = self
+            .balanced
+            .as_ref()
+            .and_then(|problem| problem.weaker_side());
+        let humans = self.roster.humans().iter();
+        let on_it = humans.filter(|human| weaker.is_some() && human.team == weaker);
+        on_it.map(|human| human.id.text()).collect()
+    }
+}
+
 impl Lobby {
     /// A lobby without a game, for two teams.
     pub fn new(settings: LobbySettings) -> Self {
@@ -117,7 +130,11 @@ impl Lobby {
             let placed = placed.filter_map(|human| Some((human.id.text().to_owned(), human.team?)));
             self.last_teams = placed.collect();
         }
-        self.memory.next_game();
+        let weaker = self
+            .game
+            .as_ref()
+            .map_or(Vec::new(), RunningGame::on_weaker_side);
+        self.memory.next_game(weaker.into_iter());
         self.game = Some(RunningGame {
             game_type: new.game_type.clone(),
             canonical_type: new.canonical_type.clone(),

@@ -2,7 +2,7 @@
 
 use super::{MatchProposal, teams::Teams};
 use crate::{
-    domain::units::{Amount, Count},
+    domain::units::Count,
     matchmaking::pool::Pool,
     partition::{self, Factors, Objective, Problem, ProblemSpec, WeightedHuman},
 };
@@ -169,14 +169,5 @@ fn splits(pool: &Pool<'_>, teams: &[Vec<u32>]) -> Vec<Vec<Vec<u32>>> {
 
 /// Costs of 0: evenness alone ranks the splits.
 fn no_terms() -> Factors {
-    let none = const { Amount::of(0.0) };
-    Factors {
-        ratio_gap: none,
-        best_gap: none,
-        spread_gap: none,
-        broken_parties: none,
-        avoided_pairs: none,
-        moved: none,
-        repeated: none,
-    }
+    Factors::default()
 }

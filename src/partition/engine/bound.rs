@@ -6,12 +6,14 @@ use crate::partition::{balance::Evenness, instance::Instance};
 ///
 /// If k teams add up to T, the weakest has at most ⌊T/k⌋ and the strongest at least ⌈T/k⌉. Also,
 /// some team has the strongest human: if that team has at least x, the weakest of the others has at
-/// most (T − x)/(k − 1). That team may also be the one with a negative handicap.
+/// most (T − x)/(k − 1). That team may also be the one whose sum starts lowest.
 pub(crate) fn upper(instance: &Instance) -> Evenness {
     let counts = &instance.counts;
     let teams = counts.teams as i64;
-    let (measure, handicap) = (instance.measure, instance.start[0]);
-    let lift = handicap + instance.atoms.iter().map(|atom| atom.lift).sum::<i64>();
+    let (measure, starts) = (instance.measure, &instance.start[..counts.teams]);
+    let lowest = starts.iter().copied().fold(0, i64::min);
+    let atoms = instance.atoms.iter().map(|atom| atom.lift);
+    let lift: i64 = atoms.chain(starts.iter().copied()).sum();
     let heaviest = (0..instance.atoms.len())
         .map(|atom| least_with(instance, atom))
         .max();
@@ -21,7 +23,7 @@ pub(crate) fn upper(instance: &Instance) -> Evenness {
         let total = lift + teams * bots;
         let flat = [total, total + teams - 1].map(|total| total.div_euclid(teams));
         let flat = measure.of(flat);
-        match heaviest.map(|lift| lift + bots + handicap.min(0)) {
+        match heaviest.map(|lift| lift + bots + lowest) {
             Some(sum) if sum * teams > total => {
                 let others = (total - sum).max(0);
                 flat.min(measure.of([(others + teams - 2) / (teams - 1), sum]))

@@ -40,7 +40,8 @@ impl TwoTeams {
 
     /// Both teams of an instance of two; all atoms stay as in `split` except these `atoms`.
     pub fn core(instance: &Instance, split: &[u8], atoms: Vec<usize>) -> Self {
-        let lift: i64 = instance.atoms.iter().map(|atom| atom.lift).sum();
+        let each = instance.atoms.iter().map(|atom| atom.lift);
+        let lift: i64 = each.chain(instance.start).sum();
         let all = instance.counts.humans;
         let total = |on_first| {
             let size = instance.counts.size(&[on_first, all - on_first])?;
@@ -59,7 +60,8 @@ impl TwoTeams {
     /// except these `atoms`.
     pub fn pair(instance: &Instance, split: &[u8], teams: [u8; 2], atoms: Vec<usize>) -> Self {
         let mut humans = [0; crate::partition::MAX_TEAMS];
-        let mut lift = 0;
+        let starts = teams.map(|team| instance.start[usize::from(team)]);
+        let mut lift: i64 = starts.iter().sum();
         for (atom, team) in instance.atoms.iter().zip(split) {
             humans[usize::from(*team)] += atom.size;
             lift += if teams.contains(team) { atom.lift } else { 0 };

@@ -6,7 +6,7 @@ fn ratios(solution: &Solution) -> Vec<f64> {
     solution
         .candidates
         .iter()
-        .map(|candidate| candidate.ratio)
+        .map(|candidate| candidate.figures.ratio)
         .collect()
 }
 
@@ -59,7 +59,7 @@ proptest! {
     /// The total of two teams is constant while the limit makes them equally large.
     #[test]
     fn objectives_agree_on_teams_of_one_size(spec in specs(9, 2..=2), seed: u64, top in 1u32..40) {
-        let spec = ProblemSpec { max_difference: Some(1), ..spec };
+        let spec = ProblemSpec { max_difference: Some(1), bots_there: Vec::new(), ..spec };
         let Ok(problem) = Problem::new(spec) else { return Ok(()) };
         let run = |objective| {
             let settings = Settings { objective, top: Count::of(top), ..Settings::default() };
@@ -95,11 +95,11 @@ proptest! {
         };
         let (naive, search) = (run(Engine::Naive), run(Engine::Search));
         prop_assert!(naive.explanation.given_up == search.explanation.given_up);
-        let best = naive.candidates[0].evenness;
+        let best = naive.candidates[0].figures.evenness;
         prop_assert!(search.bound >= best, "{} {best}", search.bound);
-        prop_assert!(search.candidates[0].evenness <= best);
+        prop_assert!(search.candidates[0].figures.evenness <= best);
         if search.exact {
-            prop_assert_eq!(search.candidates[0].evenness, best);
+            prop_assert_eq!(search.candidates[0].figures.evenness, best);
         }
     }
 }

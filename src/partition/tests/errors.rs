@@ -33,6 +33,7 @@ fn problems_out_of_range_are_refused() {
     let level = |min, max, target| {
         refused(move |spec| {
             spec.bots = Bots {
+                fill: true,
                 weight: 0.0,
                 min,
                 max,

@@ -1,5 +1,6 @@
 //! Tests of the room's properties against oracles.
 
+mod chances;
 mod engines;
 mod errors;
 mod invariants;
@@ -46,6 +47,12 @@ fn objectives() -> impl Strategy<Value = (Objective, f64)> {
 }
 
 prop_compose! {
+    fn bots_on_a_team()(count in 0usize..5, weight in 0u32..300) -> BotsThere {
+        BotsThere { count, weight: if count == 0 { 0.0 } else { f64::from(weight) } }
+    }
+}
+
+prop_compose! {
     /// Lobbies with ties, zeros, huge weights, parties, pins and every limit.
     fn specs(most: usize, teams: std::ops::RangeInclusive<usize>)(
         teams in teams,
@@ -64,14 +71,17 @@ prop_compose! {
         current in prop::collection::vec(prop::option::weighted(0.95, 0usize..8), 12),
         last in prop::collection::vec(prop::option::weighted(0.5, 0usize..8), 12),
         avoid in prop::collection::vec((0usize..12, 0usize..12), 0..3),
+        bots_there in prop::bool::weighted(0.2),
+        there in prop::collection::vec(bots_on_a_team(), 8),
     ) -> ProblemSpec {
         let count = weights.len();
         let human = |(index, weight): (usize, f64)| WeightedHuman {
-            key: format!("p{index}"),
-            weight,
             pin: pins[index].map(|team| team % teams),
             current: current[index].map(|team| team % teams),
             last: last[index].map(|team| team % teams),
+            newcomer: weight == 0.0,
+            weak_sides: (index % 3) as f64,
+            ..WeightedHuman::new(format!("p{index}"), weight)
         };
         let mut seen = std::collections::BTreeSet::new();
         let mut fresh = |human: &usize| *human < count && seen.insert(*human);
@@ -79,14 +89,13 @@ prop_compose! {
         ProblemSpec {
             humans: weights.into_iter().enumerate().map(human).collect(),
             teams,
-            bots: Bots { weight: bot, min, max: min + more, target },
-            handicap: 0.0,
-            even_total: None,
+            bots: Bots { fill: true, weight: bot, min, max: min + more, target },
+            bots_there: there.iter().take(if bots_there { teams } else { 0 }).copied().collect(),
             max_share,
             max_difference,
             parties: parties.into_iter().map(&mut keep).collect(),
             avoid: avoid.into_iter().filter(|&(a, b)| a != b && a.max(b) < count).collect(),
-            tolerance: None,
+            ..ProblemSpec::default()
         }
     }
 }

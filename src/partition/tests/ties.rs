@@ -141,6 +141,6 @@ fn many_whole_weights_are_split_exactly() {
         solution
             .candidates
             .iter()
-            .all(|candidate| candidate.ratio == best)
+            .all(|candidate| candidate.figures.ratio == best)
     );
 }

@@ -19,10 +19,10 @@ pub enum Column {
     /// The effect per unit of a player's [record](Columns::record) of points in earlier matches; it is
     /// the same for all players.
     Record,
-    /// The effect of having one player more than the other team.
+    /// The effect of having one player more than the other team throughout the game.
     Size,
-    /// The effect of a team whose sum of time shares is e times that of the other; it is added to
-    /// that of [`Size`](Self::Size).
+    /// The effect of a team e times as large as the other; it is added to that of
+    /// [`Size`](Self::Size).
     LogSize,
     /// The effect of each team mate from the same party.
     Party,
@@ -98,10 +98,8 @@ const ESTABLISHED: f64 = 110.0;
 /// count most, so that a change of a player is noticed within about eight matches.
 const FADING: f64 = 0.88;
 
-/// A player with less than this share of a game does not count as one player more.
-const HEAD: f64 = 0.1;
-/// A player with at least this share was there from start to end; it is 1 minus rounding errors.
-const THROUGHOUT: f64 = 1.0 - 1e-9;
+/// The smallest size of a team in a comparison of sizes, so that none is 0.
+const LEAST_SIZE: f64 = 0.1;
 
 impl Columns {
     /// The number of a column; `None` if it has none yet.
@@ -230,10 +228,7 @@ impl Columns {
         let both = [(one.as_slice(), 1.0), (other.as_slice(), -1.0)];
         let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
         let unit = unit(shares(both[0].0) + shares(both[1].0));
-        // If players left early, the players who replaced them do not make the team larger.
-        let left_early = game.seats().iter().any(|seat| seat.missed > 0.0);
-        let least = if left_early { THROUGHOUT } else { HEAD };
-        let (mut newness, mut record, mut heads, mut party) = (0.0, 0.0, 0.0, 0.0);
+        let (mut newness, mut record, mut party) = (0.0, 0.0, 0.0);
         for (team, sign) in both {
             for seat in team {
                 let x = sign * unit * seat.share;
@@ -242,17 +237,16 @@ impl Columns {
                 self.enter(&mut row, Column::Command(seat.player), command, sign < 0.0);
                 newness += x * self.newness(seat.player);
                 record += x * self.record(seat.player);
-                heads += if seat.share >= least { sign } else { 0.0 };
             }
             party += sign * unit * company(team);
         }
         let mut shared = |column, x| self.enter(&mut row, column, x, false);
         shared(Column::Newness, newness);
         shared(Column::Record, record);
-        let size = |team| shares(team).max(HEAD);
-        let log_size = libm::log(size(both[0].0) / size(both[1].0));
+        let [one, other] = [size(both[0].0), size(both[1].0)];
+        let log_size = libm::log(one.max(LEAST_SIZE) / other.max(LEAST_SIZE));
         shared(Column::LogSize, log_size);
-        shared(Column::Size, heads);
+        shared(Column::Size, one - other);
         shared(Column::Party, party);
         if game.sides && game.teams() == 2 {
             let side = if a < b { 1.0 } else { -1.0 };
@@ -293,6 +287,28 @@ fn add_up<K: PartialEq>(list: &mut Vec<(K, f64)>, key: K, x: f64, again: bool) {
 pub fn unit(shares: f64) -> f64 {
     libm::sqrt(2.0 / shares.max(1e-3)) // an empty game must not divide by zero
 }
+
+/// How many players of a team were there at the same time, as the mean over the game. Who comes for
+/// somebody who has left early does not make the team larger: the game counts as if the other had
+/// stayed.
+fn size(team: &[Seat]) -> f64 {
+    let all: f64 = team.iter().map(|seat| seat.share).sum();
+    let missed: f64 = team.iter().map(|seat| seat.missed).sum();
+    let came: f64 = (team.iter())
+        .filter(|seat| seat.missed == 0.0 && seat.share < 1.0 - ROUNDING)
+        .map(|seat| seat.share)
+        .sum();
+    let size = all - missed.min(came);
+    // Shares of a whole game add up to whole numbers, but for rounding.
+    if (size - libm::round(size)).abs() < ROUNDING {
+        libm::round(size)
+    } else {
+        size
+    }
+}
+
+/// By how much rounding changes a share, at most.
+const ROUNDING: f64 = 1e-9;
 
 /// Sum over a team of each player's other party members in it: 2 for a pair, 6 for three.
 fn company(team: &[Seat]) -> f64 {

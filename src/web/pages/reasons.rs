@@ -33,10 +33,10 @@ pub(super) fn reasons(json: &str) -> Option<Reasons> {
     let (explanation, parties_apart) = question.explanation_of(&decided.answer.team_of)?;
     let pick = &explanation.pick;
     Some(Reasons {
-        ratio: pick.ratio,
+        ratio: pick.figures.ratio,
         humans: question.problem.humans.len(),
         candidates: question.settings.top.as_usize(),
-        best_possible: explanation.exact && pick.evenness >= explanation.bound - 1e-9,
+        best_possible: explanation.exact && pick.figures.evenness >= explanation.bound - 1e-9,
         parties: question.problem.parties.len() + question.torn.len(),
         parties_apart,
         terms: pick.terms,

@@ -30,10 +30,11 @@ const SIDE: f64 = 0.5;
 const SIDE_MAP: f64 = 0.1;
 /// Standard deviation of the effect of one player more.
 const SIZE: f64 = 0.3;
-/// Mean of the effect of one player more before any match. Among equals it gives odds of six to five,
-/// the sizes of two teams that differ by one player. It is small beside [`SIZE`], so that matches soon
-/// overrule it.
-const SIZE_MEAN: f64 = 0.1;
+/// Mean of the effect of one player more before any match. Among equals it gives odds of seven to five.
+/// That is cautious: where uneven teams are common, the larger one wins nearly two of three matches of
+/// equals, and in four against three more. It is smaller than [`SIZE`], so that matches soon overrule
+/// it.
+const SIZE_MEAN: f64 = 0.2;
 /// Standard deviation of the effect of a team e times as large, which is added to the effect of
 /// [`SIZE`].
 const LOG_SIZE: f64 = 0.15;

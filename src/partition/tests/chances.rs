@@ -1,0 +1,258 @@
+//! Choosing teams by the chances that follow from the players' strengths.
+
+use super::*;
+use crate::domain::{Company, Crowding, Link, Outlook, SAME_CHANCE};
+
+fn outlook(side: f64) -> Outlook {
+    Outlook {
+        link: Link::Normal,
+        per_strength: 0.5,
+        players: 8.0,
+        crowding: Crowding::Root,
+        per_head: 0.2,
+        per_log_size: 0.0,
+        side,
+        halfway: 1.0,
+        doubt: 0.1,
+        company: Company::default(),
+    }
+}
+
+/// A lobby of two teams without bots, of players with these strengths.
+fn strengths(side: f64, strengths: &[f64]) -> ProblemSpec {
+    let weight = |strength: &f64| (50.0 + 50.0 * strength / 6.0).clamp(0.0, 100.0);
+    let weights: Vec<f64> = strengths.iter().map(weight).collect();
+    ProblemSpec {
+        bots: Bots {
+            fill: false,
+            ..Bots::default()
+        },
+        strengths: Some(Strengths {
+            outlook: outlook(side),
+            humans: strengths.to_vec(),
+            bot: 0.0,
+            bots_there: Vec::new(),
+            party_multiplier: Vec::new(),
+        }),
+        ..lobby(&weights)
+    }
+}
+
+fn by_chance() -> Settings {
+    Settings {
+        objective: Objective::Gap,
+        ..Settings::default()
+    }
+}
+
+fn pick(spec: &ProblemSpec, seed: u64) -> Solution {
+    solved(&Problem::new(spec.clone()).unwrap(), &by_chance(), seed)
+}
+
+/// The chance of team 0, from the formula of the documentation, without the types of this room.
+/// `bots` are the numbers and the sums of the strengths of the bots on each team.
+fn chance_by_hand(side: f64, humans: &[f64], bots: [(usize, f64); 2], team_of: &[u8]) -> f64 {
+    let (mut sums, mut heads) = (bots.map(|b| b.1), bots.map(|b| b.0 as f64));
+    for (strength, &team) in humans.iter().zip(team_of) {
+        sums[usize::from(team)] += strength;
+        heads[usize::from(team)] += 1.0;
+    }
+    let least = (heads[0].max(0.1) / heads[1].max(0.1)).ln() / 1.702;
+    let learned = 0.2 * (heads[0] - heads[1]);
+    let by_heads = if heads[0] == heads[1] {
+        0.0
+    } else if heads[0] > heads[1] {
+        least.max(learned)
+    } else {
+        least.min(learned)
+    };
+    let per_strength = 0.5 * (8.0 / (heads[0] + heads[1])).sqrt();
+    let edge = per_strength * (sums[0] - sums[1]) + by_heads + side;
+    0.5 * libm::erfc(-edge / 2f64.sqrt())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_legal_split_is_more_even(
+        humans in prop::collection::vec(-3.0..3.0f64, 2..9),
+        side in prop_oneof![Just(0.0), -0.5..0.5f64],
+        bots in prop_oneof![Just([(0, 0.0); 2]), [(0usize..3, -2.0..2.0f64), (0usize..3, -2.0..2.0f64)]],
+        seed: u64,
+    ) {
+        let bots = bots.map(|(count, sum)| (count, if count == 0 { 0.0 } else { sum }));
+        let mut spec = strengths(side, &humans);
+        if bots[0].0 + bots[1].0 > 0 {
+            spec.bots_there = bots.map(|(count, _)| BotsThere { count, weight: 50.0 * count as f64 }).to_vec();
+            spec.strengths.as_mut().unwrap().bots_there = bots.map(|(_, sum)| sum).to_vec();
+        }
+        let solution = pick(&spec, seed);
+        let n = humans.len();
+        let off = |team_of: &[u8]| (chance_by_hand(side, &humans, bots, team_of) - 0.5).abs();
+        let all = (0u32..1 << n).filter(|m| [n / 2, n.div_ceil(2)].contains(&(m.count_ones() as usize)));
+        let all = all.map(|m| -> Vec<u8> { (0..n).map(|p| (m >> p & 1) as u8).collect() });
+        let best = all.map(|team_of| off(&team_of)).fold(1.0, f64::min);
+        prop_assert!(solution.exact);
+        let first = solution.candidates.iter().map(|c| off(&c.team_of)).fold(1.0, f64::min);
+        // Bots count as heads of their own, so that an odd number of humans is compared nearly exactly.
+        let near = if n % 2 == 1 && bots[0].0 != bots[1].0 { 0.05 } else { 1e-9 };
+        prop_assert!(first <= best + near, "{first} {best}");
+        for candidate in &solution.candidates {
+            let by_hand = chance_by_hand(side, &humans, bots, &candidate.team_of);
+            prop_assert!((candidate.figures.chance.unwrap() - by_hand).abs() < 1e-9);
+            let even = by_hand.min(1.0 - by_hand) / by_hand.max(1.0 - by_hand);
+            prop_assert!((candidate.figures.evenness - even).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn picks_that_count_as_equal_are_within_the_doubt(
+        humans in prop::collection::vec(-2.0..2.0f64, 4..11),
+        side in -0.3..0.3f64,
+        seed: u64,
+    ) {
+        let mut spec = strengths(side, &humans);
+        let exactly = pick(&spec, seed);
+        let best = exactly.candidates.iter().map(|c| c.figures.chance.unwrap());
+        let best = best.map(|chance| (chance - 0.5).abs()).fold(1.0, f64::min);
+        spec.doubt = Some(SAME_CHANCE);
+        let solution = pick(&spec, seed);
+        let off = (solution.chance.unwrap() - 0.5).abs();
+        let allowed = if best <= SAME_CHANCE { SAME_CHANCE } else { best + SAME_CHANCE };
+        prop_assert!(off <= allowed + 1e-9, "{off} {best}");
+    }
+}
+
+#[test]
+fn a_strong_human_goes_to_the_weak_bots() {
+    let mut spec = strengths(0.0, &[1.0, 0.0]);
+    spec.bots_there = vec![
+        BotsThere {
+            count: 2,
+            weight: 130.0,
+        },
+        BotsThere {
+            count: 2,
+            weight: 70.0,
+        },
+    ];
+    spec.strengths.as_mut().unwrap().bots_there = vec![0.5, -0.5];
+    let solution = pick(&spec, 1);
+    assert_eq!(solution.team_of, [1, 0]);
+    assert_eq!(solution.chance, Some(0.5));
+    // 130 and 50 against 70 and 58⅓.
+    let by_hand = (70.0 + 50.0 + 50.0 / 6.0) / 180.0;
+    assert!(
+        (solution.ratio - by_hand).abs() < 1e-9,
+        "{}",
+        solution.ratio
+    );
+}
+
+#[test]
+fn bots_that_come_make_up_for_bots_that_are_there() {
+    // Six players are wanted: one more bot comes to team 0, which has one, and none to team 1.
+    let mut spec = strengths(0.0, &[0.0, 0.0]);
+    spec.bots = Bots {
+        fill: true,
+        weight: 50.0,
+        min: 0,
+        max: 32,
+        target: 6,
+    };
+    spec.bots_there = vec![
+        BotsThere {
+            count: 1,
+            weight: 50.0,
+        },
+        BotsThere {
+            count: 2,
+            weight: 100.0,
+        },
+    ];
+    spec.strengths.as_mut().unwrap().bots_there = vec![0.0, 0.0];
+    let solution = pick(&spec, 1);
+    assert_eq!((solution.chance, solution.ratio), (Some(0.5), 1.0));
+}
+
+#[test]
+fn strengths_beyond_the_scale_of_weights_count_in_full() {
+    // By weights, 100 and 50 against 100 and 50 is even; 20 and 0 against 9 and 11 really is.
+    let solution = pick(&strengths(0.0, &[20.0, 9.0, 0.0, 11.0]), 3);
+    assert_eq!(solution.team_of[0], solution.team_of[2]);
+    assert_eq!(solution.chance, Some(0.5));
+}
+
+#[test]
+fn picks_vary_among_chances_that_count_as_equal() {
+    let mut spec = strengths(0.1, &[0.31, 0.22, 0.13, 0.04, -0.05, -0.16, -0.27, -0.38]);
+    let different = |spec: &ProblemSpec| {
+        let picks = (0..30).map(|seed| pick(spec, seed).team_of);
+        picks.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    let best = different(&spec);
+    spec.doubt = Some(SAME_CHANCE);
+    let varied = different(&spec);
+    assert!(best <= 5 && varied >= 6, "{best} {varied}");
+}
+
+#[test]
+fn newcomers_are_spread_where_the_forecast_cannot_tell() {
+    for newcomers in [2, 4, 6] {
+        let mut spec = strengths(0.15, &[0.0; 12]);
+        let known = spec.strengths.as_mut().unwrap();
+        for (at, strength) in known.humans.iter_mut().enumerate().skip(newcomers) {
+            *strength = 0.06 * at as f64 - 0.5;
+        }
+        spec.humans[..newcomers]
+            .iter_mut()
+            .for_each(|human| human.newcomer = true);
+        spec.doubt = Some(SAME_CHANCE);
+        for seed in 0..30 {
+            let teams = pick(&spec, seed).team_of;
+            let on_first = teams[..newcomers].iter().filter(|team| **team == 0).count();
+            assert!(
+                on_first.abs_diff(newcomers - on_first) <= 1,
+                "{newcomers}: {teams:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_weaker_side_is_taken_in_turns() {
+    // Team 1 has the weaker side.
+    let mut spec = strengths(0.05, &[0.0; 8]);
+    spec.doubt = Some(0.05);
+    spec.humans[..4]
+        .iter_mut()
+        .for_each(|human| human.weak_sides = 1.0);
+    let again = (0..100).map(|seed| {
+        let teams = pick(&spec, seed).team_of;
+        teams[..4].iter().filter(|team| **team == 1).count()
+    });
+    let again: usize = again.sum();
+    assert!(again < 150, "{again} of 400, of which chance makes 200");
+}
+
+#[test]
+fn parties_count_what_their_friends_add() {
+    let mut spec = strengths(0.0, &[0.0; 4]);
+    spec.parties = vec![vec![0, 1]];
+    let known = spec.strengths.as_mut().unwrap();
+    known.outlook.company = Company {
+        per_friend: 0.2,
+        learned: 1.0,
+    };
+    let settings = Settings {
+        party_budget: Share::of(1.0),
+        ..by_chance()
+    };
+    let solution = solved(&Problem::new(spec).unwrap(), &settings, 1);
+    let together = usize::from(solution.team_of[0]);
+    let by_hand = 0.5 * libm::erfc(-0.5 * 2f64.sqrt() * 0.4 / 2f64.sqrt());
+    let chance = solution.chance.unwrap();
+    let own = if together == 0 { chance } else { 1.0 - chance };
+    assert!((own - by_hand).abs() < 1e-9, "{own} {by_hand}");
+}
