@@ -102,7 +102,10 @@ impl History {
             seen.take(KNOWN).count() == KNOWN
         };
         let both = (0..2).all(|team| players.iter().any(|(_, t)| *t == team));
-        let unique = players.iter().map(|(id, _)| id).collect::<std::collections::BTreeSet<_>>();
+        let unique = players
+            .iter()
+            .map(|(id, _)| id)
+            .collect::<std::collections::BTreeSet<_>>();
         let fine = both && players.len() >= 4 && unique.len() == players.len();
         (fine && players.iter().all(|(id, _)| known(id))).then_some(Lobby {
             first,
@@ -117,7 +120,9 @@ impl History {
     pub fn judges(&self, lobbies: &[Lobby]) -> BTreeMap<usize, Judges> {
         let mut ranges: BTreeMap<usize, (usize, usize, usize)> = BTreeMap::new();
         for lobby in lobbies {
-            let range = ranges.entry(lobby.block).or_insert((lobby.first, lobby.at, lobby.at));
+            let range = ranges
+                .entry(lobby.block)
+                .or_insert((lobby.first, lobby.at, lobby.at));
             range.1 = range.1.min(lobby.at);
             range.2 = range.2.max(lobby.at);
         }
@@ -125,7 +130,10 @@ impl History {
             later: Judge::fit(&self.games[to + 1..], self.sides),
             earlier: Judge::fit(&self.games[first..from], self.sides),
         };
-        ranges.into_iter().map(|(block, range)| (block, fit(range))).collect()
+        ranges
+            .into_iter()
+            .map(|(block, range)| (block, fit(range)))
+            .collect()
     }
 }
 
@@ -134,7 +142,10 @@ fn spread(lobbies: Vec<Lobby>, count: usize) -> Vec<Lobby> {
     let all = lobbies.len();
     let chosen = |at: usize| all <= count || (at * count) / all != ((at + 1) * count) / all;
     let numbered = lobbies.into_iter().enumerate();
-    numbered.filter(|(at, _)| chosen(*at)).map(|(_, lobby)| lobby).collect()
+    numbered
+        .filter(|(at, _)| chosen(*at))
+        .map(|(_, lobby)| lobby)
+        .collect()
 }
 
 /// The match as the judge sees it.
@@ -143,7 +154,10 @@ fn game(record: &MatchRecord) -> Game {
     let mut teams = [Vec::new(), Vec::new()];
     for participant in &record.participants {
         for (team, seats) in teams.iter_mut().enumerate() {
-            let stays = participant.presence.iter().filter(|s| usize::from(s.team) == team);
+            let stays = participant
+                .presence
+                .iter()
+                .filter(|s| usize::from(s.team) == team);
             let share = stays.map(|s| s.span.millis() as f64).sum::<f64>() / millis;
             if share > 0.0 {
                 seats.push((participant.key.id.clone(), share));

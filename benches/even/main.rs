@@ -48,14 +48,20 @@ impl Set {
 }
 
 fn main() {
-    let only: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let only: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with('-'))
+        .collect();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/matches");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     println!("mean distance of the chance from one half, by the judge");
-    for set in SETS.iter().filter(|s| only.is_empty() || only.iter().any(|o| o == s.name)) {
+    for set in SETS
+        .iter()
+        .filter(|s| only.is_empty() || only.iter().any(|o| o == s.name))
+    {
         let file = data.join(set.name).with_extension("jsonl");
         let matches: Vec<MatchRecord> = match read_matches(&file, &mut |_| ()) {
             Ok(matches) => matches,

@@ -47,7 +47,9 @@ pub async fn pick_all(way: Way, history: &History, lobbies: &[Lobby]) -> Vec<Pic
             Some(ready) => ready,
             None => Learner::open(way, lobby.first).await,
         };
-        ready.learn(&history.matches[ready.next..lobby.at], lobby.at).await;
+        ready
+            .learn(&history.matches[ready.next..lobby.at], lobby.at)
+            .await;
         picked.push(ready.pick(&history.matches[lobby.at], lobby).await);
         daemon = Some(ready);
     }
@@ -138,7 +140,10 @@ impl Learner {
         let advice = self.session.rebalance(Some(1)).expect("advice");
         let mut moved: Vec<u8> = lobby.players.iter().map(|(_, team)| *team as u8).collect();
         for step in &advice.steps {
-            let who = lobby.players.iter().position(|(id, _)| *id == step.id.text());
+            let who = lobby
+                .players
+                .iter()
+                .position(|(id, _)| *id == step.id.text());
             moved[who.expect("somebody of the lobby")] = step.to;
         }
         Picked {

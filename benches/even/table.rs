@@ -13,7 +13,13 @@ use crate::{
 const SAMPLES: usize = 2_000;
 
 /// Prints one line of the table, and what else is known of these picks.
-pub fn print(name: &str, history: &History, lobbies: &[Lobby], ratio: &[Picked], chance: &[Picked]) {
+pub fn print(
+    name: &str,
+    history: &History,
+    lobbies: &[Lobby],
+    ratio: &[Picked],
+    chance: &[Picked],
+) {
     let judges = history.judges(lobbies);
     let mut columns: [Vec<f64>; 5] = Default::default();
     for (at, lobby) in lobbies.iter().enumerate() {
@@ -25,7 +31,9 @@ pub fn print(name: &str, history: &History, lobbies: &[Lobby], ratio: &[Picked],
         let mean = |teams: &[Vec<u8>]| {
             teams.iter().map(|t| later.off(t)).sum::<f64>() / teams.len() as f64
         };
-        let best = all.iter().min_by(|a, b| before.off(a).total_cmp(&before.off(b)));
+        let best = all
+            .iter()
+            .min_by(|a, b| before.off(a).total_cmp(&before.off(b)));
         let ceiling = best.map_or(0.5, |teams| later.off(teams));
         let row = [
             later.off(&played),
@@ -77,10 +85,16 @@ fn details(
     let known = picked.iter().flat_map(|p| p.chances.iter().flatten());
     let mut own: Vec<f64> = known.map(|chance| (chance - 0.5).abs()).collect();
     own.sort_by(f64::total_cmp);
-    let quantile = |part: f64| own.get((part * own.len() as f64) as usize).copied().unwrap_or(0.0);
+    let quantile = |part: f64| {
+        own.get((part * own.len() as f64) as usize)
+            .copied()
+            .unwrap_or(0.0)
+    };
     let (mut advised, mut worse, mut gain) = (0, 0, 0.0);
     for (lobby, picked) in lobbies.iter().zip(picked) {
-        let Some(moved) = &picked.rebalanced else { continue };
+        let Some(moved) = &picked.rebalanced else {
+            continue;
+        };
         let ids = lobby.players.iter().map(|(id, _)| id.as_str());
         let judge = judges[&lobby.block].later.of(ids);
         let played: Vec<u8> = lobby.players.iter().map(|(_, team)| *team as u8).collect();

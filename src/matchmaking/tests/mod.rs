@@ -4,6 +4,7 @@ mod backfill;
 mod backfill_sound;
 mod demands;
 mod faults;
+mod maps;
 mod plans;
 mod restrict;
 mod situations;
