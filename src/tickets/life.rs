@@ -267,22 +267,6 @@ impl Life {
         self.waiting
     }
 
-    /// The matches that are final, the latest first.
-    pub fn latest_matches(&self) -> impl Iterator<Item = &FormedMatch> {
-        let matches = self.matches.iter().rev();
-        matches.filter(|formed| formed.open_until.is_none())
-    }
-
-    /// The matches of a player that are final, the latest first.
-    pub fn latest_of_player(&self, player: &str) -> impl Iterator<Item = &FormedMatch> {
-        self.matches.of_player(player)
-    }
-
-    /// The matches of a queue that are final, the latest first.
-    pub fn latest_of_queue(&self, queue: &str) -> impl Iterator<Item = &FormedMatch> {
-        self.matches.of_queue(queue)
-    }
-
     /// The median wait of the tickets of a queue's last matches, in milliseconds.
     pub fn median_wait(&self, queue: &str) -> Option<i64> {
         self.waits.get(queue)?.median()

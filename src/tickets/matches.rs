@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{FormedMatch, Seat, TicketNumber};
+use super::{FormedMatch, Life, Seat, TicketNumber};
 use crate::domain::MatchId;
 
 /// All matches any of whose tickets is kept.
@@ -86,6 +86,24 @@ impl Matches {
         let ids = ids.into_iter().flat_map(|ids| ids.iter().rev());
         let matches = ids.filter_map(|id| self.get(*id));
         matches.filter(|formed| formed.open_until.is_none())
+    }
+}
+
+impl Life {
+    /// The matches that are final, the latest first.
+    pub fn latest_matches(&self) -> impl Iterator<Item = &FormedMatch> {
+        let matches = self.matches.iter().rev();
+        matches.filter(|formed| formed.open_until.is_none())
+    }
+
+    /// The matches of a player that are final, the latest first.
+    pub fn latest_of_player(&self, player: &str) -> impl Iterator<Item = &FormedMatch> {
+        self.matches.of_player(player)
+    }
+
+    /// The matches of a queue that are final, the latest first.
+    pub fn latest_of_queue(&self, queue: &str) -> impl Iterator<Item = &FormedMatch> {
+        self.matches.of_queue(queue)
     }
 }
 

@@ -3,6 +3,7 @@
 mod backfill;
 mod backfill_sound;
 mod demands;
+mod draws;
 mod faults;
 mod maps;
 mod plans;

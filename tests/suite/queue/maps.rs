@@ -75,7 +75,7 @@ fn matches_of_players_with_the_same_maps_are_on_all_of_them() {
 fn a_simulation_prints_how_often_each_map_was_played() {
     let folder = TempDir::new().unwrap();
     let wotb = fs::read_to_string(WOTB).unwrap();
-    let forgets = wotb.replace("ttl = 600\n", "ttl = 600\nrepeat_maps = 1\n");
+    let forgets = wotb.replace("repeat_maps = 0.1", "repeat_maps = 1.0");
     fs::write(folder.path().join("forgets.toml"), forgets).unwrap();
     let run = |config: &str, more: &[&str]| {
         let call = [
