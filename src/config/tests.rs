@@ -723,6 +723,10 @@ fn queues_are_read_and_their_faults_name_the_line() {
             "line 5: queue.q.ttl must be 1 to 86400 seconds, not 0",
         ),
         (
+            "repeat_maps = 1.5",
+            "line 5: queue.q.repeat_maps must be 0 to 1, not 1.5",
+        ),
+        (
             "smaller = [[9, 5]]",
             "line 5: queue.q.smaller must be pairs of seconds",
         ),

@@ -27,6 +27,8 @@ pub enum StreamPurpose {
     Match = 32,
     /// Draws the arrivals of a simulated queue.
     Arrivals = 33,
+    /// Draws what a match of a queue is like, such as its map.
+    Picks = 34,
 }
 
 /// A stream of random numbers: ChaCha with 8 rounds, keyed by a seed and a purpose alone.

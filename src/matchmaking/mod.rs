@@ -51,13 +51,14 @@ pub use load::Load;
 pub use planner::{
     Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, SetAside, plan,
 };
+pub use pool::{PLAYER_MATCHES, QUEUE_MATCHES};
 pub use queue::Queue;
 pub use rhythm::{AGAIN_MILLIS, REST, SPACING_MILLIS};
 pub use rules::{By, Parties, RuleSettings, Side, Within};
 pub use settings::{Accept, Host, Latency, MAIN_PARTITION, QueueSettings};
 pub use simulate::{
-    CategoryWaits, Closeness, MatchQuantiles, RuleShare, Simulation, SimulationReport,
-    SimulationSettings, SizeShare, TicketCounts, WaitCurve,
+    CategoryWaits, Closeness, MatchQuantiles, PickShares, RuleShare, Simulation, SimulationReport,
+    SimulationSettings, SizeShare, TicketCounts, WaitCurve, WordShare,
 };
 pub use ticket::{Known, PlayerSpec, Raw, Ticket, TicketPlayer, TicketSpec, unknown};
 pub use value::Value;

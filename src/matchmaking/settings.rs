@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Attribute, RuleSettings};
-use crate::domain::units::{Amount, Count, Seconds, UpToADay};
+use crate::domain::units::{Amount, Count, Seconds, Share, UpToADay};
 
 /// The settings of one queue. `teams`, `size` and `ruleset` are required; all else has a default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub struct QueueSettings {
     /// The part of the queues that one daemon runs at a time.
     #[serde(default = "main_partition", skip_serializing_if = "is_main")]
     pub partition: String,
+    /// The part of its chance that a map keeps that was just played; 1 forgets what was played.
+    #[serde(default = "repeat_maps")]
+    pub repeat_maps: Share,
     /// What players state of themselves, by name.
     #[serde(default)]
     pub attributes: BTreeMap<String, Attribute>,
@@ -123,6 +126,10 @@ fn ttl() -> Seconds<1, 86_400> {
 
 fn host_wait() -> UpToADay {
     const { Seconds::of(120) }
+}
+
+fn repeat_maps() -> Share {
+    const { Share::of(0.1) }
 }
 
 fn no_wait() -> UpToADay {

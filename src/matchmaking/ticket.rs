@@ -85,6 +85,9 @@ pub struct Known {
     /// The players met in the last matches, the latest match first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub met: Vec<Vec<String>>,
+    /// The maps of the last matches, the latest match first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub maps: Vec<String>,
 }
 
 /// The number of an `@` attribute for a player whom the caller knows nothing of.

@@ -10,8 +10,8 @@ use super::{QueuesError, Shared};
 use crate::{
     domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, Timestamp},
     learning::{BehaviourBook, Learning, Standings, View},
-    matchmaking::{Known, PlannedMatch, Queue, Ticket, TicketSpec},
-    tickets::{Life, Submission},
+    matchmaking::{Known, PLAYER_MATCHES, PlannedMatch, QUEUE_MATCHES, Queue, Ticket, TicketSpec},
+    tickets::{FormedMatch, Life, Submission},
 };
 
 /// The most matches of a player that count as the last ones.
@@ -31,23 +31,33 @@ pub(super) struct Facts {
     view: Arc<View>,
     behaviour: Arc<BehaviourBook>,
     met: HashMap<String, Vec<Vec<String>>>,
+    /// The maps of the last matches of those who wait.
+    maps: HashMap<String, Vec<String>>,
+    /// The maps of the last matches of the queue.
+    pub played: Vec<String>,
 }
 
 impl Facts {
-    /// The facts of now. Players have met in matches of any queue of the last day.
+    /// The facts of now. Players have met, and have played maps, in matches of any queue of the last day.
     pub fn new(queue: &Queue, learning: &Learning, life: &Life) -> Self {
         let rules = queue.settings().rules.iter();
         let last = rules
             .filter_map(|rule| rule.last)
             .map(|last| last.as_usize());
         let met = last.max().map(|last| met(life, last.min(MATCHES)));
+        let (maps, played) = match queue.remembers_maps() {
+            true => played(life, queue.name()),
+            false => Default::default(),
+        };
         Self {
             met: met.unwrap_or_default(),
+            maps,
+            played,
             ..Self::alone(queue, learning, life.now())
         }
     }
 
-    /// The facts of now about each player, without whom they have met.
+    /// The facts of now about each player, without what they have played.
     fn alone(queue: &Queue, learning: &Learning, now: Timestamp) -> Self {
         let mut names = queue.settings().ruleset.split('+');
         let game_type = names.next().unwrap_or_default();
@@ -63,6 +73,8 @@ impl Facts {
             standings,
             behaviour: learning.behaviour().clone(),
             met: HashMap::new(),
+            maps: HashMap::new(),
+            played: Vec::new(),
         }
     }
 
@@ -92,6 +104,7 @@ impl Facts {
                 .extend(score.map(|score| (BEHAVIOUR.to_owned(), score)));
         }
         known.met = self.met.get(id).cloned().unwrap_or_default();
+        known.maps = self.maps.get(id).cloned().unwrap_or_default();
         known
     }
 
@@ -165,6 +178,24 @@ fn lineup_player(id: &str, party: Option<u32>) -> LineupPlayer {
         party,
         commands: false,
     }
+}
+
+/// The maps of the last matches of each player who waits in a queue, and of the queue itself, the latest match
+/// first.
+fn played(life: &Life, queue: &str) -> (HashMap<String, Vec<String>>, Vec<String>) {
+    let maps = |matches: &mut dyn Iterator<Item = &FormedMatch>, most: usize| -> Vec<String> {
+        let last = matches.take(most);
+        last.filter_map(|formed| formed.proposal.map.clone())
+            .collect()
+    };
+    let waiting = life.queued(queue).flat_map(|record| &record.ticket.players);
+    let players = waiting.map(|player| {
+        let last = maps(&mut life.latest_of_player(player), PLAYER_MATCHES);
+        (player.clone(), last)
+    });
+    let players = players.filter(|(_, maps)| !maps.is_empty());
+    let last = maps(&mut life.latest_of_queue(queue), QUEUE_MATCHES);
+    (players.collect(), last)
 }
 
 /// The other players of each player's last matches, the latest match first.

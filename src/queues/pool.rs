@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
+use serde::{Deserialize, Serialize};
+
 use super::{aside::Faulty, known::Facts};
 use crate::{
     domain::{Outlook, Timestamp},
@@ -28,6 +30,19 @@ pub(super) struct RoundPool {
     pub numbers: Vec<TicketNumber>,
     pub tickets: Vec<Ticket>,
     pub outlook: Option<Outlook>,
+    /// The maps of the queue's last matches, the latest match first.
+    pub played: Vec<String>,
+}
+
+/// What is stored of what was known when a round began.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredFacts<P> {
+    /// What was known of each ticket's players, as far as anything was.
+    players: BTreeMap<TicketNumber, Vec<P>>,
+    /// The maps of the queue's last matches, the latest match first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    played: Vec<String>,
 }
 
 impl RoundPool {
@@ -37,6 +52,7 @@ impl RoundPool {
             numbers: Vec::with_capacity(waiting.len()),
             tickets: Vec::with_capacity(waiting.len()),
             outlook: None,
+            played: facts.played.clone(),
         };
         for one in waiting {
             pool.add(queue, one, &mut |id| facts.known(id));
@@ -60,6 +76,7 @@ impl RoundPool {
     pub fn input<'a>(&'a self, queue: &'a Queue, seed: u64, effort: Effort) -> PlanInput<'a> {
         PlanInput {
             outlook: self.outlook,
+            played: &self.played,
             seed,
             effort,
             ..PlanInput::new(queue, &self.tickets)
@@ -82,15 +99,16 @@ impl RoundPool {
     /// The form in which it is stored; `None` if that is too large.
     pub fn stored(&self, input: &PlanInput<'_>, at: Timestamp) -> Option<SearchedPool> {
         let empty = |player: &Known| *player == Known::default();
-        let mut known: BTreeMap<TicketNumber, Vec<&Known>> = BTreeMap::new();
+        let mut players = BTreeMap::new();
         for (number, ticket) in self.numbers.iter().zip(&self.tickets) {
-            let players = ticket.players.iter().map(|player| &player.known);
-            let players: Vec<&Known> = players.collect();
-            if !players.iter().all(|player| empty(player)) {
-                known.insert(*number, players);
+            let known = ticket.players.iter().map(|player| &player.known);
+            let known: Vec<&Known> = known.collect();
+            if !known.iter().all(|player| empty(player)) {
+                players.insert(*number, known);
             }
         }
-        let known = serde_json::to_string(&known).ok()?;
+        let played = self.played.clone();
+        let known = serde_json::to_string(&StoredFacts { players, played }).ok()?;
         let outlook = self.outlook.as_ref().map(serde_json::to_string);
         let tickets = runs(&self.numbers);
         if tickets.len() > MAX_NUMBERS || known.len() > MAX_KNOWN {
@@ -122,13 +140,17 @@ impl RoundPool {
             .map_err(|_| damaged("the settings of the queue"))?;
         let queue =
             Queue::new(&pool.queue, settings).map_err(|error| damaged(&error.to_string()))?;
-        let mut known: BTreeMap<TicketNumber, Vec<Known>> = serde_json::from_str(&pool.known)
-            .map_err(|_| damaged("what was known of the players"))?;
+        let known: Result<StoredFacts<Known>, _> = serde_json::from_str(&pool.known);
+        let StoredFacts {
+            mut players,
+            played,
+        } = known.map_err(|_| damaged("what was known of the players"))?;
         let outlook = pool.outlook.as_deref().map(serde_json::from_str);
         let mut restored = Self {
             numbers: Vec::new(),
             tickets: Vec::new(),
             outlook: outlook.transpose().map_err(|_| damaged("the outlook"))?,
+            played,
         };
         let numbers =
             numbers(&pool.tickets).ok_or_else(|| damaged("the numbers of the tickets"))?;
@@ -147,8 +169,8 @@ impl RoundPool {
                 waited: waited.max(0),
                 content: record.ticket.content.clone(),
             };
-            let mut players = known.remove(number).unwrap_or_default().into_iter();
-            restored.add(&queue, &one, &mut |_| players.next().unwrap_or_default());
+            let mut known = players.remove(number).unwrap_or_default().into_iter();
+            restored.add(&queue, &one, &mut |_| known.next().unwrap_or_default());
         }
         match restored.numbers.len() == numbers.len() {
             true => Ok((queue, restored)),

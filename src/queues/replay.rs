@@ -17,7 +17,9 @@ pub struct Replayed {
     /// The tickets of the pool, to which its teams refer.
     pub tickets: Vec<Ticket>,
     /// Whether it has the teams of the stored match.
-    pub same: bool,
+    pub same_teams: bool,
+    /// Whether it has the mode and the map of the stored match.
+    pub same_picks: bool,
     /// What each rule finds in it, one line each.
     pub why: Vec<String>,
     /// What has changed since then, one sentence each.
@@ -46,16 +48,23 @@ pub fn replay(
         let team = |team: &Vec<usize>| sorted(team.iter().filter_map(number).collect());
         planned.teams.iter().map(team).collect()
     };
-    let stored = &found.formed.proposal.teams;
-    let stored: Vec<_> = stored.iter().cloned().map(sorted).collect();
+    let proposal = &found.formed.proposal;
+    let stored: Vec<_> = proposal.teams.iter().cloned().map(sorted).collect();
     let oldest = stored.iter().flatten().min().copied();
     let again = plan.matches.into_iter().find(|planned| {
         let mut tickets = planned.teams.iter().flatten().filter_map(number);
         oldest.is_some_and(|oldest| tickets.any(|ticket| ticket == oldest))
     });
+    let has_picks = |planned: &PlannedMatch| {
+        let picks = [("mode", &proposal.mode), ("map", &proposal.map)];
+        picks
+            .iter()
+            .all(|(name, word)| planned.picks.get(*name) == word.as_ref())
+    };
     let why = again.as_ref().map(|again| input.explain(again));
     Ok(Replayed {
-        same: again.as_ref().is_some_and(|again| teams(again) == stored),
+        same_teams: again.as_ref().is_some_and(|again| teams(again) == stored),
+        same_picks: again.as_ref().is_some_and(has_picks),
         why: why.iter().flatten().map(|report| report.line()).collect(),
         notes: notes(found, queue.settings(), now),
         found: again,

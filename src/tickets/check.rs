@@ -14,7 +14,7 @@ impl Life {
     /// it.
     pub fn accept(&mut self, owner: &str, id: MatchId, player: &str) -> Result<(), TicketRefused> {
         self.seat_of(owner, id, player)?;
-        let formed = self.matches.get_mut(&id).ok_or(TicketRefused::NoCheck)?;
+        let formed = self.matches.get_mut(id).ok_or(TicketRefused::NoCheck)?;
         if formed.open_until.is_none() || !formed.accepted.insert(player.to_owned()) {
             return Ok(());
         }
@@ -40,7 +40,7 @@ impl Life {
         let ticket = self.seat_of(owner, id, player)?;
         if self
             .matches
-            .get(&id)
+            .get(id)
             .is_none_or(|formed| formed.open_until.is_none())
         {
             return Err(TicketRefused::NoCheck);
@@ -56,7 +56,7 @@ impl Life {
         id: MatchId,
         player: &str,
     ) -> Result<TicketNumber, TicketRefused> {
-        let formed = self.matches.get(&id).ok_or(TicketRefused::NoCheck)?;
+        let formed = self.matches.get(id).ok_or(TicketRefused::NoCheck)?;
         let seat = formed.seats.iter().find(|seat| {
             let ticket = self.tickets.get(&seat.ticket);
             seat.player == player && ticket.is_some_and(|ticket| ticket.ticket.owner == owner)
@@ -67,7 +67,7 @@ impl Life {
 
     /// The tickets of a match that are in no final state.
     pub(super) fn members(&self, id: MatchId) -> Vec<TicketNumber> {
-        let tickets = self.matches.get(&id).map(FormedMatch::tickets);
+        let tickets = self.matches.get(id).map(FormedMatch::tickets);
         let is_in = |number: &TicketNumber| {
             let ticket = self.tickets.get(number);
             ticket.is_some_and(|ticket| {
@@ -79,7 +79,7 @@ impl Life {
 
     /// Ends the ready check of a match that all players have accepted.
     fn close(&mut self, id: MatchId) {
-        let Some(formed) = self.matches.get_mut(&id) else {
+        let Some(formed) = self.matches.get_mut(id) else {
             return;
         };
         if let Some(until) = formed.open_until.take() {
@@ -101,7 +101,7 @@ impl Life {
 
     /// Ends a ready check whose time is over: tickets whose players have not all accepted leave the queue.
     pub(super) fn check_is_over(&mut self, id: MatchId) {
-        let Some(formed) = self.matches.get(&id) else {
+        let Some(formed) = self.matches.get(id) else {
             return;
         };
         let missing = formed
@@ -122,7 +122,7 @@ impl Life {
         back: Reason,
     ) {
         let members = self.members(id);
-        let Some(formed) = self.matches.remove(&id) else {
+        let Some(formed) = self.matches.remove(id) else {
             return;
         };
         if let Some(until) = formed.open_until {

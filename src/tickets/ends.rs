@@ -134,8 +134,8 @@ impl Life {
     pub(super) fn drop_empty(&mut self, id: MatchId) {
         let kept = |number| self.tickets.contains_key(&number);
         let empty = |formed: &FormedMatch| !formed.tickets().into_iter().any(kept);
-        if self.matches.get(&id).is_some_and(empty) {
-            let gone = self.matches.remove(&id);
+        if self.matches.get(id).is_some_and(empty) {
+            let gone = self.matches.remove(id);
             if let Some(until) = gone.and_then(|gone| gone.open_until) {
                 self.index.due.remove(&(until, Due::Check(id)));
             }

@@ -17,7 +17,7 @@ impl Life {
     ) -> Option<Vec<Seat>> {
         let formed = self
             .matches
-            .get(&id)
+            .get(id)
             .filter(|one| one.open_until.is_none())?;
         let mut seats: Vec<Seat> = Vec::new();
         for &(number, team) in tickets {
@@ -36,9 +36,7 @@ impl Life {
             }));
         }
         let called = seats.clone();
-        if let Some(formed) = self.matches.get_mut(&id) {
-            formed.seats.extend(seats.iter().cloned());
-        }
+        self.matches.seat(id, &seats);
         self.changes.push(Change::Seated { id, seats, why });
         for &(number, _) in tickets {
             self.become_state(number, State::Called(id), Reason::None);
@@ -82,7 +80,7 @@ impl Life {
 
     /// The tickets that were called to a match in play, and of whose players none has come.
     fn later(&self, id: MatchId, is: impl Fn(&Seat) -> bool) -> BTreeSet<TicketNumber> {
-        let seats = self.matches.get(&id).map(|formed| formed.seats.as_slice());
+        let seats = self.matches.get(id).map(|formed| formed.seats.as_slice());
         let later = seats.unwrap_or_default().iter();
         let later = later
             .filter(|seat| seat.later && is(seat))
@@ -95,8 +93,7 @@ impl Life {
     }
 
     fn unseat(&mut self, id: MatchId, ticket: TicketNumber) {
-        if let Some(formed) = self.matches.get_mut(&id) {
-            formed.seats.retain(|seat| seat.ticket != ticket);
+        if self.matches.unseat(id, ticket) {
             self.changes.push(Change::Unseated { id, ticket });
         }
     }

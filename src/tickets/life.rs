@@ -6,6 +6,7 @@ use super::{
     Change, FormedMatch, MAX_WAITING, Proposal, QueueTerms, Reason, Seat, State, Submission,
     TicketNumber, TicketRecord, TicketRefused,
     index::{Due, Index},
+    matches::Matches,
     waits::Waits,
 };
 use crate::domain::{MatchId, Timestamp};
@@ -15,7 +16,7 @@ use crate::domain::{MatchId, Timestamp};
 pub struct Life {
     pub(super) queues: BTreeMap<String, QueueTerms>,
     pub(super) tickets: BTreeMap<TicketNumber, TicketRecord>,
-    pub(super) matches: BTreeMap<MatchId, FormedMatch>,
+    pub(super) matches: Matches,
     pub(super) index: Index,
     pub(super) waits: HashMap<String, Waits>,
     /// The queue and the wait in milliseconds of each ticket that was matched since the last call of
@@ -140,7 +141,7 @@ impl Life {
         let mut formed = 0;
         for proposal in found {
             let id = first.saturating_add(formed as MatchId);
-            if !self.matches.contains_key(&id) && self.form(queue, proposal, id, first) {
+            if self.matches.get(id).is_none() && self.form(queue, proposal, id, first) {
                 formed += 1;
             }
         }
@@ -184,7 +185,7 @@ impl Life {
             self.unhosted.push(id);
         }
         let tickets = formed.tickets();
-        self.matches.insert(id, formed);
+        self.matches.insert(formed);
         for ticket in tickets {
             self.become_state(ticket, state, Reason::None);
         }
@@ -227,7 +228,7 @@ impl Life {
 
     /// The match with this id, while any of its tickets is kept.
     pub fn formed(&self, id: MatchId) -> Option<&FormedMatch> {
-        self.matches.get(&id)
+        self.matches.get(id)
     }
 
     /// The tickets in a queue that wait for a match, in the order of their places.
@@ -249,7 +250,7 @@ impl Life {
     pub fn waited(&self, ticket: &TicketRecord) -> i64 {
         let until = match ticket.state {
             State::Hosted(id) | State::Called(id) => {
-                let formed = self.matches.get(&id);
+                let formed = self.matches.get(id);
                 formed.map_or(self.now, |formed| match formed.is_later(ticket.number) {
                     true => ticket.changed_at,
                     false => formed.formed_at,
@@ -264,12 +265,6 @@ impl Life {
     /// Number of tickets in no final state.
     pub fn waiting(&self) -> usize {
         self.waiting
-    }
-
-    /// The matches that are final, the latest first.
-    pub fn latest_matches(&self) -> impl Iterator<Item = &FormedMatch> {
-        let matches = self.matches.values().rev();
-        matches.filter(|formed| formed.open_until.is_none())
     }
 
     /// The median wait of the tickets of a queue's last matches, in milliseconds.

@@ -21,6 +21,7 @@ mod hosting;
 mod index;
 mod later;
 mod life;
+mod matches;
 mod record;
 mod restore;
 #[cfg(test)]

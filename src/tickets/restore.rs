@@ -27,7 +27,7 @@ impl Life {
             if let Some(until) = formed.open_until {
                 life.index.due.insert((until, Due::Check(formed.id)));
             }
-            life.matches.insert(formed.id, formed);
+            life.matches.insert(formed);
         }
         let mut lost = Vec::new();
         let mut tickets = tickets;
@@ -54,7 +54,7 @@ impl Life {
         for number in lost {
             life.become_state(number, State::Queued, Reason::Cancelled);
         }
-        let ids: Vec<_> = life.matches.keys().copied().collect();
+        let ids: Vec<_> = life.matches.iter().map(|formed| formed.id).collect();
         for id in ids {
             life.drop_empty(id);
         }
@@ -76,7 +76,7 @@ impl Life {
             State::Hosted(id) | State::Called(id) => (id, false),
             _ => return false,
         };
-        let formed = self.matches.get(&id);
+        let formed = self.matches.get(id);
         formed.is_none_or(|formed| {
             formed.open_until.is_some() != waits
                 || !formed.seats.iter().any(|seat| seat.ticket == record.number)

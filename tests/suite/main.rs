@@ -54,6 +54,7 @@ mod protocol;
 mod queue;
 mod queue_chaos;
 mod queue_explain;
+mod queue_maps;
 mod queue_panics;
 mod read_models;
 mod restricted;

@@ -43,6 +43,9 @@ pub(super) struct MatchArgs {
     /// How much to search: more places more tickets and takes longer, about in proportion
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=i64::from(Effort::MOST)))]
     effort: u32,
+    /// The maps of the queue's last matches, the latest match first: they are less likely
+    #[arg(long, value_name = "MAP,…", value_delimiter = ',')]
+    played: Vec<String>,
     /// Print why this ticket is left, or what each rule finds in its match, instead of the matches
     #[arg(long, value_name = "TICKET")]
     explain: Option<String>,
@@ -66,6 +69,7 @@ pub(super) fn run(args: &MatchArgs) -> Result<(), CliError> {
     let input = PlanInput {
         seed: args.seed,
         effort,
+        played: &args.played,
         ..PlanInput::new(&queue, &tickets)
     };
     let plan = input.plan(&threads, &AtomicBool::new(false));

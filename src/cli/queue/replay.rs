@@ -17,7 +17,7 @@ use crate::{
 ///
 /// The daemon stores with each match what its search saw: the tickets, their waits, what was known of
 /// the players, the configuration of the queue and the seed. Prints the match as `queue match` does, then
-/// what each rule finds in it. The exit code is 1 if the search finds other teams.
+/// what each rule finds in it. The exit code is 1 if the search finds other teams, another mode or another map.
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
     #[command(flatten)]
@@ -47,9 +47,10 @@ pub(super) async fn run(args: &ReplayArgs) -> Result<ExitCode, CliError> {
     if let Some(planned) = &replayed.found {
         writeln!(out, "{}", line(args.id, planned, &replayed.tickets))?;
     }
-    let (code, what) = match replayed.same {
-        true => (ExitCode::SUCCESS, "the same teams"),
-        false => (ExitCode::FAILURE, "other teams"),
+    let (code, what) = match (replayed.same_teams, replayed.same_picks) {
+        (true, true) => (ExitCode::SUCCESS, "the same teams"),
+        (true, false) => (ExitCode::FAILURE, "the same teams with another mode or map"),
+        (false, _) => (ExitCode::FAILURE, "other teams"),
     };
     writeln!(
         out,

@@ -98,6 +98,8 @@ fn learned(attributes: Vec<(String, Raw)>) -> Result<Known, String> {
         match raw {
             Raw::List(met) if name == "@met" => known.met = vec![met],
             _ if name == "@met" => return Err("@met must be a list of players".to_owned()),
+            Raw::List(maps) if name == "@maps" => known.maps = maps,
+            _ if name == "@maps" => return Err("@maps must be a list of maps".to_owned()),
             _ if !is_known(&name) => {
                 return Err(format!("there is no attribute {}", name.escape_debug()));
             }

@@ -3,7 +3,7 @@
 use super::Effort;
 use crate::{
     domain::Outlook,
-    matchmaking::{Queue, Ticket},
+    matchmaking::{Queue, Ticket, pool::Pool},
 };
 
 /// What the planner works on. The same input gives the same matches, on any number of cores.
@@ -16,6 +16,9 @@ pub struct PlanInput<'a> {
     /// How the rating system turns the players' `@strength` into chances; `None` before its first rated
     /// match.
     pub outlook: Option<Outlook>,
+    /// The maps of the queue's last matches, the latest match first. The first
+    /// [`QUEUE_MATCHES`](crate::matchmaking::QUEUE_MATCHES) count.
+    pub played: &'a [String],
     /// The seed of all random numbers.
     pub seed: u64,
     /// How much to search.
@@ -29,8 +32,16 @@ impl<'a> PlanInput<'a> {
             queue,
             tickets,
             outlook: None,
+            played: &[],
             seed: 0,
             effort: Effort::default(),
         }
+    }
+
+    /// The pool of the tickets.
+    pub(super) fn pool(&self) -> Pool<'a> {
+        let mut pool = Pool::new(self.queue, self.tickets, self.outlook);
+        pool.played = self.played;
+        pool
     }
 }

@@ -9,6 +9,7 @@ mod effort;
 mod explain;
 mod faults;
 mod input;
+mod picks;
 mod reason;
 mod refine;
 mod report;
@@ -60,13 +61,14 @@ impl PlanInput<'_> {
     ///
     /// `cancelled` ends the searches early; the matches found until then are returned.
     pub fn plan(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Plan {
-        let pool = Pool::new(self.queue, self.tickets, self.outlook);
+        let pool = self.pool();
         let mut round = PlanRound::new(&pool, self.seed, self.effort);
         round.run(cores, cancelled);
         let tries = self.effort.tries(round.matches.len(), pool.len());
         round.refine(tries, cores, cancelled);
         round.again(cores, cancelled);
-        report::plan(&pool, round.matches, &round.failures, round.aside)
+        let picks = picks::Picks::new(&pool, self.seed);
+        report::plan(&picks, round.matches, &round.failures, round.aside)
     }
 }
 

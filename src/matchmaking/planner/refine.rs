@@ -75,7 +75,12 @@ impl PlanRound<'_> {
     fn draw(&self, ticket: u32, others: &[Try], stream: &mut Stream) -> Try {
         let all = self
             .pool
-            .combinations(ticket, &self.pool.all(), self.pool.waited(ticket))
+            .combinations(
+                ticket,
+                &self.pool.all(),
+                self.pool.waited(ticket),
+                self.seed,
+            )
             .all;
         let fitting = all.get(stream.index(all.len()));
         let fits = |ticket: u32| fitting.is_some_and(|fitting| fitting.tickets.contains(ticket));

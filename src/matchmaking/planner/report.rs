@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{SetAside, reason::reason};
+use super::{SetAside, picks::Picks, reason::reason};
 use crate::matchmaking::{
     pool::Pool,
     search::{Failure, MatchProposal},
@@ -47,11 +47,12 @@ pub struct Left {
 }
 
 pub(super) fn plan(
-    pool: &Pool<'_>,
+    picks: &Picks<'_>,
     matches: Vec<MatchProposal>,
     failures: &[(u32, Failure)],
     set_aside: Vec<SetAside>,
 ) -> Plan {
+    let pool = picks.pool;
     let mut left = pool.all();
     for ticket in matches.iter().flat_map(MatchProposal::tickets) {
         left.remove(ticket);
@@ -67,7 +68,7 @@ pub(super) fn plan(
     });
     Plan {
         left: left.collect(),
-        matches: matches.iter().map(|found| planned(pool, found)).collect(),
+        matches: matches.iter().map(|found| planned(picks, found)).collect(),
         set_aside,
     }
 }
@@ -81,7 +82,8 @@ fn candidates(pool: &Pool<'_>, failure: &Failure) -> Vec<(String, usize)> {
     named.collect()
 }
 
-fn planned(pool: &Pool<'_>, found: &MatchProposal) -> PlannedMatch {
+fn planned(picks: &Picks<'_>, found: &MatchProposal) -> PlannedMatch {
+    let pool = picks.pool;
     let team = |team: &Vec<u32>| {
         let places = team
             .iter()
@@ -90,16 +92,11 @@ fn planned(pool: &Pool<'_>, found: &MatchProposal) -> PlannedMatch {
         places.sort_unstable();
         places
     };
-    let rules = pool.queue.rules();
-    let picks = found.picks.iter().filter_map(|&(at, word)| {
-        let name = rules.get(at)?.picks.clone()?;
-        Some((name, pool.people.word(word).to_owned()))
-    });
     let waited = found.tickets().map(|ticket| pool.waited(ticket));
     PlannedMatch {
         teams: found.teams.iter().map(team).collect(),
         size: found.size,
-        picks: picks.collect(),
+        picks: picks.draw(found),
         penalty: found.cost.soft,
         waited: waited.fold(0.0, f64::max),
     }

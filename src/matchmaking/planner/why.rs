@@ -77,7 +77,7 @@ impl PlanInput<'_> {
     /// Why the ticket at a place of the list waits, if the tickets at the `free` places could play
     /// with it; `None` if there is no such ticket.
     pub fn why(&self, place: usize, free: &[usize], cancelled: &AtomicBool) -> Option<Explanation> {
-        let pool = Pool::new(self.queue, self.tickets, self.outlook);
+        let pool = self.pool();
         let ticket = pool.places.iter().position(|known| *known == place)? as u32;
         let mut is_free = vec![false; pool.len()];
         for place in free.iter().chain([&place]) {

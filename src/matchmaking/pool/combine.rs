@@ -1,11 +1,19 @@
 //! Combinations: what a match is like (its band of levels, its mode, its map), so that several hard
 //! rules hold in any match of the tickets that fit.
+//!
+//! The fullest come first. Among those that are full enough, the seed of the round draws.
 
 use super::Pool;
-use crate::matchmaking::{bits::Bits, rules::Choice};
+use crate::{
+    domain::{Stream, StreamPurpose, seeded_hash},
+    matchmaking::{bits::Bits, draw::exponential, rules::Choice},
+};
 
 /// The most combinations that are kept after each rule.
 const KEEP: usize = 16;
+
+/// A combination with so many tickets is full enough: a search looks at no more of them.
+pub(in crate::matchmaking) const ENOUGH: usize = 512;
 
 /// A choice for each hard rule that has any.
 #[derive(Clone, Debug)]
@@ -16,12 +24,16 @@ pub(in crate::matchmaking) struct Combination {
     pub count: usize,
     /// The word that a rule picks for the match, by the rule's place.
     pub picks: Vec<(usize, u32)>,
+    /// How likely it is to be drawn, beside others with as many tickets.
+    weight: f64,
+    /// Its place among them, as it was drawn.
+    turn: f64,
 }
 
 /// The combinations for one ticket, and how the candidates became fewer.
 #[derive(Clone, Debug)]
 pub(in crate::matchmaking) struct Combinations {
-    /// The fullest first.
+    /// Those that are full enough in the order in which they were drawn, then the fullest first.
     pub all: Vec<Combination>,
     /// The places of the rules that hold in any match of the chosen tickets.
     pub settled: Vec<usize>,
@@ -30,23 +42,32 @@ pub(in crate::matchmaking) struct Combinations {
 }
 
 impl Pool<'_> {
-    /// The combinations for a match with `seed` and of `free` tickets.
-    pub fn combinations(&self, seed: u32, free: &Bits, waited: f64) -> Combinations {
+    /// The combinations for a match with `seed` and of `free` tickets. `random` is the seed of the draw.
+    pub fn combinations(&self, seed: u32, free: &Bits, waited: f64, random: u64) -> Combinations {
         let mut combined = Combinations {
             all: vec![Combination {
                 tickets: free.clone(),
                 count: free.len(),
                 picks: Vec::new(),
+                weight: 1.0,
+                turn: 0.0,
             }],
             settled: Vec::new(),
             narrowed: Vec::new(),
         };
+        let random = seeded_hash(random, seed.to_le_bytes());
+        let mut stream = Stream::new(random, StreamPurpose::Picks);
         let rules = self.queue.rules().iter().zip(&self.bound).enumerate();
         for (at, (rule, bound)) in rules.filter(|(_, (rule, _))| rule.hard) {
             let Some(choices) = bound.choices(seed, rule.limit(waited, 0)) else {
                 continue;
             };
-            combined.all = narrow(&combined.all, &choices, at);
+            let likelihood = |choice: &Choice<'_>| {
+                let word = choice.word;
+                word.map_or(1.0, |word| self.likelihood(at, word, [seed].into_iter()))
+            };
+            let weights: Vec<f64> = choices.iter().map(likelihood).collect();
+            combined.all = narrow(&combined.all, &choices, &weights, at, &mut stream);
             combined.settled.push(at);
             let most = combined
                 .all
@@ -55,35 +76,74 @@ impl Pool<'_> {
                 .max();
             combined.narrowed.push((at, most.unwrap_or(0)));
         }
+        combined.all.sort_by(|one, other| {
+            let fuller = other.count.min(ENOUGH).cmp(&one.count.min(ENOUGH));
+            fuller.then(one.turn.total_cmp(&other.turn))
+        });
         combined
     }
 }
 
-/// Each combination with each choice: the fullest, at most [`KEEP`].
-fn narrow(all: &[Combination], choices: &[Choice<'_>], rule: usize) -> Vec<Combination> {
-    let mut counts = Vec::with_capacity(all.len() * choices.len());
-    for (at, combination) in all.iter().enumerate() {
-        for (place, choice) in choices.iter().enumerate() {
-            counts.push((combination.tickets.len_with(&choice.tickets), at, place));
-        }
+/// A combination with a choice.
+struct Narrowed {
+    count: usize,
+    weight: f64,
+    turn: f64,
+    /// The places of the combination and of the choice.
+    of: (usize, usize),
+}
+
+/// Each combination with each choice: the fullest, at most [`KEEP`]. Among equal counts the stream draws, each
+/// with a probability in proportion to its weight (Efraimidis and Spirakis, 2006).
+fn narrow(
+    all: &[Combination],
+    choices: &[Choice<'_>],
+    weights: &[f64],
+    rule: usize,
+    stream: &mut Stream,
+) -> Vec<Combination> {
+    let mut narrowed = fullest(all, choices, weights);
+    for one in &mut narrowed {
+        one.turn = exponential(1.0 / one.weight, stream);
     }
-    // Equal counts keep the order of the rules' choices.
-    counts.sort_by(|one, other| {
-        other
-            .0
-            .cmp(&one.0)
-            .then((one.1, one.2).cmp(&(other.1, other.2)))
+    narrowed.sort_by(|one, other| {
+        let fuller = other.count.cmp(&one.count);
+        fuller.then(one.turn.total_cmp(&other.turn))
     });
-    counts.truncate(KEEP);
-    let join = |(count, at, place): (usize, usize, usize)| {
-        let (combination, choice) = (all.get(at)?, choices.get(place)?);
+    narrowed.truncate(KEEP);
+    let join = |found: Narrowed| {
+        let (combination, choice) = (all.get(found.of.0)?, choices.get(found.of.1)?);
         let mut picks = combination.picks.clone();
         picks.extend(choice.word.map(|word| (rule, word)));
         Some(Combination {
             tickets: combination.tickets.and(&choice.tickets),
-            count,
+            count: found.count,
             picks,
+            weight: found.weight,
+            turn: found.turn,
         })
     };
-    counts.into_iter().filter_map(join).collect()
+    narrowed.into_iter().filter_map(join).collect()
+}
+
+/// The combinations with choices that are among the [`KEEP`] fullest, and those that are as full as the last of
+/// them.
+fn fullest(all: &[Combination], choices: &[Choice<'_>], weights: &[f64]) -> Vec<Narrowed> {
+    let mut narrowed = Vec::with_capacity(all.len() * choices.len());
+    for (at, combination) in all.iter().enumerate() {
+        for (place, (choice, weight)) in choices.iter().zip(weights).enumerate() {
+            narrowed.push(Narrowed {
+                count: combination.tickets.len_with(&choice.tickets),
+                weight: (combination.weight * weight).max(f64::MIN_POSITIVE),
+                turn: 0.0,
+                of: (at, place),
+            });
+        }
+    }
+    if narrowed.len() > KEEP {
+        let mut counts: Vec<usize> = narrowed.iter().map(|one| one.count).collect();
+        let (_, least, _) = counts.select_nth_unstable_by(KEEP - 1, |one, other| other.cmp(one));
+        narrowed.retain(|one| one.count >= *least);
+    }
+    narrowed
 }

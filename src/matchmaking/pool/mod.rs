@@ -2,19 +2,25 @@
 
 mod combine;
 mod demand;
+mod lately;
 mod signature;
 
 use super::{Queue, Ticket, bits::Bits, people::People, rules::Bound};
 use crate::domain::Outlook;
-pub(super) use combine::{Combination, Combinations};
+pub(super) use combine::{Combination, Combinations, ENOUGH};
 pub(super) use demand::Lacking;
 use demand::RuleDemand;
+pub use lately::{PLAYER_MATCHES, QUEUE_MATCHES};
 use signature::Signatures;
 
 /// The tickets of one round. Tickets have the numbers of their order: 0 has waited longest.
 pub(super) struct Pool<'q> {
     pub queue: &'q Queue,
     pub people: People,
+    /// The tickets as the caller states them.
+    tickets: Vec<&'q Ticket>,
+    /// The maps of the queue's last matches, the latest match first.
+    pub played: &'q [String],
     /// The queue's rules, bound to the tickets.
     pub bound: Vec<Box<dyn Bound>>,
     /// How long each ticket has waited, in seconds.
@@ -38,14 +44,14 @@ pub(super) struct Pool<'q> {
 impl<'q> Pool<'q> {
     /// Sorts the tickets by their wait. Those with the same wait keep the order of the list: the first
     /// who came is first.
-    pub fn new(queue: &'q Queue, tickets: &[Ticket], outlook: Option<Outlook>) -> Self {
+    pub fn new(queue: &'q Queue, tickets: &'q [Ticket], outlook: Option<Outlook>) -> Self {
         let mut places: Vec<usize> = (0..tickets.len()).collect();
         let waited = |place: usize| tickets.get(place).map_or(0.0, |ticket| ticket.waited);
         places.sort_by(|&one, &other| {
             let longer = waited(other).total_cmp(&waited(one));
             longer.then(one.cmp(&other))
         });
-        let sorted: Vec<&Ticket> = places
+        let sorted: Vec<&'q Ticket> = places
             .iter()
             .filter_map(|place| tickets.get(*place))
             .collect();
@@ -87,6 +93,8 @@ impl<'q> Pool<'q> {
             bound,
             places,
             demands: Vec::new(),
+            tickets: sorted,
+            played: &[],
         };
         pool.demands = RuleDemand::of(&pool);
         pool

@@ -55,25 +55,18 @@ impl Common {
 }
 
 impl Common {
-    /// The words that all players have.
+    /// The texts of the words that all players have.
     fn shared_by_all(&self, people: &People, teams: Teams<'_>) -> Vec<String> {
-        let (table, players) = self.table(people, teams);
-        let shared = table
-            .iter()
-            .filter(|(_, counts)| counts.first() == Some(&players));
-        shared
-            .map(|(word, _)| people.word(*word as u32).to_owned())
-            .collect()
+        let shared = self.words(people, teams).into_iter();
+        shared.map(|word| people.word(word).to_owned()).collect()
     }
 
-    /// The words that all players of a ticket have.
-    fn shared(&self, people: &People, ticket: u32) -> Vec<u32> {
-        let mut members = people.members(ticket);
-        let first = members
-            .next()
-            .map_or(&[][..], |player| people.set(self.of, player));
+    /// The words that all of these players have.
+    fn shared(&self, people: &People, mut players: impl Iterator<Item = usize>) -> Vec<u32> {
+        let first = players.next();
+        let first = first.map_or(&[][..], |player| people.set(self.of, player));
         let mut shared: Vec<u32> = first.to_vec();
-        for player in members {
+        for player in players {
             shared.retain(|word| people.set(self.of, player).contains(word));
         }
         shared
@@ -131,6 +124,11 @@ impl Rule for Common {
         (!shared.is_empty()).then(|| format!("with {} in {}", list(&shared, "or"), self.name))
     }
 
+    fn words(&self, people: &People, teams: Teams<'_>) -> Vec<u32> {
+        let tickets = teams.iter().flatten();
+        self.shared(people, tickets.flat_map(|ticket| people.members(*ticket)))
+    }
+
     fn admits(&self, people: &People, ticket: u32, pick: &str) -> bool {
         let has = |player| {
             let mut words = people.set(self.of, player).iter();
@@ -150,7 +148,7 @@ impl Rule for Common {
         let mut places = HashMap::new();
         let mut shared = Vec::new();
         for ticket in 0..people.tickets() as u32 {
-            let own = self.shared(people, ticket);
+            let own = self.shared(people, people.members(ticket));
             for &word in &own {
                 let place = *places.entry(word).or_insert(sharing.len());
                 match sharing.get_mut(place) {

@@ -72,6 +72,11 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The words of which the rule can pick one for a match of these teams.
+    fn words(&self, _people: &People, _teams: Teams<'_>) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Whether all players of a ticket have the value that the rule picked for a match.
     fn admits(&self, _people: &People, _ticket: u32, _pick: &str) -> bool {
         true

@@ -100,6 +100,7 @@ fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
         let mut known = |_: &str| Known {
             numbers: [("@weight".to_owned(), random.unit() * 100.0)].into(),
             met: vec![vec![format!("p{}", random.index(count))]; 3],
+            ..Known::default()
         };
         queue.ticket(spec, &mut known).unwrap()
     };

@@ -3,12 +3,12 @@
 
 use crate::matchmaking::{
     bits::Bits,
-    pool::Pool,
+    pool::{ENOUGH, Pool},
     rules::{Bound, Share, Symbols},
 };
 
 /// The most candidates of one start: the oldest.
-const MOST: usize = 512;
+const MOST: usize = ENOUGH;
 
 /// Where so many of the oldest candidates cannot fill the teams by the rules that limit values, most of them
 /// have the same values.

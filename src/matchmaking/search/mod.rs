@@ -49,8 +49,6 @@ pub(super) struct MatchProposal {
     pub size: usize,
     /// What the violations cost.
     pub cost: Cost,
-    /// The words that rules picked for the match, by the rules' places.
-    pub picks: Vec<(usize, u32)>,
     /// The number of the start that found it.
     pub start: usize,
 }
@@ -95,7 +93,7 @@ impl<'p> MatchSearch<'p> {
     /// random numbers.
     pub fn new(pool: &'p Pool<'p>, seed: u32, free: &Bits, budget: Budget, random: u64) -> Self {
         let waited = pool.waited(seed);
-        let mut combinations = pool.combinations(seed, free, waited);
+        let mut combinations = pool.combinations(seed, free, waited, random);
         combinations
             .all
             .sort_by_key(|combination| !has_mate(pool, seed, combination));
@@ -247,7 +245,6 @@ impl<'p> MatchSearch<'p> {
                 teams: seats,
                 size,
                 cost,
-                picks: ground.combination.picks.clone(),
                 start: number,
             })
         };

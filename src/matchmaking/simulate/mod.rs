@@ -15,6 +15,8 @@ mod closeness;
 mod crowd;
 mod labels;
 mod line;
+mod past;
+mod picked;
 mod ready;
 mod report;
 mod settings;
@@ -25,11 +27,15 @@ mod waits;
 
 use std::collections::BTreeMap;
 
-use super::{AGAIN_MILLIS, Plan, PlannedMatch, Queue, REST, Ticket, TicketError};
+use super::{
+    AGAIN_MILLIS, Effort, Plan, PlanInput, PlannedMatch, Queue, REST, Ticket, TicketError,
+};
 use crate::domain::seeded_hash;
 use agenda::{Agenda, CrowdEvent};
 use crowd::Crowd;
 use line::{WaitingLine, WaitingParty};
+use past::Past;
+pub use picked::{PickShares, WordShare};
 use ready::AskedMatch;
 pub use report::{
     Closeness, MatchQuantiles, RuleShare, SimulationReport, SizeShare, TicketCounts, WaitCurve,
@@ -57,8 +63,8 @@ pub struct Simulation<'q> {
     found: Vec<SimulatedMatch>,
     /// The matches that not all players have accepted yet.
     asked: BTreeMap<u64, AskedMatch>,
-    /// The matches of the last players, where a rule looks at them.
-    met: ready::Met,
+    /// The last matches of the players.
+    past: Past,
     tallies: Tallies,
     /// Why the queue has refused a ticket, if it has.
     refused: Option<TicketError>,
@@ -98,7 +104,7 @@ impl<'q> Simulation<'q> {
             stale: false,
             found: Vec::new(),
             asked: BTreeMap::new(),
-            met: ready::Met::new(queue),
+            past: Past::new(queue),
             tallies: Tallies::default(),
             refused: None,
         }
@@ -155,14 +161,14 @@ impl<'q> Simulation<'q> {
         self.line.tickets()
     }
 
-    /// The seed of the round's searches.
-    pub fn round_seed(&self) -> u64 {
-        seeded_hash(self.settings.seed, self.tallies.rounds.to_le_bytes())
-    }
-
-    /// The queue that is simulated.
-    pub fn queue(&self) -> &'q Queue {
-        self.queue
+    /// What the planner works on in the round.
+    pub fn round(&self, effort: Effort) -> PlanInput<'_> {
+        PlanInput {
+            seed: seeded_hash(self.settings.seed, self.tallies.rounds.to_le_bytes()),
+            effort,
+            played: self.past.played(),
+            ..PlanInput::new(self.queue, self.line.tickets())
+        }
     }
 
     /// How long a round may take before the daemon would begin the next one later, in seconds.
@@ -202,6 +208,7 @@ impl<'q> Simulation<'q> {
             findings: Findings {
                 size: found.size,
                 penalty: found.penalty,
+                picks: found.picks.clone(),
                 gap: closeness::gap(self.queue, tickets, found),
                 chance: closeness::chance(strengths),
                 rules: self.queue.explain(tickets, found),
@@ -246,8 +253,10 @@ impl<'q> Simulation<'q> {
     /// Begins a match.
     fn play(&mut self, seats: Vec<(Ticket, WaitingParty)>, findings: Findings) {
         let players: usize = seats.iter().map(|(ticket, _)| ticket.players.len()).sum();
+        let picks = &findings.picks;
+        self.tallies.picked.add(&seats, picks, &self.past);
+        self.past.add(&seats, picks);
         self.tallies.add_match(players, findings);
-        self.met.add(&seats);
         for (_, waiting) in seats {
             self.tallies.counts.matched += 1;
             self.leave(&waiting, true);

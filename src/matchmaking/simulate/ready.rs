@@ -1,9 +1,7 @@
-//! The ready check of a simulated queue, and whom players met.
-
-use std::collections::HashMap;
+//! The ready check of a simulated queue.
 
 use super::{Findings, Simulation, agenda::CrowdEvent, line::WaitingParty};
-use crate::matchmaking::{Queue, Ticket, draw::exponential};
+use crate::matchmaking::{Ticket, draw::exponential};
 
 /// A match that not all players have accepted yet.
 pub(super) struct AskedMatch {
@@ -65,45 +63,6 @@ impl Simulation<'_> {
     pub(super) fn accept(&mut self, id: u64) {
         if let Some(asked) = self.asked.remove(&id) {
             self.play(asked.seats, asked.findings);
-        }
-    }
-}
-
-/// Whom the players of each party met in their last matches, as far as a rule looks.
-#[derive(Debug, Default)]
-pub(super) struct Met {
-    matches: usize,
-    of: HashMap<usize, Vec<Vec<String>>>,
-}
-
-impl Met {
-    /// The state before anyone has met.
-    pub fn new(queue: &Queue) -> Self {
-        let rules = queue.settings().rules.iter();
-        let last = rules.filter_map(|rule| rule.last).map(|last| last.get());
-        Self {
-            matches: last.max().unwrap_or(0) as usize,
-            of: HashMap::new(),
-        }
-    }
-
-    /// The players of a party's last matches, the latest match first.
-    pub fn of(&self, party: usize) -> &[Vec<String>] {
-        self.of.get(&party).map_or(&[], Vec::as_slice)
-    }
-
-    /// Notes a match.
-    pub fn add(&mut self, seats: &[(Ticket, WaitingParty)]) {
-        if self.matches == 0 {
-            return;
-        }
-        for (own, waiting) in seats {
-            let others = seats.iter().filter(|(ticket, _)| ticket.id != own.id);
-            let players = others.flat_map(|(ticket, _)| &ticket.players);
-            let ids = players.map(|player| player.id.clone()).collect();
-            let met = self.of.entry(waiting.party).or_default();
-            met.insert(0, ids);
-            met.truncate(self.matches);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{labels::WaitLabels, waits::CategoryWaits};
+use super::{PickShares, labels::WaitLabels, picked::Picked, waits::CategoryWaits};
 use crate::matchmaking::RuleReport;
 
 /// What became of the tickets. Each ticket that was queued is in one of the other counts.
@@ -127,6 +127,8 @@ pub struct SimulationReport {
     pub penalty: MatchQuantiles,
     /// What each rule found.
     pub rules: Vec<RuleShare>,
+    /// What the rules picked for the matches, such as their maps.
+    pub picks: Vec<PickShares>,
     /// How close the matches were.
     pub closeness: Closeness,
     /// The waits of all tickets, then by category.
@@ -148,6 +150,7 @@ pub(super) struct Tallies {
     pub dropped: u64,
     pub dissolved: u64,
     pub labels: WaitLabels,
+    pub picked: Picked,
     sizes: BTreeMap<usize, (u64, u64)>,
     rules: Vec<RuleShare>,
     penalties: Vec<f64>,
@@ -162,6 +165,7 @@ pub(super) struct Findings {
     pub penalty: f64,
     pub gap: f64,
     pub chance: f64,
+    pub picks: BTreeMap<String, String>,
     pub rules: Vec<RuleReport>,
 }
 
@@ -227,6 +231,7 @@ impl Tallies {
             sizes: self.sizes.iter().rev().map(size).collect(),
             penalty: MatchQuantiles::of(self.penalties),
             rules,
+            picks: self.picked.shares(),
             closeness: Closeness {
                 gap: MatchQuantiles::of(self.gaps),
                 chance: MatchQuantiles::of(self.chances),

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::{Simulation, SimulationReport, SimulationSettings};
 use crate::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Cores, Effort, Load, OneCore, Plan, Queue, Ticket, plan},
+    matchmaking::{Cores, Effort, Load, OneCore, Plan, Queue, Ticket},
 };
 
 const FILES: [&str; 2] = [
@@ -25,14 +25,8 @@ fn queue(name: &str) -> Queue {
 }
 
 fn search(simulation: &Simulation<'_>, cores: &dyn Cores) -> Plan {
-    plan(
-        simulation.queue(),
-        simulation.tickets(),
-        simulation.round_seed(),
-        Effort::default(),
-        cores,
-        &AtomicBool::new(false),
-    )
+    let input = simulation.round(Effort::default());
+    input.plan(cores, &AtomicBool::new(false))
 }
 
 fn run(queue: &Queue, settings: SimulationSettings) -> SimulationReport {
@@ -241,6 +235,7 @@ fn a_population_has_the_attributes_of_the_load() {
         ..SimulationSettings::default()
     };
     let crowd = super::Crowd::new(&queue, settings.bounded());
+    let nothing = super::past::Past::default();
     let names: Vec<&String> = queue.settings().attributes.keys().collect();
     let at = |name: &str| names.iter().position(|known| *known == name).unwrap();
     let number =
@@ -251,7 +246,7 @@ fn a_population_has_the_attributes_of_the_load() {
     let mut players = Vec::new();
     for party in 0..crowd.len() {
         let ticket = crowd
-            .ticket(party, 1, &[], &mut crowd.visit(party, 1))
+            .ticket(party, 1, &nothing, &mut crowd.visit(party, 1))
             .unwrap();
         players.extend(ticket.players);
     }
@@ -273,7 +268,10 @@ fn a_population_has_the_attributes_of_the_load() {
     // A party keeps what it has and changes its vehicles.
     let twice = [1, 2].map(|visit| {
         let mut stream = Stream::new(visit.into(), StreamPurpose::Arrivals);
-        crowd.ticket(7, visit, &[], &mut stream).unwrap().players
+        crowd
+            .ticket(7, visit, &nothing, &mut stream)
+            .unwrap()
+            .players
     });
     assert_eq!(
         twice[0][0].values[at("maps")],

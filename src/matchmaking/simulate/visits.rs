@@ -14,8 +14,7 @@ impl Simulation<'_> {
         *visit += 1;
         let visit = *visit;
         let mut stream = self.crowd.visit(party, visit);
-        let met = self.met.of(party);
-        let ticket = match self.crowd.ticket(party, visit, met, &mut stream) {
+        let ticket = match self.crowd.ticket(party, visit, &self.past, &mut stream) {
             Ok(ticket) => ticket,
             Err(error) => {
                 self.refused = Some(error);

@@ -3,7 +3,9 @@
 mod backfill;
 mod backfill_sound;
 mod demands;
+mod draws;
 mod faults;
+mod maps;
 mod plans;
 mod restrict;
 mod situations;

@@ -12,7 +12,7 @@ use crate::{
 const WOTB: &str = include_str!("../../../config/queues/wotb.toml");
 
 /// Runs the jobs of a batch in the opposite order, as another number of threads might.
-struct Backwards;
+pub(super) struct Backwards;
 
 impl Cores for Backwards {
     fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {

@@ -29,7 +29,7 @@ fn ticket(queue: &Queue, id: &str, stated: &str, players: &[&[(&str, f64)]]) -> 
             .flat_map(|numbers| numbers.iter())
             .map(|(name, number)| ((*name).to_owned(), *number))
             .collect(),
-        met: Vec::new(),
+        ..Known::default()
     };
     queue.ticket(spec, &mut known).unwrap()
 }

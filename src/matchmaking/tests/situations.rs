@@ -199,7 +199,7 @@ fn a_pick_up_game_is_even_by_weight() {
         };
         let known = |_: &str| Known {
             numbers: [("@weight".to_owned(), *weight)].into(),
-            met: Vec::new(),
+            ..Known::default()
         };
         queue.ticket(spec, &mut { known }).unwrap()
     };

@@ -146,7 +146,7 @@ impl World {
             Event::AcceptAll => {
                 let open: Vec<_> = life
                     .matches
-                    .values()
+                    .iter()
                     .filter(|m| m.open_until.is_some())
                     .cloned()
                     .collect();
@@ -227,11 +227,11 @@ impl World {
 
     /// Lets tickets join a match, also such that have left their queue.
     fn later(&mut self, at: u8, count: usize) {
-        let ids: Vec<MatchId> = self.life.matches.keys().copied().collect();
+        let ids: Vec<MatchId> = self.life.matches.iter().map(|one| one.id).collect();
         let Some(&id) = ids.get(usize::from(at) % ids.len().max(1)) else {
             return;
         };
-        let queue = self.life.matches[&id].queue.clone();
+        let queue = self.life.formed(id).unwrap().queue.clone();
         let mut tickets: Vec<_> = self
             .life
             .queued(&queue)
@@ -246,9 +246,9 @@ impl World {
                 .collect();
         }
         tickets.truncate(count);
-        let before = self.life.matches[&id].seats.len();
+        let before = self.life.formed(id).unwrap().seats.len();
         let joined = self.life.join_later(id, &tickets, vec!["why".to_owned()]);
-        let after = self.life.matches[&id].seats.len();
+        let after = self.life.formed(id).unwrap().seats.len();
         assert_eq!(after - before, joined.map_or(0, |players| players.len()));
     }
 
@@ -265,7 +265,7 @@ impl World {
         let open = self
             .life
             .matches
-            .values()
+            .iter()
             .filter(|formed| formed.open_until.is_some());
         let seats: Vec<_> = open
             .flat_map(|m| m.seats.iter().map(|seat| (m.id, seat)))
@@ -295,7 +295,7 @@ impl World {
         }
         self.disk.write(changes);
         assert_eq!(self.disk.tickets, self.life.tickets);
-        assert_eq!(self.disk.matches, self.life.matches);
+        assert!(self.disk.matches.values().eq(self.life.matches.iter()));
         for record in self.life.tickets.values() {
             let answer = (record.ticket.clone(), record.submitted_at);
             let before = self.answered.insert(record.number, answer.clone());
@@ -319,7 +319,7 @@ impl World {
     fn check(&self) {
         let life = &self.life;
         let mut in_match: BTreeMap<TicketNumber, MatchId> = BTreeMap::new();
-        for formed in life.matches.values() {
+        for formed in life.matches.iter() {
             let mut players = BTreeSet::new();
             for ticket in formed.tickets() {
                 assert!(
@@ -368,6 +368,23 @@ impl World {
             }
         }
         assert_eq!(life.waiting, count);
+        self.check_latest();
+    }
+
+    /// The latest matches of each player and of each queue are those that a look at all matches finds.
+    fn check_latest(&self) {
+        let life = &self.life;
+        let all = || life.latest_matches();
+        for player in (0..24).map(|player| format!("p{player}")) {
+            let plays =
+                |formed: &&FormedMatch| formed.seats.iter().any(|seat| seat.player == player);
+            assert!(life.latest_of_player(&player).eq(all().filter(plays)));
+        }
+        for queue in QUEUES {
+            let own = all().filter(|formed| formed.queue == queue);
+            assert!(life.latest_of_queue(queue).eq(own));
+        }
+        assert!(life.matches.is_lean(), "no index outlives its matches");
     }
 }
 

@@ -1,6 +1,7 @@
 //! `evenkeel queue` as an organiser uses it.
 
 mod checked;
+mod maps;
 
 use std::{fs, path::Path};
 

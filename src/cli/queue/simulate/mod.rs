@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{CliError, load_config, progress::Progress},
-    matchmaking::{Effort, Queue, Simulation, SimulationReport, plan},
+    matchmaking::{Effort, Queue, Simulation, SimulationReport},
     queues::Threads,
 };
 pub(super) use args::SimulateArgs;
@@ -77,14 +77,8 @@ fn simulate(
     };
     while more(&mut simulation)? {
         let since = Instant::now();
-        let plan = plan(
-            simulation.queue(),
-            simulation.tickets(),
-            simulation.round_seed(),
-            effort,
-            &cores,
-            &AtomicBool::new(false),
-        );
+        let input = simulation.round(effort);
+        let plan = input.plan(&cores, &AtomicBool::new(false));
         times.add(since.elapsed(), &cores);
         simulation.found(&plan);
         progress.set(simulation.now() as u64);

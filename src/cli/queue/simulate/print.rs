@@ -74,6 +74,28 @@ fn waits(out: &mut impl Write, head: &str, rows: &[CategoryWaits]) -> io::Result
     writeln!(out, "{waits}")
 }
 
+/// How often each map and each mode was picked.
+fn picks(out: &mut impl Write, report: &SimulationReport) -> io::Result<()> {
+    for picked in &report.picks {
+        let mut shares = table(&[&printable(&picked.pick), ">matches", ">of the matches"]);
+        for word in &picked.words {
+            shares.add_row([
+                printable(&word.word),
+                word.matches.to_string(),
+                format!("{:.1} %", 100.0 * word.share),
+            ]);
+        }
+        writeln!(out, "{shares}")?;
+        writeln!(
+            out,
+            "{:.1} % of the players had the {} of their last match again",
+            100.0 * picked.again,
+            printable(&picked.pick),
+        )?;
+    }
+    Ok(())
+}
+
 fn matches(out: &mut impl Write, report: &SimulationReport) -> io::Result<()> {
     writeln!(
         out,
@@ -103,6 +125,7 @@ fn matches(out: &mut impl Write, report: &SimulationReport) -> io::Result<()> {
         ]);
     }
     writeln!(out, "{rules}")?;
+    picks(out, report)?;
     let mut spreads = table(&["of a match", ">p50", ">p95", ">most"]);
     let rows: [(&str, &MatchQuantiles); 3] = [
         ("difference of the teams' sums", &report.closeness.gap),

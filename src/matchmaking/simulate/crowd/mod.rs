@@ -8,7 +8,7 @@ mod stated;
 
 use std::collections::BTreeMap;
 
-use super::SimulationSettings;
+use super::{SimulationSettings, past::Past};
 use crate::{
     domain::{Stream, StreamPurpose, seeded_hash},
     matchmaking::{
@@ -173,7 +173,7 @@ impl<'q> Crowd<'q> {
         weight.clamp(0.0, 100.0)
     }
 
-    /// A party's ticket; `met` has whom each of its players met.
+    /// A party's ticket.
     ///
     /// # Errors
     /// Fails if the queue does not accept what was drawn.
@@ -181,7 +181,7 @@ impl<'q> Crowd<'q> {
         &self,
         party: usize,
         visit: u32,
-        met: &[Vec<String>],
+        past: &Past,
         stream: &mut Stream,
     ) -> Result<Ticket, TicketError> {
         let mut habits = self.habits(party);
@@ -208,7 +208,8 @@ impl<'q> Crowd<'q> {
                     ("@weight".to_owned(), self.weight(strength)),
                     ("@strength".to_owned(), strength),
                 ]),
-                met: met.to_vec(),
+                met: past.met(party),
+                maps: past.maps(party),
             }
         })
     }
