@@ -56,6 +56,7 @@ mod queue_chaos;
 mod queue_explain;
 mod queue_panics;
 mod read_models;
+mod restart;
 mod restricted;
 mod results;
 mod rights;
