@@ -29,6 +29,7 @@ use evenkeel::{
         Fingerprint, Kind, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span,
         Timestamp,
     },
+    learning::AT_ONCE,
     server::{Gate, Listeners},
     service::Service,
     web::{self, Site},
@@ -165,7 +166,7 @@ async fn history(config: &Config, database: &Path) -> Arc<Service> {
     println!("{} matches of {} players: {size} MB", *MATCHES, *PLAYERS);
     let began = Instant::now();
     let service = Arc::new(daemon::open_service(config, true).await.unwrap());
-    service.learning().resume().await.unwrap();
+    service.learning().resume(AT_ONCE).await.unwrap();
     let served = began.elapsed();
     service.learning().refresh().await.unwrap();
     let current = began.elapsed();

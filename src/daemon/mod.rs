@@ -32,6 +32,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     config::{Config, ConfiguredValues},
     deliveries::Deliveries,
+    learning::AT_ONCE,
     logs::{Archive, Follower, LogError},
     server::{self, Gate, Limits, Listeners, TlsIdentity, TlsListener},
     service::Service,
@@ -91,10 +92,9 @@ impl Daemon {
         let clock = service.sessions().clock().clone();
         let store = service.store().clone();
         let deliveries = Deliveries::open(&config.webhook, store, clock).await?;
-        let (matches, _) = service.store().extent().await?;
         let learning = service.learning();
         learning.write_by_lease(service.leases().clone());
-        learning.resume().await?;
+        let matches = learning.resume(AT_ONCE).await?;
         if let Some(folder) = config.journal() {
             open_journal(&service, &folder).await;
         }

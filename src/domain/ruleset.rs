@@ -22,6 +22,29 @@ impl Ruleset {
         }
     }
 
+    /// The ruleset that has this key: the reverse of the formatting. The key is taken as it is, without a
+    /// rulebook.
+    pub fn parse(key: &str) -> Self {
+        let mut names = vec![String::new()];
+        let mut letters = key.chars();
+        while let Some(letter) = letters.next() {
+            let letter = match letter {
+                '+' => {
+                    names.push(String::new());
+                    continue;
+                }
+                '\\' => letters.next().unwrap_or('\\'),
+                letter => letter,
+            };
+            if let Some(name) = names.last_mut() {
+                name.push(letter);
+            }
+        }
+        let mut names = names.into_iter();
+        let game_type = names.next().unwrap_or_default();
+        Self::new(game_type, names.collect())
+    }
+
     /// The game type, in its canonical spelling.
     pub fn game_type(&self) -> &str {
         &self.game_type
@@ -50,5 +73,25 @@ impl fmt::Display for Ruleset {
             write!(f, "+{}", escape(mutator))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_key_is_read_back(
+            game_type in r"[a-z+\\.]{0,6}",
+            mutators in prop::collection::btree_set(r"[a-z+\\ ]{0,4}", 0..4),
+            noise in any::<String>(),
+        ) {
+            let ruleset = Ruleset::new(game_type, mutators);
+            prop_assert_eq!(Ruleset::parse(&ruleset.to_string()), ruleset);
+            let _ = Ruleset::parse(&noise);
+        }
     }
 }

@@ -100,16 +100,22 @@ impl Levels {
     }
 
     /// All standings that can contain a player's weight for a ruleset, with their levels, the
-    /// closest last.
-    pub fn farthest_first(&self, ruleset: &Ruleset) -> impl Iterator<Item = (Level, &Standing)> {
+    /// closest last. A standing of several levels comes once, with the closest of them.
+    pub fn farthest_first(&self, ruleset: &Ruleset) -> Vec<(Level, &Standing)> {
         let on = |level| Some((level, self.standing(ruleset, level)?));
-        let far = [on(Level::AllGames), on(Level::GameType)];
-        let simpler = self.simpler(ruleset).into_iter();
+        let simpler = self.simpler(ruleset).into_iter().rev();
         let simpler = simpler.map(|standing| (Level::FewerMutators, standing));
-        far.into_iter()
-            .flatten()
-            .chain(simpler)
-            .chain(on(Level::Ruleset))
+        let far = [on(Level::GameType), on(Level::AllGames)];
+        let near = on(Level::Ruleset).into_iter().chain(simpler);
+        let mut all: Vec<(Level, &Standing)> = Vec::new();
+        for (level, standing) in near.chain(far.into_iter().flatten()) {
+            let is_it = |(_, closer): &(Level, &Standing)| std::ptr::eq(*closer, standing);
+            if !all.iter().any(is_it) {
+                all.push((level, standing));
+            }
+        }
+        all.reverse();
+        all
     }
 
     /// The standing of a game type; with only one ruleset, that ruleset's.

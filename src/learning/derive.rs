@@ -24,7 +24,7 @@ const CHUNK: u32 = 512;
 
 /// A checkpoint is written after this number of new matches. To fold that many again takes a
 /// fraction of a second.
-const CHECKPOINT_EVERY: i64 = 500;
+pub(super) const CHECKPOINT_EVERY: i64 = 500;
 
 /// How much [`Learning::learn`] folds and writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,13 @@ impl Look {
         } else {
             return;
         }
+        learned.has_all_rulings &= learned.pending.is_empty();
         learned.pending.clear();
+    }
+
+    /// Whether a fold can go on from a state with this key.
+    fn continues(&self, key: &str, learned: &Learned) -> bool {
+        key == self.key && (!self.all || learned.has_all_rulings)
     }
 }
 
@@ -134,17 +140,21 @@ impl Learning {
     ) -> Result<bool, LearningError> {
         // The lock admits one caller at a time. The state is put back only after a complete fold.
         let mut slot = self.learned.lock().await;
+        if mode == RefreshMode::Rebuild {
+            *slot = None;
+        }
         let began = Instant::now();
         loop {
             self.metrics.begin();
             let look = self.look(mode).await?;
-            let kept = slot.take().filter(|(own, _)| *own == look.key && !look.all);
+            let kept = slot.take();
+            let kept = kept.filter(|(key, learned)| look.continues(key, learned));
             let known = kept.as_ref().map(|(_, learned)| learned.matches);
-            let mut learned = match kept {
+            let learned = match kept {
                 Some((_, learned)) => learned,
                 None => self.begin(&look).await?,
             };
-            learned = self.catch_up(learned, &mut progress).await?;
+            let learned = self.catch_up(learned, &mut progress).await?;
             if learned.matches < look.stored {
                 continue; // a match is earlier than the last one: fold all again
             }
@@ -157,26 +167,28 @@ impl Learning {
             if due && learned.lacks_rulings && !look.all {
                 continue; // fold again from the checkpoint, to get the rulings again
             }
+            let is_new = known != Some(learned.matches);
+            if is_new || !self.is_current() {
+                self.publish(&learned);
+            }
+            self.metrics.caught_up();
+            // Put back before anything is written: a write that fails is tried again with this state.
+            let (_, learned) = slot.insert((look.key.clone(), learned));
             if let Some(permit) = look.permit.as_ref().filter(|_| due)
-                && !self.write(&mut learned, from, look.all, permit).await?
+                && !self.write(learned, from, look.all, permit).await?
             {
+                *slot = None;
                 continue; // another process wrote meanwhile, or has the lease
             }
-            look.forget_rulings(&mut learned, due);
-            let is_new = known != Some(learned.matches);
-            if is_new || due || !self.is_current() {
-                self.publish(&learned, true);
-            }
+            look.forget_rulings(learned, due);
             let new = learned.matches - learned.checkpointed;
             let saves = (due || !look.is_other) && (look.all || new >= CHECKPOINT_EVERY);
             if let Some(permit) = look.permit.as_ref().filter(|_| saves) {
-                learned = self.write_checkpoint(learned, &look.key, permit).await?;
+                self.write_checkpoint(&mut slot, permit).await?;
             }
             if is_new || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
             }
-            self.metrics.caught_up();
-            *slot = Some((look.key, learned));
             return Ok(due);
         }
     }
@@ -222,17 +234,27 @@ impl Learning {
         })
     }
 
-    /// Folds all matches after the cursor.
+    /// Folds all matches after the cursor, and compares the rating systems if that is due.
     pub(super) async fn catch_up(
         &self,
+        learned: Learned,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<Learned, LearningError> {
+        self.fold_to_end(learned, true, progress).await
+    }
+
+    /// Folds all matches after the cursor. With `compares`, compares the rating systems if that is due.
+    pub(super) async fn fold_to_end(
+        &self,
         mut learned: Learned,
+        compares: bool,
         progress: &mut impl FnMut(u64),
     ) -> Result<Learned, LearningError> {
         loop {
             let (matches, next) = self.store.matches(learned.cursor, CHUNK).await?;
             let done = matches.is_empty();
             learned.cursor = next;
-            let trial = match learned.comparison_due().filter(|_| done) {
+            let trial = match learned.comparison_due().filter(|_| done && compares) {
                 Some(due) => Some(self.first_matches(due, &learned).await?),
                 None => None,
             };

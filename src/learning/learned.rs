@@ -11,13 +11,16 @@ use std::{
     time::Instant,
 };
 
-use super::{Settings, checkpoint::Checkpoint, prediction::Predictions, rulings};
+use super::{
+    Settings, checkpoint::Checkpoint, prediction::Predictions, rulings, scales::WeightScale,
+    stored::StoredWeights,
+};
 use crate::{
     domain::{
         Kind, MatchRecord, Outcome, PatternError, PlayerKey, RoleWeights, Rulebook, Ruleset,
         StartWeight, Timestamp,
     },
-    history::{self, Fold, Late, Plan, Suspect, Weight, evaluate},
+    history::{self, Fold, Late, Level, Plan, Suspect, Weight, evaluate},
     rating::{SystemChoice, SystemName},
     store::{Cursor, OperatorOverrides, RulingRow, Stored, WeightRow},
 };
@@ -35,6 +38,8 @@ pub(super) struct Learned {
     pub(super) rated: u64,
     /// Rulings that have not been written to disk yet.
     pub(super) pending: Vec<RulingRow>,
+    /// Whether these are the rulings on all folded matches.
+    pub(super) has_all_rulings: bool,
     /// Whether rulings were dropped that may not be on disk.
     pub(super) lacks_rulings: bool,
     /// How good the predictions for the folded matches were.
@@ -72,6 +77,8 @@ pub(super) struct Knowledge {
     pub(super) starts: BTreeMap<PlayerKey, StartWeight>,
     /// The identities that an operator has merged into others.
     pub(super) counts_as: Arc<BTreeMap<PlayerKey, PlayerKey>>,
+    /// The weights in the database, if these are served instead of those of a fold.
+    stored: Option<Arc<StoredWeights>>,
 }
 
 /// The ruling of a match that an operator has made void.
@@ -99,6 +106,7 @@ impl Learned {
             last_match: 0,
             rated: 0,
             pending: Vec::new(),
+            has_all_rulings: true,
             lacks_rulings: false,
             predictions: Predictions::default(),
             knowledge: Knowledge {
@@ -108,6 +116,7 @@ impl Learned {
                 pinned: overrides.pinned.iter().cloned().collect(),
                 starts: starts.clone(),
                 counts_as: Arc::new(overrides.merged.iter().cloned().collect()),
+                stored: None,
             },
             void: overrides.void.clone(),
             auto,
@@ -176,7 +185,12 @@ impl Learned {
     /// no comparison is due. One is due whenever the history has grown by half. That depends on the
     /// matches alone, not on how many of them arrive at a time.
     pub(super) fn comparison_due(&self) -> Option<usize> {
-        let due = comparison_step(usize::try_from(self.matches).unwrap_or(0));
+        self.comparison_due_at(self.matches)
+    }
+
+    /// The same once `matches` are folded.
+    pub(super) fn comparison_due_at(&self, matches: i64) -> Option<usize> {
+        let due = comparison_step(usize::try_from(matches).unwrap_or(0));
         (self.auto && due > self.judged).then_some(due)
     }
 
@@ -262,6 +276,7 @@ impl Learned {
         (knowledge.folds, knowledge.chosen) = (folds, checkpoint.chosen);
         learned.cursor = checkpoint.cursor;
         learned.matches = checkpoint.matches;
+        learned.has_all_rulings = checkpoint.matches == 0;
         learned.checkpointed = checkpoint.matches;
         learned.last_match = checkpoint.last_match;
         learned.rated = checkpoint.rated;
@@ -273,6 +288,27 @@ impl Learned {
 }
 
 impl Knowledge {
+    /// The knowledge that is in the database. It predicts no chances.
+    pub(super) fn stored(
+        settings: &Settings,
+        overrides: &OperatorOverrides,
+        rows: Vec<WeightRow>,
+    ) -> Result<Self, PatternError> {
+        let mut knowledge = Learned::nothing(settings, overrides)?.knowledge;
+        knowledge.folds.clear();
+        knowledge.stored = Some(Arc::new(StoredWeights::new(rows, settings)));
+        Ok(knowledge)
+    }
+
+    /// Each player's closest weight for a ruleset, and the level it comes from.
+    pub(super) fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
+        match (&self.stored, self.fold(ruleset)) {
+            (Some(stored), _) => stored.best_weights(ruleset),
+            (None, Some(fold)) => fold.best_weights(ruleset),
+            (None, None) => Vec::new(),
+        }
+    }
+
     /// The fold whose weights the ruleset uses.
     pub(super) fn fold(&self, ruleset: &Ruleset) -> Option<&Fold> {
         self.folds
@@ -323,15 +359,17 @@ impl Knowledge {
     pub(super) fn rows(&self) -> Vec<WeightRow> {
         let folds = self.folds.iter();
         let rows = folds.flat_map(|(system, fold)| {
-            fold.weights()
-                .filter(|weight| self.serves(*system, weight.ruleset))
+            let scale = WeightScale::of(*system);
+            let weights = fold.weights();
+            let own = weights.filter(|weight| self.serves(*system, weight.ruleset));
+            own.map(move |weight| self.row(weight, scale))
         });
-        let mut rows: Vec<WeightRow> = rows.map(|weight| self.row(weight)).collect();
+        let mut rows: Vec<WeightRow> = rows.collect();
         rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));
         rows
     }
 
-    fn row(&self, weight: Weight<'_>) -> WeightRow {
+    fn row(&self, weight: Weight<'_>, scale: WeightScale) -> WeightRow {
         let pinned = self.pinned.get(weight.key).copied();
         let human = weight.key.kind == Kind::Human;
         let rank = match pinned.filter(|_| human) {
@@ -346,6 +384,8 @@ impl Knowledge {
             key: weight.key.clone(),
             name: weight.name.to_owned(),
             weight: pinned.unwrap_or(weight.weight),
+            // A fixed weight stays as the operator has set it.
+            scale: pinned.map_or(scale, |_| WeightScale::Own) as u8,
             deviation: if pinned.is_some() {
                 0.0
             } else {

@@ -91,6 +91,14 @@ impl LearningMetrics {
         };
     }
 
+    /// Takes over that the weights in the database are published, which were learned from so many matches.
+    pub(super) fn publish_stored(&self, matches: i64) {
+        *self.learned.lock() = LearnedFigures {
+            matches,
+            ..LearnedFigures::default()
+        };
+    }
+
     /// What the published weights were learned from.
     pub fn learned(&self) -> LearnedFigures {
         *self.learned.lock()

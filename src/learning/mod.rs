@@ -11,6 +11,7 @@ mod behaviour;
 mod checkpoint;
 mod derive;
 mod error;
+mod gaps;
 mod learned;
 mod matches;
 mod metrics;
@@ -19,20 +20,28 @@ mod prediction;
 mod ranks;
 mod resume;
 mod rulings;
+mod scales;
 mod settings;
 mod standings;
+mod stored;
 mod suspects;
 mod systems;
 mod verify;
 mod writer;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU8, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU8, AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use parking_lot::{Mutex, RwLock};
-use tokio::{sync::Notify, time::Instant};
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout_at},
+};
 use tracing::Span;
 
 use crate::{
@@ -45,12 +54,14 @@ pub use derive::Rebuilt;
 pub use error::LearningError;
 pub use metrics::{LearnedFigures, LearningMetrics};
 pub use ranks::DisplayedRank;
+pub use resume::AT_ONCE;
 pub use settings::Settings;
 pub use standings::{Facts, Standings, View};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
 
-use learned::Learned;
+use gaps::Gaps;
+use learned::{Knowledge, Learned};
 use writer::Writer;
 
 /// The learned state, and the weights published from it.
@@ -69,6 +80,8 @@ pub struct Learning {
     /// The learned state and the key of its settings; locked by the one task that adds to it.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     writer: Writer,
+    /// Notified when weights are published.
+    published: Notify,
     /// Notified when this process has recorded a match.
     recorded: Notify,
     /// The span in which the first of the matches that wait to be learned from was recorded.
@@ -78,16 +91,21 @@ pub struct Learning {
     metrics: LearningMetrics,
     /// The beginning of the milliseconds in the metrics.
     began: Instant,
+    /// When the weights of the last process were published.
+    resumed: OnceLock<Instant>,
 }
 
 /// Nothing is published, and there are no matches to derive weights from.
 const FRESH: u8 = 0;
-/// Nothing is published, and there are matches that will give weights.
+/// No weights are known, and there are matches that will give weights.
 const STARTING: u8 = 1;
-/// The weights of a checkpoint are published.
+/// Stored weights are published: those of a checkpoint, or those in the database.
 const OLD: u8 = 2;
 /// The weights of a fold by these settings are published.
 const CURRENT: u8 = 3;
+
+/// How long after [`Learning::resume`] a question waits for weights.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl std::fmt::Debug for Learning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -115,11 +133,13 @@ impl Learning {
             edition: AtomicU64::new(0),
             learned: tokio::sync::Mutex::default(),
             writer: Writer::default(),
+            published: Notify::new(),
             recorded: Notify::new(),
             cause: Mutex::new(Span::none()),
             phase: AtomicU8::new(FRESH),
             metrics: LearningMetrics::default(),
             began: Instant::now(),
+            resumed: OnceLock::new(),
         })
     }
 
@@ -175,28 +195,55 @@ impl Learning {
         &self.settings
     }
 
-    /// Whether this database's first weights are being derived; until then questions about weights
-    /// have no answer.
+    /// Whether no weights are known, although there are matches that give weights; until they are derived,
+    /// questions about weights have no answer.
     pub fn is_starting(&self) -> bool {
-        self.phase.load(Ordering::Acquire) == STARTING
+        self.phase() == STARTING
+    }
+
+    /// Whether the published weights are stored ones, or none, and those by the present settings are being
+    /// derived. Until then, some questions have no answer; see [`View::awaits`].
+    pub fn is_deriving(&self) -> bool {
+        [STARTING, OLD].contains(&self.phase())
+    }
+
+    /// Waits until that is over, but not for long, and only just after the start of this process. Returns whether
+    /// it is over.
+    pub async fn derived_in_time(&self) -> bool {
+        let derived = async {
+            loop {
+                let mut published = std::pin::pin!(self.published.notified());
+                published.as_mut().enable();
+                if !self.is_deriving() {
+                    return;
+                }
+                published.await;
+            }
+        };
+        let resumed = self.resumed.get().copied().unwrap_or(self.began);
+        timeout_at(resumed + PATIENCE, derived).await.is_ok()
     }
 
     /// Whether the published weights were derived with the present settings.
     fn is_current(&self) -> bool {
-        self.phase.load(Ordering::Acquire) == CURRENT
+        self.phase() == CURRENT
     }
 
-    fn set_starting(&self) {
-        self.phase.store(STARTING, Ordering::Release);
+    fn phase(&self) -> u8 {
+        self.phase.load(Ordering::Acquire)
     }
 
-    /// Publishes the weights of a learned state. `current` is false for the state of a checkpoint.
-    fn publish(&self, learned: &Learned, current: bool) {
+    /// Publishes the weights of a fold by the present settings.
+    fn publish(&self, learned: &Learned) {
         self.metrics.publish(learned);
-        let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
-        *self.standings.write() = fresh;
+        self.replace(learned.knowledge.clone(), None, CURRENT);
+    }
+
+    /// Replaces the published weights.
+    fn replace(&self, knowledge: Knowledge, gaps: Option<Gaps>, phase: u8) {
+        *self.standings.write() = Arc::new(Standings::new(knowledge, gaps));
         self.edition.fetch_add(1, Ordering::Release);
-        let phase = if current { CURRENT } else { OLD };
         self.phase.store(phase, Ordering::Release);
+        self.published.notify_waiters();
     }
 }

@@ -1,10 +1,19 @@
 //! Continues from the checkpoint in the database, and writes it.
 
+use tokio::time::Instant;
+
 use super::{
-    Learning, LearningError, checkpoint::Checkpoint, derive::on_blocking_thread, learned::Learned,
+    CURRENT, Learning, LearningError, OLD, STARTING,
+    checkpoint::Checkpoint,
+    derive::{CHECKPOINT_EVERY, on_blocking_thread},
+    learned::{Knowledge, Learned},
     writer::Permit,
 };
 use crate::store::{DerivedFrom, OperatorOverrides};
+
+/// The most matches that a daemon folds before it serves: those since the checkpoint, and as many again in case one
+/// could not be written. It takes about a second.
+pub const AT_ONCE: i64 = 2 * CHECKPOINT_EVERY;
 
 impl Learning {
     /// The learned state of the checkpoint on disk. `None` unless it was learned with the settings
@@ -49,16 +58,21 @@ impl Learning {
         on_blocking_thread(restore).await
     }
 
+    /// Writes a checkpoint of the learned state, if there is one. Without any match, deletes the stored one.
     pub(super) async fn write_checkpoint(
         &self,
-        mut learned: Learned,
-        key: &str,
+        slot: &mut Option<(String, Learned)>,
         permit: &Permit,
-    ) -> Result<Learned, LearningError> {
-        let key = key.to_owned();
-        let save = move || (learned.checkpoint(&key), learned);
+    ) -> Result<(), LearningError> {
+        let Some((key, learned)) = slot.take() else {
+            return Ok(());
+        };
+        let save = move || {
+            let state = (learned.matches > 0).then(|| learned.checkpoint(&key));
+            (state.flatten(), (key, learned))
+        };
         let (state, saved) = on_blocking_thread(save).await?;
-        learned = saved;
+        let (_, learned) = slot.insert(saved);
         let stored = self
             .store
             .store_checkpoint(state.as_deref(), permit.lease());
@@ -69,7 +83,7 @@ impl Learning {
                 learned.checkpointed = learned.matches;
             }
         }
-        Ok(learned)
+        Ok(())
     }
 
     /// Writes a checkpoint of what was learned since the last one, unless the database contains
@@ -80,55 +94,126 @@ impl Learning {
     pub async fn save_checkpoint(&self) -> Result<(), LearningError> {
         let mut slot = self.learned.lock().await;
         let derived = self.store.derived_from().await?;
-        let Some((key, learned)) = slot.take() else {
-            return Ok(());
+        let is_due = |(key, learned): &(String, Learned)| {
+            derived.is_some_and(|derived| derived.settings == *key)
+                && learned.matches > learned.checkpointed
         };
-        let ours = derived.is_some_and(|derived| derived.settings == key);
-        let due = ours && learned.matches > learned.checkpointed;
-        let learned = match self.permit().filter(|_| due) {
-            Some(permit) => self.write_checkpoint(learned, &key, &permit).await?,
-            None => learned,
-        };
-        *slot = Some((key, learned));
+        if slot.as_ref().is_some_and(is_due)
+            && let Some(permit) = self.permit()
+        {
+            self.write_checkpoint(&mut slot, &permit).await?;
+        }
         Ok(())
     }
 
-    /// Publishes the weights of the checkpoint on disk, which are served until
-    /// [`refresh`](Self::refresh) has folded the newer matches. If there is no usable checkpoint
-    /// but there are matches, [`is_starting`](Self::is_starting) is true until then.
+    /// Publishes the weights with which this process begins, before anybody can ask. Returns the number of stored
+    /// matches.
+    ///
+    /// If at most `at_once` matches have come since the checkpoint, folds them: the weights are then those of all
+    /// stored matches. Otherwise, because the settings or the version have changed or there is much to fold, publishes
+    /// the weights of the last process until [`refresh`](Self::refresh) has derived the present ones. If there are
+    /// none but there are matches, [`is_starting`](Self::is_starting) is true until then.
     ///
     /// # Errors
     /// Fails if the database does.
-    pub async fn resume(&self) -> Result<(), LearningError> {
+    pub async fn resume(&self, at_once: i64) -> Result<i64, LearningError> {
         let overrides = self.store.overrides().await?;
-        let (matches, _) = self.store.extent().await?;
-        let old = match self.stored_checkpoint().await? {
-            Some(checkpoint) => {
-                let other = checkpoint.key != self.key(&overrides);
-                let learned = self.restored(checkpoint, &overrides).await?;
-                learned.map(|learned| (learned, other))
+        let extent = self.store.extent().await?;
+        let is_complete = match self.fold_rest(&overrides, extent.0, at_once).await {
+            Ok(is_complete) => is_complete,
+            Err(error) => {
+                tracing::warn!(%error, "cannot fold the latest matches");
+                false
             }
+        };
+        if !is_complete {
+            self.serve_stored(&overrides, extent).await?;
+        }
+        let _ = self.resumed.set(Instant::now());
+        Ok(extent.0)
+    }
+
+    /// Continues from the checkpoint, or from nothing, to the last match, and publishes the weights. Returns
+    /// `false` without effect if there is too much to fold.
+    async fn fold_rest(
+        &self,
+        overrides: &OperatorOverrides,
+        matches: i64,
+        at_once: i64,
+    ) -> Result<bool, LearningError> {
+        let mut slot = self.learned.lock().await;
+        let key = self.key(overrides);
+        let derived = self.store.derived_from().await?;
+        let learned = match self.restore(&key, overrides, derived.as_ref()).await? {
+            Some(learned) => learned,
+            None => Learned::nothing(&self.settings, overrides)?,
+        };
+        if matches - learned.matches > at_once {
+            return Ok(false);
+        }
+        // To compare rating systems takes as long as to fold all matches several times.
+        let due = learned.comparison_due_at(matches);
+        let compares = due.is_none_or(|due| i64::try_from(due).is_ok_and(|due| due <= at_once));
+        let learned = self.fold_to_end(learned, compares, &mut |_| ()).await?;
+        self.metrics.publish(&learned);
+        let phase = if compares { CURRENT } else { OLD };
+        self.replace(learned.knowledge.clone(), None, phase);
+        *slot = Some((key, learned));
+        Ok(true)
+    }
+
+    /// Publishes the weights of the last process: those of its checkpoint if this contains all matches, else those
+    /// in the database.
+    async fn serve_stored(
+        &self,
+        overrides: &OperatorOverrides,
+        extent: (i64, i64),
+    ) -> Result<(), LearningError> {
+        let is_complete = |one: &Checkpoint| (one.matches, one.last_match) == extent;
+        let checkpoint = self.stored_checkpoint().await?.filter(is_complete);
+        let learned = match checkpoint {
+            Some(checkpoint) => self.restored(checkpoint, overrides).await?,
             None => None,
         };
-        match old {
-            Some((learned, other)) => {
-                if other {
-                    tracing::info!(
-                        "the settings or overrides of players have changed: serving the old weights until the new \
-                         ones are derived"
-                    );
-                }
-                self.publish(&learned, false);
-            }
-            None if matches > 0 => {
+        if let Some(learned) = learned {
+            tracing::info!("serving the weights of the checkpoint until the new ones are derived");
+            let gaps = self.gaps(&learned.knowledge.counts_as, true).await?;
+            self.metrics.publish(&learned);
+            self.replace(learned.knowledge, Some(gaps), OLD);
+            return Ok(());
+        }
+        let derived = self.store.derived_from().await?;
+        let known = derived.map_or(0, |derived| derived.matches);
+        let knowledge = self.stored_knowledge(overrides).await?;
+        let gaps = self.gaps(&knowledge.counts_as, false).await?;
+        let (matches, _) = extent;
+        let phase = match known {
+            0 => {
                 tracing::info!(
                     matches,
                     "no weights are served until all matches are folded"
                 );
-                self.set_starting();
+                STARTING
             }
-            None => {}
-        }
+            _ => {
+                tracing::info!(
+                    matches,
+                    known,
+                    "serving the weights in the database until the new ones are derived"
+                );
+                self.metrics.publish_stored(known);
+                OLD
+            }
+        };
+        self.replace(knowledge, Some(gaps), phase);
         Ok(())
+    }
+
+    async fn stored_knowledge(
+        &self,
+        overrides: &OperatorOverrides,
+    ) -> Result<Knowledge, LearningError> {
+        let rows = self.stored_weights().await?;
+        Ok(Knowledge::stored(&self.settings, overrides, rows)?)
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::learned::Knowledge;
+use super::{gaps::Gaps, learned::Knowledge};
 use crate::{
     domain::{Kind, LineupPlayer, MatchRecord, PlayerKey, Rank, Ruleset, Timestamp},
     history::{Fold, Level, LineupReading, Spread, Weight},
@@ -21,6 +21,8 @@ const KEPT: usize = 256;
 #[derive(Default)]
 pub struct Standings {
     knowledge: Option<Knowledge>,
+    /// `None` once all stored matches are folded.
+    gaps: Option<Gaps>,
     views: Mutex<BTreeMap<String, Arc<View>>>,
 }
 
@@ -31,11 +33,17 @@ impl std::fmt::Debug for Standings {
 }
 
 impl Standings {
-    pub(super) fn new(knowledge: Knowledge) -> Self {
+    pub(super) fn new(knowledge: Knowledge, gaps: Option<Gaps>) -> Self {
         Self {
             knowledge: Some(knowledge),
+            gaps,
             views: Mutex::default(),
         }
+    }
+
+    /// What these weights lack; `None` once all stored matches are folded.
+    pub(super) fn gaps(&self) -> Option<&Gaps> {
+        self.gaps.as_ref()
     }
 
     /// The match in the form from which weights are learned, with merged identities replaced.
@@ -85,7 +93,7 @@ impl Standings {
     /// The weights with the seasons up to `now` begun.
     pub(super) fn in_season(&self, now: Timestamp) -> Self {
         let later = self.knowledge.as_ref().map(|known| known.in_season(now));
-        later.map_or_else(Self::default, Self::new)
+        later.map_or_else(Self::default, |later| Self::new(later, self.gaps.clone()))
     }
 
     /// The weights that apply to games of a ruleset. O(players) for the first call per ruleset,
@@ -102,7 +110,9 @@ impl Standings {
         if views.len() >= KEPT {
             views.clear();
         }
-        let view = Arc::new(View::new(knowledge, ruleset));
+        let mut view = View::new(knowledge, ruleset);
+        view.gaps = self.gaps.clone();
+        let view = Arc::new(view);
         views.insert(key, view.clone());
         view
     }
@@ -188,6 +198,8 @@ pub struct View {
     mean_bot_strength: f64,
     /// The names of the bots over which `mean_bot` is taken.
     in_mean: HashSet<String>,
+    /// What the weights lack; `None` once all stored matches are folded.
+    gaps: Option<Gaps>,
 }
 
 /// One player's weight in a [`View`].
@@ -202,6 +214,8 @@ struct PlayerStanding {
     doubt: f64,
     /// Whether it comes only from games of other rulesets.
     is_guess: bool,
+    /// Whether it comes from games of this ruleset, or of one with fewer mutators.
+    is_near: bool,
     /// Whether the operator has fixed it.
     is_pinned: bool,
     reached: Reached,
@@ -250,7 +264,7 @@ impl View {
             let strength = fold.and_then(|fold| fold.strength_at(ruleset, weight));
             strength.unwrap_or(0.0)
         };
-        let best = fold.map_or(Vec::new(), |fold| fold.best_weights(ruleset));
+        let best = knowledge.best_weights(ruleset);
         let is_bot = |weight: &Weight<'_>| weight.key.kind == Kind::Bot;
         let of_bots = best.iter().filter(|(weight, _)| is_bot(weight));
         let closest = of_bots.map(|(_, level)| *level).min();
@@ -275,13 +289,17 @@ impl View {
         for (key, &weight) in &knowledge.pinned {
             let known = view.of(key.kind, &key.id).filter(|known| !known.is_guess);
             let reached = known.map_or(Reached::NEVER, |known| known.reached);
-            let rank = fold.and_then(|fold| fold.rank_of_weight(ruleset, weight));
+            let rank = match fold {
+                Some(fold) => fold.rank_of_weight(ruleset, weight),
+                None => reached.rank, // as it is stored
+            };
             let pinned = PlayerStanding {
                 weight,
                 deviation: 0.0,
                 doubt: 0.0,
                 strength: strength_at(weight),
                 is_guess: false,
+                is_near: known.is_some_and(|known| known.is_near),
                 is_pinned: true,
                 reached: Reached {
                     rank: rank.filter(|_| key.kind == Kind::Human),
@@ -317,6 +335,7 @@ impl View {
             doubt: 0.0,
             strength,
             is_guess: false,
+            is_near: false,
             is_pinned: false,
             reached: Reached::default(),
         };
@@ -432,6 +451,55 @@ impl View {
     }
 }
 
+/// What is not known yet, because the stored matches are still being folded. Once they are, nothing is.
+impl View {
+    /// Whether the stored matches may give this player a weight under the ruleset, and none is known yet.
+    pub fn awaits(&self, kind: Kind, id: &str) -> bool {
+        let Some(gaps) = &self.gaps else {
+            return false;
+        };
+        let known = self.of(kind, id);
+        let is_known = known.is_some_and(|known| known.is_near || known.is_pinned);
+        !is_known && (gaps.has(kind, id) || kind == Kind::Bot && self.awaits_bots())
+    }
+
+    /// Whether the stored matches may give this player a weight that decisions use, and none is known yet,
+    /// nor a guess.
+    pub fn awaits_expected(&self, kind: Kind, id: &str) -> bool {
+        self.of(kind, id).is_none() && self.awaits(kind, id)
+    }
+
+    /// Whether the stored matches give bots weights, and none is known yet.
+    pub fn awaits_bots(&self) -> bool {
+        self.mean_bot.is_none() && self.gaps.as_ref().is_some_and(Gaps::has_bots)
+    }
+
+    /// Whether the stored matches may give this human a rank under the ruleset, and it is not known yet.
+    pub fn awaits_rank(&self, id: &str) -> bool {
+        self.awaits_facts(id, |gaps| gaps.has_ranks)
+    }
+
+    /// Whether the stored matches may tell more of this human than [`facts`](Self::facts). `reads` is whether a
+    /// fact is of interest, by the name that queues have for it.
+    pub fn awaits_any_fact(&self, id: &str, reads: impl Fn(&str) -> bool) -> bool {
+        let careers = ["@hours", "@known_since"].into_iter().any(&reads);
+        let ranks = reads("@division");
+        self.awaits_facts(id, |gaps| {
+            (gaps.has_careers || !careers) && (gaps.has_ranks || !ranks)
+        })
+    }
+
+    /// Whether a human is in a stored match, and is not known from games of the ruleset, or the weights lack what
+    /// is needed.
+    fn awaits_facts(&self, id: &str, suffices: impl Fn(&Gaps) -> bool) -> bool {
+        let Some(gaps) = &self.gaps else {
+            return false;
+        };
+        let is_near = self.of(Kind::Human, id).is_some_and(|known| known.is_near);
+        gaps.has(Kind::Human, id) && !(is_near && suffices(gaps))
+    }
+}
+
 impl Reached {
     /// The value for a player who has not played, whose rank therefore does not fall.
     const NEVER: Self = Self {
@@ -467,6 +535,7 @@ impl PlayerStanding {
             deviation,
             doubt,
             is_guess,
+            is_near: !is_guess,
             is_pinned: false,
             reached,
         }

@@ -44,7 +44,8 @@ impl Learning {
         Ok(compare(&derived, &self.stored_weights().await?))
     }
 
-    async fn stored_weights(&self) -> Result<Vec<WeightRow>, LearningError> {
+    /// All weights in the database.
+    pub(super) async fn stored_weights(&self) -> Result<Vec<WeightRow>, LearningError> {
         let mut rows = Vec::new();
         for ruleset in self.store.rulesets().await? {
             for kind in [Kind::Human, Kind::Bot] {
@@ -60,7 +61,9 @@ impl Learning {
 fn compare(derived: &[WeightRow], stored: &[WeightRow]) -> Verified {
     let by_key = |rows: &'_ [WeightRow]| -> BTreeMap<_, WeightRow> {
         let rows = rows.iter().cloned();
-        rows.map(|row| ((row.ruleset.clone(), row.key.clone()), row))
+        // The number of the scale is a note about the row; older versions have not written it.
+        rows.map(|row| WeightRow { scale: 0, ..row })
+            .map(|row| ((row.ruleset.clone(), row.key.clone()), row))
             .collect()
     };
     let (derived, stored) = (by_key(derived), by_key(stored));
@@ -90,6 +93,7 @@ mod tests {
             key: PlayerKey { kind, id },
             name: player.into(),
             weight,
+            scale: 0,
             deviation: 1.0,
             rank: None,
             roles: RoleWeights::default(),

@@ -54,8 +54,13 @@ pub(super) struct Filling {
     pub why: Vec<String>,
 }
 
-/// The matches of a queue that seek players.
-pub(super) fn seeking(hosting: &Hosting, life: &Life, queue: &Queue) -> Vec<Seeking> {
+/// The matches of a queue that seek players, without those with a player of whom more will be known in a moment.
+pub(super) fn seeking(
+    hosting: &Hosting,
+    life: &Life,
+    queue: &Queue,
+    facts: &Facts,
+) -> Vec<Seeking> {
     if !queue.settings().backfill {
         return Vec::new();
     }
@@ -63,10 +68,17 @@ pub(super) fn seeking(hosting: &Hosting, life: &Life, queue: &Queue) -> Vec<Seek
     let own = all.filter(|(hosted, _)| hosted.queue == queue.name());
     own.take(MATCHES)
         .filter_map(|(hosted, free)| Seeking::new(hosting, life, hosted, free))
+        .filter(|seeking| !facts.awaits(seeking.players()))
         .collect()
 }
 
 impl Seeking {
+    /// The players who came with a ticket.
+    fn players(&self) -> impl Iterator<Item = &String> {
+        let tickets = self.teams.iter().flat_map(BTreeMap::values);
+        tickets.flat_map(|(_, players)| players)
+    }
+
     fn new(hosting: &Hosting, life: &Life, hosted: &Hosted, free: Vec<usize>) -> Option<Self> {
         let formed = life.formed(hosted.id)?;
         let tickets: BTreeMap<&str, TicketNumber> = formed

@@ -43,6 +43,9 @@ pub enum QueuesError {
     /// The configuration of the queue has changed, and no longer accepts the ticket.
     #[error("the configuration of the queue has changed: begin the ticket again")]
     Reconfigured,
+    /// What the queue has to know of the players is being derived from the stored matches.
+    #[error("what the queue has to know of the players is being derived: try again")]
+    NotReady,
     /// What is asked for could not be read; the log has the details.
     #[error("the database cannot be read: try again")]
     NotRead,

@@ -140,23 +140,27 @@ fn about(
     let (State::Queued, Some(queue)) = (record.state, queue) else {
         return Ok(About::Said(vec![line]));
     };
-    if shared.learning.is_starting() {
-        return Ok(About::Said(vec![
-            line,
-            "the daemon is starting: no search has begun".to_owned(),
-        ]));
-    }
-    if let Some(left) = rounds.set_aside(queue.name(), number) {
-        let aside = format!(
-            "set aside for {} s: a search with it has failed by a fault of the daemon, whose log has the reason",
-            left.as_secs() + 1
-        );
-        return Ok(About::Said(vec![line, aside]));
+    let facts = Facts::new(&queue, &shared.learning, life);
+    let held_back = if shared.learning.is_starting() {
+        Some("the daemon is starting: no search has begun".to_owned())
+    } else if facts.awaits(&record.ticket.players) {
+        Some("what is known of its players is being derived: no search includes it yet".to_owned())
+    } else {
+        let left = rounds.set_aside(queue.name(), number);
+        left.map(|left| {
+            format!(
+                "set aside for {} s: a search with it has failed by a fault of the daemon, whose log has the reason",
+                left.as_secs() + 1
+            )
+        })
+    };
+    if let Some(why) = held_back {
+        return Ok(About::Said(vec![line, why]));
     }
     let search = Search {
-        facts: Facts::new(&queue, &shared.learning, life),
-        waiting: waiting(life, queue.name()),
-        seeking: seeking(hosting, life, &queue),
+        waiting: waiting(life, queue.name(), &facts),
+        seeking: seeking(hosting, life, &queue, &facts),
+        facts,
         ticket: number,
         queue,
     };

@@ -78,6 +78,13 @@ impl Facts {
         }
     }
 
+    /// Whether the stored matches may tell more of one of these players, from which it is only now derived.
+    pub fn awaits<'a>(&self, players: impl IntoIterator<Item = &'a String>) -> bool {
+        let reads = |name: &str| self.names.contains(name);
+        let mut players = players.into_iter();
+        players.any(|id| self.view.awaits_any_fact(id, reads))
+    }
+
     /// What is known of a player. What is not known is left out, and so is what no rule reads.
     pub fn known(&self, id: &str) -> Known {
         let mut known = Known::default();
@@ -149,8 +156,8 @@ impl Facts {
     }
 }
 
-/// Refuses a ticket with a player who can be in no match of its queue by what is known now. Before the
-/// first weights are derived nothing is known, and each ticket may wait.
+/// Refuses a ticket with a player who can be in no match of its queue by what is known now, or of whom it is
+/// not known yet.
 pub(super) fn admit(
     shared: &Shared,
     ticket: &Submission,
@@ -159,10 +166,16 @@ pub(super) fn admit(
     let queue = shared
         .queue(&ticket.queue)
         .filter(|queue| queue.is_restricted());
-    let Some(queue) = queue.filter(|_| !shared.learning.is_starting()) else {
+    let Some(queue) = queue else {
         return Ok(());
     };
+    if shared.learning.is_starting() {
+        return Err(QueuesError::NotReady);
+    }
     let facts = Facts::alone(&queue, &shared.learning, now);
+    if facts.awaits(&ticket.players) {
+        return Err(QueuesError::NotReady);
+    }
     let spec = serde_json::from_str::<TicketSpec>(&ticket.content);
     let spec = spec.map_err(|_| QueuesError::TooLarge)?;
     let checked = queue.ticket(spec, &mut |id| facts.known(id))?;

@@ -113,7 +113,11 @@ impl Rounds {
             if last.runs || !last.is_over() {
                 continue;
             }
-            let mut waiting = waiting(life, name);
+            if life.queued(name).next().is_none() {
+                continue;
+            }
+            let facts = Facts::new(queue, &shared.learning, life);
+            let mut waiting = waiting(life, name, &facts);
             last.aside.take_out(&mut waiting, Instant::now());
             if waiting.is_empty() {
                 continue;
@@ -123,8 +127,8 @@ impl Rounds {
             let round = Round {
                 queue: queue.clone(),
                 waiting,
-                seeking: seeking(hosting, life, queue),
-                facts: Facts::new(queue, &shared.learning, life),
+                seeking: seeking(hosting, life, queue, &facts),
+                facts,
                 seed: draw_seed(),
                 at: life.now(),
                 cores: shared.cores.read().clone(),
@@ -164,9 +168,11 @@ impl Rounds {
     }
 }
 
-/// The tickets that wait in a queue.
-pub(super) fn waiting(life: &Life, queue: &str) -> Vec<Waiting> {
-    let waiting = life.queued(queue).map(|record| Waiting {
+/// The tickets that wait in a queue, without those with a player of whom more will be known in a moment.
+pub(super) fn waiting(life: &Life, queue: &str, facts: &Facts) -> Vec<Waiting> {
+    let waiting = life.queued(queue);
+    let waiting = waiting.filter(|record| !facts.awaits(&record.ticket.players));
+    let waiting = waiting.map(|record| Waiting {
         number: record.number,
         waited: life.waited(record),
         content: record.ticket.content.clone(),

@@ -251,7 +251,9 @@ fn refusal(error: SessionError) -> Refusal {
         },
         SessionError::NotAllowed(_) => Code::NotAllowed,
         SessionError::BadArgument(_) => Code::BadArgument,
-        SessionError::Overloaded | SessionError::TooManyReports(_) => Code::Overloaded,
+        SessionError::NotReady | SessionError::Overloaded | SessionError::TooManyReports(_) => {
+            Code::Overloaded
+        }
         SessionError::Kept => Code::Internal,
         SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");

@@ -219,9 +219,11 @@ pub(super) fn refusal(error: QueuesError) -> Refusal {
         | QueuesError::NoPartition(_)
         | QueuesError::Reconfigured => Code::BadArgument,
         QueuesError::NotWritten | QueuesError::NotRead => Code::Internal,
-        QueuesError::Busy | QueuesError::Moved | QueuesError::Elsewhere | QueuesError::Stopped => {
-            Code::Overloaded
-        }
+        QueuesError::Busy
+        | QueuesError::NotReady
+        | QueuesError::Moved
+        | QueuesError::Elsewhere
+        | QueuesError::Stopped => Code::Overloaded,
     };
     Refusal {
         code,

@@ -22,6 +22,14 @@ pub struct WeightsAtHand {
 }
 
 impl WeightsAtHand {
+    /// Fails while the weight of this player is being derived from the stored matches.
+    pub(super) fn is_ready_for(&self, kind: Kind, id: &str) -> Result<(), SessionError> {
+        match self.view.awaits(kind, id) {
+            true => Err(SessionError::NotReady),
+            false => Ok(()),
+        }
+    }
+
     /// A human's weight; `None` for a human without games.
     pub fn human(&self, id: &str) -> Option<f64> {
         self.view.human(id)
@@ -41,9 +49,9 @@ impl WeightsAtHand {
 impl Session {
     /// The weights with which a question about this game's players can be answered at once, with the same
     /// weights as by [`player`](Self::player) and [`bot`](Self::bot). `None` if the journal has to be written
-    /// first, if a question about `kind` would change the session, or if other weights have been published
-    /// since the last question; the next question fetches them.
-    pub fn weights_at_hand(&self, kind: Kind) -> Option<&WeightsAtHand> {
+    /// first, if a question about `kind` would change the session, if other weights have been published
+    /// since the last question, or if those of this player are being derived; the next question fetches them.
+    pub fn weights_at_hand(&self, kind: Kind, id: &str) -> Option<&WeightsAtHand> {
         let weights = self.state.at_hand.as_ref()?;
         let lobby = &self.state.lobby;
         let is_ready = !self.owes_end
@@ -51,6 +59,7 @@ impl Session {
             && self.sessions.learning.edition() == weights.edition
             && lobby.game().is_ok()
             && (kind == Kind::Human || lobby.bot_use().shown)
+            && !weights.view.awaits(kind, id)
             && weights
                 .until
                 .is_none_or(|date| self.sessions.clock.now() < date);

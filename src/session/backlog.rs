@@ -225,6 +225,7 @@ impl Sessions {
         match self.store.record_game(&record, game).await {
             Ok(recorded) => {
                 self.backlog.became(game, recorded.id());
+                self.learning.note_participants(&record);
                 self.learning.match_recorded();
             }
             Err(error) if error.is_of_record() => {

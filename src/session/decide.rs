@@ -12,8 +12,8 @@ use super::{Session, SessionError, Sessions, draw_seed, host::server_name};
 use crate::{
     domain::{Ident, Kind, Move, units::Count},
     lobby::{
-        Assessment, Balance, Balanced, BotPlan, Conduct, Decided, Decision, Fate, Help, LobbyError,
-        Placement,
+        Assessment, Balance, Balanced, BotPlan, Command, Conduct, Decided, Decision, Fate, Help,
+        LobbyError, Placement,
     },
     store::DecisionRow,
 };
@@ -135,12 +135,19 @@ impl Session {
         })
     }
 
-    /// Counts a death. Returns the move if the auto-balance rules move the human who died.
+    /// Counts a death. Returns the move if the auto-balance rules move the human who died. They move nobody while
+    /// weights are being derived that they need.
     ///
     /// # Errors
     /// Fails if there is no game, or if no player with that id has played.
     pub fn died(&mut self, id: &Ident) -> Result<Option<Move>, SessionError> {
-        let weights = self.present_weights()?;
+        let weights = match self.weights() {
+            Err(SessionError::NotReady) => {
+                self.apply(&Command::Death { id: id.clone() })?;
+                return Ok(None);
+            }
+            weights => weights?,
+        };
         let Some(decided) = self.lobby().died(id, &weights)? else {
             return Ok(None);
         };
@@ -170,7 +177,7 @@ impl Session {
 
     /// A line for each player in the game whose weight comes from games of other rulesets only.
     fn weights_from_elsewhere(&mut self) -> Result<Vec<String>, SessionError> {
-        let weights = self.weights()?;
+        let weights = self.present_weights()?;
         let roster = &self.state.lobby.game()?.roster;
         let humans = roster.humans().iter().map(|human| (Kind::Human, &human.id));
         let bots = roster.bots().iter().map(|bot| (Kind::Bot, &bot.name));
@@ -186,7 +193,7 @@ impl Session {
 
     /// A line on what parties count, where there is one and it counts more than its members do alone.
     fn party_factors(&mut self) -> Result<Option<String>, SessionError> {
-        let weights = self.weights()?;
+        let weights = self.present_weights()?;
         let factors = match self.state.lobby.party_factors(&weights) {
             Err(LobbyError::NoTeams) => None,
             factors => factors?,

@@ -19,6 +19,10 @@ pub enum SessionError {
     /// The game server has sent too many reports about behaviour today.
     #[error("{0}")]
     TooManyReports(String),
+    /// The weights that this needs are being derived from the stored matches. Once they are, the same command
+    /// succeeds.
+    #[error("the weights are being derived from the stored matches: try again")]
+    NotReady,
     /// No core was free before the deadline.
     #[error("there was no time to choose teams")]
     Overloaded,

@@ -143,6 +143,17 @@ impl Session {
         ))
     }
 
+    /// Whether weights are being derived that questions may need: [`SessionError::NotReady`].
+    pub fn awaits_weights(&self) -> bool {
+        self.sessions.learning.is_deriving()
+    }
+
+    /// Waits until they are derived, but only for a short time after the daemon has started. Returns whether they
+    /// are.
+    pub async fn weights_in_time(&self) -> bool {
+        self.sessions.learning.derived_in_time().await
+    }
+
     /// Writes to the journal what has happened.
     pub fn write_journal(&mut self) {
         self.state.count_play(&self.sessions);
@@ -243,10 +254,13 @@ impl Session {
                 let passed = i64::try_from(self.state.millis(&*clock)).unwrap_or(i64::MAX);
                 self.state.begin_play(clock.now().plus_millis(-passed));
             }
-            command if command.changes_teams() && !self.sessions.is_starting() => {
-                let weights = self.weights()?;
-                self.lobby().watch(&weights);
-            }
+            command if command.changes_teams() => match self.weights() {
+                Err(SessionError::NotReady) => {}
+                weights => {
+                    let weights = weights?;
+                    self.lobby().watch(&weights);
+                }
+            },
             _ => {}
         }
         Ok(())

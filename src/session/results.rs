@@ -300,6 +300,7 @@ impl Sessions {
     async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<i64, StoreError> {
         let recorded = self.store.record_game(record, game).await?;
         self.metrics.recorded.count();
+        self.learning.note_participants(record);
         self.learning.match_recorded();
         Ok(recorded.id())
     }

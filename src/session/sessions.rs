@@ -181,10 +181,11 @@ impl Sessions {
         self.learning.standings_at(self.clock.now())
     }
 
-    /// The published weights; fails while the first ones are being derived.
+    /// The published weights; fails while the first ones are being derived. They may lack players; see
+    /// [`View::awaits`](crate::learning::View::awaits).
     pub(super) fn ready_standings(&self) -> Result<Arc<Standings>, SessionError> {
         match self.is_starting() {
-            true => Err(SessionError::Overloaded),
+            true => Err(SessionError::NotReady),
             false => Ok(self.standings()),
         }
     }

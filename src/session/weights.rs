@@ -158,6 +158,7 @@ impl Session {
     /// Fails if there is no game.
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
         let weights = self.take_weights()?;
+        weights.is_ready_for(Kind::Human, id.text())?;
         Ok(weights.human(id.text()))
     }
 
@@ -170,6 +171,9 @@ impl Session {
         let now = self.sessions.clock.now();
         let ruleset = self.ruleset()?.clone();
         let learning = &self.sessions.learning;
+        if standings.view(&ruleset).awaits_rank(id.text()) {
+            return Err(SessionError::NotReady);
+        }
         let rank = learning.displayed_rank(&standings, &ruleset, id.text(), now);
         rank.ok_or(SessionError::NotAllowed("no divisions are configured"))
     }
@@ -182,6 +186,7 @@ impl Session {
         self.sessions.ready_standings()?;
         self.show_bots()?;
         let weights = self.take_weights()?;
+        weights.is_ready_for(Kind::Bot, name.text())?;
         Ok(weights.bot(name.text()))
     }
 
@@ -194,10 +199,11 @@ impl Session {
         let default = self.sessions.settings.balance.default_bot_weight.get();
         let standings = self.sessions.ready_standings()?;
         self.show_bots()?;
-        Ok(standings
-            .view(self.ruleset()?)
-            .mean_bot()
-            .unwrap_or((default, 0)))
+        let view = standings.view(self.ruleset()?);
+        if view.awaits_bots() {
+            return Err(SessionError::NotReady);
+        }
+        Ok(view.mean_bot().unwrap_or((default, 0)))
     }
 
     /// The ruleset of the session's game. If there is no game, the server's parked game is resumed
@@ -207,14 +213,24 @@ impl Session {
         self.state.ruleset(&self.sessions)
     }
 
-    /// The weights in this game; fails while the first weights are being derived.
+    /// The weights in this game; fails while the weights of one of its players are being derived.
     pub(super) fn weights(&mut self) -> Result<GameWeights, SessionError> {
         let weights = self.present_weights()?;
         self.sessions.ready_standings()?;
-        Ok(weights)
+        let (view, roster) = (&weights.view, &self.state.lobby.game()?.roster);
+        let awaits = |kind, id: &Ident| view.awaits_expected(kind, id.text());
+        let mut humans = roster.humans().iter();
+        let mut bots = roster.bots().iter();
+        let lacks = view.awaits_bots()
+            || humans.any(|human| awaits(Kind::Human, &human.id))
+            || bots.any(|bot| awaits(Kind::Bot, &bot.name));
+        match lacks {
+            true => Err(SessionError::NotReady),
+            false => Ok(weights),
+        }
     }
 
-    /// The weights in this game; while the first ones are being derived, those of unknown players.
+    /// The weights in this game. Players whose weights are being derived have those of unknown ones.
     pub(super) fn present_weights(&mut self) -> Result<GameWeights, LobbyError> {
         let ruleset = self.ruleset()?.clone();
         let standings = self.sessions.standings();

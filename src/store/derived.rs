@@ -18,6 +18,8 @@ pub struct WeightRow {
     pub name: String,
     /// The weight, 0 to 100; 50 is an average newcomer.
     pub weight: f64,
+    /// The number of the scale that the weight is on, which `learning` gives; 0 if it was not noted.
+    pub scale: u8,
     /// The standard deviation in units of the weight; 0 if the rating system has none.
     pub deviation: f64,
     /// The division that was reached; `None` for bots, while the player is calibrating, and without
@@ -130,6 +132,12 @@ pub trait Derived: Send + Sync {
     /// # Errors
     /// Fails if the database does.
     async fn weights_of(&self, player: &PlayerKey) -> Result<Vec<WeightRow>, StoreError>;
+
+    /// The divisions with which the derived tables were made, the lowest first.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn divisions(&self) -> Result<Vec<DivisionRow>, StoreError>;
 
     /// For each of these matches, in no particular order: the code of the reason why it is not
     /// rated, or `None` if it is rated.

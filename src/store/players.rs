@@ -118,6 +118,13 @@ pub trait Players: Send + Sync {
     /// Fails if the database does.
     async fn drop_forgets(&self, before: Timestamp) -> Result<(), StoreError>;
 
+    /// Everybody who is in a stored match, in no particular order. Of those who are only in archived matches,
+    /// only those with a rated one.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn participants(&self) -> Result<Vec<PlayerKey>, StoreError>;
+
     /// The names that a player has used, the latest first; empty if the player has no matches.
     ///
     /// # Errors

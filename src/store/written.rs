@@ -171,6 +171,7 @@ mod tests {
             key: PlayerKey { kind, id },
             name: format!("{}", weight < 5.0),
             weight,
+            scale: 0,
             deviation: 0.0,
             rank: None,
             roles: RoleWeights::default(),

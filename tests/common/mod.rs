@@ -14,6 +14,7 @@ pub mod postgres;
 pub mod process;
 pub mod proxy;
 pub mod queue_kills;
+pub mod restarts;
 
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 

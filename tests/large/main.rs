@@ -1,6 +1,6 @@
 //! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory; kills a daemon a
-//! hundred times; learns two thousand histories of equals; plays an evening of hosted matches; lets everything go wrong
-//! for three daemons on one PostgreSQL. `.ci/run` runs these tests, and so does
+//! hundred times; restarts one fifty times under load; learns two thousand histories of equals; plays an evening of
+//! hosted matches; lets everything go wrong for three daemons on one PostgreSQL. `.ci/run` runs these tests, and so does
 //! `cargo test --test large -- --ignored`; a plain `cargo test` does not build them.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
@@ -18,6 +18,7 @@ mod hosting;
 mod kills;
 mod long_logs;
 mod queue_kills;
+mod restarts;
 
 use std::fs;
 

@@ -57,6 +57,7 @@ mod queue_explain;
 mod queue_maps;
 mod queue_panics;
 mod read_models;
+mod restart;
 mod restricted;
 mod results;
 mod rights;

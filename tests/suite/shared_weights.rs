@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::{Kind::Human, PlayerKey},
+    learning::AT_ONCE,
     leases::LeaseSettings,
     service::Service,
     store::{self, DerivedRows, StoreError, Taken},
@@ -36,7 +37,7 @@ impl Node {
         let service = Arc::new(Service::open(store, settings).unwrap());
         let learning = service.learning();
         learning.write_by_lease(LeaseSettings::new(LASTS));
-        learning.resume().await.unwrap();
+        learning.resume(AT_ONCE).await.unwrap();
         let (keeps, learns) = (learning.clone(), learning.clone());
         let tasks = vec![
             tokio::spawn(async move { keeps.keep_up_to_date().await }),

@@ -13,6 +13,7 @@ use evenkeel::{
         Kind::{Bot, Human},
         MatchRecord,
     },
+    learning::AT_ONCE,
     store::{self, Cursor, Store, StoreError},
 };
 use tempfile::TempDir;
@@ -233,15 +234,20 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         first.close().await;
         let second = reopened(&path, &toml).await;
         assert_eq!(known(&second), None);
-        second.learning().resume().await.unwrap();
+        second.learning().resume(0).await.unwrap();
         assert_eq!(
             known(&second),
             Some(before),
             "at once, before anything is folded"
         );
-        assert!(!second.learning().is_starting());
+        assert!(second.learning().is_deriving() && !second.learning().is_starting());
+        // A daemon folds these matches before anybody can ask.
+        second.learning().resume(AT_ONCE).await.unwrap();
+        let resumed = known(&second);
+        assert!(resumed != Some(before) && !second.learning().is_deriving());
         second.learning().refresh().await.unwrap();
-        let (resumed, rows) = (known(&second), weights(&second).await);
+        let rows = weights(&second).await;
+        assert_eq!(known(&second), resumed);
         // The program also writes one when it ends.
         let stored = second.store().checkpoint().await.unwrap();
         second.learning().save_checkpoint().await.unwrap();
@@ -271,13 +277,9 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
         .unwrap();
     second.close().await;
     let third = reopened(&path, "").await;
-    third.learning().resume().await.unwrap();
-    assert!(
-        third.learning().is_starting(),
-        "matches, and no weights yet"
-    );
-    third.learning().refresh().await.unwrap();
-    assert!(!third.learning().is_starting());
+    third.learning().resume(AT_ONCE).await.unwrap();
+    assert_eq!(known(&third), all.0, "all matches are folded again");
+    assert!(third.learning().refresh().await.is_ok_and(|wrote| !wrote));
     assert_eq!((known(&third), weights(&third).await), all);
     third.learning().rebuild(|_| ()).await.unwrap();
     assert_eq!((known(&third), weights(&third).await), all);
@@ -293,7 +295,7 @@ async fn after_a_change_of_settings_the_old_weights_are_served_until_the_new_are
     let old = known(&first);
     first.close().await;
     let second = reopened(&path, "rating.system = 'presence'").await;
-    second.learning().resume().await.unwrap();
+    second.learning().resume(0).await.unwrap();
     assert_eq!(known(&second), old);
     second.learning().refresh().await.unwrap();
     let new = known(&second);
@@ -310,12 +312,12 @@ async fn before_the_first_weights_questions_about_them_are_refused() {
     first.store().record_all(&season(0..40)).await.unwrap();
     first.close().await; // before anybody learned from them
     let second = reopened(&path, "").await;
-    second.learning().resume().await.unwrap();
+    second.learning().resume(0).await.unwrap();
     let ident = |text: &str| evenkeel::domain::Ident::from_text(text);
     let mut session = second.open_session();
     let begin = session.new_game(&ident("ctf"));
     session.apply(&begin).unwrap();
-    let refused = |error| matches!(error, evenkeel::session::SessionError::Overloaded);
+    let refused = |error| matches!(error, evenkeel::session::SessionError::NotReady);
     assert!(refused(session.player(&ident("a")).unwrap_err()));
     assert!(refused(session.bot(&ident("x")).unwrap_err()));
     assert!(refused(session.balance(None, Some(1)).await.unwrap_err()));

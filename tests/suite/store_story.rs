@@ -353,6 +353,7 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
         key: key(id),
         name: id.to_uppercase(),
         weight,
+        scale: 2,
         deviation: 2.5,
         rank: (id == "bob").then_some(Rank {
             division: 1,

@@ -15,10 +15,16 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// All of the table.
 const TABLE: &str =
     "SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress,
-        side_0, side_1, commander, place, plain FROM weights ORDER BY ruleset, kind, player";
+        side_0, side_1, commander, place, plain, scale FROM weights ORDER BY ruleset, kind, player";
 
 type Half = (String, String, String, String, f64, f64, i64, i64);
-type Rest = (Option<i64>, [Option<f64>; 4], Option<i64>, Option<String>);
+type Rest = (
+    Option<i64>,
+    [Option<f64>; 4],
+    Option<i64>,
+    Option<String>,
+    i64,
+);
 type Line = (Half, Rest);
 
 /// Reads a row of either database.
@@ -43,7 +49,10 @@ where
         row.get(7),
     );
     let numbers = [9, 10, 11, 12].map(optional);
-    (half, (row.get(8), numbers, row.get(13), row.get(14)))
+    (
+        half,
+        (row.get(8), numbers, row.get(13), row.get(14), row.get(15)),
+    )
 }
 
 async fn table_of_sqlite(place: &DatabasePlace) -> Vec<Line> {
@@ -75,6 +84,7 @@ fn row(draw: &mut Draw, player: usize) -> WeightRow {
             false => format!("^1Name{}", draw.below(3)),
         },
         weight,
+        scale: draw.below(3) as u8,
         deviation: draw.unit(),
         rank: (draw.below(2) == 0).then(|| Rank {
             division: 1,

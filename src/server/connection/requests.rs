@@ -24,7 +24,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     return match request {
                         Request::Quit => Next::Close(ConnectionEnd::ByPeer),
                         hello @ Request::Hello { .. } => self.hello(hello, stop).await,
-                        request => self.request(request).await,
+                        request => self.request(request, stop).await,
                     };
                 }
                 Err(refusal) => Err(refusal),
@@ -42,7 +42,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Handles a request other than HELLO and QUIT, if the peer may send it.
-    async fn request(&mut self, request: Request) -> Next {
+    async fn request(&mut self, request: Request, stop: &CancellationToken) -> Next {
         if self.peer.is_outdated()
             && let Next::Close(end) = self.renew()
         {
@@ -52,8 +52,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return self.refuse(refusal);
         }
         self.peer.count_report(&request);
+        let again = self.session.awaits_weights().then(|| request.clone());
         let answer = match request {
             kill @ Request::Kill { .. } => return self.kill(kill).await,
+            request => self.pass_on(request).await,
+        };
+        match (answer, again) {
+            (Err(refusal), Some(again)) if refusal.code == Code::Overloaded => {
+                self.wait_for_weights(refusal, again, stop).await
+            }
+            (answer, _) => self.reply(answer),
+        }
+    }
+
+    async fn pass_on(&mut self, request: Request) -> Result<Option<Reply>, Refusal> {
+        match request {
             Request::Behaviour { id, points } => {
                 let client = self.peer.client();
                 dispatch::behaviour(&mut self.session, client, &id, points).await
@@ -61,8 +74,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Request::Queue(request) => self.queue(request).await,
             Request::Host(request) => self.host(request).await,
             request => self.answer(request).await,
-        };
-        self.reply(answer)
+        }
+    }
+
+    /// Passes a request on again that was refused while weights were being derived, once they are. If that takes too
+    /// long, sends the refusal, which is no error of the client.
+    async fn wait_for_weights(
+        &mut self,
+        refusal: Refusal,
+        again: Request,
+        stop: &CancellationToken,
+    ) -> Next {
+        if let Err(end) = self.flush(stop).await {
+            return Next::Close(end);
+        }
+        let derived = stop.run_until_cancelled(self.session.weights_in_time());
+        if derived.await == Some(true) {
+            let answer = self.pass_on(again).await;
+            return self.reply(answer);
+        }
+        self.put_error(refusal);
+        Next::Continue
     }
 
     fn reply(&mut self, answer: Result<Option<Reply>, Refusal>) -> Next {

@@ -150,7 +150,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let Some(question) = WeightQuestion::read(line).filter(|_| line.len() <= most) else {
                 break;
             };
-            let Some(weights) = self.session.weights_at_hand(question.kind) else {
+            let Some(weights) = self.session.weights_at_hand(question.kind, question.id) else {
                 break;
             };
             let weight = match question.kind {

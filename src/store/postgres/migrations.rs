@@ -9,5 +9,9 @@ use crate::store::migration;
 /// All migrations, in the order in which they run.
 pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let schema = include_str!("../../../migrations/postgres/0001_evenkeel.sql");
-    Migrator::with_migrations(vec![migration("0001_evenkeel", schema)])
+    let scale = include_str!("../../../migrations/postgres/0002_scale.sql");
+    Migrator::with_migrations(vec![
+        migration("0001_evenkeel", schema),
+        migration("0002_scale", scale),
+    ])
 });

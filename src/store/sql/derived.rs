@@ -61,6 +61,19 @@ impl Derived for DbStore {
             .collect()
     }
 
+    async fn divisions(&self) -> Result<Vec<DivisionRow>, StoreError> {
+        let query = sqlx::query("SELECT * FROM divisions ORDER BY division");
+        let rows = query.fetch_all(&self.readers).await?;
+        let division = |row: &DbRow| {
+            Ok(DivisionRow {
+                name: row.try_get("name")?,
+                decay_after_days: int(row, "decay_after_days")?,
+                decay_days: int(row, "decay_days")?,
+            })
+        };
+        rows.iter().map(division).collect()
+    }
+
     async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError> {
         let mut rulings = Vec::with_capacity(ids.len());
         let mut connection = self.readers.acquire().await?;
@@ -303,6 +316,7 @@ fn weight(row: &DbRow) -> Result<WeightRow, StoreError> {
         },
         name: row.try_get("name")?,
         weight: row.try_get("weight")?,
+        scale: int(row, "scale")?,
         deviation: row.try_get("deviation")?,
         rank: rank.map(|(division, progress)| Rank { division, progress }),
         roles: RoleWeights {

@@ -119,7 +119,10 @@ impl Matches for DbStore {
     }
 
     async fn extent(&self) -> Result<(i64, i64), StoreError> {
-        let query = sqlx::query_as("SELECT count(*), coalesce(max(id), 0) FROM matches");
+        // In one query each: SQLite counts rows without reading them only if it need not look at their ids.
+        let query = sqlx::query_as(
+            "SELECT (SELECT count(*) FROM matches), (SELECT coalesce(max(id), 0) FROM matches)",
+        );
         Ok(query.fetch_one(&self.readers).await?)
     }
 
@@ -127,9 +130,13 @@ impl Matches for DbStore {
         let Some((end, fingerprint)) = cursor.0 else {
             return Ok((0, 0));
         };
+        // The cursor is nearly always close to the last match. So the matches after it are counted, and the
+        // highest id is searched from the last one down: `+ 0` keeps the index of the order out of this.
         let query = sqlx::query_as(
-            "SELECT count(*), coalesce(max(id), 0) FROM matches
-             WHERE (ended_at, fingerprint) <= ($1, $2)",
+            "SELECT (SELECT count(*) FROM matches)
+                    - (SELECT count(*) FROM matches WHERE (ended_at, fingerprint) > ($1, $2)),
+                 coalesce((SELECT id FROM matches WHERE (ended_at + 0, fingerprint) <= ($1, $2)
+                           ORDER BY id DESC LIMIT 1), 0)",
         );
         let query = query.bind(end.0).bind(&fingerprint.0[..]);
         Ok(query.fetch_one(&self.readers).await?)

@@ -227,6 +227,19 @@ impl Players for DbStore {
         Ok(())
     }
 
+    async fn participants(&self) -> Result<Vec<PlayerKey>, StoreError> {
+        let all = "SELECT DISTINCT kind, player FROM participants
+             UNION SELECT kind, player FROM persons";
+        let rows = sqlx::query(all).fetch_all(&self.readers).await?;
+        let key = |row: &DbRow| {
+            Ok(PlayerKey {
+                kind: kind(row.try_get("kind")?)?,
+                id: row.try_get("player")?,
+            })
+        };
+        rows.iter().map(key).collect()
+    }
+
     async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
         let rows = sqlx::query(
             "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last

@@ -75,7 +75,7 @@ async fn update(
         let mut query = QueryBuilder::<Db>::new(
             "UPDATE weights SET weight = r.column2, deviation = r.column3, games = r.column4,
                  last_seen = r.column5, division = r.column6, progress = r.column7, side_0 = r.column8,
-                 side_1 = r.column9, commander = r.column10 FROM (",
+                 side_1 = r.column9, commander = r.column10, scale = r.column11 FROM (",
         );
         query.push_values(chunk, |mut row, &at| {
             row.push_bind(&rows[at].key.id);
@@ -115,14 +115,15 @@ fn bind_numbers(row: &mut Separated<'_, Db, &'static str>, w: &WeightRow) {
     let sides = w.roles.sides;
     row.push_bind(sides.map(|[zero, _]| zero))
         .push_bind(sides.map(|[_, one]| one))
-        .push_bind(w.roles.commander);
+        .push_bind(w.roles.commander)
+        .push_bind(i64::from(w.scale));
 }
 
 async fn insert_weights(
     tx: &mut DbConnection,
     rows: impl Iterator<Item = (&WeightRow, Option<u32>)>,
 ) -> Result<(), StoreError> {
-    let columns = "INSERT INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1, commander, place, plain)";
+    let columns = "INSERT INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1, commander, scale, place, plain)";
     let rows: Vec<_> = rows.collect();
     insert(tx, columns, "", &rows, |mut row, (w, place)| {
         row.push_bind(w.ruleset.clone())

@@ -1,0 +1,154 @@
+//! What the published weights lack as long as the stored matches are still being folded.
+//!
+//! Nothing is answered with less than will be known a moment later: a player of a stored match whom these weights
+//! do not contain is not unknown, but not known yet.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
+
+use parking_lot::RwLock;
+
+use super::{Learning, LearningError};
+use crate::domain::{Kind, MatchRecord, PlayerKey};
+
+/// What published weights lack that are not those of all stored matches by the present settings.
+#[derive(Clone, Debug)]
+pub(super) struct Gaps {
+    participants: Arc<Participants>,
+    /// Whether the ranks are those of the configured divisions.
+    pub has_ranks: bool,
+    /// Whether hours and first matches are known.
+    pub has_careers: bool,
+}
+
+/// Everybody who is in a stored match, and the other identities of these players.
+#[derive(Debug)]
+struct Participants {
+    counts_as: Arc<BTreeMap<PlayerKey, PlayerKey>>,
+    ids: RwLock<Ids>,
+}
+
+#[derive(Debug, Default)]
+struct Ids {
+    humans: HashSet<String>,
+    bots: HashSet<String>,
+}
+
+impl Ids {
+    fn of(&mut self, kind: Kind) -> &mut HashSet<String> {
+        match kind {
+            Kind::Human => &mut self.humans,
+            Kind::Bot => &mut self.bots,
+        }
+    }
+}
+
+impl Participants {
+    /// Adds players with all their identities.
+    fn add<'a>(&self, players: impl Iterator<Item = &'a PlayerKey>) {
+        let mut ids = self.ids.write();
+        for key in players {
+            let into = self.counts_as.get(key).unwrap_or(key);
+            for key in [key, into] {
+                let of_kind = ids.of(key.kind);
+                if !of_kind.contains(&key.id) {
+                    of_kind.insert(key.id.clone());
+                }
+            }
+        }
+        for (alias, into) in self.counts_as.iter() {
+            if ids.of(into.kind).contains(&into.id) {
+                ids.of(alias.kind).insert(alias.id.clone());
+            }
+        }
+    }
+}
+
+impl Gaps {
+    /// Whether the player is in a stored match, so that a complete fold may know more.
+    pub fn has(&self, kind: Kind, id: &str) -> bool {
+        let ids = self.participants.ids.read();
+        match kind {
+            Kind::Human => ids.humans.contains(id),
+            Kind::Bot => ids.bots.contains(id),
+        }
+    }
+
+    /// Whether any bot is in a stored match.
+    pub fn has_bots(&self) -> bool {
+        !self.participants.ids.read().bots.is_empty()
+    }
+}
+
+impl Learning {
+    /// What weights lack that are served while the matches on disk are folded.
+    pub(super) async fn gaps(
+        &self,
+        counts_as: &Arc<BTreeMap<PlayerKey, PlayerKey>>,
+        has_careers: bool,
+    ) -> Result<Gaps, LearningError> {
+        let participants = Participants {
+            counts_as: counts_as.clone(),
+            ids: RwLock::default(),
+        };
+        participants.add(self.store.participants().await?.iter());
+        let stored = self.store.divisions().await?;
+        let stored = stored.iter().map(|division| division.name.as_str());
+        let names = &self.settings.history.divisions.names;
+        Ok(Gaps {
+            participants: Arc::new(participants),
+            has_ranks: stored.eq(names.iter().map(|name| name.as_str())),
+            has_careers,
+        })
+    }
+
+    /// Notes who was in a match that this process has recorded: from now on, these players are known or waited
+    /// for.
+    pub fn note_participants(&self, record: &MatchRecord) {
+        if let Some(gaps) = self.standings().gaps() {
+            let players = record.participants.iter();
+            gaps.participants.add(players.map(|player| &player.key));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_in_a_match_is_waited_for_under_every_identity() {
+        let key = |id: &str| PlayerKey {
+            kind: Kind::Human,
+            id: id.into(),
+        };
+        let merged = [("anna", "ann"), ("annie", "ann"), ("bobby", "bob")];
+        let merged = merged.map(|(alias, into)| (key(alias), key(into)));
+        let participants = Arc::new(Participants {
+            counts_as: Arc::new(merged.into()),
+            ids: RwLock::default(),
+        });
+        let gaps = Gaps {
+            participants: participants.clone(),
+            has_ranks: true,
+            has_careers: true,
+        };
+        participants.add([key("anna"), key("cid")].iter());
+        for id in ["ann", "anna", "annie", "cid"] {
+            assert!(gaps.has(Kind::Human, id), "{id}");
+            assert!(!gaps.has(Kind::Bot, id));
+        }
+        assert!(!gaps.has(Kind::Human, "bob") && !gaps.has(Kind::Human, "bobby"));
+        participants.add([key("bob")].iter());
+        assert!(gaps.has(Kind::Human, "bobby"));
+        assert!(!gaps.has_bots());
+        let bot = PlayerKey {
+            kind: Kind::Bot,
+            id: "x".into(),
+        };
+        participants.add([bot].iter());
+        assert!(gaps.has_bots() && gaps.has(Kind::Bot, "x"));
+    }
+}
