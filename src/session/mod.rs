@@ -242,10 +242,15 @@ impl Session {
             Command::Start => {
                 let passed = i64::try_from(self.state.millis(&*clock)).unwrap_or(i64::MAX);
                 self.state.begin_play(clock.now().plus_millis(-passed));
+                if !self.sessions.is_starting() {
+                    let weights = self.weights()?;
+                    self.lobby().note_chances(&weights);
+                }
             }
             command if command.changes_teams() && !self.sessions.is_starting() => {
                 let weights = self.weights()?;
                 self.lobby().watch(&weights);
+                self.lobby().note_chances(&weights);
             }
             _ => {}
         }
