@@ -8,7 +8,12 @@
 use std::{hint::black_box, time::Duration};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use evenkeel::partition::{Bots, Engine, Problem, ProblemSpec, Settings, WeightedHuman, solve};
+use evenkeel::{
+    domain::{Company, Crowding, Link, Outlook, SAME_CHANCE},
+    partition::{
+        Bots, Engine, Objective, Problem, ProblemSpec, Settings, Strengths, WeightedHuman, solve,
+    },
+};
 
 /// Weights without pattern from 0 to 100 (a Weyl sequence, mixed), each with all 53 bits.
 fn weights(count: usize) -> impl Iterator<Item = f64> {
@@ -21,13 +26,18 @@ fn weights(count: usize) -> impl Iterator<Item = f64> {
 }
 
 fn lobby(count: usize, max_difference: Option<usize>, parties: &[usize]) -> Problem {
+    Problem::new(spec(count, max_difference, parties)).unwrap()
+}
+
+fn spec(count: usize, max_difference: Option<usize>, parties: &[usize]) -> ProblemSpec {
     let human = |(index, weight): (usize, f64)| WeightedHuman::new(format!("p{index}"), weight);
     let mut next = 0..count;
     let party = |&size: &usize| next.by_ref().take(size).collect();
-    let spec = ProblemSpec {
+    ProblemSpec {
         parties: parties.iter().map(party).collect(),
         humans: weights(count).enumerate().map(human).collect(),
         bots: Bots {
+            fill: true,
             weight: 40.0,
             min: 0,
             max: 1000,
@@ -35,6 +45,36 @@ fn lobby(count: usize, max_difference: Option<usize>, parties: &[usize]) -> Prob
         },
         max_difference,
         ..ProblemSpec::default()
+    }
+}
+
+/// The same lobby, whose teams are compared by the chance to win.
+fn by_chance(count: usize) -> Problem {
+    let outlook = Outlook {
+        link: Link::Normal,
+        per_strength: 0.4,
+        players: count as f64,
+        crowding: Crowding::Root,
+        per_head: 0.1,
+        per_log_size: 0.0,
+        side: 0.1,
+        unit: 0.5,
+        doubt: 0.2,
+        company: Company::default(),
+    };
+    let strengths = Strengths {
+        outlook,
+        humans: weights(count)
+            .map(|weight| (weight - 50.0) / 20.0)
+            .collect(),
+        bot: -0.5,
+        bots_there: Vec::new(),
+        party_multiplier: Vec::new(),
+    };
+    let spec = ProblemSpec {
+        strengths: Some(strengths),
+        doubt: Some(SAME_CHANCE),
+        ..spec(count, Some(1), &[])
     };
     Problem::new(spec).unwrap()
 }
@@ -45,7 +85,7 @@ fn run(problem: &Problem, engine: Option<Engine>) -> f64 {
         ..Settings::default()
     };
     let solution = solve(problem, &settings, 1, &mut || false).unwrap();
-    solution.candidates[0].ratio
+    solution.candidates[0].figures.ratio
 }
 
 fn engines(c: &mut Criterion) {
@@ -96,5 +136,31 @@ fn large(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, engines, large);
+/// BALANCE by weights and by the chance to win, with the engine that is chosen for each size.
+fn objectives(c: &mut Criterion) {
+    let mut group = c.benchmark_group("objective");
+    group
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300));
+    for count in [12, 24, 32, 40, 64, 100] {
+        let ratio = lobby(count, Some(1), &[]);
+        let chance = by_chance(count);
+        let settings = Settings {
+            objective: Objective::Gap,
+            ..Settings::default()
+        };
+        let solved = solve(&chance, &settings, 1, &mut || false).unwrap();
+        let off = solved.candidates[0].figures.chance.unwrap() - 0.5;
+        assert!(off.abs() <= SAME_CHANCE, "{count} humans: {off} off");
+        group.bench_function(BenchmarkId::new("ratio", count), |b| {
+            b.iter(|| black_box(run(&ratio, None)));
+        });
+        group.bench_function(BenchmarkId::new("chance", count), |b| {
+            b.iter(|| black_box(solve(&chance, &settings, 1, &mut || false).unwrap().chance));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, engines, large, objectives);
 criterion_main!(benches);

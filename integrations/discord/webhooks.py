@@ -46,9 +46,7 @@ def call(kind, data):
         ids = [player.get("player", "") for player in players]
         users += [user_of(one) for one in ids]
         lines.append(f"Team {team + 1}: " + " ".join(map(mention, ids)))
-    if isinstance(data.get("chance"), (int, float)):
-        lines.append(f"Team 1 wins with a chance of {100 * data['chance']:.0f} %.")
-    return lines, users
+    return lines + chances(data, "has"), users
 
 
 def result(data):
@@ -71,9 +69,29 @@ def result(data):
         lines.append(f"Team {team + 1}: " + ", ".join(shown(player) for player in players))
     if isinstance(data.get("closeness"), (int, float)):
         lines.append(f"Closeness: {100 * data['closeness']:.0f} %.")
-    if isinstance(data.get("chance"), (int, float)):
-        lines.append(f"Team 1 was expected to win with a chance of {100 * data['chance']:.0f} %.")
-    return lines, []
+    return lines + chances(data, "had"), []
+
+
+def chances(data, has):
+    """A line for what was predicted of the teams as they were picked, and one for the teams as they started."""
+    told = data.get("chances")
+    lines = []
+    for key in ("picked", "started"):
+        teams = told.get(key) if isinstance(told, dict) else None
+        win = numbers(teams.get("win")) if isinstance(teams, dict) else []
+        if win:
+            sizes = [sum(both) for both in zip(numbers(teams.get("humans")), numbers(teams.get("bots")))]
+            of = f" ({' v '.join(f'{size:g}' for size in sizes)})" if sizes else ""
+            best = max(range(len(win)), key=lambda team: win[team])
+            chance = f"{100 * win[best]:.0f} %"
+            lines.append(f"As {key}{of}, team {best + 1} {has} a chance of {chance} to win.")
+    return lines
+
+
+def numbers(them):
+    """The numbers of the teams; none if anything else was sent."""
+    them = them[:8] if isinstance(them, list) else []
+    return them if all(isinstance(one, (int, float)) and 0 <= one < 1e6 for one in them) else []
 
 
 def teams(data):

@@ -8,7 +8,7 @@ use comfy_table::Cell;
 use super::{
     CliError, CommonArgs,
     ingest::parse_date,
-    open,
+    match_chances, open,
     table::{name_cell, printable, table},
 };
 use crate::{
@@ -139,6 +139,7 @@ async fn show(service: &Service, id: i64) -> Result<(), CliError> {
     let stored = service.store().match_with_id(id).await?;
     let record = stored.ok_or_else(|| unknown(id))?.record;
     let ruling = service.store().rulings(&[id]).await?.pop();
+    let told = service.store().page_match(id).await?;
     let mut out = io::stdout().lock();
     let minutes = record.millis() as f64 / 60_000.0;
     let server = match record.server.as_str() {
@@ -175,7 +176,11 @@ async fn show(service: &Service, id: i64) -> Result<(), CliError> {
     for participant in &record.participants {
         players.add_row(cells(&record, participant));
     }
-    Ok(writeln!(out, "{players}")?)
+    writeln!(out, "{players}")?;
+    if let Some(told) = &told {
+        match_chances::write(&mut out, told, &record)?;
+    }
+    Ok(())
 }
 
 fn word(outcome: Outcome) -> String {

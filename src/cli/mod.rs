@@ -19,6 +19,7 @@ mod follow;
 mod ingest;
 mod instances;
 mod manual;
+mod match_chances;
 mod matches;
 mod migrate_store;
 mod player;

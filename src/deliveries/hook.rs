@@ -10,7 +10,7 @@ use super::{Delays, HookMetrics, HookSender, WebhookSettings};
 use crate::{
     session::Clock,
     store::{HookNote, HookWaits, Store, StoreError},
-    webhooks::{HookAnswer, HookEvent, HookKind, HookReport, HookVerdict, body, verdict},
+    webhooks::{HookAnswer, HookEvent, HookReport, HookVerdict, body, verdict},
 };
 
 /// How often the database is asked for new events.
@@ -23,8 +23,6 @@ const COUNT: u64 = 5_000;
 const BATCH: u32 = 32;
 /// How long a delivery may remain without a note of it, in milliseconds.
 const LAZY: u64 = 1_000;
-/// How long a recorded match may wait for the chance that was predicted for it, in milliseconds.
-const PREDICTION: i64 = 2_000;
 
 /// A webhook, and how far it is.
 #[derive(Debug)]
@@ -120,9 +118,6 @@ impl Hook {
             self.save().await?;
             return Ok(POLL);
         };
-        if self.is_early(&event).await? {
-            return Ok(POLL);
-        }
         match self.store.hook_report(&event).await? {
             Some(report) => self.send(&event, &report).await,
             None => {
@@ -181,14 +176,6 @@ impl Hook {
             (self.note.position, self.is_noted) = (last, false);
         }
         Ok(())
-    }
-
-    /// Whether the chance of a recorded match may still come. The decisions of a game are written a moment
-    /// after its match.
-    async fn is_early(&self, event: &HookEvent) -> Result<bool, StoreError> {
-        let age = self.clock.now().0.saturating_sub(event.at.0);
-        let is_new = event.kind == Some(HookKind::Recorded) && (0..PREDICTION).contains(&age);
-        Ok(is_new && self.store.is_prediction_due(event.match_id).await?)
     }
 
     async fn send(

@@ -12,6 +12,7 @@ mod fingerprint;
 mod ident;
 mod leave;
 mod lineup;
+mod match_chances;
 mod match_id;
 mod merge;
 mod moves;
@@ -38,9 +39,14 @@ pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey};
 pub use leave::LeaveReason;
 pub use lineup::LineupPlayer;
+pub use match_chances::{
+    ChanceSummary, MAX_TEAM_CHANGES, MatchChances, TeamCause, TeamChances, TeamChange, versus,
+};
 pub use match_id::MatchId;
 pub use moves::Move;
-pub use outlook::{Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, chance_of_weaker};
+pub use outlook::{
+    Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,
+};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub use record::{

@@ -49,8 +49,9 @@ pub struct Outlook {
     pub per_log_size: f64,
     /// The edge of the first team's side of the map.
     pub side: f64,
-    /// The strength that has the weight 75.
-    pub halfway: f64,
+    /// The unit of weights: a sixth of the strength from the weight 50 to 100.
+    #[serde(alias = "halfway")]
+    pub unit: f64,
     /// The standard deviation of the edge that comes from the uncertainty of the strengths.
     pub doubt: f64,
     /// The strength that premade parties add.
@@ -116,7 +117,7 @@ impl Link {
 impl Outlook {
     /// Whether all numbers are finite, and a stronger team has a larger edge.
     pub fn is_sound(&self) -> bool {
-        let numbers = [self.per_strength, self.players, self.halfway];
+        let numbers = [self.per_strength, self.players, self.unit];
         let doubtful = self.doubt >= 0.0 && self.doubt.is_finite();
         let positive = |number: f64| number > 0.0 && number.is_finite();
         doubtful
@@ -133,9 +134,9 @@ impl Outlook {
     }
 
     /// The doubt for a rating system without deviations. It assumes that each strength has a
-    /// standard deviation of half of [`halfway`](Self::halfway).
-    pub fn usual_doubt(per_strength: f64, players: f64, halfway: f64) -> f64 {
-        per_strength * libm::sqrt(players) * halfway / 2.0
+    /// standard deviation of half of [`unit`](Self::unit).
+    pub fn usual_doubt(per_strength: f64, players: f64, unit: f64) -> f64 {
+        per_strength * libm::sqrt(players) * unit / 2.0
     }
 
     /// The edge per unit of strength in a match of `players` players on both teams together.
@@ -176,9 +177,9 @@ impl Outlook {
             + self.heads(one.heads, other.heads)
     }
 
-    /// The strength from the weight 0 to the weight 100.
+    /// The strength from the weight 0 to the weight 100 in systems with strengths.
     pub fn range(&self) -> f64 {
-        12.0 * self.halfway
+        2.0 * UNITS * self.unit
     }
 
     /// The edge of the first of two teams over the second, with that of its side of the map.
@@ -204,10 +205,9 @@ impl Outlook {
     }
 
     /// The strength that is added to a player of this strength if their weight is multiplied by
-    /// `multiplier`. Each added point of weight counts as it does near the average, where 25 points
-    /// are [`halfway`](Self::halfway).
+    /// `multiplier`: an average player whose party has the multiplier 1.5 is one [`unit`](Self::unit) stronger.
     pub fn multiplied(&self, strength: f64, multiplier: f64) -> f64 {
-        ((multiplier - 1.0) * (2.0 * self.halfway + strength)).max(0.0)
+        ((multiplier - 1.0) * (2.0 * self.unit + strength)).max(0.0)
     }
 
     /// The strength that a party adds to a player of this strength who has `friends` other members
@@ -221,6 +221,10 @@ impl Outlook {
         per_friend * friends as f64 + (1.0 - learned) * self.multiplied(strength, multiplier)
     }
 }
+
+/// The number of [units](Outlook::unit) of strength from the weight 50 to the weight 100, for all rating systems and
+/// for ever: a weight is 50 + 50 · strength / (6 units), and at least 0 and at most 100.
+pub const UNITS: f64 = 6.0;
 
 /// Chances that differ by less count as equal: no forecast is that exact, and no player notices.
 pub const SAME_CHANCE: f64 = 0.02;
@@ -249,7 +253,7 @@ mod tests {
             per_head: 0.0,
             per_log_size: 0.0,
             side: 0.0,
-            halfway: 1.0,
+            unit: 1.0,
             doubt: 0.0,
             company: Company::default(),
         }

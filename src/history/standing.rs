@@ -13,7 +13,7 @@ use super::{
     starts::{StartsOfGame, prior},
 };
 use crate::{
-    domain::{Kind, Link, Rank, RoleWeights, Ruleset, Timestamp},
+    domain::{Kind, Link, Rank, RoleWeights, Ruleset, Timestamp, UNITS},
     rating::{
         Player, RatedGame, Roll, Scale, Seat, Settings, Strength, System, SystemName, divisions,
         normal,
@@ -38,6 +38,9 @@ pub struct Spread {
     /// Sum of the squared differences between two teams' final scores in them.
     squares: f64,
 }
+
+/// The points of weight in a unit of strength.
+const POINTS_PER_UNIT: f64 = 50.0 / UNITS;
 
 /// The factor on all earlier matches in the spread when another match is added, because servers
 /// change their score and time limits.
@@ -118,19 +121,18 @@ impl<'de> Deserialize<'de> for Standing {
     }
 }
 
-/// Converts strengths to weights: weight = 50 ± 50 · x² / (x² + halfway²), where x is the strength
-/// minus a newcomer's, and the sign is that of x.
+/// Converts strengths to weights: weight = 50 + 50 · x / (6 units), where x is the strength minus a newcomer's; at
+/// least 0 and at most 100.
 ///
-/// A newcomer is 50, and 0 and 100 are never reached. The square keeps players with few games near
-/// 50, where the mean of the estimate is still close to the prior: ten wins move a weight about
-/// four times as far as one, because its distance from 50 grows with x² there.
+/// It is linear, so that the sums of weights order splits as the sums of strengths do: a mutator may do its own
+/// partition with weights. A unit is a constant of the rating system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Curve {
     /// Strengths that are weights already.
     Weights,
     Strengths {
         newcomer: f64,
-        halfway: f64,
+        unit: f64,
     },
 }
 
@@ -138,20 +140,15 @@ impl Curve {
     fn of(scale: Scale) -> Self {
         match scale {
             Scale::Weights => Self::Weights,
-            Scale::Strengths {
-                newcomer, halfway, ..
-            } => Self::Strengths { newcomer, halfway },
+            Scale::Strengths { newcomer, unit, .. } => Self::Strengths { newcomer, unit },
         }
     }
 
     fn weight(self, strength: f64) -> f64 {
         let weight = match self {
             Self::Weights => strength,
-            Self::Strengths { newcomer, halfway } => {
-                let above = (strength - newcomer) / halfway;
-                let square = above * above;
-                // 1 − 1 / (1 + square) is 1 instead of NaN if the square overflows.
-                50.0 + libm::copysign(50.0 - 50.0 / (1.0 + square), above)
+            Self::Strengths { newcomer, unit } => {
+                50.0 + POINTS_PER_UNIT * (strength - newcomer) / unit
             }
         };
         if weight.is_finite() {
@@ -169,23 +166,21 @@ impl Curve {
         }
     }
 
-    /// The strength that has this weight, minus a newcomer's. The weight is limited to 1 to 99.
+    /// The strength that has this weight, minus a newcomer's. The weight is limited to 0 to 100.
     fn strength(self, weight: f64) -> f64 {
-        let above = weight.clamp(1.0, 99.0) - 50.0;
+        let above = weight.clamp(0.0, 100.0) - 50.0;
         match self {
             Self::Weights => above,
-            Self::Strengths { halfway, .. } => {
-                let part = above.abs() / 50.0;
-                libm::copysign(halfway * libm::sqrt(part / (1.0 - part)), above)
-            }
+            Self::Strengths { unit, .. } => above / POINTS_PER_UNIT * unit,
         }
     }
 
-    /// Half the difference between the weights one deviation above and below the mean.
+    /// The deviation of a weight that is not limited.
     fn deviation(self, strength: Strength) -> f64 {
-        let at = |strength| self.weight(strength);
-        let Strength { mean, deviation } = strength;
-        (at(mean + deviation) - at(mean - deviation)) / 2.0
+        match self {
+            Self::Weights => strength.deviation,
+            Self::Strengths { unit, .. } => POINTS_PER_UNIT * strength.deviation / unit,
+        }
     }
 }
 
@@ -354,8 +349,7 @@ impl Standing {
         self.spread
     }
 
-    /// The strength that has this weight, minus a newcomer's. Weights below 1 or above 99 count as
-    /// 1 or 99, because no strength has the weight 0 or 100.
+    /// The strength that has this weight, minus a newcomer's. The weight is limited to 0 to 100.
     pub fn strength_at(&self, weight: f64) -> f64 {
         Curve::of(self.system.scale()).strength(weight)
     }
@@ -421,7 +415,7 @@ mod tests {
     fn scale(newcomer: f64) -> Scale {
         Scale::Strengths {
             newcomer,
-            halfway: 2.0,
+            unit: 2.0,
         }
     }
 
@@ -429,31 +423,32 @@ mod tests {
     fn weights_grow_with_strength_from_fifty_and_stay_in_range() {
         let curve = Curve::of(scale(1.0));
         let weights = [1.0, 1.5, 2.0, 3.0, 5.0, -1.0].map(|strength| curve.weight(strength));
-        let by_hand = [0.0, 1.0 / 17.0, 0.2, 0.5, 0.8, -0.5].map(|part| 50.0 + 50.0 * part);
+        let by_hand = [0.0, 0.25, 0.5, 1.0, 2.0, -1.0].map(|units| 50.0 + 50.0 * units / 6.0);
         for (weight, by_hand) in weights.iter().zip(by_hand) {
             assert!((weight - by_hand).abs() < 1e-12, "{weight} {by_hand}");
         }
         assert_eq!(curve.weight(1e300), 100.0);
+        assert_eq!(curve.weight(-1e300), 0.0);
         assert_eq!(curve.weight(f64::NAN), 50.0);
         let known = Strength {
             mean: 1.0,
             deviation: 2.0,
         };
-        assert_eq!(curve.deviation(known), 25.0);
+        assert!((curve.deviation(known) - 50.0 / 6.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_weight_is_turned_back_into_its_strength() {
         for scale in [scale(1.0), Scale::Weights] {
             let curve = Curve::of(scale);
-            for weight in [1.0, 20.0, 50.0, 58.0, 75.0, 99.0] {
+            for weight in [0.0, 1.0, 20.0, 50.0, 58.0, 75.0, 100.0] {
                 let strength = curve.newcomer() + curve.strength(weight);
                 assert!((curve.weight(strength) - weight).abs() < 1e-9, "{weight}");
             }
-            assert_eq!(curve.strength(100.0), curve.strength(99.0));
+            assert_eq!(curve.strength(101.0), curve.strength(100.0));
             assert_eq!(curve.strength(0.0), -curve.strength(100.0));
         }
-        assert_eq!(Curve::of(scale(1.0)).strength(75.0), 2.0);
+        assert!((Curve::of(scale(1.0)).strength(75.0) - 6.0).abs() < 1e-12);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::{
     rating::{Player, RatedGame, Scale, Strength},
 };
 
-/// The deviation of a start weight, as a share of the strength whose weight is 75. For the systems with
+/// The deviation of a start weight, in [units](Scale) of weights. For the systems with
 /// deviations, it is about half of a newcomer's, so that an operator counts more than the first ten
 /// matches and less than the first fifty.
 const SURE: f64 = 0.45;
@@ -47,7 +47,7 @@ pub(super) fn prior(start: StartWeight, mean: f64, scale: Scale) -> Strength {
     let share = if start.uncertain { UNCERTAIN } else { SURE };
     let deviation = match scale {
         Scale::Weights => 0.0,
-        Scale::Strengths { halfway, .. } => share * halfway,
+        Scale::Strengths { unit, .. } => share * unit,
     };
     Strength { mean, deviation }
 }

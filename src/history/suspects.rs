@@ -21,7 +21,7 @@ const SETTLED: u32 = 30;
 pub const THRESHOLD: f64 = 2.2;
 /// The number of imagined players with a typical deviation, for a ruleset with few settled ones.
 const IMAGINED: f64 = 10.0;
-/// Their deviation, as a share of the strength whose weight is 75.
+/// Their deviation, in [units](Scale) of weights.
 const TYPICAL: f64 = 0.8;
 /// The part of τ² that matches must have shown of a player. Below it, m is noise.
 const SHOWN: f64 = 0.05;
@@ -46,7 +46,7 @@ pub struct Suspect {
 impl Standing {
     /// The humans who play far above a newcomer with few matches, the most striking first.
     pub fn suspects(&self, ruleset: &Ruleset, people: &[Person]) -> Vec<Suspect> {
-        let Scale::Strengths { newcomer, halfway } = self.system.scale() else {
+        let Scale::Strengths { newcomer, unit } = self.system.scale() else {
             return Vec::new(); // the weights of the system have no deviations
         };
         let is_human = |player: &Player| {
@@ -61,7 +61,7 @@ impl Standing {
         let humans = self.players().filter(is_human);
         let humans: Vec<Measured> = humans.filter_map(|p| self.measured(p)).collect();
         let settled = humans.iter().filter(|human| human.games >= SETTLED);
-        let variance = spread(settled.filter_map(|human| above(human.player)), halfway);
+        let variance = spread(settled.filter_map(|human| above(human.player)), unit);
         let few = humans.iter().filter(|human| FEW.contains(&human.games));
         let suspect = |human: &Measured| {
             let statistic = statistic(above(human.player)?, variance)?;
@@ -82,8 +82,8 @@ impl Standing {
 }
 
 /// The mean square of how far players turn out to be from a newcomer.
-fn spread(settled: impl Iterator<Item = Strength>, halfway: f64) -> f64 {
-    let typical = TYPICAL * halfway;
+fn spread(settled: impl Iterator<Item = Strength>, unit: f64) -> f64 {
+    let typical = TYPICAL * unit;
     let (mut sum, mut count) = (IMAGINED * typical * typical, IMAGINED);
     for strength in settled {
         sum += strength.mean * strength.mean + strength.variance();

@@ -12,7 +12,11 @@ use std::{
 };
 
 use super::{
-    Settings, checkpoint::Checkpoint, prediction::Predictions, rulings, scales::WeightScale,
+    Settings,
+    checkpoint::Checkpoint,
+    prediction::Predictions,
+    rulings,
+    scales::{WeightScale, todays_overrides},
     stored::StoredWeights,
 };
 use crate::{
@@ -93,7 +97,8 @@ impl Learned {
         let first = settings.history.rating.system.name();
         let auto = settings.history.rating.system == SystemChoice::Auto;
         let systems: &[SystemName] = if auto { &SystemName::ALL } else { &[first] };
-        let starts = start_weights(overrides);
+        let overrides = todays_overrides(overrides.clone(), first);
+        let starts = start_weights(&overrides);
         let fold = |&system: &SystemName| {
             let mut history = settings.history.clone();
             history.rating.system = system.into();

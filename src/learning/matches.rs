@@ -1,9 +1,9 @@
 //! The whole history, for evaluating rating systems.
 
-use super::{Learning, LearningError};
+use super::{Learning, LearningError, scales::todays_overrides};
 use crate::{
     domain::MatchRecord,
-    store::{Cursor, Stored},
+    store::{Cursor, OperatorOverrides, Stored},
 };
 
 /// Number of matches read per query.
@@ -26,6 +26,16 @@ impl Learning {
     /// Fails if the database does.
     pub async fn stored_matches(&self) -> Result<Vec<Stored>, LearningError> {
         self.matches_after(Cursor::START).await
+    }
+
+    /// The operator's overrides, with all weights on today's scale.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn overrides(&self) -> Result<OperatorOverrides, LearningError> {
+        let stored = self.store.overrides().await?;
+        let system = self.settings.history.rating.system.name();
+        Ok(todays_overrides(stored, system))
     }
 
     /// Reads the matches after a position.

@@ -4,8 +4,9 @@
 //! ones, so the database notes the scale of each.
 
 use crate::{
+    domain::UNITS,
     rating::{Scale, Settings, SystemName},
-    store::WeightRow,
+    store::{OperatorOverrides, WeightRow},
 };
 
 /// A scale of stored weights. Its number is in databases, so it never gets another meaning; 0 is that of weights
@@ -14,13 +15,15 @@ use crate::{
 pub(super) enum WeightScale {
     /// That of a rating system whose strengths are weights. It is the same in all versions.
     Own = 1,
-    /// 50 ± 50 · x² / (x² + halfway²), where x is the strength above a newcomer's.
+    /// 50 ± 50 · x² / (x² + unit²), where x is the strength above a newcomer's.
     Squares = 2,
+    /// 50 + 50 · x / (6 units), limited to 0 to 100.
+    Linear = 3,
 }
 
 impl WeightScale {
     /// The scale on which this version converts strengths to weights.
-    const TODAY: Self = Self::Squares;
+    const TODAY: Self = Self::Linear;
 
     /// The scale of the weights that this version derives by a rating system.
     pub fn of(system: SystemName) -> Self {
@@ -35,6 +38,7 @@ impl WeightScale {
     fn noted(number: u8, system: SystemName) -> Self {
         match number {
             1 => Self::Own,
+            3 => Self::Linear,
             2 => Self::Squares,
             _ if has_own(system) => Self::Own,
             _ => Self::Squares,
@@ -53,8 +57,36 @@ fn has_own(system: SystemName) -> bool {
 /// [`noted`](WeightScale::noted), makes it [`TODAY`](WeightScale::TODAY), and replaces the arm of `Squares`.
 fn today(weight: f64, from: WeightScale) -> f64 {
     match from {
-        WeightScale::Own | WeightScale::Squares => weight,
+        WeightScale::Own | WeightScale::Linear => weight,
+        WeightScale::Squares => {
+            let above = weight.clamp(0.0, 100.0) - 50.0;
+            let part = above.abs() / 50.0;
+            let units = libm::copysign(libm::sqrt(part / (1.0 - part)), above);
+            (50.0 + 50.0 * units / UNITS).clamp(0.0, 100.0)
+        }
     }
+}
+
+/// The operator's overrides with all weights on today's scale: a weight that was set on an older one keeps its
+/// strength. `system` is the configured rating system.
+pub(super) fn todays_overrides(
+    mut overrides: OperatorOverrides,
+    system: SystemName,
+) -> OperatorOverrides {
+    let from = WeightScale::noted(0, system);
+    let former = std::mem::take(&mut overrides.former_pinned);
+    for (key, weight) in &mut overrides.pinned {
+        if former.contains(key) {
+            *weight = today(*weight, from);
+        }
+    }
+    let former = std::mem::take(&mut overrides.former_starts);
+    for (key, start) in &mut overrides.starts {
+        if former.contains(key) {
+            start.weight = today(start.weight, from);
+        }
+    }
+    overrides
 }
 
 /// A stored row with its weights on today's scale. `system` is the configured rating system.
@@ -77,7 +109,7 @@ pub(super) fn on_todays_scale(mut row: WeightRow, system: SystemName) -> WeightR
 mod tests {
     use super::*;
     use crate::{
-        domain::{Kind, PlayerKey, RoleWeights, Timestamp},
+        domain::{Kind, PlayerKey, RoleWeights, StartWeight, Timestamp},
         rating::SystemName,
     };
 
@@ -128,5 +160,54 @@ mod tests {
         }
         assert_eq!(noted(SystemName::Joint), WeightScale::Squares);
         assert_eq!(noted(SystemName::Elo), WeightScale::Squares);
+    }
+
+    #[test]
+    fn a_weight_on_the_scale_of_squares_keeps_its_strength() {
+        let converted = on_todays_scale(row(0), SystemName::Joint);
+        // 31.25 of 50 points: x² / (x² + 1) = 0.625.
+        let units = (0.625_f64 / 0.375).sqrt();
+        assert!((converted.weight - (50.0 + 50.0 * units / 6.0)).abs() < 1e-12);
+        assert_eq!(converted.scale, WeightScale::Linear as u8);
+        assert_eq!(
+            on_todays_scale(converted.clone(), SystemName::Joint),
+            converted
+        );
+        let ends = [0.0, 50.0, 75.0, 100.0].map(|weight| today(weight, WeightScale::Squares));
+        assert_eq!(ends, [0.0, 50.0, 50.0 + 50.0 / 6.0, 100.0]);
+    }
+
+    #[test]
+    fn weights_that_an_operator_has_set_keep_their_strength() {
+        let key = |id: &str| PlayerKey {
+            kind: Kind::Human,
+            id: id.into(),
+        };
+        let start = |weight| StartWeight {
+            weight,
+            uncertain: true,
+        };
+        let overrides = OperatorOverrides {
+            pinned: vec![(key("ann"), 25.0), (key("bob"), 25.0)],
+            starts: vec![(key("cid"), start(75.0)), (key("dan"), start(75.0))],
+            former_pinned: [key("ann")].into(),
+            former_starts: [key("cid")].into(),
+            ..OperatorOverrides::default()
+        };
+        let today = todays_overrides(overrides.clone(), SystemName::Joint);
+        let unit = 50.0 / 6.0;
+        assert_eq!(
+            today.pinned,
+            [(key("ann"), 50.0 - unit), (key("bob"), 25.0)]
+        );
+        assert_eq!(
+            today.starts,
+            [(key("cid"), start(50.0 + unit)), (key("dan"), start(75.0))]
+        );
+        let own = todays_overrides(overrides.clone(), SystemName::Presence);
+        assert_eq!(
+            (own.pinned, own.starts),
+            (overrides.pinned, overrides.starts)
+        );
     }
 }

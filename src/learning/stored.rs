@@ -80,6 +80,7 @@ fn weight<'a>(ruleset: &'a Ruleset, row: &'a WeightRow) -> Weight<'a> {
         name: &row.name,
         weight: row.weight,
         deviation: row.deviation,
+        doubt: 0.0,
         strength: 0.0,
         rank: row.rank,
         roles: row.roles,

@@ -154,7 +154,7 @@ pub(super) fn with_unplaced(mut humans: Vec<usize>, unplaced: usize) -> Vec<usiz
     humans
 }
 
-fn to_u32(count: usize) -> u32 {
+pub(super) fn to_u32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 

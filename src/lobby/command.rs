@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{BalanceWatch, Lobby, LobbyError};
 use crate::{
-    domain::{Ident, LeaveReason, Move, RoleName},
+    domain::{Ident, LeaveReason, Move, RoleName, TeamChances},
     partition::ProblemSpec,
 };
 
@@ -178,6 +178,9 @@ pub enum Command {
     },
     /// The balance of the teams, after each change of who is on which team.
     Watch(BalanceWatch),
+    /// The sizes and chances of the teams: those that BALANCE has picked or, in play, those after START or after
+    /// the last change of who is on which team.
+    Chances(TeamChances),
 }
 
 /// The data in GAME, and what the rulebook adds.
@@ -261,6 +264,15 @@ impl Lobby {
     }
 
     fn carry_out(&mut self, command: &Command) -> Result<(), LobbyError> {
+        let before = self.teams_before(command);
+        self.execute(command)?;
+        if let Some(before) = before {
+            self.note_change(before);
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, command: &Command) -> Result<(), LobbyError> {
         match command {
             Command::Game(game) => self.begin(game),
             Command::Mutator { name } => return self.add_mutator(name),
@@ -292,6 +304,7 @@ impl Lobby {
             Command::AutoMove { id, team } => return self.auto_move(id, *team),
             Command::Ask { id } => self.note_asked(id.as_ref()),
             Command::Watch(watch) => self.game_mut()?.watch = *watch,
+            Command::Chances(told) => return self.tell_chances(told),
         }
         Ok(())
     }
@@ -337,6 +350,11 @@ mod tests {
             Command::Watch(BalanceWatch {
                 imbalance: Some((1, 20_000)),
                 stronger: None,
+            }),
+            Command::Chances(TeamChances {
+                win: vec![0.1 + 0.2, 0.7],
+                humans: vec![7, 5],
+                bots: vec![0, 1],
             }),
         ];
         for command in commands {

@@ -38,6 +38,9 @@ pub enum LobbyError {
     /// Play has already begun; beginning again would discard its score.
     #[error("play has begun; send END or GAME first")]
     AlreadyStarted,
+    /// The numbers in a journal cannot be the sizes and chances of teams.
+    #[error("these cannot be the sizes and chances of teams")]
+    BadChances,
     /// The reported events do not make a valid match record.
     #[error("the reported events do not make a valid match record: {0}")]
     Record(#[from] RecordError),

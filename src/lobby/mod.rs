@@ -39,6 +39,7 @@ mod snapshot;
 mod state;
 mod stored;
 mod strength;
+mod told;
 mod weights;
 
 pub use advantage::{

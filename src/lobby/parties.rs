@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::{Lobby, LobbyError, Weights};
-use crate::domain::{Outlook, units::Factor};
+use crate::domain::{Outlook, UNITS, units::Factor};
 
 /// The largest party with a factor of its own, if something has been learned; larger ones have the same.
 const LARGEST: usize = 8;
@@ -46,13 +46,14 @@ fn factor(factors: &[Factor], size: usize) -> f64 {
     }
 }
 
-/// The factor that adds as much to the weight of an average player as friends add to the strength: near
-/// the average, 25 points are worth [`Outlook::halfway`]. Friends who are weaker together have 1.
+/// The factor that adds as much to the weight of an average player as friends add: what was learned of their strength,
+/// and the part of the configured factor that was not learned. Friends who are weaker together have 1.
 fn blended(outlook: &Outlook, size: usize, configured: f64) -> Factor {
-    let friends = size.saturating_sub(1);
-    let added = outlook.befriended(0.0, friends, configured) / (2.0 * outlook.halfway);
+    let friends = size.saturating_sub(1) as f64;
+    let learned = outlook.company.per_friend * friends / (UNITS * outlook.unit);
+    let assumed = (1.0 - outlook.company.learned) * (configured - 1.0);
     let most = Factor::of(10.0);
-    Factor::try_from((1.0 + added).clamp(1.0, most.get())).unwrap_or(most)
+    Factor::try_from((1.0 + learned + assumed).clamp(1.0, most.get())).unwrap_or(most)
 }
 
 /// The line for EXPLAIN.
@@ -113,7 +114,7 @@ mod tests {
     fn what_is_configured_gives_way_to_what_is_learned() {
         let sizes = |found: &PartyFactors| [1, 2, 3, 4, 9].map(|size| found.of(size));
         assert_eq!(sizes(&factors(0.0, 0.0)), [1.0, 1.15, 1.2, 1.2, 1.2]);
-        // With a halfway of 1, a strength of 0.1 is 5 % of the weight.
+        // With a unit of 1, a strength of 0.1 is 5 % of the weight.
         let near = |found: PartyFactors, by_hand: [f64; 5]| {
             let found = sizes(&found);
             let close = found

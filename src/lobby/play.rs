@@ -24,14 +24,16 @@ impl Lobby {
     }
 
     pub(super) fn start(&mut self) -> Result<(), LobbyError> {
-        let (now, teams) = (self.now, usize::from(self.teams));
+        let (now, teams) = (self.now, self.teams);
         let game = self.game_mut()?;
         if game.course.is_running() {
             return Err(LobbyError::AlreadyStarted);
         }
-        let teams = if game.has_teams { teams } else { 0 };
-        game.course.start(teams, now);
+        let played = if game.has_teams { teams } else { 0 };
+        game.course.start(usize::from(played), now);
         game.seat_all(now);
+        let sizes = game.has_teams.then(|| game.team_sizes(teams));
+        game.course.chances.start(sizes);
         game.by_score = None;
         // Teams that were uneven in warm-up count as uneven only from now on.
         if let Some((_, since)) = &mut game.watch.imbalance {

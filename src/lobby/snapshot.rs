@@ -335,7 +335,7 @@ pub(super) mod tests {
             per_head: 0.2,
             per_log_size: 0.0,
             side: 0.05,
-            halfway: 1.0,
+            unit: 1.0,
             doubt: 0.1,
             company: Company::default(),
         }

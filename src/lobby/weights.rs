@@ -69,6 +69,14 @@ pub trait Weights {
     fn chance(&self, _teams: &[Vec<LineupPlayer>], _strengths: &[f64]) -> Option<f64> {
         None
     }
+
+    /// The same for each team, adding up to 1; empty if the rating system predicts nothing.
+    fn chances(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Vec<f64> {
+        match (teams, self.chance(teams, strengths)) {
+            ([_, _], Some(chance)) => vec![chance, 1.0 - chance],
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// A known bot.

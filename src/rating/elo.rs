@@ -56,8 +56,8 @@ impl Default for Settings {
 
 /// Every player's first rating, and the mean of all ratings.
 const MEAN: f64 = 1_500.0;
-/// The strength above a newcomer's that has the weight 75; see [`Scale`].
-const HALFWAY: f64 = 60.0;
+/// The unit of weights, see [`Scale`].
+const UNIT: f64 = 60.0;
 /// The difference of rating points that makes the odds ten to one.
 const DECADE: f64 = 400.0;
 
@@ -195,8 +195,8 @@ impl System for Elo {
             per_head: 0.0,
             per_log_size: 0.0,
             side: 0.0,
-            halfway: HALFWAY,
-            doubt: Outlook::usual_doubt(per_strength, players, HALFWAY),
+            unit: UNIT,
+            doubt: Outlook::usual_doubt(per_strength, players, UNIT),
             company: Company::default(),
         }
     }
@@ -204,7 +204,7 @@ impl System for Elo {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: MEAN,
-            halfway: HALFWAY,
+            unit: UNIT,
         }
     }
 

@@ -15,8 +15,8 @@ use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 /// Points on the original scale in one unit of the Glicko-2 scale.
 const UNIT: f64 = 173.717_8;
 const CENTRE: f64 = 1_500.0;
-/// The strength above a newcomer's that has the weight 75; see [`Scale`].
-const HALFWAY: f64 = 520.0;
+/// The unit of weights, see [`Scale`].
+const WEIGHT_UNIT: f64 = 520.0;
 /// A newcomer's deviation, from Glickman's paper.
 const DEVIATION: f64 = 350.0 / UNIT;
 /// A newcomer's volatility, from Glickman's paper.
@@ -220,7 +220,7 @@ impl System for Glicko2 {
             per_head: 0.0,
             per_log_size: 0.0,
             side: 0.0,
-            halfway: HALFWAY,
+            unit: WEIGHT_UNIT,
             // The deviation of the difference of two means, each over half of the players.
             doubt: g * libm::sqrt(2.0 * (a.phi * a.phi + b.phi * b.phi) / players),
             company: Company::default(),
@@ -230,7 +230,7 @@ impl System for Glicko2 {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: CENTRE,
-            halfway: HALFWAY,
+            unit: WEIGHT_UNIT,
         }
     }
 

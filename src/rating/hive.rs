@@ -217,7 +217,7 @@ impl System for Hive {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: 0.0,
-            halfway: HALFWAY,
+            unit: UNIT,
         }
     }
 
@@ -239,8 +239,8 @@ impl System for Hive {
             per_head: self.newcomer.value / time,
             per_log_size: 0.0,
             side,
-            halfway: HALFWAY,
-            doubt: Outlook::usual_doubt(1.0 / time, time, HALFWAY),
+            unit: UNIT,
+            doubt: Outlook::usual_doubt(1.0 / time, time, UNIT),
             company: Company::default(),
         }
     }
@@ -307,8 +307,8 @@ impl Tried {
 
 /// A game with more players than this counts as a large one, as in the published example.
 const LARGE: f64 = 16.0;
-/// The strength above a newcomer's that has the weight 75; see [`Scale`].
-const HALFWAY: f64 = 1.6;
+/// The unit of weights, see [`Scale`].
+const UNIT: f64 = 1.6;
 
 impl SideRecord {
     fn key(game: &RatedGame) -> (u32, u32, bool) {

@@ -54,8 +54,8 @@ impl Settings {
     }
 }
 
-/// The strength above a newcomer's that has the weight 75, per variance of the prior; see [`Scale`].
-const HALFWAY: f64 = 2.05 / 12.0;
+/// The unit of weights per variance of the prior, see [`Scale`].
+const UNIT: f64 = 2.05 / 12.0;
 /// The most sweeps over all players in one solve. A Newton step converges quadratically, but the
 /// skills of team mates depend on each other.
 const SWEEPS: usize = 50;
@@ -191,8 +191,8 @@ impl HiveHistory {
         skill.map_or(self.newcomer.mode(), |s| s.value)
     }
 
-    fn halfway(&self) -> f64 {
-        HALFWAY * self.newcomer.strength().variance()
+    fn unit(&self) -> f64 {
+        UNIT * self.newcomer.strength().variance()
     }
 
     fn enter(&mut self, game: &RatedGame, a: usize, b: usize, result: f64) {
@@ -307,13 +307,13 @@ impl System for HiveHistory {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: self.newcomer.mode(),
-            halfway: self.halfway(),
+            unit: self.unit(),
         }
     }
 
     fn outlook(&self, game: &RatedGame) -> Outlook {
         let players = game.shares().max(1.0);
-        let halfway = self.halfway();
+        let unit = self.unit();
         Outlook {
             link: Link::Logistic,
             per_strength: 1.0 / players,
@@ -322,8 +322,8 @@ impl System for HiveHistory {
             per_head: self.newcomer.mode() / players,
             per_log_size: 0.0,
             side: self.record.log_odds(game, 0, 1),
-            halfway,
-            doubt: Outlook::usual_doubt(1.0 / players, players, halfway),
+            unit,
+            doubt: Outlook::usual_doubt(1.0 / players, players, unit),
             company: Company::default(),
         }
     }

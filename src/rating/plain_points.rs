@@ -14,10 +14,10 @@ use super::{
     slope::{Slope, edge},
 };
 
-/// The points whose weight is 75, see [`Scale`].
-const HALFWAY: f64 = 10.0;
+/// The unit of weights, see [`Scale`].
+const UNIT: f64 = 10.0;
 /// What a point counts where [`edge`] expects weights: it measures them in distances of 50.
-const PER_POINT: f64 = 50.0 / HALFWAY;
+const PER_POINT: f64 = 50.0 / UNIT;
 
 /// The `plain-points` system: victories minus defeats.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -64,8 +64,8 @@ impl System for PlainPoints {
         let per_strength = PER_POINT * by_weight.per_strength;
         Outlook {
             per_strength,
-            halfway: HALFWAY,
-            doubt: Outlook::usual_doubt(per_strength, by_weight.players, HALFWAY),
+            unit: UNIT,
+            doubt: Outlook::usual_doubt(per_strength, by_weight.players, UNIT),
             ..by_weight
         }
     }
@@ -73,7 +73,7 @@ impl System for PlainPoints {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: 0.0,
-            halfway: HALFWAY,
+            unit: UNIT,
         }
     }
 

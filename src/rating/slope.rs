@@ -62,7 +62,7 @@ impl Slope {
             per_head: 0.0,
             per_log_size: 0.0,
             side: 0.0,
-            halfway: 25.0,
+            unit: 25.0,
             doubt: Outlook::usual_doubt(per_strength, players, 25.0),
             company: Company::default(),
         }

@@ -74,10 +74,10 @@ pub enum Scale {
     Strengths {
         /// The strength of an average newcomer.
         newcomer: f64,
-        /// The strength above a newcomer's that has the weight 75, half of the way to 100. It is a
-        /// constant of the system, so that no other player's games move a weight. Its size is about
-        /// three times what a newcomer gains in a first victory in four against four.
-        halfway: f64,
+        /// The unit of weights: a sixth of the strength from the weight 50 to the weight 100. It is a constant of
+        /// the system, so that no other player's games move a weight. Its size is about three times what a
+        /// newcomer gains in a first victory in four against four.
+        unit: f64,
     },
 }
 

@@ -58,9 +58,8 @@ fn deviation() -> f64 {
     25.0 / 3.0
 }
 
-/// The strength above a newcomer's that has the weight 75, in deviations of a newcomer; see
-/// [`Scale`].
-const HALFWAY: f64 = 0.9;
+/// The unit of weights in deviations of a newcomer, see [`Scale`].
+const UNIT: f64 = 0.9;
 
 /// The `trueskill` system: an independent Gaussian per player.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -378,7 +377,7 @@ impl System for TrueSkill {
             per_head: per_strength * self.settings.mean, // a team is the sum of its players
             per_log_size: 0.0,
             side: 0.0,
-            halfway: HALFWAY * self.settings.deviation,
+            unit: UNIT * self.settings.deviation,
             doubt: per_strength * libm::sqrt(game.seats().iter().map(doubt).sum()),
             company: Company::default(),
         }
@@ -387,7 +386,7 @@ impl System for TrueSkill {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: self.settings.mean,
-            halfway: HALFWAY * self.settings.deviation,
+            unit: UNIT * self.settings.deviation,
         }
     }
 

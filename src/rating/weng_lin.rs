@@ -15,8 +15,8 @@ use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 
 /// A newcomer's mean, as in the paper.
 const MEAN: f64 = 25.0;
-/// The strength above a newcomer's that has the weight 75; see [`Scale`].
-const HALFWAY: f64 = 7.5;
+/// The unit of weights, see [`Scale`].
+const UNIT: f64 = 7.5;
 /// A newcomer's deviation, as in the paper.
 const DEVIATION: f64 = 25.0 / 3.0;
 /// Standard deviation of a performance around the strength.
@@ -231,7 +231,7 @@ impl System for WengLin {
             per_head: MEAN / noise, // a team is the sum of its players
             per_log_size: 0.0,
             side: 0.0,
-            halfway: HALFWAY,
+            unit: UNIT,
             doubt: libm::sqrt(a.variance + b.variance) / noise,
             company: Company::default(),
         }
@@ -240,7 +240,7 @@ impl System for WengLin {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: MEAN,
-            halfway: HALFWAY,
+            unit: UNIT,
         }
     }
 

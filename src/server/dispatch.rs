@@ -247,6 +247,7 @@ fn refusal(error: SessionError) -> Refusal {
             | LobbyError::BadTeams(_)
             | LobbyError::TeamInUse
             | LobbyError::TooManyMutators
+            | LobbyError::BadChances
             | LobbyError::Record(_) => Code::BadArgument,
         },
         SessionError::NotAllowed(_) => Code::NotAllowed,

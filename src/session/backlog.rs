@@ -17,7 +17,7 @@ use tracing::{Instrument, Span};
 
 use super::{SessionError, Sessions, journal_folder::JournalFile};
 use crate::{
-    domain::MatchRecord,
+    lobby::Finished,
     store::{DecisionNote, DecisionRow},
 };
 
@@ -25,8 +25,8 @@ use crate::{
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The most matches in the backlog.
 const MAX_MATCHES: usize = 256;
-/// The most score changes, players and stays on teams of all matches in the backlog together: some
-/// 64 MB.
+/// The most score changes, players, stays on teams and predicted changes of teams of all matches in the backlog
+/// together: some 64 MB.
 const MAX_PARTS: usize = 1_000_000;
 /// The most notes in the backlog, of up to some 20 kB each.
 const MAX_NOTES: usize = 2_048;
@@ -55,7 +55,7 @@ struct PendingMatches {
 /// A match that is not on disk yet.
 #[derive(Clone, Debug)]
 struct PendingMatch {
-    record: MatchRecord,
+    finished: Finished,
     /// The number of its game.
     game: i64,
     /// The game's journal, which is removed once the match is on disk.
@@ -86,9 +86,12 @@ impl PendingMatches {
 
 impl PendingMatch {
     fn parts(&self) -> usize {
-        let participants = self.record.participants.iter();
+        let Finished {
+            record, chances, ..
+        } = &self.finished;
+        let participants = record.participants.iter();
         let stays = participants.map(|participant| participant.presence.len() + 1);
-        self.record.events.len() + stays.sum::<usize>()
+        record.events.len() + stays.sum::<usize>() + chances.changes.len()
     }
 }
 
@@ -124,12 +127,12 @@ impl Backlog {
     /// there was room for it. If there was, `journal` is removed once the match is on disk.
     pub(super) fn keep(
         &self,
-        record: MatchRecord,
+        finished: Finished,
         game: i64,
         journal: Option<Arc<JournalFile>>,
     ) -> bool {
         let kept = self.matches.lock().push(PendingMatch {
-            record,
+            finished,
             game,
             journal,
             span: Span::current(),
@@ -206,12 +209,15 @@ impl Sessions {
         loop {
             let pending = self.backlog.matches.lock().queue.front().cloned();
             let Some(PendingMatch {
-                record, game, span, ..
+                finished,
+                game,
+                span,
+                ..
             }) = pending
             else {
                 return Ok(());
             };
-            self.write_match(record, game).instrument(span).await?;
+            self.write_match(finished, game).instrument(span).await?;
             let journal = self.backlog.matches.lock().pop();
             if let (Some(journal), Some(journals)) = (journal, self.journals()) {
                 journals.remove(&journal);
@@ -221,8 +227,11 @@ impl Sessions {
 
     /// Records a match. If the match itself is the reason why it cannot be recorded, it is dropped
     /// and logged.
-    async fn write_match(&self, record: MatchRecord, game: i64) -> Result<(), SessionError> {
-        match self.store.record_game(&record, game).await {
+    async fn write_match(&self, finished: Finished, game: i64) -> Result<(), SessionError> {
+        let Finished {
+            record, chances, ..
+        } = finished;
+        match self.store.record_game(&record, &chances, game).await {
             Ok(recorded) => {
                 self.backlog.became(game, recorded.id());
                 self.learning.note_participants(&record);

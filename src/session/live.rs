@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use super::{Sessions, host::server_name, state::SessionState};
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp},
+    domain::{ChanceSummary, Kind, PlayerKey, Timestamp},
     lobby::Lobby,
 };
 
@@ -36,6 +36,8 @@ pub struct LiveGame {
     pub scores: Vec<f64>,
     /// Number of teams; 0 in a game without teams.
     pub teams: u8,
+    /// What was predicted of the teams so far.
+    pub chances: ChanceSummary,
     /// The humans, then the bots, in the order in which they joined.
     pub players: Vec<LivePlayer>,
 }
@@ -90,6 +92,7 @@ impl LiveGame {
                 None => Vec::new(),
             },
             teams: if game.has_teams { lobby.teams() } else { 0 },
+            chances: lobby.chance_summary(),
             players,
         })
     }
@@ -186,6 +189,7 @@ mod tests {
             began: None,
             scores: vec![],
             teams: 2,
+            chances: ChanceSummary::default(),
             players: vec![],
         };
         let (mut one, mut other) = (LivePlace::new(&board), LivePlace::new(&board));

@@ -253,16 +253,26 @@ impl Session {
             Command::Start => {
                 let passed = i64::try_from(self.state.millis(&*clock)).unwrap_or(i64::MAX);
                 self.state.begin_play(clock.now().plus_millis(-passed));
+                self.follow_teams(false)?;
             }
-            command if command.changes_teams() => match self.weights() {
-                Err(SessionError::NotReady) => {}
-                weights => {
-                    let weights = weights?;
-                    self.lobby().watch(&weights);
-                }
-            },
+            command if command.changes_teams() => self.follow_teams(true)?,
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Notes the chances of the teams that play now, and if teams `changed`, their difference in strength. Does
+    /// nothing while weights that it needs are being derived.
+    fn follow_teams(&mut self, changed: bool) -> Result<(), SessionError> {
+        let weights = match self.weights() {
+            Err(SessionError::NotReady) => return Ok(()),
+            weights => weights?,
+        };
+        let lobby = self.lobby();
+        if changed {
+            lobby.watch(&weights);
+        }
+        lobby.note_chances(&weights);
         Ok(())
     }
 

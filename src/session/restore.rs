@@ -134,8 +134,8 @@ impl Sessions {
         let mut state = SessionState::journaled(self, journaled);
         for (number, finished) in game.earlier {
             // A match that is on disk is not written again.
-            let (record, _) = self.judge(finished);
-            if self.backlog.keep(record, number, None) {
+            let (finished, _) = self.judge(finished);
+            if self.backlog.keep(finished, number, None) {
                 state.waiting.push(number);
             }
         }
@@ -169,8 +169,8 @@ impl Sessions {
                 },
                 None,
             ) => {
-                let (record, _) = self.judge(*finished);
-                if self.backlog.keep(record, state.game, None) {
+                let (finished, _) = self.judge(*finished);
+                if self.backlog.keep(finished, state.game, None) {
                     state.keep();
                     state.delivered = delivered;
                 }

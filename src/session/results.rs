@@ -58,12 +58,12 @@ impl Session {
         self.state.ending = true;
         self.state.note(&Entry::End(verdict));
         self.write_journal();
-        let (record, unrated) = self.sessions.judge(finished);
+        let (finished, unrated) = self.sessions.judge(finished);
         let game = self.state.game;
-        let id = match self.sessions.record_game(&record, game).await {
+        let id = match self.sessions.record_game(&finished, game).await {
             Ok(id) => id,
             Err(error)
-                if !error.is_of_record() && self.sessions.backlog.keep(record, game, None) =>
+                if !error.is_of_record() && self.sessions.backlog.keep(finished, game, None) =>
             {
                 self.sessions.metrics.kept.count();
                 tracing::error!(%error, "a match cannot be recorded now and is kept");
@@ -267,7 +267,7 @@ impl Sessions {
         game: i64,
         journal: Option<Arc<JournalFile>>,
     ) -> bool {
-        let kept = self.backlog.keep(finished.record, game, journal);
+        let kept = self.backlog.keep(finished, game, journal);
         if !kept {
             self.metrics.lost.count();
             tracing::warn!("an abandoned game is lost: the backlog is full");
@@ -275,15 +275,14 @@ impl Sessions {
         kept
     }
 
-    /// The record of a finished game, and the reason why it is not rated; `None` if it is rated.
-    pub(super) fn judge(&self, finished: Finished) -> (MatchRecord, Option<String>) {
-        let mut record = finished.record;
+    /// A finished game as it is recorded, and the reason why it is not rated; `None` if it is rated.
+    pub(super) fn judge(&self, mut finished: Finished) -> (Finished, Option<String>) {
         if finished.cut {
             // Events are missing, so the result is not valid for rating.
-            record.outcome = Outcome::Abandoned;
+            finished.record.outcome = Outcome::Abandoned;
         }
-        let unrated = self.unrated(&record);
-        (record, unrated)
+        let unrated = self.unrated(&finished.record);
+        (finished, unrated)
     }
 
     fn unrated(&self, record: &MatchRecord) -> Option<String> {
@@ -297,8 +296,11 @@ impl Sessions {
     }
 
     /// Records the match of a finished game. The background task learns from it later.
-    async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<i64, StoreError> {
-        let recorded = self.store.record_game(record, game).await?;
+    async fn record_game(&self, finished: &Finished, game: i64) -> Result<i64, StoreError> {
+        let Finished {
+            record, chances, ..
+        } = finished;
+        let recorded = self.store.record_game(record, chances, game).await?;
         self.metrics.recorded.count();
         self.learning.note_participants(record);
         self.learning.match_recorded();

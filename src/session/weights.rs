@@ -111,6 +111,15 @@ impl Weights for GameWeights {
             + (outlook.heads(one, other) - learned);
         Some(outlook.link.chance(edge))
     }
+
+    fn chances(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Vec<f64> {
+        if teams.len() == 2 {
+            let chance = self.chance(teams, strengths);
+            return chance.map_or(Vec::new(), |chance| vec![chance, 1.0 - chance]);
+        }
+        let chances = self.standings.chances(&self.ruleset, &self.map, teams);
+        chances.unwrap_or_default()
+    }
 }
 
 impl GameWeights {

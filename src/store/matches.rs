@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-use crate::domain::{Fingerprint, MatchRecord, Timestamp};
+use crate::domain::{Fingerprint, MatchChances, MatchRecord, Timestamp};
 
 /// The result of writing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,14 +125,20 @@ pub trait Matches: Send + Sync {
         join: JoinHalves,
     ) -> Result<HalfRecorded, StoreError>;
 
-    /// Writes the match of a game that this process has followed, once for each number `game`. If
+    /// Writes the match of a game that this process has followed, and what was predicted of its teams, once for each
+    /// number `game`. If
     /// another game on the same server and map, with the same players, began within the same
     /// second, both are kept: the start of this one is then up to a minute later. The game of a hosted
     /// match gets that match's id.
     ///
     /// # Errors
     /// Those of [`record`](Self::record), and [`StoreError::Crowded`].
-    async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<Recorded, StoreError>;
+    async fn record_game(
+        &self,
+        record: &MatchRecord,
+        chances: &MatchChances,
+        game: i64,
+    ) -> Result<Recorded, StoreError>;
 
     /// The id of the match of the game with this number, if it has been recorded.
     ///

@@ -4,10 +4,12 @@ use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, oneshot};
 
 use super::{Recorded, StoreError};
-use crate::domain::MatchRecord;
+use crate::domain::{MatchChances, MatchRecord};
 
-/// Games that end at the same time: the record and the number of each.
-pub(super) type GamesTogether = Together<(MatchRecord, i64), Result<Recorded, StoreError>>;
+/// A game that ends: its record, what was predicted of its teams, and its number.
+pub(super) type EndedGame = (MatchRecord, MatchChances, i64);
+/// Games that end at the same time.
+pub(super) type GamesTogether = Together<EndedGame, Result<Recorded, StoreError>>;
 
 /// The most writes in one transaction.
 const MOST: usize = 64;

@@ -86,13 +86,6 @@ pub trait Webhooks: Send + Sync {
     /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
     async fn hook_report(&self, event: &HookEvent) -> Result<Option<HookReport>, StoreError>;
 
-    /// Whether the prediction for a recorded match may still be on its way to the database: the match is
-    /// that of a game in which teams were chosen, and has none yet.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn is_prediction_due(&self, match_id: i64) -> Result<bool, StoreError>;
-
     /// Drops the events of a webhook that are beyond its bounds. Returns how many those were since the
     /// last call, and the number of the last event that the webhook is done with.
     ///

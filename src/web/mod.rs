@@ -13,6 +13,7 @@
 mod access;
 mod answer;
 mod asked;
+mod chances;
 mod connection;
 mod encode;
 mod error;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Site, error::WebError, name::Player, words};
 use crate::{
-    domain::{Kind, LineupPlayer, PlayerKey, Ruleset, Timestamp, plain_name},
+    domain::{ChanceSummary, Kind, PlayerKey, Ruleset, Timestamp, plain_name},
     session::{LiveGame, LivePlayer},
     store::PresentPlayer,
 };
@@ -28,9 +28,9 @@ pub(super) struct PresentGame {
     pub(super) began: Option<Timestamp>,
     /// The score of each team in play.
     pub(super) scores: Vec<f64>,
-    /// The chance of team 0 with the players who are there, by the weights and without the score.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) chance: Option<f64>,
+    /// What was predicted of its teams so far, without the score.
+    #[serde(skip_serializing_if = "ChanceSummary::is_empty")]
+    pub(super) chances: ChanceSummary,
     pub(super) humans: usize,
     pub(super) bots: usize,
     /// The players of each team; empty without teams, and where a page has no room.
@@ -132,33 +132,15 @@ fn line(site: &Site, game: &LiveGame, ruleset: &Ruleset) -> PresentGame {
         map: game.map.as_deref().map(plain_name),
         began: game.began,
         scores: game.scores.clone(),
-        chance: chance(site, game, ruleset).filter(|_| site.settings.shows_numbers()),
+        chances: match site.settings.shows_numbers() {
+            true => game.chances.clone(),
+            false => ChanceSummary::default(),
+        },
         humans: count(game, Kind::Human),
         bots: count(game, Kind::Bot),
         teams: Vec::new(),
         others: Vec::new(),
     }
-}
-
-/// The chance of team 0 against team 1 with the players who are there.
-fn chance(site: &Site, game: &LiveGame, ruleset: &Ruleset) -> Option<f64> {
-    if game.teams != 2 {
-        return None;
-    }
-    let team = |team: u8| -> Vec<LineupPlayer> {
-        let on = game
-            .players
-            .iter()
-            .filter(|player| player.team == Some(team));
-        on.map(|player| LineupPlayer::from(player.key.clone()))
-            .collect()
-    };
-    let teams = [team(0), team(1)];
-    if teams.iter().any(Vec::is_empty) {
-        return None;
-    }
-    let standings = site.learning().standings_at(site.now());
-    standings.chance(ruleset, game.map.as_deref().unwrap_or_default(), &teams)
 }
 
 impl PresentGame {

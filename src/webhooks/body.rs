@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::{FormedReport, FormedSeat, HookEvent, HookReport, RecordedReport};
-use crate::domain::{Kind, MatchRecord, Outcome, Participant, Timestamp};
+use crate::domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, Timestamp};
 
 /// The version of the content. It grows if a key changes its meaning; keys may be added without that.
 const VERSION: u32 = 1;
@@ -68,7 +68,7 @@ fn formed_match(formed: &FormedReport, with_players: bool) -> Value {
         "mode": formed.mode,
         "map": formed.map,
         "ruleset": formed.ruleset,
-        "chance": formed.chance,
+        "chances": ChanceSummary { picked: Some(formed.picked.clone()), ..ChanceSummary::default() },
         "teams": formed.teams.iter().map(team).collect::<Vec<_>>(),
     })
 }
@@ -93,7 +93,7 @@ fn recorded_match(recorded: &RecordedReport, with_players: bool) -> Value {
         "ended": time(record.end),
         "outcome": outcome,
         "winner": winner,
-        "chance": recorded.chance,
+        "chances": recorded.chances,
         "closeness": closeness(record),
         "teams": teams(record, with_players),
     })

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::domain::{MatchRecord, Timestamp};
+use crate::domain::{ChanceSummary, MatchRecord, TeamChances, Timestamp};
 
 /// The kind of an event, as the key `events` of a webhook names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -74,10 +74,10 @@ pub struct FormedReport {
     pub mode: Option<String>,
     /// The map of the match, if a rule picks one.
     pub map: Option<String>,
-    /// The ruleset for which the chance is predicted.
+    /// The ruleset for which the chances are predicted.
     pub ruleset: String,
-    /// The predicted chance that team 0 wins.
-    pub chance: Option<f64>,
+    /// The teams as the queue has picked them, with their predicted chances.
+    pub picked: TeamChances,
     /// The players of each team.
     pub teams: Vec<Vec<FormedSeat>>,
 }
@@ -98,8 +98,8 @@ pub struct FormedSeat {
 pub struct RecordedReport {
     /// The queue that had formed the match, if one had.
     pub queue: Option<String>,
-    /// The chance that was predicted for team 0, if any was.
-    pub chance: Option<f64>,
+    /// What was predicted of the teams.
+    pub chances: ChanceSummary,
     /// The match itself.
     pub record: MatchRecord,
 }

@@ -41,6 +41,7 @@ mod leaving;
 mod live;
 mod logs;
 mod match_archive;
+mod match_chances;
 mod metrics;
 mod migrate_store;
 mod mutator;

@@ -461,7 +461,11 @@ async fn a_daemon_without_weights_is_not_ready() {
     let watched = Watched::new(service.clone());
     assert_eq!(watched.readiness().await, Ok(()));
     let record = common::game(0, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
-    service.store().record_game(&record, 1).await.unwrap();
+    service
+        .store()
+        .record_game(&record, &Default::default(), 1)
+        .await
+        .unwrap();
     service.learning().resume(0).await.unwrap();
     assert_eq!(watched.readiness().await, Err(NotReady::Starting));
     let status = watched.status().await;

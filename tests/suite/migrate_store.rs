@@ -49,7 +49,10 @@ const REST: &str = "
         (5, 1, 's', 'r', -1, 1, 'balance', '18446744073709551615', 0.1, '{\"a\":\"\\u0000\"}'),
         (900, 2, '', '', 0, NULL, 'place', '0', NULL, '');
     DELETE FROM decisions WHERE id = 900;
-    INSERT INTO predictions VALUES (1, 0.30000000000000004, NULL), (2, 1, 'ctf');
+    INSERT INTO match_chances VALUES
+        (1, 0, 'picked', NULL, NULL, NULL, NULL, 0.30000000000000004, NULL, NULL, NULL, NULL),
+        (2, 0, 'picked', NULL, NULL, NULL, NULL, 1, NULL, '1 v 1', '0 v 0', 'ctf'),
+        (2, 201, 'auto-move', 9223372036854775807, 3, 0, 7, NULL, '0.5 v 0.3 v 0.2', '', '', NULL);
     INSERT INTO behaviour VALUES ('ann', '', 20000, 5, -0.0, 1, 0), ('ann', '*', -1, 0, 1e308, 9, 9),
         ('bob', 'server', 0, 0, 5e-324, 0, 0), ('cid', 'server', 0, 0, 9e999, 0, 0), ('', '', 0, 0, -9e999, 0, 0);
     INSERT INTO tickets VALUES

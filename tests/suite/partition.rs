@@ -108,7 +108,7 @@ fn no_worse_than_what_was_published() {
             );
         }
         if let Some(gap) = lobby["ref_optimum_equal_size"]["abs_sum_diff"].as_f64() {
-            let free = usual.explanation.ratio_without_parties.unwrap_or(1.0);
+            let free = usual.explanation.without_parties.unwrap_or(1.0);
             assert!(free >= ratio_of_gap(gap, total) - 1e-4, "{id}: {free}");
             assert!(
                 usual.ratio >= ratio_of_gap(gap, total) - 0.05 - 1e-4,

@@ -7,8 +7,8 @@ use evenkeel::{
     domain::{
         Fingerprint,
         Kind::{Bot, Human},
-        MatchRecord, Outcome, PlayerKey, Presence, Rank, Role, RoleWeights, ScoreEvent, Span,
-        Timestamp,
+        MAX_TEAM_CHANGES, MatchChances, MatchRecord, Outcome, PlayerKey, Presence, Rank, Role,
+        RoleWeights, ScoreEvent, Span, TeamCause, TeamChances, TeamChange, Timestamp,
     },
     store::{
         Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded,
@@ -565,7 +565,11 @@ async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
     let (running, later) = (duel(500, "dan", "eva"), duel(600, "dan", "eva"));
     let (dan, now) = (key("dan"), running.start.plus_millis(60_000));
     elsewhere.forget_in_running_games(&dan, now).await.unwrap();
-    let id = store.record_game(&running, 71).await.unwrap().id();
+    let id = store
+        .record_game(&running, &MatchChances::default(), 71)
+        .await
+        .unwrap()
+        .id();
     let players = async |id: i64| {
         let stored = elsewhere.match_with_id(id).await.unwrap().unwrap();
         let players = stored.record.participants.into_iter();
@@ -578,19 +582,134 @@ async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
     assert_eq!((&*first[0].1, &*first[1].0), ("", "eva"));
     // END again, and the log of the game, add nothing.
     let again = [
-        elsewhere.record_game(&running, 71).await.unwrap(),
+        elsewhere
+            .record_game(&running, &MatchChances::default(), 71)
+            .await
+            .unwrap(),
         elsewhere.record(&running).await.unwrap(),
     ];
     assert_eq!(again, [Recorded::Duplicate(id); 2]);
-    let id = store.record_game(&later, 72).await.unwrap().id();
+    let id = store
+        .record_game(&later, &MatchChances::default(), 72)
+        .await
+        .unwrap()
+        .id();
     assert_eq!(players(id).await[0].0, "dan");
     store.drop_forgets(now.plus_millis(1)).await.unwrap();
     let early = duel(499, "dan", "eva");
-    let id = store.record_game(&early, 73).await.unwrap().id();
+    let id = store
+        .record_game(&early, &MatchChances::default(), 73)
+        .await
+        .unwrap()
+        .id();
     assert_eq!(players(id).await[0].0, "dan");
 }
 
+/// The course of chances of a match whose seats 1 and 2 have changed their teams.
+fn told(win: &[f64]) -> MatchChances {
+    let teams = |one, other| TeamChances {
+        win: win.to_vec(),
+        humans: (0..win.len().max(2))
+            .map(|team| if team == 0 { one } else { other })
+            .collect(),
+        bots: vec![1; win.len().max(2)],
+    };
+    let change = |at, cause, who, from, to| TeamChange {
+        at,
+        cause,
+        who,
+        from,
+        to,
+        teams: teams(at as u32, 9),
+    };
+    MatchChances {
+        picked: Some(teams(7, 6)),
+        started: Some(teams(7, 5)),
+        changes: vec![
+            change(1, TeamCause::Place, Some(1), None, Some(1)),
+            change(2, TeamCause::Leave, Some(0), Some(0), None),
+            change(3, TeamCause::Balance, None, None, None),
+            change(604_800_000, TeamCause::AutoMove, Some(1), Some(1), Some(0)),
+        ],
+    }
+}
+
+/// What a page of a match shows of its chances.
+async fn shown(store: &Arc<dyn Store>, id: i64) -> MatchChances {
+    let page = store.page_match(id).await.unwrap().unwrap();
+    let line = &store.latest_matches(None, 100).await.unwrap();
+    let line = line.iter().find(|line| line.id == id).unwrap();
+    assert_eq!(line.chances, page.line.chances, "a list shows the same");
+    MatchChances {
+        picked: page.line.chances.picked,
+        started: page.line.chances.started,
+        changes: page.changes,
+    }
+}
+
+/// What was predicted of a match comes with it, whichever way it was recorded, and stays when it is archived.
+async fn what_was_predicted_of_a_match_is_kept(open: impl Backend) {
+    let (store, elsewhere) = (open.database("one").await, open.database("one").await);
+    let courses = [
+        MatchChances::default(),
+        told(&[]),
+        told(&[0.1 + 0.2, 1.0 - (0.1 + 0.2)]),
+        told(&[0.5, 0.3, 0.2]),
+        MatchChances {
+            changes: vec![told(&[1.0, 0.0]).changes[1].clone(); MAX_TEAM_CHANGES],
+            ..told(&[0.0, 1.0])
+        },
+    ];
+    let mut ids = Vec::new();
+    for (game, course) in (1..).zip(&courses) {
+        let record = duel(game, "ann", "bob");
+        let first = store.record_game(&record, course, game).await.unwrap();
+        let again = elsewhere
+            .record_game(&record, &told(&[0.5, 0.5]), game)
+            .await
+            .unwrap();
+        assert_eq!(
+            again,
+            Recorded::Duplicate(first.id()),
+            "END again changes nothing"
+        );
+        assert_eq!(shown(&elsewhere, first.id()).await, *course);
+        ids.push(first.id());
+    }
+    // The log of a game was read before its END, and lists the players the other way round.
+    let mut log = duel(50, "cid", "dan");
+    log.participants.reverse();
+    let id = store.record(&log).await.unwrap().id();
+    log.participants.reverse();
+    let course = told(&[0.25, 0.75]);
+    let recorded = store.record_game(&log, &course, 50).await.unwrap();
+    assert_eq!(recorded, Recorded::Duplicate(id));
+    let seats =
+        |course: &MatchChances| course.changes.iter().map(|one| one.who).collect::<Vec<_>>();
+    assert_eq!(
+        seats(&shown(&store, id).await),
+        [Some(1), Some(2), None, Some(1)]
+    );
+    // Archived matches keep it, and their players go from it with them.
+    let all = Timestamp(i64::MAX);
+    assert!(store.archive_matches(all, 1, None).await.unwrap() > 0);
+    for (id, course) in ids.iter().zip(&courses) {
+        assert_eq!(shown(&elsewhere, *id).await, *course);
+    }
+    let page = store.page_match(ids[2]).await.unwrap().unwrap();
+    let of = |who: u32| page.seats.iter().find(|seat| seat.seat == who).unwrap();
+    assert_eq!(
+        (of(0).key.id.as_str(), of(1).key.id.as_str()),
+        ("ann", "bob")
+    );
+    store.forget_player(&key("bob")).await.unwrap();
+    let page = store.page_match(ids[2]).await.unwrap().unwrap();
+    let gone = page.seats.iter().find(|seat| seat.seat == 1).unwrap();
+    assert_eq!((&gone.name, &gone.handle), (&None, &None));
+}
+
 on_each_database! {
+    what_was_predicted_of_a_match_is_kept
     a_database_from_beginning_to_end
     what_goes_in_comes_out
     the_same_match_twice_is_one

@@ -194,11 +194,15 @@ fn a_match_page_tells_what_was_expected_and_what_happened() {
     let line = &board["matches"][0];
     let game = json(&pages, &format!("/matches/{}.json", line["id"]));
     assert_eq!(game["scores"], line["scores"]);
-    let chance = game["chance"].as_f64().unwrap();
-    assert!((0.0..=1.0).contains(&chance) && chance != 0.5, "{chance}");
-    assert_eq!(
-        game["chance_was_told"], false,
-        "its teams were not picked by Evenkeel"
+    let forecast = game["forecast"].as_f64().unwrap();
+    assert!(
+        (0.0..=1.0).contains(&forecast) && forecast != 0.5,
+        "{forecast}"
+    );
+    assert_eq!(line["forecast"], game["forecast"]);
+    assert!(
+        game.get("chances").is_none() && game["changes"] == serde_json::json!([]),
+        "Evenkeel was not there when it was played"
     );
     let players = game["teams"][0]["players"].as_array().unwrap();
     assert!(
@@ -207,12 +211,7 @@ fn a_match_page_tells_what_was_expected_and_what_happened() {
             .all(|player| player["weight"].is_f64() && player["other_side"].is_f64())
     );
     let html = pages.get(&format!("/matches/{}", line["id"])).body;
-    for part in [
-        "By the weights before the match, team",
-        "Other side",
-        "Score over time",
-        "<svg",
-    ] {
+    for part in ["Forecast: team ", "Other side", "Score over time", "<svg"] {
         assert!(html.contains(part), "{part}");
     }
     // The season's true skills are 1 to 5, so the predictions are better than a coin's.
@@ -259,7 +258,14 @@ fn divisions_can_be_shown_instead_of_numbers() {
     assert!(home.contains("href=\"/stats/balance\""));
     let player = json(&pages, "/stats/players/Sarge.json");
     let text = player.to_string();
-    for number in ["weight", "deviation", "chance", "change", "history"] {
+    for number in [
+        "weight",
+        "deviation",
+        "chance_as_started",
+        "forecast",
+        "change",
+        "history",
+    ] {
         assert!(!text.contains(&format!("\"{number}\"")), "{number}");
     }
     let html = pages.get("/stats/players/Sarge").body;

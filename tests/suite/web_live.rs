@@ -90,7 +90,20 @@ fn running_games_are_shown_without_identities() {
     assert_eq!(game["scores"], serde_json::json!([1.0, 0.0]));
     assert_eq!(game["map"], "<i>oasago2</i>");
     assert!(game["began"].is_string() && game["connected"] == true);
-    let chance = game["chance"].as_f64().unwrap();
+    let started = &game["chances"]["started"];
+    assert_eq!(
+        (
+            &started["humans"],
+            &started["bots"],
+            &game["chances"]["picked"]
+        ),
+        (
+            &serde_json::json!([1, 2]),
+            &serde_json::json!([1, 0]),
+            &Value::Null
+        )
+    );
+    let chance = started["win"][0].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&chance) && chance != 0.5, "{chance}");
     let handle = json(&pages, &format!("/players/{}.json", identity(0)));
     let handle = handle["player"]["handle"].as_str().unwrap();

@@ -147,7 +147,7 @@ async fn profile(
     now: Timestamp,
 ) -> Result<PlayerProfile, CliError> {
     let store = service.store();
-    let overrides = store.overrides().await?;
+    let overrides = service.learning().overrides().await?;
     let merged = overrides.merged.iter();
     let into = merged.clone().find(|(who, _)| who == key);
     let from = merged.filter(|(_, into)| into == key);

@@ -32,11 +32,9 @@ pub struct Weight<'a> {
     pub key: &'a PlayerKey,
     /// The name in their latest match.
     pub name: &'a str,
-    /// Above 0 and below 100; 50 for an average newcomer. Only the player's own games move it. The
-    /// systems `presence` and `scoreboard` have scales of their own, which include 0 and 100.
+    /// 0 to 100; 50 for an average newcomer. Only the player's own games move it.
     pub weight: f64,
-    /// The standard deviation, in units of the weight: half the difference between the weights one
-    /// deviation of the strength above and below. 0 in systems without deviations.
+    /// The standard deviation, in units of the weight. 0 in systems without deviations.
     pub deviation: f64,
     /// The strength from which the weight is computed, minus a newcomer's, in the rating system's
     /// unit. The sum over a team is the team's strength.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strength::LN_HALFWAY;
+use super::strength::LN_PER_UNIT;
 
 /// The guess that is made from the present score counts as much as this many matches.
 const GUESSES: f64 = 1.0;
@@ -30,6 +30,6 @@ impl ScoreSpread {
         let guess = guess + guess * guess / 16.0;
         let all = self.matches * self.square * done.clamp(0.0, 1.0) + GUESSES * guess;
         let usual = libm::sqrt(all / (self.matches + GUESSES));
-        LN_HALFWAY * lead / usual
+        LN_PER_UNIT * lead / usual
     }
 }

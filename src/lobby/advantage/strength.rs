@@ -11,8 +11,8 @@ use crate::domain::{Outlook, TeamLoad};
 /// (`cargo test --release --test large -- --ignored --nocapture equals`)
 const SURE: f64 = 2.576;
 
-/// ln 1.5: a player of weight 75 counts as one and a half players of weight 50.
-pub(super) const LN_HALFWAY: f64 = 0.405_465_108_108_164_4;
+/// ln 1.5: a player who is one unit of strength above an average newcomer counts as one and a half of them.
+pub(super) const LN_PER_UNIT: f64 = 0.405_465_108_108_164_4;
 
 /// What predicts which team is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,10 +59,10 @@ impl Known {
         let weaker = if edge > 0.0 { other } else { one };
         let per_player =
             outlook.per_strength_at(one.players + other.players) * weaker.players as f64;
-        let each = sure / per_player / outlook.halfway;
+        let each = sure / per_player / outlook.unit;
         Stronger {
             heads,
-            players: libm::copysign(each * LN_HALFWAY, edge),
+            players: libm::copysign(each * LN_PER_UNIT, edge),
         }
     }
 }

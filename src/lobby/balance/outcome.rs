@@ -2,9 +2,10 @@
 
 use super::Balance;
 use crate::{
-    domain::Ident,
+    domain::{Ident, TeamChances},
     lobby::{
         Command, Decided, Lobby, LobbyError, Weights,
+        bots::to_u32,
         decide::{bot_of_lineup, human_of_lineup},
         strength::TeamStrengths,
         weights::{Counted, counted_bot},
@@ -45,10 +46,11 @@ impl Lobby {
         }
         self.change(Command::Balanced { problem })?;
         let bots = self.bots()?.per_team;
-        let expected = self.expected_bots()?;
+        let told = self.team_chances(weights, &self.expected_bots()?)?;
+        let chance = told.of_first();
+        self.change(Command::Chances(told))?;
         let snapshot = self.snapshot(weights)?;
         let ratio = TeamStrengths::of(&snapshot).ratio_settled();
-        let chance = self.chance(weights, &decided.answer.team_of, &expected)?;
         decided.answer.reply_with(ratio, chance);
         let roster = &self.team_game()?.roster;
         let placed = roster.humans().iter().zip(&decided.answer.team_of);
@@ -69,32 +71,30 @@ impl Lobby {
         if self.expected_fill()?.on {
             return Ok(self.bots()?.per_team);
         }
-        let mut per_team = vec![0; usize::from(self.teams())];
-        for bot in self.team_game()?.roster.bots() {
-            if let Some(bots) = per_team.get_mut(usize::from(bot.team)) {
-                *bots += 1;
-            }
-        }
-        Ok(per_team)
+        Ok(self.team_game()?.team_sizes(self.teams()).bots)
     }
 
-    /// The predicted chance that team 0 wins, with bots that are on a team and stay, and with the
-    /// most typical known ones for those that will be added, one for each team in turn.
-    fn chance(
+    /// The sizes of the teams, and the chance of each to win, with bots that are on a team and stay, and with the
+    /// most typical known ones for those that will be added, one for each team in turn. `bots` is the number of
+    /// bots on each team then.
+    pub(in crate::lobby) fn team_chances(
         &self,
         weights: &dyn Weights,
-        team_of: &[u8],
         bots: &[u32],
-    ) -> Result<Option<f64>, LobbyError> {
+    ) -> Result<TeamChances, LobbyError> {
         let roster = &self.game()?.roster;
         let mut teams = vec![Vec::new(); bots.len()];
         let mut strengths = vec![0.0; bots.len()];
         let model = self.chance_model(weights)?;
-        for (at, (human, &team)) in roster.humans().iter().zip(team_of).enumerate() {
-            let team = usize::from(team);
+        for (at, human) in roster.humans().iter().enumerate() {
+            let team = human.team.map(usize::from);
+            let Some(team) = team.filter(|&team| team < teams.len()) else {
+                continue;
+            };
             teams[team].push(human_of_lineup(roster, human));
             strengths[team] += model.as_ref().map_or(0.0, |model| model.humans[at]);
         }
+        let humans = teams.iter().map(|team| to_u32(team.len())).collect();
         let mut missing: Vec<usize> = bots.iter().map(|bots| *bots as usize).collect();
         for bot in roster.bots() {
             let team = usize::from(bot.team);
@@ -115,6 +115,14 @@ impl Lobby {
                 teams[team].push(bot_of_lineup(name));
             }
         }
-        Ok(weights.chance(&teams, &strengths))
+        let mut told = TeamChances {
+            win: weights.chances(&teams, &strengths),
+            humans,
+            bots: bots.to_vec(),
+        };
+        if !told.is_sound() {
+            told.win.clear();
+        }
+        Ok(told)
     }
 }

@@ -15,8 +15,10 @@ use crate::domain::{
     PlayerKey, Presence, RoleName, ScoreEvent, Span, Verdict,
 };
 
+mod chances;
 mod record;
 
+pub(super) use chances::ChanceCourse;
 pub(super) use record::GameFacts;
 pub use record::{Finished, RecordFrame};
 
@@ -75,6 +77,9 @@ pub(super) struct PlayCourse {
     /// did.
     left: Option<(u64, u64)>,
     cut: bool,
+    /// What was predicted of the teams.
+    #[serde(default)]
+    pub(super) chances: ChanceCourse,
 }
 
 /// A human or bot in the roster.
@@ -251,11 +256,19 @@ impl PlayCourse {
 
     /// The track of the human with this id, or else of the bot with this name, if they have played.
     pub(super) fn find(&self, id: &str) -> Option<usize> {
-        let of = |kind| {
-            let id = id.to_owned();
-            self.index.get(&PlayerKey { kind, id }).copied()
-        };
+        let of = |kind| self.track_of(kind, id);
         of(Kind::Human).or_else(|| of(Kind::Bot))
+    }
+
+    /// The track of a player, if they have played.
+    pub(super) fn track_of(&self, kind: Kind, id: &str) -> Option<usize> {
+        let id = id.to_owned();
+        self.index.get(&PlayerKey { kind, id }).copied()
+    }
+
+    /// The millisecond of play of the last event.
+    pub(super) fn last(&self) -> u64 {
+        self.next.saturating_sub(1)
     }
 
     /// The score of each team; empty before START.
@@ -306,9 +319,8 @@ impl PlayCourse {
 
     /// A player's points on the scoreboard, if POINTS has stated them.
     pub(super) fn points_of(&self, kind: Kind, id: &str) -> Option<f64> {
-        let id = id.to_owned();
-        let track = self.index.get(&PlayerKey { kind, id });
-        track.and_then(|&track| self.tracks[track].points)
+        let track = self.track_of(kind, id);
+        track.and_then(|track| self.tracks[track].points)
     }
 
     /// Counts a kill, and a death of the victim. Killing a team mate or oneself is not a kill.
@@ -367,6 +379,7 @@ impl PlayCourse {
             *finished = None;
             self.events = Vec::new();
             self.stays = 0;
+            self.chances.forget();
             for track in &mut self.tracks {
                 track.stays = Vec::new();
                 track.duties = Vec::new();
@@ -385,7 +398,8 @@ impl PlayCourse {
             && self.events.len() <= MAX_EVENTS
             && stays <= MAX_STAYS
             && self.scores.len() <= MAX_TEAMS
-            && self.scores.iter().all(|score| score.abs() <= MAX_POINTS);
+            && self.scores.iter().all(|score| score.abs() <= MAX_POINTS)
+            && self.chances.is_sound(self.tracks.len());
         self.stays = stays;
         sound.then_some(self)
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{LobbyError, PlayCourse, PlayPhase, PlayerTrack};
 use crate::domain::{
-    MAX_ROLES, MatchRecord, Outcome, Participant, Presence, Role, RoleName, ScoreEvent, Span,
-    Timestamp,
+    MAX_ROLES, MatchChances, MatchRecord, Outcome, Participant, Presence, Role, RoleName,
+    ScoreEvent, Span, Timestamp,
 };
 
 /// The parts of a match record that do not come from the game itself.
@@ -25,6 +25,8 @@ pub struct Finished {
     /// The record, checked. Its outcome is [`Outcome::Abandoned`] if the game ended without a
     /// result.
     pub record: MatchRecord,
+    /// What was predicted of its teams, from BALANCE before START on.
+    pub chances: MatchChances,
     /// Whether the game exceeded a bound far above any real game, so that part of it is missing and
     /// it must not be rated.
     pub cut: bool,
@@ -90,8 +92,13 @@ impl PlayCourse {
             participants,
         };
         record.check()?;
-        let cut = ended.cut;
-        Ok((ended, Finished { record, cut }))
+        let (chances, cut) = (ended.chances.recorded(&index), ended.cut);
+        let finished = Finished {
+            record,
+            chances,
+            cut,
+        };
+        Ok((ended, finished))
     }
 
     /// The players who took part, and for each track the index of its participant.

@@ -50,6 +50,7 @@ impl Lobby {
             self.change(Command::Place { id, team })?;
         }
         self.watch(weights);
+        self.note_chances(weights);
         Ok(decided)
     }
 
@@ -159,6 +160,7 @@ impl Lobby {
             let (id, team) = (id.clone(), step.to);
             self.change(Command::AutoMove { id, team })?;
             self.watch(weights);
+            self.note_chances(weights);
         }
         Ok(Some(decided))
     }

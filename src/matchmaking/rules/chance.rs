@@ -190,7 +190,7 @@ mod tests {
             per_head: 0.0,
             per_log_size: 0.0,
             side: 0.3,
-            halfway: 1.0,
+            unit: 1.0,
             doubt: 0.0,
             company: Default::default(),
         }

@@ -203,7 +203,7 @@ fn outlook(per_friend: f64) -> Outlook {
         per_head: 0.0,
         per_log_size: 0.0,
         side: 0.0,
-        halfway: 1.0,
+        unit: 1.0,
         doubt: 0.0,
         company: Company {
             per_friend,

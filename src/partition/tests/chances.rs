@@ -12,7 +12,7 @@ fn outlook(side: f64) -> Outlook {
         per_head: 0.2,
         per_log_size: 0.0,
         side,
-        halfway: 1.0,
+        unit: 1.0,
         doubt: 0.1,
         company: Company::default(),
     }

@@ -24,7 +24,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::Rank;
+use crate::domain::{Rank, UNITS};
 
 pub use settings::{Display, DivisionName, MOST, Settings};
 
@@ -33,8 +33,8 @@ pub use settings::{Display, DivisionName, MOST, Settings};
 /// position of a border.
 const IMAGINED: usize = 20;
 /// The range of the imagined weights. Either end is the weight of a player whose strength is one
-/// [`halfway`](super::Scale) from a newcomer's, which few players of a new community reach.
-const IMAGINED_WEIGHTS: (f64, f64) = (25.0, 75.0);
+/// [`unit`](super::Scale) from a newcomer's, which few players of a new community reach.
+const IMAGINED_WEIGHTS: (f64, f64) = (50.0 - 50.0 / UNITS, 50.0 + 50.0 / UNITS);
 /// The multiple of the calibration matches after which a player gets a division, however large the
 /// deviation is. In large teams, the deviation may stay large for ever.
 const PATIENCE: u32 = 3;

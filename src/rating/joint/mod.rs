@@ -56,8 +56,8 @@ use crate::domain::{Company, Crowding, Link, Outlook};
 /// The most columns in the covariance: 2 MB per member of the bank. With twice as many, 84,000 matches
 /// of 6,113 players took 2.6 times as long and were predicted no better.
 pub const ACTIVE: usize = 1_000;
-/// The strength above a newcomer's that has the weight 75; see [`Scale`].
-const HALFWAY: f64 = 0.46;
+/// The unit of weights, see [`Scale`].
+const UNIT: f64 = 0.46;
 
 /// The `joint` system.
 #[derive(Clone, Serialize, Deserialize)]
@@ -350,7 +350,7 @@ impl System for Joint {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: self.effect(Column::Newness),
-            halfway: HALFWAY,
+            unit: UNIT,
         }
     }
 
@@ -382,7 +382,7 @@ impl System for Joint {
             per_head: per_latent * self.effect(Column::Size) + per_strength * newcomer,
             per_log_size: per_latent * self.effect(Column::LogSize),
             side: sides.iter().sum(),
-            halfway: HALFWAY,
+            unit: UNIT,
             doubt: per_latent * libm::sqrt(variance),
             company: self.company(),
         }

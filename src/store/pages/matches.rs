@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::{PlayerKey, Timestamp};
+use crate::domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp};
 
 /// A match in a list.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,9 +29,10 @@ pub struct MatchLine {
     pub humans: i64,
     /// Number of bots that took part.
     pub bots: i64,
-    /// The chance of team 0 that was predicted when its teams were picked.
-    pub told: Option<f64>,
-    /// The chance of team 0 by the weights before the match.
+    /// What was predicted of its teams while it was played.
+    pub chances: ChanceSummary,
+    /// The forecast: the chance of team 0 with everybody who played, each for as long as they did, as predicted before
+    /// the match was learned from.
     pub forecast: Option<f64>,
     /// The code of the reason if the match is not rated.
     pub unrated: Option<String>,
@@ -51,6 +52,8 @@ pub struct PageStay {
 /// A player of one match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageSeat {
+    /// The number of the seat in the record.
+    pub seat: u32,
     /// The identity that the match counts for; it is not for the page.
     pub key: PlayerKey,
     /// The handle; `None` if the player has no page.
@@ -86,6 +89,8 @@ pub struct PageMatch {
     pub mode: String,
     /// The mutators as the game names them.
     pub mutators: Vec<String>,
+    /// The changes of its teams during play.
+    pub changes: Vec<TeamChange>,
     /// The players, at most [`Self::MOST_SEATS`].
     pub seats: Vec<PageSeat>,
     /// Changes of the score as milliseconds, team and points, at most [`Self::MOST_EVENTS`].

@@ -1,6 +1,6 @@
 //! Players as pages read them: in leaderboards, with their matches, and in running games.
 
-use crate::domain::{Kind, PlayerKey, Timestamp};
+use crate::domain::{Kind, PlayerKey, TeamChances, Timestamp};
 
 /// Which part of a leaderboard to read.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,9 @@ pub struct GameOfPerson {
     pub team: Option<u8>,
     /// 1 if it won, 0.5 for a draw, 0 if it lost; `None` without a result.
     pub result: Option<f64>,
-    /// The chance of team 0 by the weights before the match.
+    /// The teams as they were at START, with the chances that were predicted then.
+    pub started: Option<TeamChances>,
+    /// The forecast: see [`MatchLine::forecast`](super::MatchLine::forecast).
     pub forecast: Option<f64>,
     /// The weight after the match, and its deviation.
     pub after: Option<(f64, f64)>,

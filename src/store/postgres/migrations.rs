@@ -6,12 +6,25 @@ use sqlx::migrate::Migrator;
 
 use crate::store::migration;
 
-/// All migrations, in the order in which they run.
+/// The name and the text of the migration in a file.
+macro_rules! file {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../../migrations/postgres/", $name, ".sql")),
+        )
+    };
+}
+
+/// All migrations, in the order in which they run. Never change one that was released: databases store a checksum of
+/// each.
 pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
-    let schema = include_str!("../../../migrations/postgres/0001_evenkeel.sql");
-    let scale = include_str!("../../../migrations/postgres/0002_scale.sql");
-    Migrator::with_migrations(vec![
-        migration("0001_evenkeel", schema),
-        migration("0002_scale", scale),
-    ])
+    let files = [
+        file!("0001_evenkeel"),
+        file!("0002_scale"),
+        file!("0003_match_chances"),
+        file!("0004_former_scale"),
+    ];
+    let files = files.map(|(name, sql)| migration(name, sql));
+    Migrator::with_migrations(files.to_vec())
 });

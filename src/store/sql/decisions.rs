@@ -33,16 +33,9 @@ impl Decisions for DbStore {
             })
             .await?;
             if let [DecisionNote::Became { game, match_id }] = run {
-                for statement in [
-                    "UPDATE decisions SET match_id = $2 WHERE game = $1",
-                    "INSERT INTO predictions (match_id, chance)
-                     SELECT $2, chance FROM decisions
-                     WHERE game = $1 AND chance IS NOT NULL ORDER BY id DESC LIMIT 1
-                     ON CONFLICT (match_id) DO UPDATE SET chance = excluded.chance, ruleset = NULL",
-                ] {
-                    let query = sqlx::query(statement).bind(game).bind(match_id);
-                    query.execute(&mut *tx).await?;
-                }
+                let update = "UPDATE decisions SET match_id = $2 WHERE game = $1";
+                let query = sqlx::query(update).bind(game).bind(match_id);
+                query.execute(&mut *tx).await?;
             }
         }
         let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - $1

@@ -1,9 +1,9 @@
 //! Matches of games that this process has followed: each game becomes one match.
 
-use super::{DbConnection, forgotten::remove_from, insert::insert_as};
+use super::{DbConnection, chances, forgotten::remove_from, insert::insert_as};
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    store::{Recorded, StoreError},
+    store::{Recorded, StoreError, together::EndedGame},
 };
 
 /// The most games of one server, on one map and with the same players, that may begin within one
@@ -14,14 +14,13 @@ const MAX_PER_SECOND: usize = 64;
 /// transaction. The caller has checked the record.
 pub(super) async fn insert_game(
     tx: &mut DbConnection,
-    record: &MatchRecord,
-    game: i64,
+    (record, told, game): &EndedGame,
 ) -> Result<Recorded, StoreError> {
     let query = sqlx::query_scalar("SELECT match_id FROM match_games WHERE game = $1");
     if let Some(id) = query.bind(game).fetch_optional(&mut *tx).await? {
         return Ok(Recorded::Duplicate(id));
     }
-    let id = hosted_as(tx, game).await?;
+    let id = hosted_as(tx, *game).await?;
     // The match is known by the record as it came, also when its log is read.
     let (mut original, mut record) = (record.clone(), record.clone());
     remove_from(tx, &mut record).await?;
@@ -33,7 +32,12 @@ pub(super) async fn insert_game(
         };
         if own {
             let query = sqlx::query("INSERT INTO match_games (game, match_id) VALUES ($1, $2)");
-            query.bind(game).bind(recorded.id()).execute(tx).await?;
+            query
+                .bind(game)
+                .bind(recorded.id())
+                .execute(&mut *tx)
+                .await?;
+            chances::insert(tx, recorded, &record, told).await?;
             return Ok(recorded);
         }
         for one in [&mut original, &mut record] {

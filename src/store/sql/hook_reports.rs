@@ -2,9 +2,9 @@
 
 use sqlx::Row;
 
-use super::{DbConnection, DbRow, int, parts::fetch, tickets::bad};
+use super::{DbConnection, DbRow, chances, int, parts::fetch, tickets::bad};
 use crate::{
-    domain::MAX_TEAMS,
+    domain::{MAX_TEAMS, TeamChances},
     store::{StoreError, chunk::ChunkCache},
     webhooks::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport},
 };
@@ -38,9 +38,10 @@ async fn formed(tx: &mut DbConnection, id: i64) -> Result<Option<FormedReport>, 
         mode: row.try_get("mode")?,
         map: row.try_get("map")?,
         ruleset: row.try_get("ruleset")?,
-        chance: row.try_get("chance")?,
+        picked: TeamChances::default(),
         teams: Vec::new(),
     };
+    let chance: Option<f64> = row.try_get("chance")?;
     let query = sqlx::query(
         "SELECT s.team, s.player, t.owner, t.ticket FROM formed_seats s
          LEFT JOIN tickets t ON t.number = s.ticket WHERE s.match_id = $1 ORDER BY s.seat",
@@ -48,6 +49,15 @@ async fn formed(tx: &mut DbConnection, id: i64) -> Result<Option<FormedReport>, 
     for row in query.bind(id).fetch_all(&mut *tx).await? {
         add_seat(&mut report.teams, &row)?;
     }
+    let size = |team: &Vec<FormedSeat>| u32::try_from(team.len()).unwrap_or(u32::MAX);
+    report.picked = TeamChances {
+        win: match (chance, report.teams.len()) {
+            (Some(chance), 2) => vec![chance, 1.0 - chance],
+            _ => Vec::new(),
+        },
+        humans: report.teams.iter().map(size).collect(),
+        bots: vec![0; report.teams.len()],
+    };
     Ok(Some(report))
 }
 
@@ -72,8 +82,7 @@ async fn recorded(tx: &mut DbConnection, id: i64) -> Result<Option<RecordedRepor
     let Some(stored) = fetch(tx, &ChunkCache::default(), &[id]).await?.pop() else {
         return Ok(None);
     };
-    let query = sqlx::query_scalar("SELECT chance FROM predictions WHERE match_id = $1");
-    let chance: Option<f64> = query.bind(id).fetch_optional(&mut *tx).await?;
+    let chances = chances::read_summary(tx, id, stored.record.scores.len()).await?;
     let query = sqlx::query_scalar(
         "SELECT queue FROM formed_matches WHERE match_id = $1 OR recorded = $1
          ORDER BY match_id = $1 DESC LIMIT 1",
@@ -81,7 +90,7 @@ async fn recorded(tx: &mut DbConnection, id: i64) -> Result<Option<RecordedRepor
     let queue = query.bind(id).fetch_optional(tx).await?;
     Ok(Some(RecordedReport {
         queue,
-        chance,
+        chances,
         record: stored.record,
     }))
 }

@@ -11,8 +11,11 @@ use super::{
     snapshot,
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord, Timestamp},
-    store::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, StoreError, Stored},
+    domain::{Fingerprint, MatchChances, MatchRecord, Timestamp},
+    store::{
+        Cursor, HalfRecorded, JoinHalves, Matches, Recorded, StoreError, Stored,
+        together::EndedGame,
+    },
 };
 
 #[async_trait]
@@ -63,13 +66,19 @@ impl Matches for DbStore {
         Ok(half)
     }
 
-    async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<Recorded, StoreError> {
+    async fn record_game(
+        &self,
+        record: &MatchRecord,
+        chances: &MatchChances,
+        game: i64,
+    ) -> Result<Recorded, StoreError> {
         checked(record, Fingerprint::of(record))?;
-        let own = (record.clone(), game);
+        let own = (record.clone(), chances.clone(), game);
+        let again = own.clone();
         let recorded = self.games.write(own, |all| self.record_games(all)).await;
         match recorded {
             Some(recorded) => recorded,
-            None => self.record_alone(record, game).await,
+            None => self.record_alone(&again).await,
         }
     }
 
@@ -145,27 +154,24 @@ impl Matches for DbStore {
 
 impl DbStore {
     /// Records one game in a transaction of its own.
-    async fn record_alone(&self, record: &MatchRecord, game: i64) -> Result<Recorded, StoreError> {
+    async fn record_alone(&self, game: &EndedGame) -> Result<Recorded, StoreError> {
         let mut tx = self.begin().await?;
-        let recorded = games::insert_game(&mut tx, record, game).await?;
+        let recorded = games::insert_game(&mut tx, game).await?;
         self.commit(tx).await?;
         Ok(recorded)
     }
 
     /// Records games in one transaction; `None` if it fails. A game that must not be recorded has an error of its
     /// own, and does not keep the others out.
-    async fn record_games(
-        &self,
-        all: Vec<(MatchRecord, i64)>,
-    ) -> Option<Vec<Result<Recorded, StoreError>>> {
-        if let [(record, game)] = all.as_slice() {
-            return Some(vec![self.record_alone(record, *game).await]);
+    async fn record_games(&self, all: Vec<EndedGame>) -> Option<Vec<Result<Recorded, StoreError>>> {
+        if let [game] = all.as_slice() {
+            return Some(vec![self.record_alone(game).await]);
         }
         let written = async {
             let mut tx = self.begin().await?;
             let mut recorded = Vec::with_capacity(all.len());
-            for (record, game) in &all {
-                match games::insert_game(&mut tx, record, *game).await {
+            for game in &all {
+                match games::insert_game(&mut tx, game).await {
                     Err(error) if !error.is_of_record() => return Err(error),
                     own => recorded.push(own),
                 }

@@ -17,6 +17,7 @@
 mod archive;
 mod balances;
 mod behaviour;
+mod chances;
 mod decisions;
 mod derived;
 mod forgotten;

@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::DbConnection;
+use super::{DbConnection, chances};
 use crate::{
-    domain::{Kind, MatchRecord, Outcome, Participant},
+    domain::{Kind, MatchRecord, Outcome, Participant, TeamChances},
     store::StoreError,
 };
 
@@ -34,7 +34,8 @@ pub(super) async fn count_prediction(
     );
     let hosted: Option<Formed> = query.bind(id).fetch_optional(&mut *tx).await?;
     if let Some(hosted) = hosted {
-        return predict(tx, id, hosted).await;
+        let teams = seats(tx, id).await?;
+        return predict(tx, id, hosted, &teams).await;
     }
     let Some(teams) = teams(record) else {
         return Ok(());
@@ -53,30 +54,40 @@ pub(super) async fn count_prediction(
     let query = query.bind(record.end.0).bind(COMPARED);
     let formed: Vec<Formed> = query.fetch_all(&mut *tx).await?;
     for (formed, chance, ruleset) in formed {
-        let query = sqlx::query_as("SELECT team, player FROM formed_seats WHERE match_id = $1");
-        let seats: Vec<(i64, String)> = query.bind(formed).fetch_all(&mut *tx).await?;
-        let mut predicted = Teams::new();
-        for (team, player) in seats {
-            predicted.entry(team).or_default().insert(player);
-        }
+        let predicted = seats(tx, formed).await?;
         if let Some(chance) = chance_of_first(&predicted, &teams, chance) {
-            return predict(tx, id, (formed, chance, ruleset)).await;
+            return predict(tx, id, (formed, chance, ruleset), &teams).await;
         }
     }
     Ok(())
 }
 
-/// Stores what was predicted for a recorded match.
+/// The players of each team of a match that was formed.
+async fn seats(tx: &mut DbConnection, formed: i64) -> Result<Teams, StoreError> {
+    let query = sqlx::query_as("SELECT team, player FROM formed_seats WHERE match_id = $1");
+    let seats: Vec<(i64, String)> = query.bind(formed).fetch_all(tx).await?;
+    let mut teams = Teams::new();
+    for (team, player) in seats {
+        teams.entry(team).or_default().insert(player);
+    }
+    Ok(teams)
+}
+
+/// Stores what was predicted for a recorded match, with these teams. What BALANCE predicts for the game replaces
+/// this.
 async fn predict(
     tx: &mut DbConnection,
     id: i64,
     (formed, chance, ruleset): Formed,
+    teams: &Teams,
 ) -> Result<(), StoreError> {
-    // What BALANCE predicts for the game replaces this.
-    let insert = "INSERT INTO predictions (match_id, chance, ruleset) VALUES ($1, $2, $3)
-                  ON CONFLICT DO NOTHING";
-    let query = sqlx::query(insert).bind(id).bind(chance).bind(ruleset);
-    query.execute(&mut *tx).await?;
+    let size = |players: &BTreeSet<String>| u32::try_from(players.len()).unwrap_or(u32::MAX);
+    let picked = TeamChances {
+        win: vec![chance], // the others follow if there are two teams, and have none otherwise
+        humans: teams.values().map(size).collect(),
+        bots: vec![0; teams.len()],
+    };
+    chances::insert_picked(tx, id, &ruleset, &picked).await?;
     let note = "UPDATE formed_matches SET recorded = $1 WHERE match_id = $2";
     let query = sqlx::query(note).bind(id).bind(formed);
     query.execute(tx).await?;

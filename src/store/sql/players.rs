@@ -29,16 +29,18 @@ impl Players for DbStore {
             );
             overrides.merged.push(pair);
         }
-        let pinned = "SELECT kind, player, weight FROM pinned_weights ORDER BY kind, player";
+        let pinned =
+            "SELECT kind, player, weight, former FROM pinned_weights ORDER BY kind, player";
         for row in sqlx::query(pinned).fetch_all(&mut *tx).await? {
             let kind = kind(row.try_get("kind")?)?;
             let id = row.try_get("player")?;
-            overrides
-                .pinned
-                .push((PlayerKey { kind, id }, row.try_get("weight")?));
+            let key = PlayerKey { kind, id };
+            if row.try_get("former")? {
+                overrides.former_pinned.insert(key.clone());
+            }
+            overrides.pinned.push((key, row.try_get("weight")?));
         }
-        let starts =
-            "SELECT kind, player, weight, uncertain FROM start_weights ORDER BY kind, player";
+        let starts = "SELECT kind, player, weight, uncertain, former FROM start_weights ORDER BY kind, player";
         for row in sqlx::query(starts).fetch_all(&mut *tx).await? {
             let kind = kind(row.try_get("kind")?)?;
             let id = row.try_get("player")?;
@@ -46,7 +48,11 @@ impl Players for DbStore {
                 weight: row.try_get("weight")?,
                 uncertain: row.try_get("uncertain")?,
             };
-            overrides.starts.push((PlayerKey { kind, id }, start));
+            let key = PlayerKey { kind, id };
+            if row.try_get("former")? {
+                overrides.former_starts.insert(key.clone());
+            }
+            overrides.starts.push((key, start));
         }
         let void = sqlx::query_scalar("SELECT match_id FROM voided_matches");
         overrides.void = void.fetch_all(&mut *tx).await?.into_iter().collect();
@@ -95,14 +101,15 @@ impl Players for DbStore {
         let mut tx = self.begin().await?;
         let query = match to {
             Some(_) => sqlx::query(
-                "INSERT INTO pinned_weights (kind, player, weight) VALUES ($1, $2, $3)
-                 ON CONFLICT (kind, player) DO UPDATE SET weight = excluded.weight",
+                "INSERT INTO pinned_weights (kind, player, weight, former) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (kind, player)
+                 DO UPDATE SET weight = excluded.weight, former = excluded.former",
             ),
             None => sqlx::query("DELETE FROM pinned_weights WHERE kind = $1 AND player = $2"),
         };
         let query = query.bind(player.kind.as_str()).bind(&player.id);
         let query = match to {
-            Some(weight) => query.bind(weight),
+            Some(weight) => query.bind(weight).bind(false),
             None => query,
         };
         query.execute(&mut *tx).await?;
@@ -118,15 +125,16 @@ impl Players for DbStore {
         for (player, start) in starts {
             let query = match start {
                 Some(_) => sqlx::query(
-                    "INSERT INTO start_weights (kind, player, weight, uncertain) VALUES ($1, $2, $3, $4)
-                     ON CONFLICT (kind, player)
-                     DO UPDATE SET weight = excluded.weight, uncertain = excluded.uncertain",
+                    "INSERT INTO start_weights (kind, player, weight, uncertain, former)
+                     VALUES ($1, $2, $3, $4, $5)
+                     ON CONFLICT (kind, player) DO UPDATE
+                     SET weight = excluded.weight, uncertain = excluded.uncertain, former = excluded.former",
                 ),
                 None => sqlx::query("DELETE FROM start_weights WHERE kind = $1 AND player = $2"),
             };
             let query = query.bind(player.kind.as_str()).bind(&player.id);
             let query = match start {
-                Some(start) => query.bind(start.weight).bind(start.uncertain),
+                Some(start) => query.bind(start.weight).bind(start.uncertain).bind(false),
                 None => query,
             };
             query.execute(&mut *tx).await?;

@@ -73,14 +73,6 @@ impl Webhooks for DbStore {
         hook_reports::read(&mut tx, event).await
     }
 
-    async fn is_prediction_due(&self, match_id: i64) -> Result<bool, StoreError> {
-        let query = sqlx::query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM match_games WHERE match_id = $1)
-                AND NOT EXISTS (SELECT 1 FROM predictions WHERE match_id = $1)",
-        );
-        Ok(query.bind(match_id).fetch_one(&self.readers).await?)
-    }
-
     async fn bound_events(&self, hook: &str, waits: HookWaits) -> Result<(u64, i64), StoreError> {
         let (position, last, missing) = cutoff(self, hook, waits).await?;
         if last <= position && missing == 0 {

@@ -10,6 +10,7 @@ use crate::{
     web::{
         Site,
         answer::Page,
+        chances::OF_FORECAST,
         error::WebError,
         present::{PresentGame, Room, names, present, running},
         words,
@@ -44,7 +45,7 @@ struct RulesetSummary {
     mean_gap: Option<f64>,
     /// The share of its matches that were draws.
     draws: Option<f64>,
-    /// The share of predicted matches that the team with the higher chance won.
+    /// The share of matches with a forecast that the favourite of the forecast won.
     favourite_won: Option<f64>,
     #[serde(serialize_with = "as_text")]
     last: Timestamp,
@@ -97,8 +98,8 @@ impl Page for Home {
                 (scrolled("Rulesets", &rulesets(site, &self.rulesets)))
                 p.note {
                     "The difference is that between the highest and the lowest score of a match. The favourite is the \
-                     team that was more likely to win by the weights before the match: the closer to 50 % it won, the \
-                     more even the teams were."
+                     team that was more likely to win by the forecast: the closer to 50 % it won, the more even the \
+                     teams were. " (OF_FORECAST)
                 }
             }
             @if !self.now.is_empty() {

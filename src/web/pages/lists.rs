@@ -4,9 +4,16 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::{Timestamp, plain_name},
+    domain::{ChanceSummary, Timestamp, plain_name},
     store::MatchLine,
-    web::{Site, words},
+    web::{
+        Site,
+        chances::{
+            AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, favourite as favourite_words,
+            of_forecast,
+        },
+        words,
+    },
 };
 
 /// A match in a list.
@@ -27,9 +34,12 @@ pub(in crate::web) struct MatchSummary {
     pub(in crate::web) winner: Option<u8>,
     pub(in crate::web) humans: i64,
     pub(in crate::web) bots: i64,
-    /// The predicted chance of team 0.
+    /// What was predicted of its teams while it was played.
+    #[serde(skip_serializing_if = "ChanceSummary::is_empty")]
+    pub(in crate::web) chances: ChanceSummary,
+    /// The forecast: the chance of team 0 with everybody who played, before the match was learned from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) chance: Option<f64>,
+    pub(in crate::web) forecast: Option<f64>,
     pub(in crate::web) unrated: Option<String>,
 }
 
@@ -40,7 +50,6 @@ pub(super) fn as_text<S: serde::Serializer>(at: &Timestamp, to: S) -> Result<S::
 
 impl From<MatchLine> for MatchSummary {
     fn from(line: MatchLine) -> Self {
-        let chance = line.told.or(line.forecast);
         Self {
             id: line.id,
             started: line.started,
@@ -52,7 +61,8 @@ impl From<MatchLine> for MatchSummary {
             } else {
                 plain_name(&line.server)
             },
-            chance: chance.filter(|_| line.scores.len() == 2),
+            chances: line.chances,
+            forecast: line.forecast.filter(|_| line.scores.len() == 2),
             scores: line.scores,
             outcome: line.outcome,
             winner: line.winner,
@@ -66,7 +76,9 @@ impl From<MatchLine> for MatchSummary {
 impl MatchSummary {
     /// Leaves out what a site does not show.
     pub(super) fn shown(mut self, site: &Site) -> Self {
-        self.chance = self.chance.filter(|_| site.settings.shows_numbers());
+        if !site.settings.shows_numbers() {
+            (self.chances, self.forecast) = (ChanceSummary::default(), None);
+        }
         self
     }
 
@@ -84,14 +96,14 @@ impl MatchSummary {
         }
     }
 
-    /// The team that was expected to win, and its chance.
-    pub(super) fn favourite(&self) -> Option<(u8, f64)> {
-        let chance = self.chance?;
-        Some(if chance >= 0.5 {
-            (0, chance)
-        } else {
-            (1, 1.0 - chance)
-        })
+    /// The team that was most likely to win, and its chance: as started or, in a list without such matches, by the
+    /// forecast.
+    fn favourite(&self, as_started: bool) -> Option<String> {
+        let favourite = match as_started {
+            true => self.chances.started.as_ref()?.favourite(),
+            false => self.forecast.map(of_forecast),
+        };
+        favourite.map(favourite_words)
     }
 }
 
@@ -106,6 +118,12 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
         return html! { p { "No matches yet." } };
     }
     let numbers = site.settings.shows_numbers();
+    // A column has one kind of chance.
+    let as_started = list.iter().any(|line| line.chances.started.is_some());
+    let (head, means) = match as_started {
+        true => (AS_STARTED, OF_CHANCES),
+        false => (FORECAST, OF_FORECAST),
+    };
     scrolled(
         "Matches",
         &html! {
@@ -117,7 +135,7 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
                         @if with_ruleset { th.wide scope="col" { "Ruleset" } }
                         th.num scope="col" { "Score" }
                         th.wide scope="col" { "Result" }
-                        @if numbers { th.num.wide scope="col" { "Favourite" } }
+                        @if numbers { th.num.wide scope="col" { abbr title=(means) { (head) } } }
                         th.num.wide scope="col" { "Players" }
                     }
                 }
@@ -130,9 +148,7 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
                             td.num { (words::or_dash((!line.scores.is_empty()).then(|| words::scores(&line.scores)))) }
                             td.wide { (line.result()) }
                             @if numbers {
-                                td.num.wide { (words::or_dash(line.favourite().map(|(team, chance)| {
-                                    format!("team {team}, {}", words::chance(chance))
-                                }))) }
+                                td.num.wide { (words::or_dash(line.favourite(as_started))) }
                             }
                             td.num.wide { (line.humans + line.bots) }
                         }

@@ -4,10 +4,11 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::{Kind, counted},
+    domain::{ChanceSummary, Kind, counted},
     web::{
         Site,
         answer::Page,
+        chances::{AS_PICKED, AS_STARTED, OF_CHANCES, sentence},
         error::WebError,
         name::Player,
         present::{PresentGame, Room, count, names, present, running},
@@ -68,9 +69,7 @@ impl Page for LivePage {
             p.note #updates { "Load this page again to see how the games go on." }
             @for game in &self.games { (section(site, game)) }
             @if more > 0 { p { "And " (counted(more, "game")) " with fewer players." } }
-            @if self.games.iter().any(|game| game.chance.is_some()) {
-                p.note { "The chance is that of these players, by their weights; it does not count the score." }
-            }
+            @if self.games.iter().any(|game| !game.chances.is_empty()) { p.note { (OF_CHANCES) } }
             script src=(site.links.to(&script::path())) data-page=(site.links.to("/live")) defer {}
         })
     }
@@ -97,7 +96,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
                     }
                 }
             }
-            @if let Some(chance) = game.chance { p { "Team 0 has a chance of " (words::chance(chance)) " to win." } }
+            (told(&game.chances, game.began.is_some()))
             @if left_out {
                 p { (counted(game.humans, "human")) " and " (counted(game.bots, "bot")) " play." }
             } @else {
@@ -115,6 +114,21 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
                     p { @if !game.teams.is_empty() { "On no team: " } (names(site, game.others.iter())) }
                 }
             }
+        }
+    }
+}
+
+/// What was predicted of the teams of a game so far.
+fn told(chances: &ChanceSummary, in_play: bool) -> Markup {
+    let has = if in_play { "had" } else { "has" };
+    let moments = [
+        (AS_PICKED, &chances.picked, has),
+        (AS_STARTED, &chances.started, has),
+        ("Now", &chances.now, "has"),
+    ];
+    html! {
+        @for (moment, teams, has) in moments {
+            @if let Some(teams) = teams { p { (sentence(moment, teams, has)) } }
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct SwapSeat {
     pub(super) before: Option<f64>,
 }
 
-/// For each player of a match between two teams, the chance of the other team if the player alone had been
+/// For each player of a match between two teams, the forecast for the other team if the player alone had been
 /// on it. Strengths are those of the weights before the match, and without any change `forecast` is the
 /// chance of team 0; how much a strength or a side of the map counts, the rating system knows as of today.
 /// Empty if there are too many players, or no weights.

@@ -9,7 +9,7 @@ use crate::{
     web::{error::WebError, words},
 };
 
-/// Draws the favourite's predicted chance against the share of matches that the favourite won. On the
+/// Draws the forecast for the favourite against the share of matches that the favourite won. On the
 /// diagonal, both are equal. The area of a point grows with the number of matches.
 pub(in crate::web) fn calibration(label: &str, steps: &[ChanceStep]) -> Result<Markup, WebError> {
     let most = steps
@@ -33,7 +33,7 @@ pub(in crate::web) fn calibration(label: &str, steps: &[ChanceStep]) -> Result<M
             .max_light_lines(1)
             .axis_style(GRID)
             .label_style(("sans-serif", TEXT).into_font().color(&INK))
-            .x_desc("chance given to the favourite")
+            .x_desc("forecast for the favourite")
             .y_desc("favourite won")
             .x_labels(6)
             .y_labels(5)

@@ -1,10 +1,10 @@
 //! Tests of the JSON of events.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    domain::{PlayerKey, Presence, Span},
+    domain::{PlayerKey, Presence, Span, TeamChances},
     webhooks::HookKind,
 };
 
@@ -64,13 +64,20 @@ fn read(text: &str) -> Value {
 fn recorded(record: MatchRecord) -> HookReport {
     HookReport::Recorded(Box::new(RecordedReport {
         queue: Some("duel".to_owned()),
-        chance: Some(0.25),
+        chances: ChanceSummary {
+            started: Some(TeamChances {
+                win: vec![0.25, 0.75],
+                humans: vec![1, 2],
+                bots: vec![0, 0],
+            }),
+            ..ChanceSummary::default()
+        },
         record,
     }))
 }
 
 #[test]
-fn a_recorded_match_has_its_teams_scores_chance_and_closeness() {
+fn a_recorded_match_has_its_teams_scores_chances_and_closeness() {
     let people = vec![
         participant("ann", &[(0, 0, 400_000), (1, 400_000, 600_000)]),
         participant("bob", &[(1, 0, 600_000)]),
@@ -87,10 +94,9 @@ fn a_recorded_match_has_its_teams_scores_chance_and_closeness() {
         (&data["outcome"], &data["winner"]),
         (&"won".into(), &1.into())
     );
-    assert_eq!(
-        (&data["closeness"], &data["chance"]),
-        (&0.5.into(), &0.25.into())
-    );
+    assert_eq!(data["closeness"], 0.5);
+    let started = json!({"win": [0.25, 0.75], "humans": [1, 2], "bots": [0, 0]});
+    assert_eq!(data["chances"], json!({"picked": null, "started": started}));
     assert_eq!(data["teams"][0]["score"], 2.0);
     assert_eq!(data["teams"][0]["players"][0]["player"], "ann");
     assert_eq!(data["teams"][0]["players"][0]["seconds"], 600);

@@ -27,10 +27,12 @@ def names_cannot_ping_or_format():
 
 def messages_fit_and_ping_only_the_players():
     seats = [{"player": f"discord-{10**17 + n}"} for n in range(150)] + [{"player": EVIL}] * 3
-    data = {"match": 1, "queue": "pickup", "map": EVIL, "address": EVIL, "teams": [{"players": seats}], "chance": 0.5}
+    data = {"match": 1, "queue": "pickup", "map": EVIL, "address": EVIL, "teams": [{"players": seats}],
+            "chances": {"picked": {"win": [0.25, 0.75], "humans": [7, 5], "bots": [0, 1]}, "started": None}}
     for kind in ("formed", "hosted"):
         found = webhooks.messages(Found(), {"type": f"match.{kind}", "data": data})
         assert len(found) > 1
+        assert "As picked (7 v 6), team 2 has a chance of 75 % to win." in found[-1][1]["content"]
         for channel, body in found:
             assert channel == HERE.channel and len(body["content"]) <= 2000
             allowed = body["allowed_mentions"]
@@ -39,9 +41,19 @@ def messages_fit_and_ping_only_the_players():
     data |= {"outcome": "won", "winner": 0, "closeness": 0.5}
     data["teams"] = [{"score": 3, "players": [{"player": "x", "name": EVIL}]}, {"score": 1.5, "players": None}, 7]
     data["teams"].pop()
+    data["chances"]["started"] = {"win": [0.5, 0.5]}
     (_, body), = webhooks.messages(Found(), {"type": "match.recorded", "data": data})
     assert "3 : 1.5" in body["content"] and "Closeness: 50 %" in body["content"]
+    assert "As picked (7 v 6), team 2 had" in body["content"] and "As started, team 1 had" in body["content"]
     assert body["allowed_mentions"]["users"] == []
+    odd = (None, 7, [], {}, {"win": 7}, {"win": [None]}, {"win": [10**400, 1]}, {"win": [float("nan"), 1e400]},
+           {"win": ["x"], "humans": "y"})
+    for one in odd:
+        data["chances"] = {"picked": one, "started": one}
+        (_, body), = webhooks.messages(Found(), {"type": "match.recorded", "data": data})
+        assert "chance" not in body["content"], one
+        data["chances"] = one
+        webhooks.messages(Found(), {"type": "match.recorded", "data": data})
 
 
 def contents_of_any_form_are_refused_and_not_posted_twice(folder):

@@ -299,7 +299,10 @@ async fn a_result_that_nobody_reports_ends_its_match() {
     assert_eq!(hosted().await.state, "playing");
     let number = store.hosting(0).await.unwrap().matches.remove(0).game;
     let result = game(0, &[(Human, "ann")], &[(Human, "bob")], [1.0, 0.0]);
-    let recorded = store.record_game(&result, number.unwrap()).await.unwrap();
+    let recorded = store
+        .record_game(&result, &Default::default(), number.unwrap())
+        .await
+        .unwrap();
     assert_eq!(recorded.id(), id);
     until(async || hosted().await.state == "over").await;
     let mut later = fleet.named(0, "lobby").await;

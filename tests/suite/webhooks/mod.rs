@@ -1,7 +1,7 @@
 //! Webhooks: what is sent, in which order, how often, and to hostile receivers.
 
 mod daemon;
-mod receiver;
+pub mod receiver;
 
 use std::{
     path::PathBuf,

@@ -27,16 +27,17 @@ pub(super) async fn parts(
     };
     let record = stored.record;
     let has_teams = record.has_teams();
-    let mut participants = record.participants;
+    let participants = record.participants.into_iter();
+    let mut participants: Vec<(u32, Participant)> = (0..).zip(participants).collect();
     // The sort keeps the order of equal points; who has none comes last.
     let points = |p: &Participant| p.points.unwrap_or(f64::NEG_INFINITY);
-    participants.sort_by(|a, b| points(b).total_cmp(&points(a)));
+    participants.sort_by(|(_, a), (_, b)| points(b).total_cmp(&points(a)));
     participants.truncate(usize::try_from(PageMatch::MOST_SEATS).unwrap_or(0));
     let is_rated = line.ruleset.is_some() && line.unrated.is_none();
     let mut seats = Vec::with_capacity(participants.len());
-    for participant in participants {
+    for (number, participant) in participants {
         let team = participant.main_team().filter(|_| has_teams);
-        let mut seat = seat(tx, participant).await?;
+        let mut seat = seat(tx, number, participant).await?;
         seat.team = team.filter(|_| is_rated);
         seat.handle = seat.handle.filter(|_| is_rated);
         seats.push(seat);
@@ -48,7 +49,11 @@ pub(super) async fn parts(
 }
 
 /// A participant as pages show them, with the handle of the identity that they count as now.
-async fn seat(tx: &mut DbConnection, participant: Participant) -> Result<PageSeat, StoreError> {
+async fn seat(
+    tx: &mut DbConnection,
+    number: u32,
+    participant: Participant,
+) -> Result<PageSeat, StoreError> {
     let Participant { key, name, .. } = participant;
     let query = sqlx::query(
         "SELECT c.player AS counted, o.handle,
@@ -68,6 +73,7 @@ async fn seat(tx: &mut DbConnection, participant: Participant) -> Result<PageSea
         to: millis(stay.span.to),
     };
     Ok(PageSeat {
+        seat: number,
         key: PlayerKey {
             id: row.try_get("counted")?,
             ..key

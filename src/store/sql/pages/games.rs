@@ -5,7 +5,9 @@ use std::{cmp::Reverse, collections::HashMap};
 use sqlx::{QueryBuilder, Row};
 
 use super::super::{
-    Db, DbConnection, DbPool,
+    Db, DbConnection, DbPool, DbRow,
+    chances::{self, told_columns, told_tables},
+    optional_int,
     persons::{is_forgotten, public_name},
     snapshot,
 };
@@ -21,49 +23,35 @@ pub(super) async fn games(
     person: i64,
     limit: i64,
 ) -> Result<Vec<GameOfPerson>, StoreError> {
-    let query = sqlx::query_as(
+    let query = sqlx::query(concat!(
         "SELECT p.match_id, p.ended_at, p.team, p.result, p.weight, p.deviation, p.points_for,
-                p.points_against, r.ruleset, r.chance, m.map
-         FROM performances p
+                p.points_against, r.ruleset, r.chance AS forecast, m.map, ",
+        told_columns!(),
+        " FROM performances p
          JOIN rulings r ON r.match_id = p.match_id
-         JOIN matches m ON m.id = p.match_id
-         WHERE p.person = $1 ORDER BY p.ended_at DESC, p.match_id DESC LIMIT $2",
-    );
-    let rows: Vec<GameColumns> = query.bind(person).bind(limit).fetch_all(pool).await?;
-    Ok(rows.into_iter().map(game).collect())
+         JOIN matches m ON m.id = p.match_id",
+        told_tables!(),
+        "WHERE p.person = $1 ORDER BY p.ended_at DESC, p.match_id DESC LIMIT $2"
+    ));
+    let rows = query.bind(person).bind(limit).fetch_all(pool).await?;
+    rows.iter().map(game).collect()
 }
 
-/// The number and the end of a match; the team, the result, the weight and its deviation; the points for and
-/// against; the ruleset, the chance of team 0, and the map.
-type GameColumns = (
-    i64,
-    i64,
-    Option<i64>,
-    Option<f64>,
-    Option<f64>,
-    Option<f64>,
-    f64,
-    f64,
-    String,
-    Option<f64>,
-    String,
-);
-
-fn game(row: GameColumns) -> GameOfPerson {
-    let (id, ended, team, result, weight, deviation, points_for, points_against, ..) = row;
-    let (.., ruleset, forecast, map) = row;
-    GameOfPerson {
-        id,
-        ended: Timestamp(ended),
-        ruleset,
-        map,
-        team: team.and_then(|team| u8::try_from(team).ok()),
-        result,
-        forecast,
-        after: weight.zip(deviation),
-        points_for,
-        points_against,
-    }
+fn game(row: &DbRow) -> Result<GameOfPerson, StoreError> {
+    let weight: Option<f64> = row.try_get("weight")?;
+    Ok(GameOfPerson {
+        id: row.try_get("match_id")?,
+        ended: Timestamp(row.try_get("ended_at")?),
+        ruleset: row.try_get("ruleset")?,
+        map: row.try_get("map")?,
+        team: optional_int(row, "team")?,
+        result: row.try_get("result")?,
+        started: chances::summary(row, 2)?.started,
+        forecast: row.try_get("forecast")?,
+        after: weight.zip(row.try_get("deviation")?),
+        points_for: row.try_get("points_for")?,
+        points_against: row.try_get("points_against")?,
+    })
 }
 
 /// The number of another person, whether on the same team, the number of matches, and the wins.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use sqlx::Row;
 
 use super::super::{
-    DbConnection, DbPool, DbRow, int, optional_int,
+    DbConnection, DbPool, DbRow,
+    chances::{self, told_columns, told_tables},
+    int, optional_int,
     persons::{is_forgotten, public_name},
     snapshot,
 };
@@ -15,17 +17,21 @@ use crate::{
     store::{MatchLine, PageMatch, PageSeat, PageStay, StoreError, chunk::ChunkCache},
 };
 
-/// The columns of a [`MatchLine`].
+/// Selects the columns of a [`MatchLine`] from matches `m` and their rulings `r`.
 macro_rules! lines {
-    ($rest:literal) => {
+    ($from:literal, $rest:literal) => {
         concat!(
             "SELECT m.id, m.started_at, m.ended_at, m.map, m.server, m.game_type, m.mode, m.outcome, m.winner, r.ruleset, r.unrated,
-                    r.chance AS forecast, t.chance AS told,
+                    r.chance AS forecast, ",
+            told_columns!(),
+            ",
                     (SELECT string_agg(CAST(score AS TEXT), ' ' ORDER BY team)
                        FROM match_teams WHERE match_id = m.id) AS scores,
                     coalesce(m.humans, (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'human')) AS humans,
                     coalesce(m.bots, (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'bot')) AS bots,
                     m.chunk ",
+            $from,
+            told_tables!(),
             $rest
         )
     };
@@ -39,15 +45,13 @@ pub(super) async fn latest(
 ) -> Result<Vec<MatchLine>, StoreError> {
     let query = match ruleset {
         Some(ruleset) => sqlx::query(lines!(
-            "FROM rulings r JOIN matches m ON m.id = r.match_id
-             LEFT JOIN predictions t ON t.match_id = m.id AND (t.ruleset IS NULL OR t.ruleset = r.ruleset)
-             WHERE r.ruleset = $1 ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
+            "FROM rulings r JOIN matches m ON m.id = r.match_id ",
+            "WHERE r.ruleset = $1 ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
         ))
         .bind(ruleset),
         None => sqlx::query(lines!(
-            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id
-             LEFT JOIN predictions t ON t.match_id = m.id AND (t.ruleset IS NULL OR t.ruleset = r.ruleset)
-             ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $1"
+            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+            "ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $1"
         )),
     };
     let rows = query.bind(limit).fetch_all(pool).await?;
@@ -62,9 +66,8 @@ pub(super) async fn page(
 ) -> Result<Option<PageMatch>, StoreError> {
     let mut tx = snapshot(pool).await?;
     let query = sqlx::query(lines!(
-        "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id
-         LEFT JOIN predictions t ON t.match_id = m.id AND (t.ruleset IS NULL OR t.ruleset = r.ruleset)
-         WHERE m.id = $1"
+        "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+        "WHERE m.id = $1"
     ));
     let Some(row) = query.bind(id).fetch_optional(&mut *tx).await? else {
         return Ok(None);
@@ -77,6 +80,7 @@ pub(super) async fn page(
                    ORDER BY id DESC LIMIT 1";
     let balance = sqlx::query_scalar(balance).bind(id);
     let line = line(&row)?;
+    let changes = chances::read_changes(&mut tx, id, line.scores.len()).await?;
     let is_archived = row.try_get::<Option<i64>, _>("chunk")?.is_some();
     let (seats, events) = match is_archived {
         true => archived::parts(&mut tx, cache, &line).await?,
@@ -88,6 +92,7 @@ pub(super) async fn page(
         game_type: row.try_get("game_type")?,
         mode: row.try_get("mode")?,
         mutators: mutators.fetch_all(&mut *tx).await?,
+        changes,
         seats,
         events,
         balance: balance.fetch_optional(&mut *tx).await?,
@@ -147,6 +152,7 @@ async fn seats(tx: &mut DbConnection, id: i64) -> Result<Vec<PageSeat>, StoreErr
         let stays = stays.remove(&row.try_get("seat")?).unwrap_or_default();
         let name = public_name(&key, name);
         Ok(PageSeat {
+            seat: int(row, "seat")?,
             key: PlayerKey {
                 id: counted.unwrap_or(key.id),
                 ..key
@@ -186,6 +192,7 @@ async fn stays(tx: &mut DbConnection, id: i64) -> Result<HashMap<i64, Vec<PageSt
 fn line(row: &DbRow) -> Result<MatchLine, StoreError> {
     let scores: Option<String> = row.try_get("scores")?;
     let scores = scores.unwrap_or_default();
+    let scores: Vec<f64> = scores.split(' ').filter_map(|s| s.parse().ok()).collect();
     Ok(MatchLine {
         id: row.try_get("id")?,
         started: Timestamp(row.try_get("started_at")?),
@@ -193,12 +200,12 @@ fn line(row: &DbRow) -> Result<MatchLine, StoreError> {
         map: row.try_get("map")?,
         server: row.try_get("server")?,
         ruleset: row.try_get("ruleset")?,
-        scores: scores.split(' ').filter_map(|s| s.parse().ok()).collect(),
+        chances: chances::summary(row, scores.len())?,
+        scores,
         outcome: row.try_get("outcome")?,
         winner: optional_int(row, "winner")?,
         humans: row.try_get("humans")?,
         bots: row.try_get("bots")?,
-        told: row.try_get("told")?,
         forecast: row.try_get("forecast")?,
         unrated: row.try_get("unrated")?,
     })

@@ -17,7 +17,7 @@ pub(super) struct BalanceLine {
     pub(super) team_0_won: Option<f64>,
     pub(super) predicted: i64,
     pub(super) favourite_won: Option<f64>,
-    /// The mean squared difference between chance and result: 0.25 for a coin.
+    /// The mean squared difference between forecast and result: 0.25 for a coin.
     pub(super) brier: Option<f64>,
     pub(super) mean_minutes: Option<f64>,
 }
@@ -62,7 +62,7 @@ pub(super) fn table(label: &str, first: &str, lines: &[(&str, &BalanceLine)]) ->
                         th.num.wide scope="col" { "Draws" }
                         th.num.wide scope="col" { "Team 0 won" }
                         th.num scope="col" { "Favourite won" }
-                        th.num.wide scope="col" { abbr title="Mean squared difference between chance and result" { "Brier" } }
+                        th.num.wide scope="col" { abbr title="Mean squared difference between forecast and result" { "Brier" } }
                         th.num.wide scope="col" { "Minutes" }
                     }
                 }

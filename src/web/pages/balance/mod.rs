@@ -12,6 +12,7 @@ use crate::{
     web::{
         Site,
         answer::Page,
+        chances::OF_FORECAST,
         encode::path_part,
         error::WebError,
         plot::{self, Bar},
@@ -57,7 +58,7 @@ pub(in crate::web) struct BalancePage {
 #[derive(Debug, Serialize)]
 struct CalibrationPoint {
     #[serde(serialize_with = "rounded")]
-    chance: f64,
+    forecast: f64,
     #[serde(serialize_with = "rounded")]
     won: f64,
     matches: i64,
@@ -93,7 +94,7 @@ pub(in crate::web) async fn balance(
     let maps = site.pages().balance_maps(&name, MAPS).await?;
     let steps = site.pages().balance_chances(&name).await?;
     let point = |step: ChanceStep| CalibrationPoint {
-        chance: step.chance,
+        forecast: step.chance,
         won: step.won,
         matches: step.matches,
     };
@@ -171,7 +172,7 @@ impl BalancePage {
             .iter()
             .map(|point| ChanceStep {
                 matches: point.matches,
-                chance: point.chance,
+                chance: point.forecast,
                 won: point.won,
             })
             .collect();
@@ -180,12 +181,12 @@ impl BalancePage {
             "difference of scores",
             &gaps,
         )?;
-        let calibration = plot::calibration("How often favourites won, by their chance", &steps)?;
+        let calibration = plot::calibration("How often favourites won, by their forecast", &steps)?;
         Ok(html! {
             div.columns {
                 figure { figcaption { "Matches by the difference of scores" } (gaps) }
                 @if !steps.is_empty() {
-                    figure { figcaption { "Predictions: on the line, favourites win as often as predicted" } (calibration) }
+                    figure { figcaption { "Forecasts: on the line, favourites win as often as predicted" } (calibration) }
                 }
             }
         })
@@ -229,10 +230,10 @@ impl Page for BalancePage {
                 (self.controls(site))
                 (table("Balance", "Weeks", &lines))
                 p.note {
-                    "The favourite is the team that was more likely to win by the weights before the match; the closer to \
-                     50 % it won, the more even the teams were. Brier is the mean squared difference between chance and \
-                     result: 0.25 for a coin, and the lower, the more was known. A week counts as before a date if it \
-                     begins before it."
+                    "The favourite is the team that was more likely to win by the forecast; the closer to 50 % it won, \
+                     the more even the teams were. Brier is the mean squared difference between forecast and result: \
+                     0.25 for a coin, and the lower, the more was known. A week counts as before a date if it begins \
+                     before it. " (OF_FORECAST)
                 }
                 (self.plots()?)
                 @if self.weeks.len() > 1 {

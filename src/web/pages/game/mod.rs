@@ -1,5 +1,6 @@
 //! `/matches/N`: one match.
 
+mod chances;
 mod seats;
 
 use maud::{Markup, html};
@@ -13,9 +14,16 @@ use super::{
 use crate::{
     domain::plain_name,
     store::PageMatch,
-    web::{Site, answer::Page, error::WebError, plot, words},
+    web::{
+        Site,
+        answer::Page,
+        chances::{AS_PICKED, AS_STARTED, FORECAST, OF_FORECAST, favourite, of_forecast, sentence},
+        error::WebError,
+        plot, words,
+    },
 };
 
+use chances::{GameChange, table};
 use seats::{GameSeat, players};
 
 /// The page of a match.
@@ -23,9 +31,8 @@ use seats::{GameSeat, players};
 pub(in crate::web) struct GamePage {
     #[serde(flatten)]
     summary: MatchSummary,
-    /// Whether the chance was predicted when the teams were picked; else it is by the weights before the
-    /// match.
-    chance_was_told: bool,
+    /// The changes of its teams in play, with what was predicted after each.
+    changes: Vec<GameChange>,
     mutators: Vec<String>,
     teams: Vec<GameTeam>,
     /// Players who were on no team, or in a game without teams.
@@ -67,7 +74,12 @@ pub(in crate::web) async fn game(site: &Site, number: &str) -> Result<GamePage, 
         players: Vec::new(),
     };
     let mut page = GamePage {
-        chance_was_told: summary.chance.is_some() && found.line.told.is_some(),
+        changes: found
+            .changes
+            .iter()
+            .filter(|_| numbers)
+            .map(|change| GameChange::new(change, &found.seats))
+            .collect(),
         mutators: found.mutators.iter().map(|name| plain_name(name)).collect(),
         teams: found.line.scores.iter().enumerate().map(team).collect(),
         others: Vec::new(),
@@ -95,7 +107,7 @@ pub(in crate::web) async fn game(site: &Site, number: &str) -> Result<GamePage, 
     Ok(page)
 }
 
-/// For each seat of a match between two teams, the chance of the other team with this player.
+/// For each seat of a match between two teams, the forecast for the other team with this player.
 fn other_sides(site: &Site, found: &PageMatch) -> Vec<(usize, f64)> {
     if found.line.scores.len() != 2 || found.line.unrated.is_some() {
         return Vec::new();
@@ -123,19 +135,10 @@ impl GamePage {
 
     /// What was expected, and what happened.
     fn verdict(&self) -> Markup {
-        let expected = self.summary.favourite().map(|(team, chance)| {
-            let when = match self.chance_was_told {
-                true => "When the teams were picked",
-                false => "By the weights before the match",
-            };
-            (
-                team,
-                format!(
-                    "{when}, team {team} had a chance of {} to win.",
-                    words::chance(chance)
-                ),
-            )
-        });
+        let told = &self.summary.chances;
+        let told = (told.started.as_ref().map(|teams| (AS_STARTED, teams)))
+            .or(told.picked.as_ref().map(|teams| (AS_PICKED, teams)));
+        let expected = told.map(|(moment, teams)| sentence(moment, teams, "had"));
         let happened = match (self.summary.outcome.as_str(), self.summary.winner) {
             (_, Some(team)) => format!("Team {team} won."),
             ("draw", _) => "It was a draw.".to_owned(),
@@ -144,7 +147,7 @@ impl GamePage {
         };
         html! {
             p {
-                @if let Some((_, sentence)) = &expected { (sentence) " " }
+                @if let Some(sentence) = &expected { (sentence) " " }
                 (happened)
                 @if let Some(code) = &self.summary.unrated { " The match does not count: " (words::unrated(code)) }
             }
@@ -235,13 +238,17 @@ impl Page for GamePage {
             @if self.archived {
                 p.note { "This match is archived. The weights before and after it are not stored any more." }
             }
+            @if let Some(forecast) = self.summary.forecast {
+                p.note { (FORECAST) ": " (favourite(of_forecast(forecast))) ". " (OF_FORECAST) }
+            }
             @if any_other {
                 p.note {
-                    "“Other side” is the chance of the other team if this player alone had been on it, by the weights \
+                    "“Other side” is the forecast for the other team if this player alone had been on it, by the weights \
                      before the match. What the system has learned since, how much a strength or a side of the map \
                      counts, is as of now. Weights are those after the match."
                 }
             }
+            (table(site, &self.summary, &self.changes))
             (self.score_plot()?)
             @if let Some(reasons) = &self.reasons {
                 h2 { "Why these teams" }

@@ -22,7 +22,7 @@ pub(super) struct GameSeat {
     /// The weight after the match.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
-    /// The chance of the other team if this player alone had been on it, by the weights before the match.
+    /// The forecast for the other team if this player alone had been on it, by the weights before the match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) other_side: Option<f64>,
 }
@@ -48,7 +48,7 @@ impl GameSeat {
     }
 }
 
-/// A table of players of a match that lasted `whole` milliseconds. With `other`, it has a column of the chances on
+/// A table of players of a match that lasted `whole` milliseconds. With `other`, it has a column of the forecasts for
 /// the other side.
 pub(super) fn players(
     site: &Site,

@@ -7,7 +7,12 @@ use super::letter;
 use crate::{
     domain::{Timestamp, plain_name},
     store::GameOfPerson,
-    web::{Site, pages::lists::as_text, words},
+    web::{
+        Site,
+        chances::{AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST},
+        pages::lists::as_text,
+        words,
+    },
 };
 
 /// How many matches are listed.
@@ -25,12 +30,25 @@ pub(super) struct PlayedGame {
     result: Option<f64>,
     points_for: f64,
     points_against: f64,
-    /// The predicted chance of the player's team.
+    /// The chance of the player's team as the match started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    chance: Option<f64>,
+    chance_as_started: Option<f64>,
+    /// The forecast for the player's team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast: Option<f64>,
     /// The change of the weight.
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<f64>,
+}
+
+impl PlayedGame {
+    /// The chance of the player's team: as started, or by the forecast.
+    fn chance(&self, as_started: bool) -> Option<f64> {
+        match as_started {
+            true => self.chance_as_started,
+            false => self.forecast,
+        }
+    }
 }
 
 /// The latest matches, each with the change of the weight since the match before in the same ruleset.
@@ -42,7 +60,10 @@ pub(super) fn listed(games: &[GameOfPerson], numbers: bool) -> Vec<PlayedGame> {
             .find(|other| other.ruleset == game.ruleset);
         let before = before.and_then(|before| Some(before.after?.0));
         let after = game.after.map(|(weight, _)| weight);
-        let chance = match game.team {
+        let team = game.team.map(usize::from);
+        let started = game.started.as_ref().zip(team);
+        let started = started.and_then(|(teams, team)| teams.win.get(team).copied());
+        let forecast = match game.team {
             Some(0) => game.forecast,
             Some(1) => game.forecast.map(|chance| 1.0 - chance),
             _ => None,
@@ -55,7 +76,8 @@ pub(super) fn listed(games: &[GameOfPerson], numbers: bool) -> Vec<PlayedGame> {
             result: game.result,
             points_for: game.points_for,
             points_against: game.points_against,
-            chance: chance.filter(|_| numbers),
+            chance_as_started: started.filter(|_| numbers),
+            forecast: forecast.filter(|_| numbers),
             change: after
                 .zip(before)
                 .map(|(after, before)| after - before)
@@ -68,6 +90,12 @@ pub(super) fn listed(games: &[GameOfPerson], numbers: bool) -> Vec<PlayedGame> {
 /// A table of the player's latest matches.
 pub(super) fn table(site: &Site, games: &[PlayedGame]) -> Markup {
     let numbers = site.settings.shows_numbers();
+    // A column has one kind of chance.
+    let as_started = (games.iter()).any(|game| game.chance_as_started.is_some());
+    let (head, means) = match as_started {
+        true => (AS_STARTED, OF_CHANCES),
+        false => (FORECAST, OF_FORECAST),
+    };
     html! {
         table {
             thead {
@@ -78,7 +106,7 @@ pub(super) fn table(site: &Site, games: &[PlayedGame]) -> Markup {
                     th scope="col" { "Result" }
                     th.num scope="col" { "Points" }
                     @if numbers {
-                        th.num scope="col" { "Chance" }
+                        th.num scope="col" { abbr title=(means) { (head) } }
                         th.num.wide scope="col" { "Change" }
                     }
                 }
@@ -92,7 +120,7 @@ pub(super) fn table(site: &Site, games: &[PlayedGame]) -> Markup {
                         td { (result_word(game.result)) }
                         td.num { (words::scores(&[game.points_for, game.points_against])) }
                         @if numbers {
-                            td.num { (words::or_dash(game.chance.map(words::chance))) }
+                            td.num { (words::or_dash(game.chance(as_started).map(words::chance))) }
                             td.num.wide { (words::or_dash(game.change.map(words::signed))) }
                         }
                     }
@@ -120,8 +148,13 @@ mod tests {
     fn games_have_the_chance_of_the_own_team_and_the_change() {
         let games = [game(3, "a", 1.0), game(1, "a", 0.0)];
         let list = listed(&games, true);
-        assert_eq!(list[0].chance, Some(0.75));
+        assert_eq!(list[0].forecast, Some(0.75));
+        assert_eq!(list[0].chance_as_started, Some(0.375));
         assert_eq!((list[0].change, list[1].change), (Some(2.0), None));
-        assert_eq!(listed(&games, false)[0].chance, None);
+        let hidden = listed(&games, false);
+        assert_eq!(
+            (hidden[0].chance(true), hidden[0].chance(false)),
+            (None, None)
+        );
     }
 }

@@ -198,7 +198,7 @@ impl Page for PlayerPage {
             p.note {
                 "Points are those of the player's team, and those against it, while the player was on it."
                 @if site.settings.shows_numbers() {
-                    " The chance is that of the player's team, by the weights before the match."
+                    " The chance is that of the player's team."
                 }
             }
             @if !self.best_maps.is_empty() {
@@ -224,7 +224,10 @@ fn form_class(result: char) -> &'static str {
 
 #[cfg(test)]
 pub(in crate::web::pages) mod tests {
-    use crate::{domain::Timestamp, store::GameOfPerson};
+    use crate::{
+        domain::{TeamChances, Timestamp},
+        store::GameOfPerson,
+    };
 
     /// A match of a player on team 1.
     pub(in crate::web::pages) fn game(id: i64, map: &str, result: f64) -> GameOfPerson {
@@ -235,6 +238,11 @@ pub(in crate::web::pages) mod tests {
             map: map.into(),
             team: Some(1),
             result: Some(result),
+            started: Some(TeamChances {
+                win: vec![0.625, 0.375],
+                humans: vec![1, 1],
+                bots: vec![0, 0],
+            }),
             forecast: Some(0.25),
             after: Some((50.0 + id as f64, 5.0)),
             points_for: 3.0,

@@ -1,0 +1,74 @@
+//! The chances of a match in words, which are the same on every page.
+
+use super::words;
+use crate::domain::TeamChances;
+
+/// The teams that BALANCE, before START, or a queue has chosen.
+pub(super) const AS_PICKED: &str = "As picked";
+/// The teams at START.
+pub(super) const AS_STARTED: &str = "As started";
+/// What was predicted with everybody who played.
+pub(super) const FORECAST: &str = "Forecast";
+/// What a forecast is.
+pub(super) const OF_FORECAST: &str = "The forecast is the chance with everybody who played, each for as long as they \
+     did, as predicted before the match was learned from.";
+/// What the other chances are.
+pub(super) const OF_CHANCES: &str =
+    "The chances are those that were predicted at that time. They do not count the score.";
+
+/// What was predicted of the teams at a moment of a match; `has` is the verb.
+pub(super) fn sentence(moment: &str, teams: &TeamChances, has: &str) -> String {
+    let sizes = match teams.sizes() {
+        sizes if sizes.is_empty() => sizes,
+        sizes => format!(" ({sizes})"),
+    };
+    match teams.favourite() {
+        Some((team, chance)) => {
+            let chance = words::chance(chance);
+            format!("{moment}{sizes}, team {team} {has} a chance of {chance} to win.")
+        }
+        None => format!("{moment}{sizes}, no chance was predicted."),
+    }
+}
+
+/// A team and its chance, as in `team 1, 55 %`.
+pub(super) fn favourite((team, chance): (u8, f64)) -> String {
+    format!("team {team}, {}", words::chance(chance))
+}
+
+/// The favourite of a forecast between two teams, which is the chance of team 0.
+pub(super) fn of_forecast(forecast: f64) -> (u8, f64) {
+    match forecast >= 0.5 {
+        true => (0, forecast),
+        false => (1, 1.0 - forecast),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chance_is_told_with_the_sizes_of_the_teams() {
+        let teams = |win: &[f64], humans: &[u32]| TeamChances {
+            win: win.to_vec(),
+            humans: humans.to_vec(),
+            bots: vec![0; humans.len()],
+        };
+        let said = |win: &[f64], humans: &[u32]| sentence(AS_STARTED, &teams(win, humans), "had");
+        assert_eq!(
+            said(&[0.45, 0.55], &[7, 6]),
+            "As started (7 v 6), team 1 had a chance of 55 % to win."
+        );
+        assert_eq!(
+            said(&[0.5, 0.5], &[]),
+            "As started, team 0 had a chance of 50 % to win."
+        );
+        assert_eq!(
+            said(&[], &[7, 6]),
+            "As started (7 v 6), no chance was predicted."
+        );
+        assert_eq!(favourite(of_forecast(0.25)), "team 1, 75 %");
+        assert_eq!(favourite(of_forecast(0.5)), "team 0, 50 %");
+    }
+}
