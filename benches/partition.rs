@@ -146,7 +146,7 @@ fn objectives(c: &mut Criterion) {
         let ratio = lobby(count, Some(1), &[]);
         let chance = by_chance(count);
         let settings = Settings {
-            objective: Objective::Gap,
+            objective: Objective::Chance,
             ..Settings::default()
         };
         let solved = solve(&chance, &settings, 1, &mut || false).unwrap();

@@ -75,7 +75,7 @@ impl Learner {
         config.lobby.bots = false;
         config.balance.partition.objective = match way {
             Way::Ratio => Objective::Ratio,
-            Way::Chance => Objective::Gap,
+            Way::Chance => Objective::Chance,
         };
         let path = folder.path().join("even.db");
         let store = store::open(&path, true, Duration::from_secs(5)).await;

@@ -38,11 +38,18 @@ fn the_documented_defaults_are_those_of_the_rooms() {
     let config = load("").unwrap();
     let rooms = crate::history::Settings::default();
     assert_eq!(config.history(), rooms);
-    let partition = crate::partition::Settings::default();
+    // The partitioner alone knows no strengths, so that it goes by the ratio.
+    let partition = crate::partition::Settings {
+        objective: crate::partition::Objective::Chance,
+        ..crate::partition::Settings::default()
+    };
     assert_eq!(config.balance.partition, partition);
     let deadline = config.balance.deadline_ms.duration();
     assert_eq!(deadline, crate::partition::DEFAULT_TIME);
-    let lobby = crate::lobby::LobbySettings::default();
+    let lobby = crate::lobby::LobbySettings {
+        objective: crate::partition::Objective::Chance,
+        ..crate::lobby::LobbySettings::default()
+    };
     assert_eq!(config.lobby(), lobby);
     let behaviour = crate::domain::behaviour::BehaviourSettings::default();
     assert_eq!(config.behaviour, behaviour);

@@ -57,10 +57,10 @@ impl Explanation {
         let Figures { ratio, gap, .. } = figures;
         match (self.objective, figures.chance) {
             (Objective::Ratio, _) => format!("ratio {ratio:.6}"),
-            (Objective::Gap, Some(chance)) => {
+            (Objective::Chance, Some(chance)) => {
                 format!("chance of team 0 {chance:.6}, ratio {ratio:.6}")
             }
-            (Objective::Gap, None) => format!("gap {gap:.6}, ratio {ratio:.6}"),
+            (Objective::Chance, None) => format!("gap {gap:.6}, ratio {ratio:.6}"),
         }
     }
 
@@ -68,13 +68,13 @@ impl Explanation {
     fn evenness(&self, evenness: f64) -> String {
         match (self.objective, self.pick.figures.chance) {
             (Objective::Ratio, _) => format!("ratio {evenness:.6}"),
-            (Objective::Gap, Some(_)) => {
+            (Objective::Chance, Some(_)) => {
                 format!(
                     "chance of the weaker team {:.6}",
                     chance_of_weaker(evenness)
                 )
             }
-            (Objective::Gap, None) => format!("evenness {evenness:.6}"),
+            (Objective::Chance, None) => format!("evenness {evenness:.6}"),
         }
     }
 
@@ -121,13 +121,13 @@ impl fmt::Display for Explanation {
         let figures = &self.pick.figures;
         match self.objective {
             Objective::Ratio => write!(f, "ratio {:.6}, of ", figures.ratio)?,
-            Objective::Gap => {
+            Objective::Chance => {
                 writeln!(f, "{}", self.figures(figures))?;
                 write!(f, "{}, of ", self.evenness(figures.evenness))?;
             }
         }
         let bound = match (self.objective, figures.chance) {
-            (Objective::Gap, Some(_)) => chance_of_weaker(self.bound),
+            (Objective::Chance, Some(_)) => chance_of_weaker(self.bound),
             _ => self.bound,
         };
         writeln!(

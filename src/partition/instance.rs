@@ -112,7 +112,7 @@ impl Instance {
         });
         let measure = match settings.objective {
             Objective::Ratio => Measure::Ratio,
-            Objective::Gap => {
+            Objective::Chance => {
                 let even = counts.floor.max(counts.humans.div_ceil(counts.teams));
                 let lift: i64 = atoms.iter().map(|atom| atom.lift).sum();
                 let two_teams = 2 * lift / counts.teams as i64 + 2 * bot * even as i64;

@@ -51,7 +51,7 @@ use crate::domain::MAX_TEAMS;
 ///
 /// # Errors
 /// Fails if the forced engine cannot solve the problem, or if the problem has a handicap and the objective is not
-/// [`Objective::Gap`].
+/// [`Objective::Chance`].
 pub fn solve(
     problem: &Problem,
     settings: &Settings,

@@ -76,7 +76,7 @@ pub(super) fn choose(
 fn keep(problem: &Problem, settings: &Settings) -> usize {
     /// In a game of seven against seven, about as many splits are within 0.02 of the best chance.
     const AS_EVEN: usize = 200;
-    let by_chance = settings.objective == Objective::Gap && problem.spec().strengths.is_some();
+    let by_chance = settings.objective == Objective::Chance && problem.spec().strengths.is_some();
     let top = settings.top.as_usize();
     match problem.spec().doubt {
         Some(_) if by_chance => top.max(AS_EVEN),

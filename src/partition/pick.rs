@@ -32,7 +32,7 @@ pub struct Figures {
     /// strengths if there are any, otherwise of weights.
     pub gap: f64,
     /// The number by which candidates are ranked, 0 to 1: the ratio, or the chance of the weaker team
-    /// divided by that of the stronger one; with [`Objective::Gap`](super::Objective::Gap) and no
+    /// divided by that of the stronger one; with [`Objective::Chance`](super::Objective::Chance) and no
     /// strengths, the ratio that two average teams with this gap would have.
     pub evenness: f64,
     /// The chance that team 0 wins, 0 to 1; `None` without strengths, and for more than two teams.

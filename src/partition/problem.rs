@@ -161,7 +161,7 @@ pub struct ProblemSpec {
     /// The bots that are on each team now; empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bots_there: Vec<BotsThere>,
-    /// What predicts the chances of splits. With it, [`Objective::Gap`](super::Objective::Gap) compares
+    /// What predicts the chances of splits. With it, [`Objective::Chance`](super::Objective::Chance) compares
     /// chances; without it, the sums of the weights and the handicap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strengths: Option<Strengths>,
@@ -170,7 +170,7 @@ pub struct ProblemSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<f64>,
     /// The worth of team 0's side of the map in the unit of the weights: finite, and negative if it
-    /// is the worse side. Only [`Objective::Gap`](super::Objective::Gap) can count it; it has no
+    /// is the worse side. Only [`Objective::Chance`](super::Objective::Chance) can count it; it has no
     /// meaning for a ratio.
     pub handicap: f64,
     /// The total t with which a gap g becomes the evenness (t − g)/(t + g), in the unit of the

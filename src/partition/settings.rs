@@ -46,16 +46,16 @@ pub enum Objective {
     /// If the chance to win depends on the gap alone, the most even splits are those with chances
     /// nearest to one half. With teams of equal size and no handicap both objectives agree.
     ///
-    /// The configuration and stored decisions name it `chance`; version 0.1 stored `gap`.
-    #[serde(rename = "chance", alias = "gap")]
-    Gap,
+    /// Version 0.1 stored it as `gap`.
+    #[serde(alias = "gap")]
+    Chance,
 }
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Objective::Ratio => "ratio",
-            Objective::Gap => "gap",
+            Objective::Chance => "chance",
         })
     }
 }

@@ -159,7 +159,7 @@ struct Candidates {
 
 impl<'a> Reader<'a> {
     fn new(problem: &'a Problem, settings: &Settings, seed: u64, choice: &'a KeptParties) -> Self {
-        let by_chance = settings.objective == Objective::Gap;
+        let by_chance = settings.objective == Objective::Chance;
         let strengths = problem.spec().strengths.as_ref().filter(|_| by_chance);
         let weights = strengths.map(|_| {
             let parties = problem.spec().parties.iter().enumerate();

@@ -24,7 +24,7 @@ impl<'a> Values<'a> {
     /// The strengths if the objective compares chances and there are any, otherwise the weights.
     pub fn of(problem: &'a Problem, settings: &'a Settings) -> Self {
         let (spec, counts) = (problem.spec(), problem.counts());
-        let by_chance = settings.objective == Objective::Gap;
+        let by_chance = settings.objective == Objective::Chance;
         let Some(strengths) = spec.strengths.as_ref().filter(|_| by_chance) else {
             let there = spec.bots_there.iter().map(|bots| bots.weight);
             return Self {

@@ -189,7 +189,7 @@ impl Question for Balance {
                 if let Some(evenness) = answer.without_pins {
                     let what = match self.settings.objective {
                         Objective::Ratio => "ratio",
-                        Objective::Gap => "evenness",
+                        Objective::Chance => "evenness",
                     };
                     writeln!(f, "without the pins: {what} {evenness:.6}")?;
                 }
@@ -384,7 +384,7 @@ impl Lobby {
         mut settings: partition::Settings,
     ) -> Result<Balance, LobbyError> {
         let mut problem = self.problem(weights, limits)?;
-        if settings.objective == Objective::Gap {
+        if settings.objective == Objective::Chance {
             problem.strengths = self.strengths(weights, &settings.party_multiplier)?;
             problem.doubt = Some(SAME_CHANCE);
             if problem.strengths.is_none() {

@@ -88,7 +88,7 @@ fn a_kept_party_counts_what_was_learned_of_friends() {
     // The chance of the two friends against the third, and the factor on their weights.
     let together = |weights: &WeightTable| {
         let settings = partition::Settings {
-            objective: Objective::Gap,
+            objective: Objective::Chance,
             party_multiplier: party_multiplier.clone(),
             party_budget: Share::of(1.0),
             ..partition::Settings::default()

@@ -57,7 +57,7 @@ impl Lobby {
         weights: &dyn Weights,
     ) -> Result<Snapshot, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
-        if self.settings.objective == Objective::Gap {
+        if self.settings.objective == Objective::Chance {
             snapshot.chance = self.chance_model(weights)?;
         }
         Ok(snapshot)

@@ -550,7 +550,7 @@ proptest! {
         let roster = RosterSettings { max_roster: Count::of(6), bots, ..RosterSettings::default() };
         let mut settings = LobbySettings { roster, ..LobbySettings::default() };
         if chances {
-            settings.objective = Objective::Gap;
+            settings.objective = Objective::Chance;
         }
         if proposal {
             settings.auto_balance = crate::lobby::AutoBalanceRules::players_proposal();

@@ -139,7 +139,7 @@ fn splits(pool: &Pool<'_>, teams: &[Vec<u32>]) -> Vec<Vec<Vec<u32>>> {
         ..ProblemSpec::default()
     });
     let settings = partition::Settings {
-        objective: Objective::Gap,
+        objective: Objective::Chance,
         top: const { Count::of(SPLITS) },
         factors: no_terms(),
         ..partition::Settings::default()

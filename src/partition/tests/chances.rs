@@ -40,7 +40,7 @@ fn strengths(side: f64, strengths: &[f64]) -> ProblemSpec {
 
 fn by_chance() -> Settings {
     Settings {
-        objective: Objective::Gap,
+        objective: Objective::Chance,
         ..Settings::default()
     }
 }

@@ -65,7 +65,7 @@ proptest! {
             let settings = Settings { objective, top: Count::of(top), ..Settings::default() };
             solved(&problem, &settings, seed)
         };
-        let (ratio, gap) = (run(Objective::Ratio), run(Objective::Gap));
+        let (ratio, gap) = (run(Objective::Ratio), run(Objective::Chance));
         prop_assert_eq!(&ratio.candidates, &gap.candidates);
         prop_assert_eq!(&ratio.team_of, &gap.team_of);
         prop_assert_eq!(ratio.bound, gap.bound);

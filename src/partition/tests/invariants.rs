@@ -117,7 +117,7 @@ fn check(
     if let Some(current) = why.current.filter(|_| spec.bots_there.is_empty()) {
         let kept = match settings.objective {
             Objective::Ratio => solution.ratio >= current.ratio,
-            Objective::Gap => solution.gap <= current.gap,
+            Objective::Chance => solution.gap <= current.gap,
         };
         prop_assert!(kept);
     }
@@ -168,7 +168,7 @@ proptest! {
         let solution = solved(&problem, &settings, seed);
         prop_assert!(solution.exact);
         let first = &solution.candidates[0];
-        if legal > 0 && objective == Objective::Gap {
+        if legal > 0 && objective == Objective::Chance {
             let humans = spec.humans.iter().map(|human| human.weight);
             let largest = humans.chain([handicap.abs(), spec.bots.weight]).fold(0.0, f64::max);
             prop_assert!((first.figures.gap - least_gap).abs() <= 1e-9 * largest, "{} {least_gap}", first.figures.gap);

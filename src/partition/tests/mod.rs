@@ -36,7 +36,7 @@ fn lobby(weights: &[f64]) -> ProblemSpec {
 
 /// An objective, and a handicap it can count: none, whole, any, or larger than all weights.
 fn objectives() -> impl Strategy<Value = (Objective, f64)> {
-    let gap = |handicap| (Objective::Gap, handicap);
+    let gap = |handicap| (Objective::Chance, handicap);
     prop_oneof![
         Just((Objective::Ratio, 0.0)),
         Just(gap(0.0)),

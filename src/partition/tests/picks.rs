@@ -288,7 +288,7 @@ fn by_gap(handicap: f64, weights: &[f64]) -> Solution {
         ..lobby(weights)
     };
     let settings = Settings {
-        objective: Objective::Gap,
+        objective: Objective::Chance,
         power: ChoiceExponent::of(f64::INFINITY),
         ..plain()
     };
