@@ -144,6 +144,10 @@ impl Story {
         let id = end.split(' ').nth(1).unwrap().parse().unwrap();
         self.learned += 1;
         self.wait_for_weights();
+        // Weights are published before the lists of matches are written.
+        wait_until(&self.pages, "/index.json", |home| {
+            home["matches"][0]["id"] == id
+        });
         id
     }
 
