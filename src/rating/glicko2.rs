@@ -255,6 +255,16 @@ impl System for Glicko2 {
         (rating.mu, rating.phi) = ((after.mean - CENTRE) / UNIT, after.deviation / UNIT);
     }
 
+    fn newcomer_deviation(&self) -> f64 {
+        UNIT * DEVIATION
+    }
+
+    fn widen(&mut self, player: Player, least: f64) {
+        if let Some(rating) = self.players.get_mut(player) {
+            rating.phi = rating.phi.max(least / UNIT);
+        }
+    }
+
     fn new_season(&mut self, keep: f64) {
         for rating in self.players.values_mut() {
             let known = Strength {

@@ -404,6 +404,15 @@ impl System for TrueSkill {
         (rated.mean, rated.variance) = (after.mean, after.variance());
     }
 
+    fn newcomer_deviation(&self) -> f64 {
+        self.settings.deviation
+    }
+
+    fn widen(&mut self, player: Player, least: f64) {
+        let rated = self.enter(player);
+        rated.variance = rated.variance.max(least * least);
+    }
+
     fn new_season(&mut self, keep: f64) {
         let newcomer = self.newcomer.strength();
         for player in self.players.iter_mut().filter(|p| p.seen) {

@@ -254,6 +254,16 @@ impl System for WengLin {
         }
     }
 
+    fn newcomer_deviation(&self) -> f64 {
+        NEWCOMER.deviation
+    }
+
+    fn widen(&mut self, player: Player, least: f64) {
+        if let Some(known) = self.players.get_mut(player) {
+            known.deviation = known.deviation.max(least);
+        }
+    }
+
     fn new_season(&mut self, keep: f64) {
         for strength in self.players.values_mut() {
             *strength = strength.faded(keep, NEWCOMER);

@@ -136,7 +136,12 @@ fn weights_as_json_and_csv() {
     let (_, empty, _) = run(folder.path(), &["weights", "--game", "x", "--csv"]);
     assert_eq!(empty, "place,name,id,weight,deviation,games,last_seen\n");
     let (_, empty, _) = run(folder.path(), &["weights", "--game", "x", "--json"]);
-    assert_eq!(empty, "[]\n");
+    let empty: serde_json::Value = serde_json::from_str(&empty).unwrap();
+    assert_eq!(empty["players"], serde_json::json!([]));
+    assert_eq!(empty["ruleset"], "x");
+    // Ten points of weight on one side of a 4 v 4, with the default rating system.
+    let worth = empty["ten_points"].as_f64().unwrap();
+    assert!((worth - 0.609).abs() < 0.001, "{worth}");
 }
 
 #[test]
