@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evenkeel::{
-    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, Rulebook},
+    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, Rulebook, UNITS},
     history::{Fold, Settings, Weight},
     logs::read_matches,
 };
@@ -19,11 +19,12 @@ struct Known {
     deviation: f64,
 }
 
-/// The most points by which one match may move a player, two units of strength, and a newcomer.
-const MOST: f64 = 2.0 * 50.0 / 6.0;
-const MOST_OF_NEW: f64 = 3.0 * 50.0 / 6.0;
-/// The deviation of newcomers in this league.
+/// The deviation of newcomers' strengths in this league.
 const SPREAD: f64 = 1.6;
+/// The most points by which one match may move a player: two units of strength.
+const MOST: f64 = 2.0 * 50.0 / UNITS;
+/// The most by which it may move a newcomer: one deviation. A unit of this rating system is 0.46.
+const MOST_OF_NEW: f64 = SPREAD / 0.46 * 50.0 / UNITS;
 
 /// How many matches at the end of the history have points.
 const WITH_POINTS: usize = 4;
