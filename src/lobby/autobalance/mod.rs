@@ -224,7 +224,12 @@ impl AutoBalance {
         };
         while too_strong(&teams) && chain.len() < MAX_CHAIN {
             let after = eligible.iter().map(|&who| (who, moved(&teams, who)));
-            let best = after.max_by(|(_, a), (_, b)| a.evenness_now().total_cmp(&b.evenness_now()));
+            // Of several who are as good, the one who has died goes, else the first.
+            let best = after.reduce(|best, next| {
+                let more = next.1.evenness_now() - best.1.evenness_now();
+                let goes = more > EQUAL || more > -EQUAL && next.0 == self.who;
+                if goes { next } else { best }
+            });
             let better =
                 best.filter(|(_, after)| after.evenness_now() > teams.evenness_now() + EQUAL);
             let Some((who, after)) = better else { break };

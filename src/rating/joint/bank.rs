@@ -41,7 +41,7 @@ const EVIDENCE: f64 = 0.5;
 
 /// The most by which one match changes the effect of records, as a factor on [`Prior::skill`]. All players with a
 /// record gain or lose by it at once, and the first matches with points say little about it.
-const RECORD_STEP: f64 = 0.1;
+const RECORD_STEP: f64 = 0.25;
 
 /// One filter of the bank, and its record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
