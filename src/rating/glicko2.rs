@@ -234,13 +234,17 @@ impl System for Glicko2 {
         }
     }
 
-    fn adopt(&mut self, player: Player, known: Strength) {
+    fn start(&mut self, player: Player, prior: Strength) {
         let rating = Rating {
-            mu: (known.mean - CENTRE) / UNIT,
-            phi: known.deviation / UNIT,
+            mu: prior.mean / UNIT,
+            phi: prior.deviation / UNIT,
             sigma: VOLATILITY,
         };
         self.players.set(player, rating);
+    }
+
+    fn newcomers_deviation(&self) -> f64 {
+        UNIT * DEVIATION
     }
 
     fn hint(&mut self, player: Player, evidence: Strength) {

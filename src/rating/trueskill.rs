@@ -390,12 +390,16 @@ impl System for TrueSkill {
         }
     }
 
-    fn adopt(&mut self, player: Player, known: Strength) {
+    fn start(&mut self, player: Player, prior: Strength) {
         *self.enter(player) = Rated {
-            mean: known.mean,
-            variance: known.variance(),
+            mean: self.newcomer.mean + prior.mean,
+            variance: prior.variance(),
             seen: true,
         };
+    }
+
+    fn newcomers_deviation(&self) -> f64 {
+        self.settings.deviation
     }
 
     fn hint(&mut self, player: Player, evidence: Strength) {
