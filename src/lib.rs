@@ -89,10 +89,13 @@
 //! | share | the part of a match for which a player was on a team, 0 to 1 |
 //! | score | the number that a team has |
 //! | points | the number that a player has on the scoreboard |
-//! | weight | the number by which teams are balanced, 0 to 100; 50 for an unknown player |
+//! | weight | a strength as a number from 0 to 100 that people read; 50 for an unknown player; where no chance is known, teams are compared by it |
+//! | unit | a constant of each rating system: the strength that 8 1/3 points of weight are worth, a sixth of the strength from the weight 50 to 100 |
 //! | rating | all numbers that one rating system has for a player |
-//! | strength | a rating system's estimate of how strong a player is, minus a newcomer's, in its own unit; weights are computed from it |
+//! | strength | a rating system's estimate of how strong a player is, minus a newcomer's, on its own scale, without limits; chances and weights are computed from it |
 //! | deviation | the standard deviation of a weight or a rating |
+//! | doubt | the standard deviation of a strength, or of an edge; also by how much two chances may differ and still count as equal |
+//! | newcomer | a player of whom nothing is known |
 //! | behaviour | what reports of game servers about a human add up to, and the matches to which the human did not come; older ones count less |
 //! | division | a part of the players of a ruleset, by weight, whose name players may be shown |
 //! | rank | a player's division, and the progress in it, 0 to 1 |

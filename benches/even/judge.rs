@@ -32,7 +32,6 @@ pub struct Judge {
     strengths: Vec<f64>,
     side: f64,
     size: f64,
-    pub penalty: f64,
 }
 
 /// One decided game as a row of the regression: columns with their factors, and the result.
@@ -83,7 +82,6 @@ impl Judge {
             strengths,
             side,
             size,
-            penalty,
         }
     }
 

@@ -60,32 +60,30 @@ pub fn print(
         difference(3, 2),
         difference(3, 4)
     );
-    let mut loss = 0.0;
-    let mut n = 0.0;
-    let mut slope = (0.0, 0.0);
-    for lobby in lobbies {
-        let ids = lobby.players.iter().map(|(id, _)| id.as_str());
-        let played: Vec<u8> = lobby.players.iter().map(|(_, team)| *team as u8).collect();
-        let p = judges[&lobby.block].later.of(ids).chance(&played);
-        if let Some(won) = history.games[lobby.at].won {
-            n += 1.0;
-            loss -= (if won { p } else { 1.0 - p }).ln();
-            slope.0 += (p - 0.5) * if won { 0.5 } else { -0.5 };
-            slope.1 += (p - 0.5) * (p - 0.5);
-        }
-    }
-    let penalties: Vec<(f64, f64)> = judges
-        .values()
-        .map(|j| (j.earlier.penalty, j.later.penalty))
-        .collect();
+    let (loss, matches) = log_loss(history, &judges, lobbies);
     println!(
-        "   judge's log loss {:.4} of {n}, slope {:.2}; penalties {penalties:?}",
-        loss / n,
-        slope.0 / slope.1
+        "    the judge's log loss of {matches} matches as they were played: {loss:.4} (a coin: 0.6931)"
     );
     for (way, picked) in [("ratio", ratio), ("chance", chance)] {
         details(way, history, &judges, lobbies, picked);
     }
+}
+
+/// The mean log loss of the judges' chances of the teams as they were played, and the number of decided matches.
+fn log_loss(
+    history: &History,
+    judges: &BTreeMap<usize, Judges>,
+    lobbies: &[Lobby],
+) -> (f64, usize) {
+    let loss = |lobby: &Lobby| {
+        let won = history.games[lobby.at].won?;
+        let ids = lobby.players.iter().map(|(id, _)| id.as_str());
+        let played: Vec<u8> = lobby.players.iter().map(|(_, team)| *team as u8).collect();
+        let chance = judges[&lobby.block].later.of(ids).chance(&played);
+        Some(-(if won { chance } else { 1.0 - chance }).ln())
+    };
+    let losses: Vec<f64> = lobbies.iter().filter_map(loss).collect();
+    (mean(&losses), losses.len())
 }
 
 /// Prints the variety of the picks, the daemon's own chances, and how REBALANCE's advice turned out.

@@ -10,7 +10,7 @@ use super::{
     CliError, CommonArgs, open,
     table::{name_cell, printable, table},
 };
-use crate::{domain::Kind, store::WeightRow};
+use crate::{domain::Kind, rating::worth, store::WeightRow};
 
 /// List the weights of the players of one game type, strongest first
 ///
@@ -28,7 +28,7 @@ pub(super) struct WeightsArgs {
     /// List bots instead of humans
     #[arg(long)]
     bots: bool,
-    /// Print a JSON array
+    /// Print JSON: with --game, an object with the players and what ten points are worth; without, an array
     #[arg(long, conflicts_with = "csv")]
     json: bool,
     /// Print CSV with a header line
@@ -36,6 +36,16 @@ pub(super) struct WeightsArgs {
     csv: bool,
     #[command(flatten)]
     common: CommonArgs,
+}
+
+/// The players of a ruleset, for `--json`.
+#[derive(Debug, Serialize)]
+struct RankedPlayers<'a> {
+    ruleset: &'a str,
+    /// The chance of a team of four to win against another if one of its players has ten points more than the
+    /// others, by the configured rating system; `None` for systems without strengths.
+    ten_points: Option<f64>,
+    players: &'a [RankedPlayer<'a>],
 }
 
 /// One player of the list. The field names are the keys of `--json` and the columns of `--csv`.
@@ -75,7 +85,12 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
     let players = ranked(&rows);
     let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &players)?;
+        let all = RankedPlayers {
+            ruleset: &ruleset,
+            ten_points: worth(&config.history().rating, 10.0),
+            players: &players,
+        };
+        serde_json::to_writer_pretty(&mut out, &all)?;
         writeln!(out)?;
     } else if args.csv {
         write_csv(&mut out, &players)?;

@@ -41,6 +41,10 @@ pub struct Spread {
     squares: f64,
 }
 
+/// The least deviation of a player's estimate after their first match, as a factor on the one before it: one match
+/// does not show more.
+const LEAST_KNOWN: f64 = 2.0 / 3.0;
+
 /// The points of weight in a unit of strength.
 const POINTS_PER_UNIT: f64 = 50.0 / UNITS;
 
@@ -206,6 +210,7 @@ impl Standing {
     /// Learns from a game that ended at `end`.
     pub fn learn(&mut self, game: &RatedGame, end: Timestamp, starts: StartsByNumber<'_>) {
         self.start(game, starts);
+        let newcomers = self.newcomers_of(game);
         for tally in &game.tallies {
             let fresh = || Career {
                 games: 0,
@@ -226,6 +231,20 @@ impl Standing {
             self.place(game, tally.player, started);
             self.compare(tally.player);
         }
+        for (player, deviation) in newcomers {
+            self.system.widen(player, LEAST_KNOWN * deviation);
+        }
+    }
+
+    /// The players of a game who learn from it for the first time, and the deviations of their estimates before it.
+    fn newcomers_of(&self, game: &RatedGame) -> Vec<(Player, f64)> {
+        let players = game.tallies.iter().filter(|t| t.learns).map(|t| t.player);
+        let new = players.filter(|player| !self.knows(*player));
+        let deviation = |player| match self.system.strength(player) {
+            Some(known) => known.deviation,
+            None => self.system.newcomer_deviation(),
+        };
+        new.map(|player| (player, deviation(player))).collect()
     }
 
     /// Gives the humans of a game their divisions, after [`learn`](Self::learn) has learned from it.
@@ -288,6 +307,15 @@ impl Standing {
         }
     }
 
+    /// The prior of a player of whom nothing is known.
+    fn nobody(&self) -> Strength {
+        let deviation = self.system.newcomer_deviation();
+        Strength::prior(match deviation > 0.0 {
+            true => deviation,
+            false => Scale::UNCERTAIN * self.system.scale().unit(),
+        })
+    }
+
     /// The prior of a start weight.
     fn stated(&self, start: StartWeight) -> Strength {
         let scale = self.system.scale();
@@ -300,8 +328,7 @@ impl Standing {
         if self.knows(player) {
             return;
         }
-        let nobody = || Strength::prior(self.system.newcomers_deviation());
-        let unknown = start.map_or_else(nobody, |start| self.stated(start));
+        let unknown = start.map_or_else(|| self.nobody(), |start| self.stated(start));
         self.set_prior(player, known, unknown);
     }
 

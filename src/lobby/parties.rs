@@ -114,7 +114,7 @@ mod tests {
     fn what_is_configured_gives_way_to_what_is_learned() {
         let sizes = |found: &PartyFactors| [1, 2, 3, 4, 9].map(|size| found.of(size));
         assert_eq!(sizes(&factors(0.0, 0.0)), [1.0, 1.15, 1.2, 1.2, 1.2]);
-        // With a unit of 1, a strength of 0.1 is 5 % of the weight.
+        // With a unit of 1, a strength of 0.1 is a sixtieth of the weight 50.
         let near = |found: PartyFactors, by_hand: [f64; 5]| {
             let found = sizes(&found);
             let close = found
@@ -123,8 +123,13 @@ mod tests {
                 .all(|(x, y)| (x - y).abs() < 1e-12);
             assert!(close, "{found:?} {by_hand:?}");
         };
-        near(factors(0.1, 1.0), [1.0, 1.05, 1.1, 1.15, 1.35]);
-        near(factors(0.1, 0.5), [1.0, 1.125, 1.2, 1.25, 1.45]);
+        let learned = [0.0, 1.0, 2.0, 3.0, 7.0].map(|friends| friends / 60.0);
+        near(factors(0.1, 1.0), learned.map(|learned| 1.0 + learned));
+        let half = [0.0, 0.075, 0.1, 0.1, 0.1];
+        near(
+            factors(0.1, 0.5),
+            [0, 1, 2, 3, 4].map(|at| 1.0 + half[at] + learned[at]),
+        );
         near(factors(-0.1, 1.0), [1.0; 5]);
         near(factors(1e9, 1.0), [1.0, 10.0, 10.0, 10.0, 10.0]);
         let without = PartyFactors::new(&[], None);

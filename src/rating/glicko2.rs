@@ -243,10 +243,6 @@ impl System for Glicko2 {
         self.players.set(player, rating);
     }
 
-    fn newcomers_deviation(&self) -> f64 {
-        UNIT * DEVIATION
-    }
-
     fn hint(&mut self, player: Player, evidence: Strength) {
         let Some(rating) = self.players.get_mut(player) else {
             return;
@@ -257,6 +253,16 @@ impl System for Glicko2 {
         };
         let after = known.with(evidence);
         (rating.mu, rating.phi) = ((after.mean - CENTRE) / UNIT, after.deviation / UNIT);
+    }
+
+    fn newcomer_deviation(&self) -> f64 {
+        UNIT * DEVIATION
+    }
+
+    fn widen(&mut self, player: Player, least: f64) {
+        if let Some(rating) = self.players.get_mut(player) {
+            rating.phi = rating.phi.max(least / UNIT);
+        }
     }
 
     fn new_season(&mut self, keep: f64) {

@@ -354,7 +354,8 @@ impl System for HiveHistory {
         self.set(player, prior.mode());
     }
 
-    fn newcomers_deviation(&self) -> f64 {
+    /// That of the prior, though strengths are given without one.
+    fn newcomer_deviation(&self) -> f64 {
         self.newcomer.strength().deviation
     }
 

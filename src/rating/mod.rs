@@ -29,6 +29,7 @@ mod testing;
 pub mod trueskill;
 pub mod weng_lin;
 pub mod winrate;
+mod worth;
 
 use std::fmt;
 
@@ -40,6 +41,7 @@ pub use game::{Arrival, Departure, Player, RatedGame, Seat, Tally};
 pub use roll::Roll;
 pub use settings::Settings;
 pub use strength::{RoleStrengths, Scale, Strength};
+pub use worth::worth;
 
 /// A rating system: predicts the result of a lineup, learns from one finished game at a time, and
 /// estimates each player's strength.
@@ -78,11 +80,6 @@ pub trait System: Persist + Send + Sync {
         self.start(player, prior);
     }
 
-    /// The deviation of a player of whom nothing is known.
-    fn newcomers_deviation(&self) -> f64 {
-        Scale::UNCERTAIN * self.scale().unit()
-    }
-
     /// The strength that a player adds by commanding throughout a game like this one, in the units of
     /// [`scale`](Self::scale); 0 where commanders are not rated apart.
     fn command(&self, _player: Player, _game: &RatedGame) -> f64 {
@@ -97,6 +94,14 @@ pub trait System: Persist + Send + Sync {
     /// Combines a player's estimate with evidence other than games; the deviation of `evidence` is
     /// its uncertainty. Systems without deviations ignore it.
     fn hint(&mut self, _player: Player, _evidence: Strength) {}
+
+    /// The standard deviation of a newcomer's estimate; 0 in systems without deviations.
+    fn newcomer_deviation(&self) -> f64 {
+        0.0
+    }
+
+    /// Raises the deviation of a player's estimate to `least` if it is smaller. Systems without deviations ignore it.
+    fn widen(&mut self, _player: Player, _least: f64) {}
 
     /// Starts a new season: each player's distance from a newcomer shrinks to the share `keep` (0
     /// to 1), and their deviation moves towards a newcomer's.

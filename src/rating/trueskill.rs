@@ -398,14 +398,19 @@ impl System for TrueSkill {
         };
     }
 
-    fn newcomers_deviation(&self) -> f64 {
-        self.settings.deviation
-    }
-
     fn hint(&mut self, player: Player, evidence: Strength) {
         let rated = self.enter(player);
         let after = rated.strength().with(evidence);
         (rated.mean, rated.variance) = (after.mean, after.variance());
+    }
+
+    fn newcomer_deviation(&self) -> f64 {
+        self.settings.deviation
+    }
+
+    fn widen(&mut self, player: Player, least: f64) {
+        let rated = self.enter(player);
+        rated.variance = rated.variance.max(least * least);
     }
 
     fn new_season(&mut self, keep: f64) {

@@ -249,13 +249,19 @@ impl System for WengLin {
         self.players.set(player, Strength { mean, ..prior });
     }
 
-    fn newcomers_deviation(&self) -> f64 {
-        DEVIATION
-    }
-
     fn hint(&mut self, player: Player, evidence: Strength) {
         if let Some(known) = self.players.get_mut(player) {
             *known = known.with(evidence);
+        }
+    }
+
+    fn newcomer_deviation(&self) -> f64 {
+        NEWCOMER.deviation
+    }
+
+    fn widen(&mut self, player: Player, least: f64) {
+        if let Some(known) = self.players.get_mut(player) {
+            known.deviation = known.deviation.max(least);
         }
     }
 

@@ -29,6 +29,7 @@ mod divisions;
 mod docs;
 mod exhausted;
 mod farmers;
+mod first_points;
 mod fleet;
 mod follow;
 mod instances;

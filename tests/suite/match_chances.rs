@@ -278,7 +278,9 @@ fn all_pages_views_webhooks_and_commands_tell_the_same_chances() {
     assert_ne!(forecast, first(&chances["started"]), "it is something else");
 
     // Lists, the player's page, the webhook.
-    let home = read(&story.pages, "/index.json")["matches"][0].clone();
+    let home = read(&story.pages, "/index.json");
+    let listed = home["matches"].as_array().unwrap().iter();
+    let home = listed.clone().find(|one| one["id"] == id).unwrap();
     assert_eq!(
         (&home["chances"], &home["forecast"]),
         (chances, &page["forecast"])

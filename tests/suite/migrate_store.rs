@@ -33,8 +33,8 @@ const MATCHES: &str = "
     INSERT INTO voided_fingerprints SELECT fingerprint FROM matches WHERE id = 3;
     INSERT INTO voided_fingerprints VALUES (zeroblob(16));
     INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge'), ('human', 'gone', 'never seen');
-    INSERT INTO pinned_weights VALUES ('bot', 'Major', 61.3), ('human', ' ', 0);
-    INSERT INTO start_weights VALUES ('bot', 'Skelebot', 33.3, 1), ('human', 'line\nbreak', 100, 0);
+    INSERT INTO pinned_weights VALUES ('bot', 'Major', 61.3, 1), ('human', ' ', 0, 0);
+    INSERT INTO start_weights VALUES ('bot', 'Skelebot', 33.3, 1, 1), ('human', 'line\nbreak', 100, 0, 0);
     INSERT INTO hidden_players VALUES ('bot', 'Ayumi'), ('human', '🏳️‍🌈');
     UPDATE player_changes SET changes = 41, forgotten = 7;
     UPDATE behaviour_changes SET changes = 9223372036854775807";

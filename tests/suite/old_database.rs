@@ -1,4 +1,4 @@
-//! A database that release 0.1 has made: it is migrated, and its weights are those of a rebuild.
+//! Databases that older versions have made: they are migrated, and their weights are those of a rebuild.
 
 use std::{fs, path::Path, process::Output};
 
@@ -10,13 +10,10 @@ use crate::common::{
     until,
 };
 
-const FIXTURE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/fixtures/databases/0.1.sql"
-);
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/databases");
 
-/// A folder with a database of 0.1.
-async fn folder() -> TempDir {
+/// A folder with a database of a fixture, whose last migration has this number.
+async fn folder(fixture: &str, last: i64) -> TempDir {
     let folder = TempDir::new().unwrap();
     // The tables of the file are in the order of their names.
     let options = SqliteConnectOptions::new()
@@ -24,12 +21,12 @@ async fn folder() -> TempDir {
         .foreign_keys(false);
     let options = options.filename(folder.path().join("evenkeel.db"));
     let mut database = options.connect().await.unwrap();
-    let sql = fs::read_to_string(FIXTURE).unwrap();
+    let sql = fs::read_to_string(format!("{FIXTURES}/{fixture}")).unwrap();
     let sql = sqlx::AssertSqlSafe(sql);
     sqlx::raw_sql(sql).execute(&mut database).await.unwrap();
     let query = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations");
     let version: i64 = query.fetch_one(&mut database).await.unwrap();
-    assert_eq!(version, 4);
+    assert_eq!(version, last);
     database.close().await.unwrap();
     folder
 }
@@ -47,24 +44,24 @@ fn run(folder: &Path, words: &[&str]) -> String {
 
 #[tokio::test]
 async fn a_database_of_release_0_1_is_migrated_and_has_the_weights_of_a_rebuild() {
-    let folder = folder().await;
+    let folder = folder("0.1.sql", 4).await;
     let path = folder.path();
     let mut daemon = Process::start(path);
     // The weights in the file were learned by another version: the daemon derives its own.
     let ask = |lines: &str| daemon.ask(&format!("GAME baseoa.ctf\n{lines}\n"));
-    until(async || {
-        let said = ask("PLAYER b2e1d4");
-        said.split(' ').count() == 3 && said != "PLAYER b2e1d4 64.100\n"
-    })
-    .await;
+    let weights = |game: &str| run(path, &["weights", "--game", game, "--json"]);
+    let stored = "\"weight\": 64.1,";
+    until(async || !weights("baseoa.ctf").contains(stored)).await;
     let said = ask("PLAYER c3d2e5\nPLAYER e5b4a7\nPLAYER f6a5b8\nPLAYER nobody");
     let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines[0], "PLAYER c3d2e5 61.500", "the fixed weight is kept");
+    assert_eq!(
+        lines[0], "PLAYER c3d2e5 54.554",
+        "the fixed weight keeps its strength"
+    );
     let merged = lines[1].replace("e5b4a7", "f6a5b8");
     assert_eq!(lines[2], merged, "the merged identity is kept");
     assert_eq!(lines[3], "PLAYER nobody");
     daemon.stop();
-    let weights = |game: &str| run(path, &["weights", "--game", game, "--json"]);
     let all = || ["baseoa.ctf", "baseoa.tdm", "baseoa.ctf+instagib"].map(weights);
     let before = all();
     assert!(
@@ -78,4 +75,26 @@ async fn a_database_of_release_0_1_is_migrated_and_has_the_weights_of_a_rebuild(
     let exported = run(path, &["export"]);
     assert_eq!(exported.lines().count(), 14);
     assert!(exported.contains(r#""name":"Dän""#) && exported.contains("instagib"));
+}
+
+#[tokio::test]
+async fn a_weight_that_was_set_on_the_former_scale_keeps_its_strength() {
+    let folder = folder("former-scale.sql", 22).await;
+    let path = folder.path();
+    let stored = run(path, &["player", "show", "c3d2e5", "--json"]);
+    let stored: serde_json::Value = serde_json::from_str(&stored).unwrap();
+    let fixed = stored["pinned_weight"].as_f64().unwrap();
+    // 61.5 was 0.547 units above a newcomer's strength, and 75 one unit. Six units are 50 points.
+    assert!((fixed - 54.554).abs() < 0.001, "{fixed}");
+    let start = run(path, &["player", "show", "newbie", "--json"]);
+    let start: serde_json::Value = serde_json::from_str(&start).unwrap();
+    let at = start["start_weight"]["weight"].as_f64().unwrap();
+    assert!((at - 58.333).abs() < 0.001, "{at}");
+    let daemon = Process::start(path);
+    let ask = |lines: &str| daemon.ask(&format!("GAME baseoa.ctf\n{lines}\n"));
+    assert_eq!(ask("PLAYER c3d2e5"), "PLAYER c3d2e5 54.554\n");
+    // What is set now is on the scale of now.
+    run(path, &["player", "pin-weight", "c3d2e5", "61.5"]);
+    until(async || ask("PLAYER c3d2e5") == "PLAYER c3d2e5 61.500\n").await;
+    run(path, &["check"]);
 }

@@ -54,8 +54,11 @@ fn play(daemon: &Process, numbers: std::ops::Range<usize>) -> Vec<[String; 3]> {
             if let ["*", "MATCHED", id, ticket, mode, map, ..] =
                 line.split_whitespace().collect::<Vec<_>>()[..]
             {
-                assert!(ticket.ends_with(&number.to_string()), "{line}");
-                if told.insert(ticket.to_owned()) && told.len() == 2 {
+                // A listener may be told of an earlier match twice.
+                if [format!("a{number}"), format!("b{number}")].contains(&ticket.to_owned())
+                    && told.insert(ticket.to_owned())
+                    && told.len() == 2
+                {
                     played.push([id, mode, map].map(str::to_owned));
                 }
             }

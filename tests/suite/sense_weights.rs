@@ -69,7 +69,7 @@ fn one_short_match_moves_nobody_far_from_fifty() {
 }
 
 #[test]
-fn straight_wins_lead_to_about_seventy_step_by_step() {
+fn straight_wins_lead_upwards_step_by_step() {
     for system in systems() {
         let mut fold = fold(system);
         let mut before = 50.0;
@@ -85,7 +85,8 @@ fn straight_wins_lead_to_about_seventy_step_by_step() {
             assert!(now > before - slack, "{system}: {before} {now}");
             before = now;
         }
-        assert!((63.0..77.0).contains(&before), "{system}: {before}");
+        // One unit of strength, which is about what three first wins show, is 8.3 points.
+        assert!((54.0..60.0).contains(&before), "{system}: {before}");
     }
 }
 
@@ -181,7 +182,7 @@ async fn instagib_games_do_not_answer_for_ordinary_ones() {
     client.tell(INSTAGIB).await;
     let own = told(&client.ask("BOT Grunt\n").await).unwrap();
     assert!((bot - (50.0 + own) / 2.0).abs() < 0.002, "{bot} {own}");
-    assert!(told(&client.ask("PLAYER a\n").await).unwrap() > 55.0);
+    assert!(told(&client.ask("PLAYER a\n").await).unwrap() > 51.0);
 }
 
 #[tokio::test]
@@ -189,7 +190,7 @@ async fn games_with_fewer_mutators_answer_for_those_with_more() {
     let (_daemon, mut client) = after(&["GAME ctf\n"; 5]).await;
     client.tell("GAME ctf\n").await;
     let plain = client.ask("PLAYER a\n").await;
-    assert!(told(&plain).unwrap() > 55.0);
+    assert!(told(&plain).unwrap() > 51.0);
     client.tell(INSTAGIB).await;
     assert_eq!(client.ask("PLAYER a\n").await, plain);
     client.tell("GAME tdm\n").await;
@@ -293,9 +294,9 @@ fn matches_of_others_move_a_weight_within_bounds_that_shrink() {
     // After so many straight wins: the largest step that one match of others makes, and the least
     // and the largest weight.
     let bounds = [
-        (1, 6.0, 49.9, 66.0),
-        (10, 8.0, 53.0, 81.0),
-        (20, 3.0, 66.0, 86.0),
+        (1, 2.0, 49.9, 56.0),
+        (10, 3.0, 52.0, 61.0),
+        (20, 1.5, 55.5, 63.0),
     ];
     for (own, largest_step, least, most) in bounds {
         for (seed, others) in

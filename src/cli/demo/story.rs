@@ -14,7 +14,8 @@ use crate::{
         CliError,
         table::{name_cell, table},
     },
-    domain::MatchRecord,
+    domain::{MatchRecord, SAME_CHANCE},
+    partition::WhatIf,
     store::WeightRow,
 };
 
@@ -102,35 +103,45 @@ same for humans, whose weights are learned separately.
 
 pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<()> {
     let (solution, all) = (&lobby.solution, &lobby.all);
-    let best = solution.candidates.first().map_or(0.0, |c| c.figures.ratio);
     let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
-    let worst = all.last().copied().unwrap_or(0.5);
+    let [best, worst] = [all.first(), all.last()].map(|chance| chance.copied().unwrap_or(0.5));
     let percent = |chance: f64| format!("{:.0} %", 100.0 * chance);
     writeln!(
         out,
         "\
 3. It says why
 
-- The weaker team has {:.1} % of the stronger one's weight: a ratio of {:.3}.
-- There are {} ways to make two teams of four. The most even one has the ratio {best:.3}. Evenkeel
-  picks one of the {} most even ones at random, so that the teams are not the same every time; less
-  even ones are picked less often. The demo's random seed is fixed.
 - The rating system gives team 0 a chance of {} to win. With teams drawn at random, it gives the
-  stronger team {} on average, and {} in the worst case.",
-        100.0 * solution.ratio,
-        solution.ratio,
-        solution.considered,
-        solution.candidates.len(),
+  stronger team {} on average, and {} in the worst case.
+- There are {} ways to make two teams of four. In the most even one, the stronger team has a
+  chance of {:.1} %. Chances that differ by less than {:.0} points count as equal, because no forecast
+  is more exact than that. By this rule {}. Evenkeel picks one of
+  them at random, so that the teams are not the same every time; the demo's random seed is fixed.
+- By weights, the weaker team has {:.1} % of the stronger one: a ratio of {:.3}.",
         percent(lobby.chance),
         percent(mean),
         percent(worst),
+        solution.considered,
+        100.0 * best,
+        100.0 * SAME_CHANCE,
+        match solution.candidates.len() {
+            1 => "no other way is as even".to_owned(),
+            count => format!("{count} ways are equally even"),
+        },
+        100.0 * solution.ratio,
+        solution.ratio,
     )?;
+    let evenness = |what: &&WhatIf| what.figures.evenness;
     let what_if = solution.explanation.what_if.iter();
-    if let Some(what) = what_if.min_by(|a, b| a.figures.ratio.total_cmp(&b.figures.ratio)) {
+    let most = what_if.min_by(|a, b| evenness(a).total_cmp(&evenness(b)));
+    if let Some((what, chance)) = most.and_then(|what| Some((what, what.figures.chance?))) {
         writeln!(
             out,
-            "- {} matters most: if {} alone changed to team {}, the ratio would be {:.3}.",
-            what.who, what.who, what.other, what.figures.ratio
+            "- {} matters most: if {} alone changed to team {}, team 0 would have a chance of {}.",
+            what.who,
+            what.who,
+            what.other,
+            percent(chance)
         )?;
     }
     writeln!(out)

@@ -3,8 +3,9 @@
 use super::{CliError, RULESET};
 use crate::{
     config::Config,
-    domain::{Kind, LineupPlayer, PlayerKey},
-    partition::{self, Problem, ProblemSpec, Solution, WeightedHuman},
+    domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, SAME_CHANCE},
+    learning::Standings,
+    partition::{self, Objective, Problem, ProblemSpec, Solution, Strengths, WeightedHuman},
     service::Service,
     store::WeightRow,
 };
@@ -13,6 +14,9 @@ use crate::{
 const PLAYERS: [&str; 8] = [
     "Jenna", "Sarge", "Penguin", "Tony", "Neko", "Grunt", "Beret", "Rai",
 ];
+
+/// The map, which is none that a side could be better on.
+const MAP: &str = "";
 
 /// The seed of the pick.
 const SEED: u64 = 2;
@@ -28,7 +32,8 @@ pub(super) struct PickedTeams {
 }
 
 impl PickedTeams {
-    /// Picks teams with the default configuration and the weights just learned.
+    /// Picks teams as the daemon does with the default configuration: by the chances that follow from the
+    /// strengths just learned.
     ///
     /// # Errors
     /// Fails if the lobby is not a valid problem.
@@ -42,25 +47,28 @@ impl PickedTeams {
             let row = weights.iter().find(|row| row.key.id == name);
             row.map_or(balance.default_weight.get(), |row| row.weight)
         };
+        let rulebook = service.learning().rulebook();
+        let ruleset = rulebook.ruleset(RULESET, &[] as &[String]);
+        let standings = service.learning().standings();
+        let mut settings = balance.partition.clone();
         let spec = ProblemSpec {
             humans: PLAYERS
                 .map(|name| WeightedHuman::new(name, weight(name)))
                 .to_vec(),
+            strengths: strengths(&standings, &ruleset),
+            doubt: Some(SAME_CHANCE),
             ..ProblemSpec::default()
         };
+        if spec.strengths.is_none() {
+            settings.objective = Objective::Ratio;
+        }
         let wrong = |error: partition::ProblemError| CliError::Input(error.to_string());
         let problem = Problem::new(spec).map_err(wrong)?;
         // Eight players take microseconds, so no time limit is needed.
-        let solution =
-            partition::solve(&problem, &balance.partition, SEED, &mut || false).map_err(wrong)?;
-        let ruleset = service
-            .learning()
-            .rulebook()
-            .ruleset(RULESET, &[] as &[String]);
-        let standings = service.learning().standings();
+        let solution = partition::solve(&problem, &settings, SEED, &mut || false).map_err(wrong)?;
         let chance = |team_of: &[u8]| {
             let teams = [0, 1].map(|team| members(team_of, team));
-            standings.chance(&ruleset, "", &teams).unwrap_or(0.5)
+            standings.chance(&ruleset, MAP, &teams).unwrap_or(0.5)
         };
         let mut all: Vec<f64> = divisions()
             .map(|team_of| chance(&team_of))
@@ -74,6 +82,23 @@ impl PickedTeams {
             all,
         })
     }
+}
+
+/// The strengths of the players; `None` if nothing has been learned that predicts a chance.
+fn strengths(standings: &Standings, ruleset: &Ruleset) -> Option<Strengths> {
+    let view = standings.view(ruleset);
+    let teams = [0, 1].map(|team| members(&[0, 1, 0, 1, 0, 1, 0, 1], team));
+    let outlook = standings.reading(ruleset, MAP, &teams)?.outlook;
+    let strength = |name| view.strength(Kind::Bot, name).unwrap_or(0.0);
+    Some(outlook)
+        .filter(Outlook::is_sound)
+        .map(|outlook| Strengths {
+            outlook,
+            humans: PLAYERS.map(strength).to_vec(),
+            bot: 0.0,
+            bots_there: Vec::new(),
+            party_multiplier: Vec::new(),
+        })
 }
 
 /// The keys of the bots on a team.

@@ -6,13 +6,15 @@ use std::{
 };
 
 use super::{
-    policy::Policy,
+    known::KnownLobby,
+    odds::{Side, chance_to_win},
+    policy::{Policy, join},
     world::{GamePlan, SimEvent, TrueStrengths, WorldSettings},
 };
 use crate::{
     domain::{Ident, LeaveReason, Verdict},
-    lobby::{Command, Update},
-    session::{HandClock, Session, SessionError},
+    lobby::Command,
+    session::{Clock, HandClock, Session, SessionError},
 };
 
 /// One minute in milliseconds: the interval of CLOCK and REBALANCE.
@@ -45,6 +47,8 @@ pub(super) struct SimServer<'a> {
     pub(super) session: &'a mut Session,
     pub(super) clock: &'a Arc<HandClock>,
     pub(super) policy: Policy,
+    /// Chooses the teams if all strengths are known.
+    pub(super) known: Option<&'a mut KnownLobby>,
     pub(super) settings: &'a WorldSettings,
     pub(super) people: &'a TrueStrengths,
     /// The reason that LEAVE states for humans who leave because their team is behind.
@@ -84,20 +88,19 @@ impl SimServer<'_> {
     /// Plays one game from GAME to END.
     pub(super) async fn play(&mut self, plan: &GamePlan) -> Result<GameOutcome, SessionError> {
         let game = self.session.new_game(&Ident::from_text("ctf"));
-        self.session.apply(&game)?;
-        self.session.apply(&Command::Map {
+        self.tell(&game)?;
+        self.tell(&Command::Map {
             name: "field".to_owned(),
             players: None,
         })?;
-        self.session.apply(&Command::MinPlayers {
+        self.tell(&Command::MinPlayers {
             players: self.settings.min_players,
         })?;
         let ids: Vec<Ident> = plan.there.iter().map(|&who| human(who)).collect();
         for id in &ids {
-            let (id, update) = (id.clone(), Update::default());
-            self.session.apply(&Command::Join { id, update })?;
+            self.tell(&join(id, None))?;
         }
-        let teams = self.policy.choose(self.session, &ids, plan.seed).await?;
+        let teams = self.choose(&ids, plan.seed).await?;
         let players = plan.there.iter().map(|&who| SimPlayer::Human(who));
         let mut game = GameInPlay {
             teams: players.zip(teams).collect(),
@@ -116,14 +119,47 @@ impl SimServer<'_> {
             server: self,
         };
         game.follow_bots()?;
-        game.outcome.chance = chance(game.next_goal(false), game.goals_to_come());
-        game.server.session.apply(&Command::Start)?;
+        game.outcome.chance =
+            chance_to_win(game.next_goal(false), game.server.settings.goals_per_game());
+        game.apply(Command::Start)?;
         game.run()?;
         let outcome = game.outcome;
         self.session.end(Verdict::Scores).await?;
         // One minute passes until the next game.
         self.clock.pass(MINUTE);
         Ok(outcome)
+    }
+
+    fn tell(&mut self, command: &Command) -> Result<(), SessionError> {
+        self.session.apply(command)?;
+        if let Some(known) = &mut self.known {
+            known.tell(command, self.clock.millis())?;
+        }
+        Ok(())
+    }
+
+    /// Chooses teams for the humans of a new game, who have joined.
+    async fn choose(&mut self, ids: &[Ident], seed: u64) -> Result<Vec<u8>, SessionError> {
+        let Some(known) = &mut self.known else {
+            return self.policy.choose(self.session, ids, seed).await;
+        };
+        let teams = known.balance(seed)?;
+        for (id, &team) in ids.iter().zip(&teams) {
+            let id = id.clone();
+            self.session.apply(&Command::Move { id, team })?;
+        }
+        Ok(teams)
+    }
+
+    /// Chooses the team of a late arrival; `sizes` are the numbers of humans on the teams.
+    fn place(&mut self, id: &Ident, sizes: [usize; 2], seed: u64) -> Result<u8, SessionError> {
+        let Some(known) = &mut self.known else {
+            return self.policy.place(self.session, id, sizes, seed);
+        };
+        known.tell(&join(id, None), self.clock.millis())?;
+        let team = known.place(id, seed)?;
+        self.session.apply(&join(id, Some(team)))?;
+        Ok(team)
     }
 }
 
@@ -189,10 +225,7 @@ impl GameInPlay<'_, '_> {
         }
         let sizes = [0, 1].map(|team| self.count(team, false));
         let seed = self.plan.seed.wrapping_add(self.now);
-        let server = &mut self.server;
-        let team = server
-            .policy
-            .place(server.session, &human(who), sizes, seed)?;
+        let team = self.server.place(&human(who), sizes, seed)?;
         self.teams.insert(SimPlayer::Human(who), team);
         self.follow_bots()
     }
@@ -317,7 +350,7 @@ impl GameInPlay<'_, '_> {
     }
 
     fn apply(&mut self, command: Command) -> Result<(), SessionError> {
-        self.server.session.apply(&command)
+        self.server.tell(&command)
     }
 
     fn count(&self, team: u8, bots: bool) -> usize {
@@ -327,14 +360,14 @@ impl GameInPlay<'_, '_> {
         self.teams.iter().filter(of).count()
     }
 
-    /// A player's true strength, with or without their form in this game.
-    fn strength(&self, player: SimPlayer, in_form: bool) -> f64 {
+    /// The logarithm of a player's true strength, with or without their form in this game.
+    fn ln_strength(&self, player: SimPlayer, in_form: bool) -> f64 {
         let of = |people: &TrueStrengths| match player {
             SimPlayer::Human(index) => people.humans[index],
             SimPlayer::Bot(index) => people.bots[index],
         };
         let form = if in_form { of(&self.plan.form) } else { 0.0 };
-        libm::exp(of(self.server.people) + form)
+        of(self.server.people) + form
     }
 
     /// Whether the player farms points.
@@ -342,37 +375,26 @@ impl GameInPlay<'_, '_> {
         matches!(player, SimPlayer::Human(who) if who < self.server.settings.farmers)
     }
 
-    /// The part of a player's true strength that helps the team.
-    fn help(&self, player: SimPlayer, in_form: bool) -> f64 {
-        let settings = self.server.settings;
-        let lost = if self.farms(player) {
-            settings.farm_cost
-        } else {
-            0.0
-        };
-        self.strength(player, in_form) * (1.0 - lost)
-    }
-
     /// The chance that team 0 scores the next goal.
     fn next_goal(&self, in_form: bool) -> f64 {
-        let mut sums = [0.0; 2];
+        let settings = self.server.settings;
+        let mut sides = [Side::default(); 2];
         for (&player, &team) in &self.teams {
-            sums[usize::from(team)] += self.help(player, in_form);
+            let lost = if self.farms(player) {
+                settings.farm_cost
+            } else {
+                0.0
+            };
+            sides[usize::from(team)].add(self.ln_strength(player, in_form), 1.0 - lost);
         }
-        let powers = sums.map(|sum: f64| libm::pow(sum, self.server.settings.sharpness));
-        let both = powers[0] + powers[1];
-        if both > 0.0 { powers[0] / both } else { 0.5 }
-    }
-
-    fn goals_to_come(&self) -> f64 {
-        self.server.settings.goals * self.server.settings.minutes
+        settings.kind.next_goal(settings.sharpness, sides)
     }
 
     /// Draws a player of a team, with probability proportional to strength, or uniformly.
     fn pick(&self, team: u8, chance: f64, by_strength: bool) -> Option<SimPlayer> {
         let of_team = self.teams.iter().filter(|(_, on)| **on == team);
         let share = |player| match by_strength {
-            true => self.strength(player, true),
+            true => libm::exp(self.ln_strength(player, true)),
             false => 1.0,
         };
         let shares: Vec<(SimPlayer, f64)> = of_team.map(|(&p, _)| (p, share(p))).collect();
@@ -385,50 +407,5 @@ impl GameInPlay<'_, '_> {
             }
         }
         Some(last)
-    }
-}
-
-/// The chance that team 0 wins, given that they do not tie: the goals of both teams have Poisson
-/// distributions, and their difference a Skellam distribution (1946).
-fn chance(share: f64, goals: f64) -> f64 {
-    let series = |mean: f64| -> Vec<f64> {
-        let mut term = libm::exp(-mean);
-        let count = (mean + 12.0 * mean.sqrt() + 12.0) as usize;
-        let mut terms = Vec::with_capacity(count);
-        for k in 0..count {
-            terms.push(term);
-            term *= mean / (k + 1) as f64;
-        }
-        terms
-    };
-    let (ours, theirs) = (series(share * goals), series((1.0 - share) * goals));
-    let ahead = |a: &[f64], b: &[f64]| -> f64 {
-        let mut below = 0.0;
-        let mut sum = 0.0;
-        for (k, p) in a.iter().enumerate() {
-            sum += p * below;
-            below += b.get(k).copied().unwrap_or(0.0);
-        }
-        sum
-    };
-    let (won, lost) = (ahead(&ours, &theirs), ahead(&theirs, &ours));
-    if won + lost > 0.0 {
-        won / (won + lost)
-    } else {
-        0.5
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chances_of_a_difference_of_goals() {
-        assert!((chance(0.5, 10.0) - 0.5).abs() < 1e-12);
-        assert!((chance(0.7, 10.0) + chance(0.3, 10.0) - 1.0).abs() < 1e-12);
-        // There is almost never more than one goal, so the first one decides.
-        assert!((chance(0.7, 1e-6) - 0.7).abs() < 1e-6);
-        assert!(chance(0.6, 100.0) > 0.97);
     }
 }

@@ -3,7 +3,7 @@
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;
 
-use super::world::below;
+use super::{odds::World, world::below};
 use crate::{
     config::{Config, RulesPreset},
     domain::Ident,
@@ -53,12 +53,15 @@ impl Policy {
     }
 
     /// The configuration, with auto-balance only where it is part of the policy, and bots only where
-    /// there are some. True strengths are pinned on the scale on which ratios are exact.
-    pub(super) fn configure(self, config: &Config, bots: usize) -> Config {
+    /// there are some. Where all strengths are known, the objective is the one that is exact in this world.
+    pub(super) fn configure(self, config: &Config, world: World, bots: usize) -> Config {
         let mut config = config.clone();
         config.lobby.bots &= bots > 0;
         if self == Self::Known {
-            config.balance.partition.objective = Objective::Ratio;
+            config.balance.partition.objective = match world {
+                World::Ratio => Objective::Ratio,
+                World::Logistic => Objective::Chance,
+            };
         }
         let rules = &mut config.auto_balance.rules;
         *rules = match (self, *rules) {
@@ -132,7 +135,8 @@ impl Policy {
     }
 }
 
-fn join(id: &Ident, team: Option<u8>) -> Command {
+/// JOIN, with or without a team.
+pub(super) fn join(id: &Ident, team: Option<u8>) -> Command {
     Command::Join {
         id: id.clone(),
         update: Update {

@@ -223,8 +223,11 @@ impl<'a> PolicyReport<'a> {
         let count = self.seasons.first().map_or(0, Vec::len);
         writeln!(
             out,
-            "{count} seasons of {} games each, seed {}, rating system {}; measured: the second half of each season, with 95 % intervals over seasons",
-            self.games, self.seed, self.rating_system
+            "{count} seasons of {} games each in the world {}, seed {}, rating system {}; measured: the second half of each season, with 95 % intervals over seasons",
+            self.games,
+            self.world.kind.name(),
+            self.seed,
+            self.rating_system
         )?;
         let mut even = table(&[
             "policy",

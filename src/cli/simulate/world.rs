@@ -4,9 +4,13 @@
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;
 
+use super::odds::World;
+
 /// The parameters of a season.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct WorldSettings {
+    /// How strengths decide games.
+    pub(super) kind: World,
     /// Number of humans in the season.
     pub(super) players: usize,
     /// Number of bots that can be added.
@@ -19,7 +23,8 @@ pub(super) struct WorldSettings {
     pub(super) spread: f64,
     /// Standard deviation of ln strength of one player from game to game.
     pub(super) form: f64,
-    /// The exponent of the ratio of the teams' strengths that gives the odds of a goal.
+    /// How much strengths decide: the exponent of the ratio of the teams' strengths that gives the odds of
+    /// a goal, or the log odds per unit of ln strength.
     pub(super) sharpness: f64,
     /// Length of a game in minutes.
     pub(super) minutes: f64,
@@ -40,6 +45,13 @@ pub(super) struct WorldSettings {
     pub(super) farm_factor: f64,
     /// The share of a farmer's strength that the team lacks, 0 to 1.
     pub(super) farm_cost: f64,
+}
+
+impl WorldSettings {
+    /// Goals of both teams together in a game, on average.
+    pub(super) fn goals_per_game(&self) -> f64 {
+        self.goals * self.minutes
+    }
 }
 
 /// The true strength of each player, as its logarithm.

@@ -757,22 +757,22 @@ fn a_start_weight_is_a_prior_that_games_overrule() {
         SystemName::ThurstoneMosteller,
     ] {
         let weight = |start, losses| after_losses(system, start, losses);
-        let sure: Vec<f64> = [1, 10, 40].map(|n| weight(start(80.0, false), n)).to_vec();
+        let sure: Vec<f64> = [1, 10, 40].map(|n| weight(start(60.0, false), n)).to_vec();
         let more = sure[0] - weight(None, 1);
-        assert!(more > 15.0, "{system}: the prior shows: {sure:?}");
+        assert!(more > 5.0, "{system}: the prior shows: {sure:?}");
         assert!(sure.is_sorted_by(|a, b| a > b), "{system}: {sure:?}");
-        assert!(sure[2] < 65.0, "{system}: games overrule it: {sure:?}");
+        assert!(sure[2] < 55.5, "{system}: games overrule it: {sure:?}");
         assert!(
             weight(None, 10) < sure[1],
             "{system}: it counts for a while"
         );
-        let uncertain = weight(start(80.0, true), 10);
+        let uncertain = weight(start(60.0, true), 10);
         assert!(uncertain <= sure[1], "{system}: {uncertain} {sure:?}");
-        let low = weight(start(20.0, false), 1);
-        assert!(low < weight(None, 1) - 5.0, "{system}: {low}");
+        let low = weight(start(40.0, false), 1);
+        assert!(low < weight(None, 1) - 2.0, "{system}: {low}");
     }
-    let ten = |uncertain| after_losses(SystemName::Joint, start(80.0, uncertain), 10);
-    assert!(ten(true) < ten(false) - 5.0, "the default is pulled faster");
+    let ten = |uncertain| after_losses(SystemName::Joint, start(60.0, uncertain), 10);
+    assert!(ten(true) < ten(false) - 1.5, "the default is pulled faster");
 }
 
 #[test]

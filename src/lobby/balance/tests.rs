@@ -65,6 +65,19 @@ fn bots_that_do_not_come_weigh_nothing() {
     }
 }
 
+/// The edge that has this chance.
+fn edge_of(outlook: &Outlook, chance: f64) -> f64 {
+    let (mut low, mut high) = (-10.0, 10.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        match outlook.link.chance(middle) < chance {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    low
+}
+
 #[test]
 fn a_kept_party_counts_what_was_learned_of_friends() {
     let party_multiplier = vec![Factor::of(1.3)];
@@ -118,11 +131,13 @@ fn a_kept_party_counts_what_was_learned_of_friends() {
     };
     weights.outlook = Some(Outlook { company, ..outlook });
     let (learned, multiplier) = together(&weights);
-    // A friend adds 0.2, a tenth of the weight of an average player, and half of what was assumed.
-    assert!((multiplier - 1.25).abs() < 1e-12, "{multiplier}");
+    // A friend adds 0.2, which is a thirtieth of the weight 50, and half of what was assumed.
+    assert!(
+        (multiplier - (1.15 + 0.2 / 6.0)).abs() < 1e-12,
+        "{multiplier}"
+    );
     // Assumed: 0.3 · (2 + s) for each, by `Outlook::multiplied`; half of that and 0.2 have been learned.
-    let edge =
-        |chance: f64| crate::rating::normal::quantile(chance) / (0.5 * (8.0_f64 / 3.0).sqrt());
+    let edge = |chance: f64| edge_of(&outlook, chance) / outlook.per_strength_at(3);
     let strengths = ["a", "b"].map(|id| weights.human_strength(id));
     let less: f64 = strengths.iter().map(|s| 0.15 * (2.0 + s) - 0.2).sum();
     let found = edge(assumed) - edge(learned);

@@ -39,6 +39,10 @@ const DRIFTS: [(f64, f64); 4] = [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 1.0 /
 /// other more than the model presumes, so their chances count as if there were half as many.
 const EVIDENCE: f64 = 0.5;
 
+/// The most by which one match changes the effect of records, as a factor on [`Prior::skill`]. All players with a
+/// record gain or lose by it at once, and the first matches with points say little about it.
+const RECORD_STEP: f64 = 0.1;
+
 /// One filter of the bank, and its record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Member {
@@ -206,9 +210,16 @@ impl Member {
         columns.iter().map(|&c| self.gain[c].into()).collect()
     }
 
-    /// Learns from the match looked at; the columns in `still` do not change. A decided outcome
-    /// adds to the evidence; a tie does not, because its meaning differs between games.
-    pub fn learn(&mut self, ruleset: u32, observed: Observations, still: &[usize]) {
+    /// Learns from the match looked at; the columns in `still` do not change, and `record`, the effect of records,
+    /// changes by no more than [`RECORD_STEP`]. A decided outcome adds to the evidence; a tie does not, because its
+    /// meaning differs between games.
+    pub fn learn(
+        &mut self,
+        ruleset: u32,
+        observed: Observations,
+        still: &[usize],
+        record: Option<usize>,
+    ) {
         if let Observation::Sign(sign) = observed.outcome {
             let chance = self.calibration.chance(ruleset, self.seen);
             let given = if sign > 0.0 { chance } else { 1.0 - chance };
@@ -217,7 +228,9 @@ impl Member {
         }
         let points = if self.points { observed.points } else { None };
         let observation = points.unwrap_or(observed.outcome);
-        self.filter.learn(observation, self.seen, &self.gain, still);
+        let slow = record.map(|column| (column, RECORD_STEP * self.prior.skill));
+        self.filter
+            .learn(observation, self.seen, &self.gain, still, slow);
     }
 
     /// Learns one column from the match looked at, and no other: its mean by `step` per unit of its gain,
@@ -235,7 +248,8 @@ impl Member {
         };
         self.look(&row);
         let observed = Observation::Value(value * unit);
-        self.filter.learn(observed, self.seen, &self.gain, &[]);
+        self.filter
+            .learn(observed, self.seen, &self.gain, &[], None);
     }
 
     /// Adds drift to the columns of players: for one match, and for the days each was away; the

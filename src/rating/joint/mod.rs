@@ -167,8 +167,9 @@ impl Joint {
             self.bank.try_points();
         }
         let still = self.still(game, a, b);
+        let record = self.columns.number(Column::Record);
         for member in &mut self.bank.members {
-            member.learn(game.ruleset, observed, &still);
+            member.learn(game.ruleset, observed, &still, record);
         }
     }
 
@@ -435,10 +436,6 @@ impl System for Joint {
         self.columns.meet(player);
     }
 
-    fn newcomers_deviation(&self) -> f64 {
-        libm::sqrt(self.bank.mean(|m| m.prior.skill * m.prior.skill))
-    }
-
     fn hint(&mut self, player: Player, evidence: Strength) {
         let Some(number) = self.columns.number(Column::Skill(player)) else {
             return;
@@ -448,6 +445,27 @@ impl System for Joint {
         let career = self.career(player);
         for member in &mut self.bank.members {
             member.observe(number, evidence.mean - career, evidence.variance());
+        }
+    }
+
+    fn newcomer_deviation(&self) -> f64 {
+        libm::sqrt(self.bank.mean(|m| m.prior.skill * m.prior.skill))
+    }
+
+    /// The deviation is that of the mixture. The differences between the members' means stay; their
+    /// variances are all multiplied by one factor.
+    fn widen(&mut self, player: Player, least: f64) {
+        let number = self.columns.number(Column::Skill(player));
+        let (Some(number), Some(now)) = (number, self.strength(player)) else {
+            return;
+        };
+        let within = self.bank.mean(|m| m.filter.variance(number));
+        let missing = least * least - now.variance();
+        if missing > 0.0 && within > 0.0 {
+            for member in &mut self.bank.members {
+                let own = member.filter.variance(number);
+                member.filter.widen(number, own * missing / within);
+            }
         }
     }
 

@@ -69,6 +69,9 @@ pub(super) struct BoardLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) deviation: Option<f64>,
     pub(super) division: Option<String>,
+    /// The percentage of the other players who have a lower place; `None` for the only player.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) percentile: Option<f64>,
     pub(super) games: i64,
     #[serde(serialize_with = "as_text")]
     pub(super) last_seen: Timestamp,
@@ -77,7 +80,8 @@ pub(super) struct BoardLine {
 }
 
 impl BoardLine {
-    pub(super) fn new(site: &Site, kind: Kind, row: BoardRow) -> Self {
+    /// The line of a player, one of `players` under the ruleset.
+    pub(super) fn new(site: &Site, kind: Kind, row: BoardRow, players: i64) -> Self {
         let numbers = site.settings.shows_numbers();
         let shown = |number: f64| numbers.then(|| (number * 1_000.0).round() / 1_000.0);
         Self {
@@ -86,10 +90,19 @@ impl BoardLine {
             weight: shown(row.weight),
             deviation: shown(row.deviation),
             division: row.division,
+            percentile: (players > 1).then(|| {
+                let behind = (players - row.place).max(0) as f64 / (players - 1) as f64;
+                (behind * 1_000.0).round() / 10.0
+            }),
             games: row.games,
             last_seen: row.last_seen,
             plays_now: false,
         }
+    }
+
+    /// How many of the other players have a lower place.
+    pub(super) fn better_than(&self) -> Option<String> {
+        Some(words::percent(self.percentile? / 100.0))
     }
 
     /// The weight with its deviation.
@@ -148,7 +161,7 @@ pub(in crate::web) async fn ruleset(
     games.retain(|game| ruleset_of(site, game).to_string() == name);
     let line = |row: BoardRow| {
         let plays_now = playing.contains(&row.key);
-        let line = BoardLine::new(site, kind, row);
+        let line = BoardLine::new(site, kind, row, players);
         BoardLine { plays_now, ..line }
     };
     Ok(Board {
@@ -210,6 +223,7 @@ impl Board {
                         th.num scope="col" { "Place" }
                         th scope="col" { "Player" }
                         @if numbers { th.num scope="col" { "Weight" } }
+                        th.num scope="col" { "Better than" }
                         @if divisions { th scope="col" { "Division" } }
                         th.num scope="col" { "Games" }
                         th.wide scope="col" { "Last seen" }
@@ -224,6 +238,7 @@ impl Board {
                                 @if row.plays_now { " " span.tag { "plays now" } }
                             }
                             @if numbers { td.num { (words::or_dash(row.measure())) } }
+                            td.num { (words::or_dash(row.better_than())) }
                             @if divisions { td { (words::or_dash(row.division.clone())) } }
                             td.num { (row.games) }
                             td.wide { (words::day(row.last_seen)) }
@@ -273,7 +288,8 @@ impl Page for Board {
             }
             @if site.settings.shows_numbers() {
                 p.note {
-                    "A weight is between 0 and 100; a newcomer has 50. The number after ± is how uncertain it is."
+                    "A weight is between 0 and 100; a newcomer has 50. The number after ± is how uncertain it is. In a game in \
+                     which people hardly differ, all weights are near 50."
                 }
             }
             @if !self.now.is_empty() {

@@ -18,6 +18,8 @@ pub(in crate::web) struct WeightPoint {
     pub(in crate::web) deviation: f64,
 }
 
+/// The smallest range of the axis, in points of weight.
+const LEAST_RANGE: f64 = 4.0;
 /// A day in milliseconds.
 const DAY: f64 = 86_400_000.0;
 
@@ -28,8 +30,11 @@ pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Mar
     let last = points.last().map_or(0.0, at).max(first + 60_000.0);
     let low = |point: &WeightPoint| (point.weight - point.deviation).max(0.0);
     let high = |point: &WeightPoint| (point.weight + point.deviation).min(100.0);
-    let least = points.iter().map(low).fold(45.0, f64::min);
-    let most = points.iter().map(high).fold(55.0, f64::max);
+    let least = points.iter().map(low).fold(100.0, f64::min);
+    let most = points.iter().map(high).fold(0.0, f64::max);
+    // The axis fits the weights, but does not make a difference of a tenth look large.
+    let missing = (LEAST_RANGE - (most - least)).max(0.0) / 2.0;
+    let (least, most) = (least - missing, most + missing);
     let date = |millis: &f64| {
         let minute = words::minute(Timestamp(*millis as i64));
         let part = if last - first < 2.0 * DAY {

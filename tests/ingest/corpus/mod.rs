@@ -6,7 +6,7 @@
 //! and on team 1, the points (`-` where the log states none) and the kills, sorted by id. A line `none`
 //! is a file without a match.
 
-use std::{fmt::Write, path::Path};
+use std::{fmt::Write as _, io::Write as _, path::Path};
 
 use evenkeel::domain::{MatchRecord, Outcome, Participant};
 use evenkeel::ingest::{HEAD, LogItem, detect};
@@ -118,7 +118,8 @@ fn expected(name: &str) -> Vec<&'static str> {
     found
 }
 
-/// The names of all logs in the folders, sorted.
+/// The names of all logs in the folders that the table has, sorted. Names of others are printed: nobody has read them
+/// yet to say what they must give.
 fn names(folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for sub in folder.read_dir().unwrap().flatten() {
@@ -130,7 +131,14 @@ fn names(folder: &Path) -> Vec<String> {
         }
     }
     names.sort();
-    names
+    let (known, others): (Vec<String>, Vec<String>) =
+        (names.into_iter()).partition(|name| !expected(name).is_empty());
+    if !others.is_empty() {
+        // `eprintln!` would be captured, and shown only if the test fails.
+        let told = others.join(", ");
+        writeln!(std::io::stderr(), "not in expected.tsv: {told}").unwrap();
+    }
+    known
 }
 
 #[test]

@@ -207,7 +207,17 @@ impl Filter {
     /// the standardised difference, m += g·v/c and S −= g·gᵀ·w/c². For the columns in `still` it is
     /// the Schmidt (consider) form of the same: their own block stays, their covariance with the
     /// others is updated.
-    pub fn learn(&mut self, observed: Observation, latent: Latent, gain: &[f32], still: &[usize]) {
+    ///
+    /// The mean of the column `slow` changes by no more than the number with it. If the full step is larger, the
+    /// column makes that part of it, and its variance falls less (Brink 2017, the partial update).
+    pub fn learn(
+        &mut self,
+        observed: Observation,
+        latent: Latent,
+        gain: &[f32],
+        still: &[usize],
+        slow: Option<(usize, f64)>,
+    ) {
         let c = libm::sqrt(1.0 + latent.variance);
         let Moments { v, w } = observed.moments(latent.mean / c, c);
         let before = self.block(still);
@@ -216,6 +226,15 @@ impl Filter {
             *m += f64::from(*g) * step;
         }
         self.covariance.minus_outer(gain, w / (c * c));
+        if let Some((column, most)) = slow {
+            let own = f64::from(gain[column]);
+            let full = own * step;
+            if full.abs() > most {
+                let left = 1.0 - most / full.abs();
+                self.mean[column] -= left * full;
+                self.widen(column, left * left * own * own * w / (c * c));
+            }
+        }
         self.restore(still, &before);
     }
 

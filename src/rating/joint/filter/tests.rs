@@ -31,7 +31,7 @@ fn row(factors: &[f64]) -> Row {
 fn learn(filter: &mut Filter, factors: &[f64], observed: Observation) {
     let mut gain = Vec::new();
     let latent = filter.latent(&row(factors), &PRIOR, &mut gain);
-    filter.learn(observed, latent, &gain, &[]);
+    filter.learn(observed, latent, &gain, &[], None);
 }
 
 /// Means and covariances by summing likelihood times prior density over a grid.
@@ -172,13 +172,39 @@ fn a_fresh_diagonal_is_mean_field_trueskill() {
 }
 
 #[test]
+fn a_slow_column_goes_a_part_of_the_way_and_stays_less_certain() {
+    let before = players(&[(0.0, 0.3), (0.0, 0.3), (0.0, 4.0)]);
+    let observed = Observation::Value(6.0);
+    let learned = |most: f64| {
+        let mut filter = before.clone();
+        let mut gain = Vec::new();
+        let latent = filter.latent(&row(&[1.0, -1.0, 0.5]), &PRIOR, &mut gain);
+        filter.learn(observed, latent, &gain, &[], Some((2, most)));
+        filter
+    };
+    let (free, slow, stopped) = (learned(f64::INFINITY), learned(0.4), learned(0.0));
+    assert!(free.mean(2) > 3.0, "{}", free.mean(2));
+    assert!((slow.mean(2) - 0.4).abs() < 1e-12);
+    assert_eq!((slow.mean(0), slow.mean(1)), (free.mean(0), free.mean(1)));
+    let variances = [&free, &slow, &stopped].map(|filter| filter.variance(2));
+    assert!(variances.is_sorted_by(|a, b| a < b), "{variances:?}");
+    assert!(
+        (stopped.variance(2) - 16.0).abs() < 1e-5,
+        "it knows as little as before"
+    );
+    let root = cholesky(&slow);
+    let smallest = root.iter().enumerate().map(|(i, r)| r[i]);
+    assert!(smallest.fold(1.0, f64::min) > 0.0, "still a covariance");
+}
+
+#[test]
 fn still_columns_stay_and_the_rest_learns_as_if_they_had_not() {
     let mut filter = players(&[(0.2, 0.9), (-0.1, 0.5), (0.0, 0.7)]);
     learn(&mut filter, &[1.0, -0.5, 0.3], Observation::Sign(1.0));
     let (mut free, mut held, before) = (filter.clone(), filter.clone(), filter.clone());
     let mut gain = Vec::new();
     let latent = held.latent(&row(&[1.0, -1.0, 1.0]), &PRIOR, &mut gain);
-    held.learn(Observation::Sign(-1.0), latent, &gain, &[0, 2]);
+    held.learn(Observation::Sign(-1.0), latent, &gain, &[0, 2], None);
     learn(&mut free, &[1.0, -1.0, 1.0], Observation::Sign(-1.0));
     for (i, j) in [(0, 0), (2, 0), (2, 2)] {
         assert_eq!(held.covariance.get(i, j), before.covariance.get(i, j));

@@ -86,7 +86,7 @@ pub(in crate::web) async fn player(
         },
         ruleset: line.ruleset,
         players: line.of,
-        line: BoardLine::new(site, kind, line.row),
+        line: BoardLine::new(site, kind, line.row, line.of),
     };
     Ok(PlayerPage {
         standings: standings.into_iter().map(standing).collect(),
@@ -126,6 +126,7 @@ impl PlayerPage {
                         @if numbers { th.num scope="col" { "Weight" } }
                         @if divisions { th scope="col" { "Division" } }
                         th.num scope="col" { "Place" }
+                        th.num scope="col" { "Better than" }
                         th.num scope="col" { "Games" }
                         th.wide scope="col" { "Last seen" }
                     }
@@ -137,6 +138,7 @@ impl PlayerPage {
                             @if numbers { td.num { (words::or_dash(row.line.measure())) } }
                             @if divisions { td { (words::or_dash(row.line.division.clone())) } }
                             td.num { (row.line.place) " of " (row.players) }
+                            td.num { (words::or_dash(row.line.better_than())) }
                             td.num { (row.line.games) }
                             td.wide { (words::day(row.line.last_seen)) }
                         }
