@@ -2,14 +2,15 @@
 //!
 //! Each level has a standing that learns from all games at or below it. As long as a level has only
 //! one ruleset below it, both would learn the same, so the level uses the ruleset's standing. When
-//! a second ruleset appears, the level gets a copy of that standing. A player who is new to a
-//! ruleset starts from their strength at the next level.
+//! a second ruleset appears, the level gets a copy of that standing. What the closest level knows of a
+//! player who is new to a ruleset is their prior there ([`elsewhere`](super::elsewhere)). It follows their games
+//! elsewhere until their first game of the ruleset.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Standing, StartsOfGame, WeightAfter, digest::Person};
+use super::{Standing, StartsByNumber, WeightAfter, digest::Person, elsewhere::Known};
 use crate::{
     domain::{Ruleset, Timestamp},
     rating::{Player, RatedGame, Settings, divisions},
@@ -133,13 +134,53 @@ impl Levels {
         levels.into_iter().find_map(|l| self.standing(ruleset, l))
     }
 
-    /// The chance that the first of two teams wins a game, before it is learned from.
-    pub fn forecast(&self, ruleset: &Ruleset, game: &RatedGame) -> Option<f64> {
-        if game.teams() != 2 {
-            return None;
+    /// The standing of a ruleset with the priors of the players who are new to it: before its first match, the
+    /// standing with which it would begin, with these players alone. `None` before any match.
+    pub fn own(
+        &self,
+        ruleset: &Ruleset,
+        players: impl Iterator<Item = Player>,
+        starts: StartsByNumber<'_>,
+    ) -> Option<Cow<'_, Standing>> {
+        if let Some(own) = self.standings.rulesets.get(ruleset) {
+            return Some(Cow::Borrowed(own));
         }
-        let best = self.best(ruleset);
-        Some(best.map_or(0.5, |standing| standing.system.beats(game, 0, 1)))
+        let is_empty = self.standings.rulesets.is_empty();
+        (!is_empty).then(|| Cow::Owned(self.begun(ruleset, players, starts)))
+    }
+
+    /// The standing of a ruleset for a game, see [`own`](Self::own).
+    pub fn for_game(
+        &self,
+        ruleset: &Ruleset,
+        game: &RatedGame,
+        starts: StartsByNumber<'_>,
+    ) -> Option<Cow<'_, Standing>> {
+        let players = game.seats().iter().map(|seat| seat.player);
+        self.own(ruleset, players, starts)
+    }
+
+    /// All players who have been in a game, rated or not.
+    pub fn players(&self) -> impl Iterator<Item = Player> {
+        let any = self.standings.rulesets.keys().next();
+        let all = any.and_then(|any| self.standing(any, Level::AllGames));
+        all.into_iter().flat_map(Standing::players)
+    }
+
+    /// The chance that the first of two teams wins a game, before it is learned from.
+    pub fn beats(&self, ruleset: &Ruleset, game: &RatedGame, starts: StartsByNumber<'_>) -> f64 {
+        let own = self.for_game(ruleset, game, starts);
+        own.map_or(0.5, |own| own.system.beats(game, 0, 1))
+    }
+
+    /// The same for a game of two teams.
+    pub fn forecast(
+        &self,
+        ruleset: &Ruleset,
+        game: &RatedGame,
+        starts: StartsByNumber<'_>,
+    ) -> Option<f64> {
+        (game.teams() == 2).then(|| self.beats(ruleset, game, starts))
     }
 
     /// A player's weight under a ruleset; `None` without a game that was learned from.
@@ -157,9 +198,9 @@ impl Levels {
         ruleset: &Ruleset,
         game: &RatedGame,
         end: Timestamp,
-        starts: &StartsOfGame,
+        starts: StartsByNumber<'_>,
     ) {
-        self.open(ruleset);
+        self.open(ruleset, starts);
         let own = self.standings.rulesets.get_mut(ruleset);
         let game_type = self.standings.types.get_mut(ruleset.game_type());
         for standing in own
@@ -169,7 +210,8 @@ impl Levels {
         {
             standing.learn(game, end, starts);
         }
-        self.pass_down(game);
+        let players: Vec<Player> = game.tallies.iter().map(|tally| tally.player).collect();
+        self.pass_down(&players, starts);
     }
 
     /// Gives the humans of a game that was learned from their divisions under its ruleset.
@@ -185,26 +227,68 @@ impl Levels {
         }
     }
 
-    /// Updates the strengths that lower levels have adopted: players of this game who are new to a
-    /// level get their current strength from the level above, for its next prediction.
-    fn pass_down(&mut self, game: &RatedGame) {
-        let players = || game.tallies.iter().map(|tally| tally.player);
-        if let Some(all) = &self.standings.all {
-            for below in self.standings.types.values_mut() {
-                adopt(players(), all, below);
+    /// Gives these players their current priors on all levels to which they are new.
+    fn pass_down(&mut self, players: &[Player], starts: StartsByNumber<'_>) {
+        let standings = &mut self.standings;
+        if let Some(all) = &standings.all {
+            for below in standings.types.values_mut() {
+                adopt(
+                    &[(Level::AllGames, all)],
+                    players.iter().copied(),
+                    below,
+                    starts,
+                );
             }
         }
-        for (ruleset, below) in &mut self.standings.rulesets {
-            let above = self.standings.types.get(ruleset.game_type());
-            if let Some(above) = above.or(self.standings.all.as_ref()) {
-                adopt(players(), above, below);
+        let found: Vec<Vec<(Player, Known)>> = self.found(players);
+        for (below, found) in self.standings.rulesets.values_mut().zip(found) {
+            for (player, known) in found {
+                below.adopt(player, known, starts.of(player));
             }
         }
     }
 
+    /// For each ruleset, what is known elsewhere of those of these players who are new to it.
+    fn found(&self, players: &[Player]) -> Vec<Vec<(Player, Known)>> {
+        let of = |(ruleset, below): (&Ruleset, &Standing)| {
+            let mut new = players
+                .iter()
+                .copied()
+                .filter(|p| !below.knows(*p))
+                .peekable();
+            if new.peek().is_none() {
+                return Vec::new();
+            }
+            let sources = self.sources(ruleset);
+            new.filter_map(|player| Some((player, known(&sources, player)?)))
+                .collect()
+        };
+        self.standings.rulesets.iter().map(of).collect()
+    }
+
+    /// The standings from which the priors of players who are new to a ruleset come, the closest first.
+    fn sources(&self, ruleset: &Ruleset) -> Vec<(Level, &Standing)> {
+        let mut sources = self.farthest_first(ruleset);
+        sources.retain(|(level, _)| *level != Level::Ruleset);
+        sources.reverse();
+        sources
+    }
+
+    /// The standing with which a ruleset begins, with the priors of these players.
+    fn begun(
+        &self,
+        ruleset: &Ruleset,
+        players: impl Iterator<Item = Player>,
+        starts: StartsByNumber<'_>,
+    ) -> Standing {
+        let mut own = Standing::new(&self.settings);
+        adopt(&self.sources(ruleset), players, &mut own, starts);
+        own
+    }
+
     /// Creates the standing of a new ruleset, and that of a level above that now contains more than
     /// one.
-    fn open(&mut self, ruleset: &Ruleset) {
+    fn open(&mut self, ruleset: &Ruleset, starts: StartsByNumber<'_>) {
         if self.standings.rulesets.contains_key(ruleset) {
             return;
         }
@@ -221,20 +305,13 @@ impl Levels {
             }
             None => {}
         }
-        let mut own = Standing::new(&self.settings);
-        if let Some(above) = self
-            .standings
-            .types
-            .get(game_type)
-            .or(self.standings.all.as_ref())
-        {
-            adopt(above.players(), above, &mut own);
-        }
+        let everybody: Vec<Player> = self.players().collect();
+        let own = self.begun(ruleset, everybody.into_iter(), starts);
         self.standings.rulesets.insert(ruleset.clone(), own);
     }
 
     /// Starts a new season on every level.
-    pub fn new_season(&mut self, keep: f64) {
+    pub fn new_season(&mut self, keep: f64, starts: StartsByNumber<'_>) {
         let rulesets = self.standings.rulesets.values_mut();
         let above = self
             .standings
@@ -244,17 +321,32 @@ impl Levels {
         rulesets
             .chain(above)
             .for_each(|standing| standing.system.new_season(keep));
+        let everybody: Vec<Player> = self.players().collect();
+        self.pass_down(&everybody, starts);
     }
 }
 
-/// Copies from the standing above the strengths of players who have no rated game in the one below.
-fn adopt(players: impl Iterator<Item = Player>, above: &Standing, below: &mut Standing) {
+/// Gives the players who are new to a standing what the closest of `sources` knows of them.
+fn adopt(
+    sources: &[(Level, &Standing)],
+    players: impl Iterator<Item = Player>,
+    below: &mut Standing,
+    starts: StartsByNumber<'_>,
+) {
     for player in players {
-        if !below.knows(player)
-            && above.knows(player)
-            && let Some(known) = above.system.strength(player)
-        {
-            below.system.adopt(player, known);
+        if let Some(known) = known(sources, player) {
+            below.adopt(player, known, starts.of(player));
         }
     }
+}
+
+/// What the closest of these standings knows of a player.
+fn known(sources: &[(Level, &Standing)], player: Player) -> Option<Known> {
+    let mut sources = sources.iter().filter(|(_, above)| above.knows(player));
+    sources.find_map(|(level, above)| {
+        Some(Known {
+            strength: above.estimate(player)?,
+            is_near: level.is_near(),
+        })
+    })
 }

@@ -7,13 +7,14 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Ladder, LineupReading, Measured, Weight,
+    Ladder, LineupReading, Measured, StartsByNumber, Weight,
     digest::Person,
+    elsewhere::{Elsewhere, Known},
     newcomers::{Features, Newcomers, SETTLED},
-    starts::{StartsOfGame, prior},
+    starts::prior,
 };
 use crate::{
-    domain::{Kind, Link, Rank, RoleWeights, Ruleset, Timestamp, UNITS},
+    domain::{Kind, Link, Rank, RoleWeights, Ruleset, StartWeight, Timestamp, UNITS},
     rating::{
         Player, RatedGame, Roll, Scale, Seat, Settings, Strength, System, SystemName, divisions,
         normal,
@@ -28,6 +29,7 @@ pub(super) struct Standing {
     newcomers: Newcomers,
     spread: Spread,
     ladder: Ladder,
+    elsewhere: Elsewhere,
 }
 
 /// How far apart the final scores of matches are; the latest matches count most.
@@ -92,6 +94,7 @@ impl Clone for Standing {
             newcomers: self.newcomers.clone(),
             spread: self.spread,
             ladder: self.ladder.clone(),
+            elsewhere: self.elsewhere.clone(),
         }
     }
 }
@@ -104,16 +107,18 @@ impl Serialize for Standing {
             newcomers,
             spread,
             ladder,
+            elsewhere,
             ..
         } = self;
-        (self.name, state, careers, newcomers, spread, ladder).serialize(serializer)
+        let learned = (careers, newcomers, spread, ladder, elsewhere);
+        (self.name, state, learned).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Standing {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (name, state, careers, newcomers, spread, ladder) =
-            <(SystemName, &[u8], _, _, _, _)>::deserialize(deserializer)?;
+        let (name, state, learned) = <(SystemName, &[u8], _)>::deserialize(deserializer)?;
+        let (careers, newcomers, spread, ladder, elsewhere) = learned;
         Ok(Self {
             name,
             system: name.restore(state).map_err(de::Error::custom)?,
@@ -121,6 +126,7 @@ impl<'de> Deserialize<'de> for Standing {
             newcomers,
             spread,
             ladder,
+            elsewhere,
         })
     }
 }
@@ -197,12 +203,13 @@ impl Standing {
             newcomers: Newcomers::default(),
             spread: Spread::default(),
             ladder: Ladder::default(),
+            elsewhere: Elsewhere::default(),
         }
     }
 
     /// Learns from a game that ended at `end`.
-    pub fn learn(&mut self, game: &RatedGame, end: Timestamp, starts: &StartsOfGame) {
-        self.start(starts);
+    pub fn learn(&mut self, game: &RatedGame, end: Timestamp, starts: StartsByNumber<'_>) {
+        self.start(game, starts);
         let newcomers = self.newcomers_of(game);
         for tally in &game.tallies {
             let fresh = || Career {
@@ -220,8 +227,9 @@ impl Standing {
         self.system.update(game);
         self.spread.add(&game.scores);
         for tally in game.tallies.iter().filter(|t| t.learns) {
-            let started = starts.iter().any(|(player, _)| *player == tally.player);
+            let started = starts.of(tally.player).is_some();
             self.place(game, tally.player, started);
+            self.compare(tally.player);
         }
         for (player, deviation) in newcomers {
             self.system.widen(player, LEAST_KNOWN * deviation);
@@ -285,16 +293,86 @@ impl Standing {
         self.ladder.rank_of_weight(weight)
     }
 
-    /// Lets the players who are new to this standing start at these weights.
-    fn start(&mut self, starts: &StartsOfGame) {
-        let scale = self.system.scale();
-        for &(player, start) in starts {
+    /// Lets the players of a game who are new to this standing start at these weights, unless they are known from
+    /// elsewhere.
+    fn start(&mut self, game: &RatedGame, starts: StartsByNumber<'_>) {
+        for player in game.tallies.iter().map(|tally| tally.player) {
             let known = self.system.strength(player).is_some();
-            if !known && self.careers.get(player).is_none() {
-                let mean = Curve::of(scale).strength(start.weight);
-                self.system.start(player, prior(start, mean, scale));
+            if !known
+                && self.careers.get(player).is_none()
+                && let Some(start) = starts.of(player)
+            {
+                self.system.start(player, self.stated(start));
             }
         }
+    }
+
+    /// The prior of a player of whom nothing is known.
+    fn nobody(&self) -> Strength {
+        let deviation = self.system.newcomer_deviation();
+        Strength::prior(match deviation > 0.0 {
+            true => deviation,
+            false => Scale::UNCERTAIN * self.system.scale().unit(),
+        })
+    }
+
+    /// The prior of a start weight.
+    fn stated(&self, start: StartWeight) -> Strength {
+        let scale = self.system.scale();
+        prior(start, Curve::of(scale).strength(start.weight), scale)
+    }
+
+    /// Takes over what is known of a player elsewhere as a prior, in the place of an earlier one. It has an influence
+    /// only on a player without a rated game in this standing.
+    pub fn adopt(&mut self, player: Player, known: Known, start: Option<StartWeight>) {
+        if self.knows(player) {
+            return;
+        }
+        let unknown = start.map_or_else(|| self.nobody(), |start| self.stated(start));
+        self.set_prior(player, known, unknown);
+    }
+
+    fn set_prior(&mut self, player: Player, known: Known, unknown: Strength) {
+        let prior = self.elsewhere.prior(known, unknown);
+        self.system.adopt(player, prior);
+        let taken = self.estimate(player).unwrap_or(prior);
+        self.elsewhere.note(player, known, unknown, taken);
+    }
+
+    /// After [`SETTLED`] games of a player who was known from elsewhere, learns how much that said.
+    fn compare(&mut self, player: Player) {
+        let settled = self.careers.get(player).is_some_and(|c| c.games == SETTLED);
+        let Some(after) = self.estimate(player).filter(|_| settled) else {
+            return;
+        };
+        let scale = self.system.scale();
+        if self.elsewhere.compare(player, after, scale) {
+            let waiting = self.elsewhere.adopted();
+            let waiting: Vec<_> = waiting.filter(|(p, ..)| !self.knows(*p)).collect();
+            for (player, known, unknown) in waiting {
+                self.set_prior(player, known, unknown);
+            }
+        }
+    }
+
+    /// The estimate of a player's strength, relative to a newcomer: from their games, or the prior of a player who is
+    /// known from elsewhere.
+    pub fn estimate(&self, player: Player) -> Option<Strength> {
+        let strength = self.system.strength(player)?;
+        let mean = strength.mean - self.system.scale().newcomer();
+        Some(Strength { mean, ..strength })
+    }
+
+    /// Replaces a weight from elsewhere by the one that its player has in this standing before the first game.
+    pub fn convert(&self, player: Player, weight: &mut Weight<'_>) {
+        let Some(strength) = self.system.strength(player) else {
+            return;
+        };
+        let curve = Curve::of(self.system.scale());
+        weight.weight = curve.weight(strength.mean);
+        weight.deviation = curve.deviation(strength);
+        weight.strength = strength.mean - curve.newcomer();
+        weight.doubt = strength.deviation;
     }
 
     /// After a player's first game, combines their estimate with the newcomer regression's; after

@@ -308,7 +308,7 @@ impl Knowledge {
     /// Each player's closest weight for a ruleset, and the level it comes from.
     pub(super) fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
         match (&self.stored, self.fold(ruleset)) {
-            (Some(stored), _) => stored.best_weights(ruleset),
+            (Some(stored), _) => stored.best_weights(ruleset, &self.starts),
             (None, Some(fold)) => fold.best_weights(ruleset),
             (None, None) => Vec::new(),
         }

@@ -183,10 +183,6 @@ impl Standings {
     }
 }
 
-/// The factor on the distance from 50 of a weight that comes from other rulesets only: a player who
-/// is strong in one game type is often, but not always, strong in another.
-const ELSEWHERE: f64 = 0.5;
-
 /// The weights that apply to one ruleset. A player's weight comes from games of the ruleset, else
 /// from games of the same game type with fewer mutators, else, as a guess, from games with other
 /// rules.
@@ -317,15 +313,13 @@ impl View {
     }
 
     /// Lets a player start at a weight of this strength: one without matches of this ruleset or of one with
-    /// fewer mutators. Matches of other rulesets are worth as much as the start.
+    /// fewer mutators. What matches of other rulesets are worth beside the start is in the weight already.
     fn start(&mut self, key: &PlayerKey, weight: f64, strength: f64) {
         let elsewhere = self.of(key.kind, &key.id);
         if elsewhere.is_some_and(|known| !known.is_guess) {
             return;
         }
         let from = |known: PlayerStanding| PlayerStanding {
-            weight: known.weight + (1.0 - ELSEWHERE) * (weight - 50.0),
-            strength: known.strength + (1.0 - ELSEWHERE) * strength,
             is_guess: false,
             ..known
         };
@@ -388,14 +382,13 @@ impl View {
     }
 
     /// The weight that decisions use for a player, 0 to 100: the known one, or a guess from games
-    /// of other rulesets, which is half as far from 50. `None` for a player without games.
+    /// of other rulesets, of which a part counts. `None` for a player without games.
     pub fn expected(&self, kind: Kind, id: &str) -> Option<f64> {
         self.of(kind, id).map(|known| known.weight)
     }
 
     /// The strength that decisions use for a player, minus a newcomer's: the known one, that of a
-    /// pinned weight, or a guess from games of other rulesets, which is halved. `None` for a player
-    /// without games.
+    /// pinned weight, or a guess from games of other rulesets. `None` for a player without games.
     pub fn strength(&self, kind: Kind, id: &str) -> Option<f64> {
         self.of(kind, id).map(|known| known.strength)
     }
@@ -521,19 +514,11 @@ impl PlayerStanding {
             first_seen: Some(weight.first_seen),
             hours: weight.hours,
         };
-        let (deviation, doubt) = (weight.deviation, weight.doubt);
-        let (weight, strength) = match is_guess {
-            true => (
-                50.0 + ELSEWHERE * (weight.weight - 50.0),
-                ELSEWHERE * weight.strength,
-            ),
-            false => (weight.weight, weight.strength),
-        };
         Self {
-            weight,
-            strength,
-            deviation,
-            doubt,
+            weight: weight.weight,
+            strength: weight.strength,
+            deviation: weight.deviation,
+            doubt: weight.doubt,
             is_guess,
             is_near: !is_guess,
             is_pinned: false,

@@ -7,8 +7,8 @@ use std::{
 
 use super::{Settings, scales::on_todays_scale};
 use crate::{
-    domain::{PlayerKey, Ruleset},
-    history::{Level, Weight},
+    domain::{PlayerKey, Ruleset, StartWeight},
+    history::{Level, PART_FROM_ELSEWHERE, Weight},
     store::WeightRow,
 };
 
@@ -33,8 +33,13 @@ impl StoredWeights {
     /// [`Fold::best_weights`](crate::history::Fold::best_weights) gives them. The database has weights of rulesets
     /// only: a player who is known from other games than such ones has that weight to which most matches have led.
     ///
-    /// Strengths, hours and first matches are not stored.
-    pub fn best_weights(&self, ruleset: &Ruleset) -> Vec<(Weight<'_>, Level)> {
+    /// Of a weight from games with other rules, the part counts that counts before anything is learned about it; the
+    /// distance is that from the start weight, if there is one. Strengths, hours and first matches are not stored.
+    pub fn best_weights(
+        &self,
+        ruleset: &Ruleset,
+        starts: &BTreeMap<PlayerKey, StartWeight>,
+    ) -> Vec<(Weight<'_>, Level)> {
         let leveled = |(own, rows)| (level(own, ruleset), own, rows);
         let mut closest_last: Vec<(Level, &Ruleset, &Vec<WeightRow>)> =
             self.rulesets.iter().map(leveled).collect();
@@ -55,6 +60,10 @@ impl StoredWeights {
                     }
                 }
             }
+        }
+        for (weight, _) in best.values_mut().filter(|(_, level)| !level.is_near()) {
+            let start = starts.get(weight.key).map_or(50.0, |start| start.weight);
+            weight.weight = start + PART_FROM_ELSEWHERE * (weight.weight - start);
         }
         best.into_values().collect()
     }
@@ -96,15 +105,19 @@ mod tests {
     use super::*;
     use crate::domain::{Kind, RoleWeights, Timestamp};
 
+    fn key(id: &str) -> PlayerKey {
+        PlayerKey {
+            kind: Kind::Human,
+            id: id.into(),
+        }
+    }
+
     fn stored(rows: &[(&str, &str, f64, u32)]) -> StoredWeights {
         let mut stored = StoredWeights::default();
         for &(ruleset, id, weight, games) in rows {
             let row = WeightRow {
                 ruleset: ruleset.into(),
-                key: PlayerKey {
-                    kind: Kind::Human,
-                    id: id.into(),
-                },
+                key: key(id),
                 name: id.into(),
                 weight,
                 scale: 1,
@@ -136,7 +149,7 @@ mod tests {
         ]);
         let best = |ruleset: &str| -> Vec<(String, f64, Level)> {
             let ruleset = Ruleset::parse(ruleset);
-            let best = stored.best_weights(&ruleset).into_iter();
+            let best = stored.best_weights(&ruleset, &BTreeMap::new()).into_iter();
             best.map(|(weight, level)| (weight.key.id.clone(), weight.weight, level))
                 .collect()
         };
@@ -145,8 +158,8 @@ mod tests {
             best("ctf+a+b"),
             [
                 of("ann", 62.0, Level::Ruleset),
-                of("bob", 30.0, Level::GameType),
-                of("cid", 41.0, Level::AllGames),
+                of("bob", 40.0, Level::GameType), // half as far from 50
+                of("cid", 45.5, Level::AllGames),
             ]
         );
         assert_eq!(best("ctf+a+z")[0], of("ann", 61.0, Level::FewerMutators));
@@ -154,8 +167,16 @@ mod tests {
         assert_eq!(best("dm")[2], of("cid", 40.0, Level::Ruleset));
         assert_eq!(best("new")[0].2, Level::AllGames);
         assert_eq!(
-            StoredWeights::default().best_weights(&Ruleset::parse("ctf")),
+            StoredWeights::default().best_weights(&Ruleset::parse("ctf"), &BTreeMap::new()),
             []
         );
+        // From the weight at which the player starts.
+        let start = StartWeight {
+            weight: 80.0,
+            uncertain: false,
+        };
+        let ruleset = Ruleset::parse("new");
+        let bob = stored.best_weights(&ruleset, &[(key("bob"), start)].into());
+        assert_eq!((bob[1].0.weight, bob[1].1), (55.5, Level::AllGames));
     }
 }

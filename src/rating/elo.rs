@@ -208,8 +208,8 @@ impl System for Elo {
         }
     }
 
-    fn adopt(&mut self, player: Player, known: Strength) {
-        let distance = known.mean - MEAN;
+    fn start(&mut self, player: Player, prior: Strength) {
+        let distance = prior.mean;
         self.players.set(player, EloRating { distance, games: 0 });
     }
 

@@ -234,10 +234,10 @@ impl System for Glicko2 {
         }
     }
 
-    fn adopt(&mut self, player: Player, known: Strength) {
+    fn start(&mut self, player: Player, prior: Strength) {
         let rating = Rating {
-            mu: (known.mean - CENTRE) / UNIT,
-            phi: known.deviation / UNIT,
+            mu: prior.mean / UNIT,
+            phi: prior.deviation / UNIT,
             sigma: VOLATILITY,
         };
         self.players.set(player, rating);

@@ -261,9 +261,9 @@ impl System for Hive {
         }
     }
 
-    fn adopt(&mut self, player: Player, known: Strength) {
+    fn start(&mut self, player: Player, prior: Strength) {
         let skill = self.players.enter(player, Skill::default);
-        skill.playing.value = known.mean;
+        skill.playing.value = prior.mean;
     }
 
     fn new_season(&mut self, keep: f64) {

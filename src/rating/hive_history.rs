@@ -56,6 +56,8 @@ impl Settings {
 
 /// The unit of weights per variance of the prior, see [`Scale`].
 const UNIT: f64 = 2.05 / 12.0;
+/// The least mode of a prior, as a share of a newcomer's.
+const LEAST: f64 = 0.125;
 /// The most sweeps over all players in one solve. A Newton step converges quadratically, but the
 /// skills of team mates depend on each other.
 const SWEEPS: usize = 50;
@@ -124,8 +126,8 @@ struct Skill {
     value: f64,
     prior: Gamma,
     meetings: Vec<Attendance>,
-    /// Whether any game, of any season, has counted for this player.
-    rated: bool,
+    /// Whether anything is known of this player: a game of any season, or a prior.
+    known: bool,
 }
 
 /// The `hive-history` system: the most likely skills over the whole history.
@@ -206,10 +208,10 @@ impl HiveHistory {
                 value: prior.mode(),
                 prior,
                 meetings: Vec::new(),
-                rated: false,
+                known: false,
             };
             let skill = self.players.enter(part.player, fresh);
-            skill.rated |= part.learns;
+            skill.known |= part.learns;
             skill.meetings.push(Attendance {
                 meeting: self.meetings.len(),
                 part: part.share,
@@ -239,19 +241,25 @@ impl HiveHistory {
 
     /// Takes one Newton step of one skill, and returns the change.
     fn step(&mut self, player: Player) -> f64 {
-        let Some(skill) = self.players.get(player) else {
-            return 0.0;
+        let skill = self.players.get(player);
+        let Some(skill) = skill.filter(|skill| !skill.meetings.is_empty()) else {
+            return 0.0; // at the mode of the prior
         };
         let (s, (slope, curve)) = (skill.value, self.slope_and_curve(skill));
         let next = (s + slope / curve).max(s / 4.0); // stays above 0, where the prior's density is 0
-        let change = next - s;
-        for attendance in &skill.meetings {
-            self.meetings[attendance.meeting].log_odds += attendance.part * change;
-        }
+        self.set(player, next);
+        next - s
+    }
+
+    /// Sets the skill of a player who has an entry.
+    fn set(&mut self, player: Player, value: f64) {
         if let Some(skill) = self.players.get_mut(player) {
-            skill.value = next;
+            let change = value - skill.value;
+            skill.value = value;
+            for attendance in &skill.meetings {
+                self.meetings[attendance.meeting].log_odds += attendance.part * change;
+            }
         }
-        change
     }
 
     /// Sweeps over all players until no skill moves. O(sweeps · parts).
@@ -300,7 +308,7 @@ impl System for HiveHistory {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        let skill = self.players.get(player).filter(|skill| skill.rated)?;
+        let skill = self.players.get(player).filter(|skill| skill.known)?;
         Some(Strength::exact(skill.value))
     }
 
@@ -328,8 +336,28 @@ impl System for HiveHistory {
         }
     }
 
-    /// Ignored: only the history counts in this system.
-    fn adopt(&mut self, _: Player, _: Strength) {}
+    /// The prior is a Gamma distribution with this mode, which is above 0.
+    fn start(&mut self, player: Player, prior: Strength) {
+        let mode = self.newcomer.mode();
+        let prior = Gamma::around(Strength {
+            mean: (mode + prior.mean).max(LEAST * mode),
+            deviation: prior.deviation.max(Scale::SURE * self.unit()),
+        });
+        let fresh = || Skill {
+            value: mode,
+            prior,
+            meetings: Vec::new(),
+            known: true,
+        };
+        let skill = self.players.enter(player, fresh);
+        (skill.prior, skill.known) = (prior, true);
+        self.set(player, prior.mode());
+    }
+
+    /// That of the prior, though strengths are given without one.
+    fn newcomer_deviation(&self) -> f64 {
+        self.newcomer.strength().deviation
+    }
 
     /// Replaces the meetings by a prior for each player: the skill and its uncertainty, both moved
     /// towards a newcomer's.

@@ -70,9 +70,15 @@ pub trait System: Persist + Send + Sync {
     /// teams have equal sizes.
     fn outlook(&self, game: &RatedGame) -> Outlook;
 
-    /// Starts a player who is new to this ruleset from the strength they have in other rulesets.
-    /// The same system rated them there, so the units are the same.
-    fn adopt(&mut self, player: Player, known: Strength);
+    /// Starts a player from a prior other than a newcomer's: one who has no game from which this system
+    /// has learned. The mean of `prior` is what the player is above a newcomer. Another prior replaces it,
+    /// as long as there is no such game.
+    fn start(&mut self, player: Player, prior: Strength);
+
+    /// The same with what other rulesets say. The same system rated the player there, so the units are the same.
+    fn adopt(&mut self, player: Player, prior: Strength) {
+        self.start(player, prior);
+    }
 
     /// The strength that a player adds by commanding throughout a game like this one, in the units of
     /// [`scale`](Self::scale); 0 where commanders are not rated apart.
@@ -83,15 +89,6 @@ pub trait System: Persist + Send + Sync {
     /// A player's strengths on each side and as a commander. Empty where they are not rated apart.
     fn roles(&self, _player: Player) -> RoleStrengths {
         RoleStrengths::default()
-    }
-
-    /// Starts a player who has no estimate yet from a prior other than a newcomer's. The mean of `prior`
-    /// is above a newcomer's strength. Systems that cannot adopt a strength ignore it.
-    fn start(&mut self, player: Player, prior: Strength) {
-        if let Scale::Strengths { newcomer, .. } = self.scale() {
-            let mean = newcomer + prior.mean;
-            self.adopt(player, Strength { mean, ..prior });
-        }
     }
 
     /// Combines a player's estimate with evidence other than games; the deviation of `evidence` is

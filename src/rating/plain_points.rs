@@ -77,8 +77,9 @@ impl System for PlainPoints {
         }
     }
 
-    fn adopt(&mut self, player: Player, known: Strength) {
-        self.players.set(player, known.mean);
+    /// The prior counts as earlier victories less defeats.
+    fn start(&mut self, player: Player, prior: Strength) {
+        self.players.set(player, prior.mean);
     }
 
     fn new_season(&mut self, keep: f64) {

@@ -10,8 +10,9 @@
 //! 100 · (ΣF + prior/2) / (ΣF + ΣA + prior)
 //! ```
 //!
-//! The prior pulls newcomers to 50: with 4 points, one 3:0 win gives 71, ten of them 94. In a game
-//! without teams F counts kills and A deaths.
+//! The prior pulls newcomers to 50: with 4 points, one 3:0 win gives 71, ten of them 94. Of whom something
+//! is known before the first game, the points of the prior are divided in that proportion, and there are up to
+//! four times as many. In a game without teams F counts kills and A deaths.
 
 use std::collections::VecDeque;
 
@@ -60,17 +61,40 @@ pub struct Points {
     pub conceded: f64,
 }
 
+impl Points {
+    /// Points of which this share was scored.
+    fn divided(all: f64, share: f64) -> Self {
+        Self {
+            scored: all * share,
+            conceded: all * (1.0 - share),
+        }
+    }
+
+    /// Moves the division towards equal parts: the share `keep` of the distance remains.
+    fn evened(self, keep: f64) -> Self {
+        let (all, more) = (self.scored + self.conceded, self.scored - self.conceded);
+        Self {
+            scored: 0.5 * (all + keep * more),
+            conceded: 0.5 * (all - keep * more),
+        }
+    }
+}
+
 /// The weight, 0 to 100, of a player with these games, newest first; `recency` is the factor of
 /// each.
-fn weight<'a>(newest_first: impl Iterator<Item = &'a Points>, recency: &[f64], prior: f64) -> f64 {
-    let mut sum = Points::default();
+fn weight<'a>(
+    newest_first: impl Iterator<Item = &'a Points>,
+    recency: &[f64],
+    prior: Points,
+) -> f64 {
+    let mut sum = prior;
     for (points, recency) in newest_first.zip(recency) {
         sum.scored += recency * points.scored;
         sum.conceded += recency * points.conceded;
     }
-    let all = sum.scored + sum.conceded + prior;
+    let all = sum.scored + sum.conceded;
     if all > 0.0 {
-        (100.0 * (sum.scored + prior / 2.0) / all).clamp(0.0, 100.0)
+        (100.0 * sum.scored / all).clamp(0.0, 100.0)
     } else {
         50.0 // neither a prior nor points
     }
@@ -82,6 +106,8 @@ pub struct PresenceSystem {
     settings: Settings,
     /// Newest first, at most `window` per player.
     games: Roll<VecDeque<Points>>,
+    /// The imaginary points of players of whom something was known before their first game.
+    priors: Roll<Points>,
     /// The factor of a game, by how many games ago it was; as long as the longest history.
     recency: Vec<f64>,
     slope: Slope,
@@ -93,18 +119,20 @@ impl PresenceSystem {
         Self {
             settings,
             games: Roll::default(),
+            priors: Roll::default(),
             recency: Vec::new(),
             slope: Slope::default(),
         }
     }
 
     fn weight(&self, player: Player) -> Option<f64> {
-        let games = self.games.get(player)?;
-        Some(weight(
-            games.iter(),
-            &self.recency,
-            self.settings.prior.get(),
-        ))
+        let (games, prior) = (self.games.get(player), self.priors.get(player));
+        if games.is_none() && prior.is_none() {
+            return None;
+        }
+        let newcomers = || Points::divided(self.settings.prior.get(), 0.5);
+        let prior = prior.copied().unwrap_or_else(newcomers);
+        Some(weight(games.into_iter().flatten(), &self.recency, prior))
     }
 }
 
@@ -144,11 +172,18 @@ impl System for PresenceSystem {
         Scale::Weights
     }
 
-    /// Ignored: the prior is 50, whatever the player's weight is in other rulesets.
-    fn adopt(&mut self, _: Player, _: Strength) {}
+    /// Divides the points of the prior.
+    fn start(&mut self, player: Player, prior: Strength) {
+        let points = self.settings.prior.get() * self.scale().times_uncertain(prior);
+        let share = ((50.0 + prior.mean) / 100.0).clamp(0.0, 1.0);
+        self.priors.set(player, Points::divided(points, share));
+    }
 
-    /// Scales the points down, which moves the weight towards the prior.
+    /// Scales the points down, which moves the weight towards the prior, and evens the prior.
     fn new_season(&mut self, keep: f64) {
+        for prior in self.priors.values_mut() {
+            *prior = prior.evened(keep);
+        }
         for points in self.games.values_mut().flatten() {
             points.scored *= keep;
             points.conceded *= keep;
@@ -179,7 +214,32 @@ mod tests {
         }
         // F = 3, A = 2/2, and the first game is out of the window: 100 · (3 + 2) / (3 + 1 + 4).
         assert_eq!(system.weight(Player(0)), Some(62.5));
-        assert_eq!(weight([].iter(), &[], 4.0), 50.0);
-        assert_eq!(weight([].iter(), &[], 0.0), 50.0);
+        assert_eq!(weight([].iter(), &[], Points::divided(4.0, 0.5)), 50.0);
+        assert_eq!(weight([].iter(), &[], Points::default()), 50.0);
+    }
+
+    #[test]
+    fn a_prior_divides_the_imaginary_points() {
+        let mut system = PresenceSystem::new(Settings::default());
+        let prior = |deviation| Strength {
+            mean: 25.0,
+            deviation,
+        };
+        system.start(Player(0), prior(22.5));
+        system.start(Player(1), prior(11.25));
+        assert_eq!(system.weight(Player(0)), Some(75.0));
+        assert_eq!(system.weight(Player(1)), Some(75.0));
+        let mut game = RatedGame::default();
+        game.tallies
+            .extend([0, 1].map(|player| crate::rating::Tally {
+                scored: 4.0,
+                ..crate::rating::Tally::new(Player(player))
+            }));
+        system.update(&game);
+        // Three of four points and four of four; twelve of sixteen and four of four.
+        assert_eq!(system.weight(Player(0)), Some(87.5));
+        assert_eq!(system.weight(Player(1)), Some(80.0));
+        system.new_season(0.0);
+        assert_eq!(system.weight(Player(0)), Some(50.0));
     }
 }

@@ -17,6 +17,9 @@ use super::{
 };
 use crate::domain::units::Count;
 
+/// The earlier matches that an uncertain prior counts as.
+const EARLIER: f64 = 4.0;
+
 /// Settings of the `scoreboard` formula.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -103,8 +106,14 @@ impl System for Scoreboard {
         Scale::Weights
     }
 
-    /// Ignored: positions are comparable within a mode only.
-    fn adopt(&mut self, _: Player, _: Strength) {}
+    /// The prior counts as a few earlier matches with this position.
+    fn start(&mut self, player: Player, prior: Strength) {
+        let matches = libm::round(EARLIER * self.scale().times_uncertain(prior)) as usize;
+        let matches = matches.min(self.settings.window.as_usize());
+        let position = (50.0 + prior.mean).clamp(0.0, 100.0);
+        self.positions
+            .set(player, std::iter::repeat_n(position, matches).collect());
+    }
 
     fn new_season(&mut self, keep: f64) {
         for position in self.positions.values_mut().flatten() {
@@ -130,6 +139,21 @@ mod tests {
         let points = [Some(7.0), None, Some(-1.0), Some(3.0), Some(3.0)];
         let expected = [Some(100.0), None, Some(25.0), Some(62.5), Some(62.5)];
         assert_eq!(positions(&tallies(&points)), expected);
+    }
+
+    #[test]
+    fn a_prior_counts_as_earlier_matches() {
+        let mut system = Scoreboard::new(Settings::default());
+        let prior = Strength {
+            mean: 10.0,
+            deviation: 22.5,
+        };
+        system.start(Player(0), prior);
+        assert_eq!(system.weight(Player(0)), Some(60.0));
+        let mut game = RatedGame::new(vec![]);
+        game.tallies = tallies(&[Some(9.0), Some(0.0)]);
+        system.update(&game);
+        assert_eq!(system.weight(Player(0)), Some((4.0 * 60.0 + 100.0) / 5.0));
     }
 
     #[test]

@@ -81,9 +81,51 @@ pub enum Scale {
     },
 }
 
+impl Scale {
+    /// The deviation of an uncertain prior in units of weights: about that of somebody unknown.
+    pub const UNCERTAIN: f64 = 0.9;
+    /// The deviation of a sure prior in units of weights: about half of that of somebody unknown. It counts more
+    /// than the first ten matches and less than the first fifty.
+    pub const SURE: f64 = 0.45;
+    /// The unit of strengths that are weights: the results of a few games are this far apart by chance.
+    const OF_WEIGHTS: f64 = 25.0;
+
+    /// The strength of an average newcomer.
+    pub fn newcomer(self) -> f64 {
+        match self {
+            Scale::Weights => 50.0,
+            Scale::Strengths { newcomer, .. } => newcomer,
+        }
+    }
+
+    /// The unit of strengths.
+    pub fn unit(self) -> f64 {
+        match self {
+            Scale::Weights => Self::OF_WEIGHTS,
+            Scale::Strengths { unit, .. } => unit,
+        }
+    }
+
+    /// How many times as many earlier games a prior counts as an uncertain one, 1 to 4. The more games a share is
+    /// taken of, the smaller is its variance, in proportion.
+    pub fn times_uncertain(self, prior: Strength) -> f64 {
+        let uncertain = Self::UNCERTAIN * self.unit();
+        (uncertain * uncertain / prior.variance()).clamp(1.0, 4.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_surer_prior_counts_more_games() {
+        let times = |deviation| Scale::Weights.times_uncertain(Strength::prior(deviation));
+        assert_eq!(times(22.5), 1.0);
+        assert_eq!(times(11.25), 4.0);
+        assert_eq!((times(0.0), times(100.0)), (4.0, 1.0));
+        assert!((times(15.0) - 2.25).abs() < 1e-12);
+    }
 
     #[test]
     fn seasons_tend_to_a_newcomer() {

@@ -390,10 +390,10 @@ impl System for TrueSkill {
         }
     }
 
-    fn adopt(&mut self, player: Player, known: Strength) {
+    fn start(&mut self, player: Player, prior: Strength) {
         *self.enter(player) = Rated {
-            mean: known.mean,
-            variance: known.variance(),
+            mean: self.newcomer.mean + prior.mean,
+            variance: prior.variance(),
             seen: true,
         };
     }

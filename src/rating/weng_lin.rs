@@ -244,8 +244,9 @@ impl System for WengLin {
         }
     }
 
-    fn adopt(&mut self, player: Player, known: Strength) {
-        self.players.set(player, known);
+    fn start(&mut self, player: Player, prior: Strength) {
+        let mean = MEAN + prior.mean;
+        self.players.set(player, Strength { mean, ..prior });
     }
 
     fn hint(&mut self, player: Player, evidence: Strength) {

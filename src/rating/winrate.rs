@@ -1,8 +1,9 @@
 //! `winrate`: the share of a player's games that they won, a baseline of the World of Tanks Blitz
 //! balancer.
 //!
-//! A tie counts as half a victory, and a part of a game as that part. Nothing is added to the counts,
-//! so that the weight of a player with one game is 0, 50 or 100.
+//! A tie counts as half a victory, and a part of a game as that part. Nothing is added to the counts of
+//! a newcomer, so that the weight of one with one game is 0, 50 or 100. Of whom more is known, that counts as
+//! a few earlier games.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,10 @@ use super::{
     Player, RatedGame, Roll, Scale, Strength, System,
     slope::{Slope, edge},
 };
+
+/// The earlier games that an uncertain prior counts as: the share of victories in so many has about
+/// its deviation.
+const EARLIER: f64 = 4.0;
 
 /// A player's games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,8 +83,13 @@ impl System for WinRate {
         Scale::Weights
     }
 
-    /// Ignored: a newcomer has won half of no games.
-    fn adopt(&mut self, _: Player, _: Strength) {}
+    /// The prior counts as earlier games with this share of victories.
+    fn start(&mut self, player: Player, prior: Strength) {
+        let games = EARLIER * self.scale().times_uncertain(prior);
+        let share = ((50.0 + prior.mean) / 100.0).clamp(0.0, 1.0);
+        let won = games * share;
+        self.players.set(player, Victories { won, games });
+    }
 
     /// Adds games of which half were won, as many as move the rate towards a half by as much.
     fn new_season(&mut self, keep: f64) {
@@ -106,6 +116,21 @@ mod tests {
         assert_eq!(system.weight(Player(1)), Some(37.5));
         system.new_season(0.5);
         assert_eq!(system.weight(Player(0)), Some(56.25));
+    }
+
+    #[test]
+    fn a_prior_counts_as_earlier_games() {
+        let mut system = WinRate::new();
+        let prior = |mean, deviation| Strength { mean, deviation };
+        system.start(Player(0), prior(30.0, 11.25));
+        system.start(Player(0), prior(30.0, 22.5));
+        system.start(Player(1), prior(90.0, 11.25));
+        assert!((system.weight(Player(0)).unwrap() - 80.0).abs() < 1e-12);
+        assert_eq!(system.weight(Player(1)), Some(100.0), "the most there is");
+        system.update(&game(&[&[1.0], &[1.0]], &[0, 1]));
+        // 3.2 of four and one of one; all of sixteen and none of one.
+        assert!((system.weight(Player(0)).unwrap() - 84.0).abs() < 1e-12);
+        assert!((system.weight(Player(1)).unwrap() - 1_600.0 / 17.0).abs() < 1e-12);
     }
 
     #[test]

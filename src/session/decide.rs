@@ -185,7 +185,7 @@ impl Session {
             let weight = weights.view.guess(kind, id.text())?;
             let id = id.text();
             Some(format!(
-                "weight from elsewhere: {id} counts {weight:.6}, half as far from 50 as in other games"
+                "weight from elsewhere: {id} counts {weight:.6}, a part of what other games say"
             ))
         });
         Ok(guesses.flat_map(|line| reasons(&line)).collect())

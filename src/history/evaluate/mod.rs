@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use super::{
-    Digest, Forecast, Interval, Levels, Metrics, Season, Settings, bootstrap, digest::Digested,
+    Digest, Forecast, Interval, Levels, Metrics, Season, Settings, Starts, bootstrap,
+    digest::Digested,
 };
 use crate::{
     domain::{MatchRecord, PlayerKey, Rulebook, Ruleset},
@@ -249,9 +250,10 @@ impl Run {
     fn step(&mut self, record: &MatchRecord, counted: bool, timer: &mut dyn FnMut() -> f64) {
         let number = self.result.matches;
         self.result.matches += 1;
+        let starts = Starts::default();
         for keep in self.season.begun_by(record.end) {
             for levels in &mut self.contestants {
-                levels.new_season(keep);
+                levels.new_season(keep, starts.among(self.digest.people()));
             }
         }
         let exchanged = self.coin.as_mut().is_some_and(|c| c.random_bool(0.5));
@@ -280,9 +282,9 @@ impl Run {
         let mut chances = vec![base.1 / base.0];
         for (levels, seconds) in self.contestants.iter_mut().zip(&mut self.result.seconds) {
             let start = timer();
-            let standing = levels.best(&ruleset);
-            chances.push(standing.map_or(0.5, |s| s.system.beats(&game, 0, 1)));
-            levels.learn(&ruleset, &game, record.end, &Vec::new());
+            let starts = starts.among(self.digest.people());
+            chances.push(levels.beats(&ruleset, &game, starts));
+            levels.learn(&ruleset, &game, record.end, starts);
             *seconds += timer() - start;
         }
         match won.filter(|_| game.teams() == 2) {

@@ -1,16 +1,17 @@
 //! The fold: learns from matches in order, and gives weights per ruleset.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{
-    Digest, Level, Levels, Ruling, Season, Settings, Spread, Starts, Suspect, digest::Digested,
+    Digest, Level, Levels, Ruling, Season, Settings, Spread, Standing, Starts, Suspect,
+    digest::Digested,
 };
 use crate::{
     domain::{
         Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, RoleWeights, Rulebook,
         Ruleset, StartWeight, Timestamp,
     },
-    rating::{self, divisions},
+    rating::{self, RatedGame, divisions},
 };
 
 /// The match is not later than the last one folded: fold all matches again, in order.
@@ -117,11 +118,12 @@ impl Fold {
         self.last = place;
         self.begin_seasons(record.end);
         let (ruleset, digested) = self.digest.digest(record);
-        let forecast = |game: &Digested| self.levels.forecast(&ruleset, &game.game);
+        let starts = self.starts.among(self.digest.people());
+        let forecast = |game: &Digested| self.levels.forecast(&ruleset, &game.game, starts);
         let chance = digested.as_ref().ok().and_then(forecast);
         let rated = digested.map(|Digested { game, mut played }| {
-            let starts = self.starts.of_game(&game, self.digest.people());
-            self.levels.learn(&ruleset, &game, record.end, &starts);
+            let starts = self.starts.among(self.digest.people());
+            self.levels.learn(&ruleset, &game, record.end, starts);
             if self.divisions.is_on() {
                 let people = self.digest.people();
                 self.levels.divide(&ruleset, &self.divisions, &game, people);
@@ -150,7 +152,8 @@ impl Fold {
     /// questions and folds no more: a match from before the season may still come.
     pub fn begin_seasons(&mut self, now: Timestamp) {
         for keep in self.season.begun_by(now) {
-            self.levels.new_season(keep);
+            let starts = self.starts.among(self.digest.people());
+            self.levels.new_season(keep, starts);
         }
     }
 
@@ -212,33 +215,49 @@ impl Fold {
         standing.flat_map(move |s| s.weights(ruleset, self.digest.people()))
     }
 
-    /// Each player's closest weight for a ruleset and the level it comes from, ordered by player:
-    /// their weight under the ruleset itself, else under one of the same game type with fewer
-    /// mutators, else under the game type, else in all games.
+    /// Each player's weight for a ruleset, which is the prior of a player without games of it, and the level from which
+    /// it comes, ordered by player: the ruleset itself, else the closest one of the same game type with fewer
+    /// mutators, else the game type, else all games. What comes from the last two counts in part, and the first match
+    /// under the ruleset moves the weight from there.
     pub fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
-        let mut best = BTreeMap::new();
+        let mut best: BTreeMap<&PlayerKey, (Weight<'a>, Level)> = BTreeMap::new();
         for (level, standing) in self.levels.farthest_first(ruleset) {
             for weight in standing.weights(ruleset, self.digest.people()) {
                 best.insert(weight.key, (weight, level)); // the closer overwrites the farther
+            }
+        }
+        let starts = self.starts.among(self.digest.people());
+        let own = self.levels.own(ruleset, self.levels.players(), starts);
+        let new = best
+            .values_mut()
+            .filter(|(_, level)| *level != Level::Ruleset);
+        for (weight, _) in new {
+            if let (Some(own), Some(player)) = (&own, self.digest.number(weight.key)) {
+                own.convert(player, weight);
             }
         }
         best.into_values().collect()
     }
 
     /// Each team's predicted chance to win, summing to 1; with two teams, the chance given that
-    /// they do not tie. The rating system of the closest [`Level`] predicts it, with newcomers'
-    /// strengths for unknown players and the sides of the map if it is known. Even chances before
+    /// they do not tie. The rating system of the ruleset predicts it, with the priors of players who are new to
+    /// it, newcomers' strengths for unknown players, and the sides of the map if it is known. Even chances before
     /// any rated match.
     pub fn chances(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<LineupPlayer>]) -> Vec<f64> {
         let game = self.digest.lineup(ruleset, map, teams);
-        match self.levels.best(ruleset) {
+        match self.own(ruleset, &game) {
             Some(standing) => rating::chances(standing.system.as_ref(), &game),
             None => vec![1.0 / teams.len().max(1) as f64; teams.len()],
         }
     }
 
-    /// The prediction for a lineup, with its inputs, by the rating system of the closest [`Level`].
-    /// `None` before any game.
+    /// The standing of a ruleset for a lineup.
+    fn own(&self, ruleset: &Ruleset, game: &RatedGame) -> Option<Cow<'_, Standing>> {
+        let starts = self.starts.among(self.digest.people());
+        self.levels.for_game(ruleset, game, starts)
+    }
+
+    /// The prediction for a lineup, with its inputs, by the rating system of the ruleset. `None` before any game.
     pub fn reading(
         &self,
         ruleset: &Ruleset,
@@ -246,7 +265,7 @@ impl Fold {
         teams: &[Vec<LineupPlayer>],
     ) -> Option<LineupReading> {
         let game = self.digest.lineup(ruleset, map, teams);
-        Some(self.levels.best(ruleset)?.reading(&game))
+        Some(self.own(ruleset, &game)?.reading(&game))
     }
 
     /// The strength that a player adds by commanding in this lineup, in the unit of [`Weight::strength`].
@@ -257,9 +276,9 @@ impl Fold {
         teams: &[Vec<LineupPlayer>],
         key: &PlayerKey,
     ) -> Option<f64> {
-        let (player, system) = (self.digest.number(key)?, &self.levels.best(ruleset)?.system);
+        let player = self.digest.number(key)?;
         let game = self.digest.lineup(ruleset, "", teams);
-        Some(system.command(player, &game))
+        Some(self.own(ruleset, &game)?.system.command(player, &game))
     }
 
     /// How far apart the final scores of the ruleset's matches are. `None` before any game of the

@@ -66,6 +66,8 @@ struct Career {
     last: u64,
     day: f64,
     newness: f64,
+    /// Whether the player was known from other rulesets before the first match of this one.
+    met: bool,
     /// Sum over matches of ln(points / points of an average player in the same time), in which older
     /// matches count less.
     record: f64,
@@ -80,6 +82,7 @@ impl Default for Career {
             last: 0,
             day: f64::INFINITY,
             newness: 1.0,
+            met: false,
             record: 0.0,
             seen: 0.0,
         }
@@ -145,6 +148,12 @@ impl Columns {
         self.games.get(player).map_or(0, |c| c.last)
     }
 
+    /// Notes that a player is known from other rulesets. Their first match here does not make them less new: it
+    /// moves their strength from there in the direction of its result, whatever being new is worth.
+    pub fn meet(&mut self, player: Player) {
+        self.games.enter(player, Career::default).met = true;
+    }
+
     /// Counts a game for each player in it.
     pub fn count(&mut self, game: &RatedGame, number: u64) {
         for seat in game.seats() {
@@ -153,7 +162,8 @@ impl Columns {
                 career.games += 1;
                 career.last = number;
                 career.day = game.day;
-                career.newness = 1.0 / libm::sqrt(1.0 + f64::from(career.games));
+                let counted = career.games - u32::from(career.met);
+                career.newness = 1.0 / libm::sqrt(1.0 + f64::from(counted));
             }
         }
         self.note_points(game);

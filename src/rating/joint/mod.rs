@@ -77,7 +77,10 @@ pub struct Joint {
 /// The strength of a player outside the covariance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Away {
-    /// Adopted from other rulesets: the same for every member of the bank.
+    /// Stated by an operator: the same for every member of the bank.
+    Stated(Strength),
+    /// Adopted from other rulesets: the same for every member of the bank, with its deviation between
+    /// players as the largest that there is.
     Adopted(Strength),
     /// Moved out of the covariance: each member's own estimate, with its prior and whether it
     /// learns from points.
@@ -89,7 +92,14 @@ impl Away {
     /// one: the same prior, or the one it was copied from.
     fn of(&self, member: &bank::Member) -> Option<Strength> {
         let each = match self {
-            Away::Adopted(strength) => return Some(*strength),
+            Away::Stated(strength) => return Some(*strength),
+            Away::Adopted(strength) => {
+                let deviation = strength.deviation.min(member.prior.skill);
+                return Some(Strength {
+                    deviation,
+                    ..*strength
+                });
+            }
             Away::Dormant(each) => each,
         };
         let like = |(prior, points, _): &&(Prior, bool, Strength)| {
@@ -239,6 +249,18 @@ impl Joint {
             }
             (weight, member, latent)
         })
+    }
+
+    /// Starts a player at a mean. The column of a player holds the strength without the effect of being new, which
+    /// is a newcomer's strength. Who has been in games from which they did not learn has a column already.
+    fn place(&mut self, player: Player, mean: f64, away: Away) {
+        match self.columns.number(Column::Skill(player)) {
+            None => self.away.set(player, away),
+            Some(number) => {
+                let members = self.bank.members.iter_mut();
+                members.for_each(|member| member.filter.set_mean(number, mean));
+            }
+        }
     }
 
     /// The effects of a player's earlier matches, of their number and of the points in them.
@@ -405,17 +427,13 @@ impl System for Joint {
         }
     }
 
-    fn adopt(&mut self, player: Player, known: Strength) {
-        let dormant = matches!(self.away.get(player), Some(Away::Dormant(_)));
-        if !dormant && self.columns.number(Column::Skill(player)).is_none() {
-            self.away.set(player, Away::Adopted(known));
-        }
+    fn start(&mut self, player: Player, prior: Strength) {
+        self.place(player, prior.mean, Away::Stated(prior));
     }
 
-    /// The column of a player holds the strength without the effect of being new, which is a newcomer's
-    /// strength.
-    fn start(&mut self, player: Player, prior: Strength) {
-        self.adopt(player, prior);
+    fn adopt(&mut self, player: Player, prior: Strength) {
+        self.place(player, prior.mean, Away::Adopted(prior));
+        self.columns.meet(player);
     }
 
     fn hint(&mut self, player: Player, evidence: Strength) {
