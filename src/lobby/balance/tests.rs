@@ -122,7 +122,7 @@ fn a_kept_party_counts_what_was_learned_of_friends() {
     assert!((multiplier - 1.25).abs() < 1e-12, "{multiplier}");
     // Assumed: 0.3 · (2 + s) for each, by `Outlook::multiplied`; half of that and 0.2 have been learned.
     let edge =
-        |chance: f64| crate::rating::normal::quantile(chance) / (0.5 * (8.0_f64 / 3.0).sqrt());
+        |chance: f64| crate::domain::normal::quantile(chance) / (0.5 * (8.0_f64 / 3.0).sqrt());
     let strengths = ["a", "b"].map(|id| weights.human_strength(id));
     let less: f64 = strengths.iter().map(|s| 0.15 * (2.0 + s) - 0.2).sum();
     let found = edge(assumed) - edge(learned);
