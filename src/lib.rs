@@ -102,8 +102,9 @@
 //! | standings | the published weights of all rulesets |
 //! | split | one way to divide the players into teams |
 //! | ratio | the weight of the weakest team divided by that of the strongest, 0 to 1 |
-//! | chance | the predicted probability that a team wins; of a match as picked, as started, and after each change of its teams, as it was predicted then |
+//! | chance | the predicted probability that a team wins, the chance to win; of a match as picked, as started, and after each change of its teams, as it was predicted then |
 //! | forecast | the chance of a stored match with everybody who played, each for as long as they did, as predicted before it is learned from |
+//! | probability | how likely one of several candidates is picked; who wins has a chance |
 //! | edge | how far one team is ahead of another by strengths, numbers of players and the side of the map; a rating system turns it into a chance |
 //! | outlook | the function by which a rating system computes edges and chances |
 //! | evenness | how even teams are, 0 to 1: the ratio, or the chance of the weaker team divided by that of the stronger one |

@@ -16,6 +16,7 @@ mod match_chances;
 mod match_id;
 mod merge;
 mod moves;
+pub mod normal;
 mod outlook;
 mod random;
 mod rank;
@@ -46,6 +47,7 @@ pub use match_id::MatchId;
 pub use moves::Move;
 pub use outlook::{
     Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,
+    evenness_of_chance,
 };
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::normal;
+
 /// The distribution function that turns an edge into a chance to win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -87,8 +89,17 @@ impl Link {
     /// The chance of the team with this edge, 0 to 1.
     pub fn chance(self, edge: f64) -> f64 {
         match self {
-            Self::Normal => 0.5 * libm::erfc(-edge * std::f64::consts::FRAC_1_SQRT_2),
+            Self::Normal => normal::cdf(edge),
             Self::Logistic => 1.0 / (1.0 + libm::exp(-edge)),
+        }
+    }
+
+    /// The edge of a team with this chance, which is limited to 1e-12 to 1 − 1e-12.
+    pub fn edge(self, chance: f64) -> f64 {
+        let chance = chance.clamp(1e-12, 1.0 - 1e-12);
+        match self {
+            Self::Normal => normal::quantile(chance),
+            Self::Logistic => libm::log(chance / (1.0 - chance)),
         }
     }
 
@@ -234,6 +245,12 @@ pub fn chance_of_weaker(evenness: f64) -> f64 {
     evenness / (1.0 + evenness)
 }
 
+/// How even two teams are of which one has this chance, 0 to 1.
+pub fn evenness_of_chance(chance: f64) -> f64 {
+    let behind = chance.min(1.0 - chance);
+    behind / (1.0 - behind)
+}
+
 /// The logarithm of the ratio of two teams' sizes. A team without players counts as a tenth of a player.
 fn log_size(one: usize, other: usize) -> f64 {
     let size = |heads: usize| (heads as f64).max(0.1);
@@ -272,6 +289,21 @@ mod tests {
         let odds = |p: f64| p / (1.0 - p);
         let edge = Link::Normal.per_log_odds() * 0.2;
         assert!((odds(Link::Normal.chance(edge)).ln() - 0.2).abs() < 0.02);
+    }
+
+    #[test]
+    fn an_edge_has_its_chance() {
+        for link in [Link::Normal, Link::Logistic] {
+            for chance in [0.01, 0.4, 0.5, 0.9] {
+                let edge = link.edge(chance);
+                assert!((link.chance(edge) - chance).abs() < 1e-12);
+                assert!((link.evenness(edge) - evenness_of_chance(chance)).abs() < 1e-9);
+            }
+            for edge in [-3.0, -0.1, 0.0, 2.5] {
+                assert!((link.edge(link.chance(edge)) - edge).abs() < 1e-9);
+            }
+            assert!(link.edge(1.0).is_finite() && link.edge(0.0).is_finite());
+        }
     }
 
     #[test]

@@ -14,10 +14,9 @@ use super::{
     starts::prior,
 };
 use crate::{
-    domain::{Kind, Link, Rank, RoleWeights, Ruleset, StartWeight, Timestamp, UNITS},
+    domain::{Kind, Rank, RoleWeights, Ruleset, StartWeight, Timestamp, UNITS},
     rating::{
         Player, RatedGame, Roll, Scale, Seat, Settings, Strength, System, SystemName, divisions,
-        normal,
     },
 };
 
@@ -436,7 +435,7 @@ impl Standing {
         let chance = self.system.beats(game, 0, 1);
         LineupReading {
             outlook,
-            edge: edge_of(outlook.link, chance),
+            edge: outlook.link.edge(chance),
             strengths: [sum(0), sum(1)],
         }
     }
@@ -493,15 +492,6 @@ impl Standing {
         let mut weights: Vec<Weight<'a>> = rated.into_iter().map(weight).collect();
         weights.sort_by(|a, b| a.key.cmp(b.key));
         weights
-    }
-}
-
-/// The edge that has this chance. The chance is limited to 1e-12 to 1 − 1e-12.
-fn edge_of(link: Link, chance: f64) -> f64 {
-    let chance = chance.clamp(1e-12, 1.0 - 1e-12);
-    match link {
-        Link::Normal => normal::quantile(chance),
-        Link::Logistic => libm::log(chance / (1.0 - chance)),
     }
 }
 
@@ -568,15 +558,5 @@ mod tests {
         spread.add(&[]);
         spread.add(&[1.0]);
         assert!(spread.square() > 9_000.0);
-    }
-
-    #[test]
-    fn an_edge_has_its_chance() {
-        for link in [Link::Normal, Link::Logistic] {
-            for chance in [0.01, 0.4, 0.5, 0.9] {
-                assert!((link.chance(edge_of(link, chance)) - chance).abs() < 1e-12);
-            }
-            assert!(edge_of(link, 1.0).is_finite() && edge_of(link, 0.0).is_finite());
-        }
     }
 }

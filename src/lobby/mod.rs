@@ -42,6 +42,9 @@ mod strength;
 mod told;
 mod weights;
 
+#[cfg(test)]
+mod agree;
+
 pub use advantage::{
     Advantage, AdvantageSettings, Assistance, Basis, Help, Known, ScoreSpread, TeamState,
 };

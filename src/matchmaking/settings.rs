@@ -52,7 +52,7 @@ pub struct QueueSettings {
     /// The part of the queues that one daemon runs at a time.
     #[serde(default = "main_partition", skip_serializing_if = "is_main")]
     pub partition: String,
-    /// The part of its chance that a map keeps that was just played; 1 forgets what was played.
+    /// The part of its probability that a map keeps that was just played; 1 forgets what was played.
     #[serde(default = "repeat_maps")]
     pub repeat_maps: Share,
     /// What players state of themselves, by name.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Candidate, Engine, Figures, Objective};
-use crate::domain::{chance_of_weaker, counted};
+use crate::domain::{Link, chance_of_weaker, counted, evenness_of_chance};
 
 /// The result if only one human changed teams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -22,8 +22,10 @@ pub struct WhatIf {
 /// The explanation of a pick as plain data; [`Display`](fmt::Display) formats it as lines.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
-    /// What candidates are ranked by: the ratio or the gap.
+    /// What candidates are ranked by: the ratio, or the chance to win.
     pub objective: Objective,
+    /// Whether the chances of more than two teams decide, each of which has one against each other.
+    pub of_pairs: bool,
     /// What team 0's side is worth, in the unit of the weights.
     pub handicap: f64,
     /// The algorithm that found the candidates.
@@ -52,29 +54,84 @@ pub struct Explanation {
 }
 
 impl Explanation {
+    /// Takes over what is told of the picked teams elsewhere: their ratio in the game, and their chance as it was
+    /// predicted for exactly these teams. The chances of other splits, which were computed for a match of about as many
+    /// players, move by as much as that of the pick, as edges of this link.
+    pub fn tell(&mut self, ratio: f64, chance: Option<f64>, link: Option<Link>) {
+        let found = self.pick.figures;
+        let pick = &mut self.pick.figures;
+        pick.ratio = ratio;
+        pick.chance = found.chance.and(chance);
+        match self.objective {
+            Objective::Ratio => pick.evenness = ratio,
+            Objective::Chance => {
+                pick.evenness = pick.chance.map_or(found.evenness, evenness_of_chance);
+            }
+        }
+        let told = *pick;
+        if let (Some(link), Some(before), Some(after)) = (link, found.chance, told.chance) {
+            self.shift(link, link.edge(after) - link.edge(before));
+        }
+        self.bound = self.bound.max(told.evenness);
+        if let Some(current) = self
+            .current
+            .as_mut()
+            .filter(|_| self.pick.terms.moved == 0.0)
+        {
+            *current = told;
+        }
+    }
+
+    /// Adds this edge of team 0 to the chances of all splits but the pick.
+    fn shift(&mut self, link: Link, by: f64) {
+        let other = self.runner_up.as_mut().map(|other| &mut other.figures);
+        let others = other.into_iter().chain(&mut self.current);
+        for figures in others.chain(self.what_if.iter_mut().map(|what| &mut what.figures)) {
+            if let Some(chance) = &mut figures.chance {
+                *chance = link.chance(link.edge(*chance) + by);
+                figures.evenness = evenness_of_chance(*chance);
+            }
+        }
+        // No split can come nearer to even than by as much.
+        let least = link.edge(chance_of_weaker(self.bound)).abs() - by.abs();
+        self.bound = link.evenness(least.max(0.0));
+    }
+
+    /// How even the picked teams are, in words: the chance before the ratio.
+    pub fn headline(&self) -> String {
+        self.figures(&self.pick.figures)
+    }
+
     /// Formats how even teams are by the objective: the chance before the ratio.
     fn figures(&self, figures: &Figures) -> String {
         let Figures { ratio, gap, .. } = figures;
         match (self.objective, figures.chance) {
             (Objective::Ratio, _) => format!("ratio {ratio:.6}"),
             (Objective::Chance, Some(chance)) => {
-                format!("chance of team 0 {chance:.6}, ratio {ratio:.6}")
+                format!("chance of team 0 to win {chance:.6}, ratio {ratio:.6}")
+            }
+            (Objective::Chance, None) if self.of_pairs => {
+                let chance = chance_of_weaker(figures.evenness);
+                format!(
+                    "chance of the weakest team against the strongest {chance:.6}, ratio {ratio:.6}"
+                )
             }
             (Objective::Chance, None) => format!("gap {gap:.6}, ratio {ratio:.6}"),
         }
     }
 
     /// Formats an evenness: the ratio, or the chance of the weaker team.
-    fn evenness(&self, evenness: f64) -> String {
-        match (self.objective, self.pick.figures.chance) {
-            (Objective::Ratio, _) => format!("ratio {evenness:.6}"),
-            (Objective::Chance, Some(_)) => {
-                format!(
-                    "chance of the weaker team {:.6}",
-                    chance_of_weaker(evenness)
-                )
+    pub fn evenness(&self, evenness: f64) -> String {
+        let chance = chance_of_weaker(evenness);
+        match self.objective {
+            Objective::Ratio => format!("ratio {evenness:.6}"),
+            Objective::Chance if self.of_pairs => {
+                format!("chance of the weakest team against the strongest {chance:.6}")
             }
-            (Objective::Chance, None) => format!("evenness {evenness:.6}"),
+            Objective::Chance if self.pick.figures.chance.is_some() => {
+                format!("chance of the weaker team {chance:.6}")
+            }
+            Objective::Chance => format!("evenness {evenness:.6}"),
         }
     }
 
@@ -126,9 +183,10 @@ impl fmt::Display for Explanation {
                 write!(f, "{}, of ", self.evenness(figures.evenness))?;
             }
         }
-        let bound = match (self.objective, figures.chance) {
-            (Objective::Chance, Some(_)) => chance_of_weaker(self.bound),
-            _ => self.bound,
+        let by_chance = self.objective == Objective::Chance;
+        let bound = match by_chance && (self.of_pairs || figures.chance.is_some()) {
+            true => chance_of_weaker(self.bound),
+            false => self.bound,
         };
         writeln!(
             f,

@@ -107,8 +107,8 @@ impl Instance {
         };
         let mut atoms: Vec<Atom> = groups.into_iter().map(atom).collect();
         atoms.sort_by_cached_key(|atom| {
-            let chance = chance(problem, &atom.members, seed);
-            (Reverse(atom.lift), atom.size, chance)
+            let lot = lot(problem, &atom.members, seed);
+            (Reverse(atom.lift), atom.size, lot)
         });
         let measure = match settings.objective {
             Objective::Ratio => Measure::Ratio,
@@ -275,7 +275,7 @@ fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
 }
 
 /// The sort key of equally strong groups: a hash of the keys and the seed, then the keys.
-pub(super) fn chance(problem: &Problem, members: &[usize], seed: u64) -> Option<(u64, String)> {
+pub(super) fn lot(problem: &Problem, members: &[usize], seed: u64) -> Option<(u64, String)> {
     let keys = members
         .iter()
         .map(|&human| &problem.spec().humans[human].key);

@@ -5,7 +5,7 @@ use super::{
     balance::Evenness,
     clock::StepClock,
     engine::{self, EngineAnswer, Order},
-    instance::{Instance, chance},
+    instance::{Instance, lot},
 };
 
 /// Which parties are kept, and the splits that keep them.
@@ -42,7 +42,7 @@ pub(super) fn choose(
     let mut given_up = Vec::new();
     let mut without = None;
     loop {
-        let (instance, answer) = trial.run(&kept, keep(problem, settings))?;
+        let (instance, answer) = trial.run(&kept, keep(problem, settings, &given_up))?;
         let best = best(&answer).map(Evenness::evenness);
         let affordable = match best {
             _ if !kept.contains(&true) => true,
@@ -72,14 +72,16 @@ pub(super) fn choose(
 }
 
 /// How many of the most even splits are looked for. Where chances within a doubt count as equal, these
-/// are more than `top`, so that the pick varies.
-fn keep(problem: &Problem, settings: &Settings) -> usize {
+/// are more than `top`, so that the pick varies; also where the engines do not count everything exactly, as bots that are
+/// there, so that the most even splits are among them.
+fn keep(problem: &Problem, settings: &Settings, given_up: &[usize]) -> usize {
     /// In a game of seven against seven, about as many splits are within 0.02 of the best chance.
     const AS_EVEN: usize = 200;
     let by_chance = settings.objective == Objective::Chance && problem.spec().strengths.is_some();
     let top = settings.top.as_usize();
     match problem.spec().doubt {
         Some(_) if by_chance => top.max(AS_EVEN),
+        _ if !problem.spec().bots_there.is_empty() || !given_up.is_empty() => top.max(AS_EVEN),
         _ => top,
     }
 }
@@ -133,7 +135,7 @@ impl PartyTrial<'_, '_> {
             options.push((
                 balance,
                 members.len(),
-                chance(self.problem, members, self.seed),
+                lot(self.problem, members, self.seed),
                 party,
             ));
         }

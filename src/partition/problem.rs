@@ -165,7 +165,8 @@ pub struct ProblemSpec {
     /// chances; without it, the sums of the weights and the handicap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strengths: Option<Strengths>,
-    /// Chances of splits that differ by at most this much count as equal, 0 to 0.5; `None` to compare
+    /// Chances of splits near one half that differ by at most this much count as equal, 0 to 0.5; of less even ones, those
+    /// whose odds differ by no more; `None` to compare
     /// them exactly. It needs [`strengths`](Self::strengths).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<f64>,

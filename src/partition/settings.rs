@@ -78,7 +78,7 @@ pub struct Settings {
     pub top: Count<1, MAX_TOP>,
     /// The cost of one unit of each term. If all are 0, evenness alone decides.
     pub factors: Factors,
-    /// The chance of a pick is proportional to quality^power. Infinity picks the best.
+    /// The probability of a pick is proportional to quality^power. Infinity picks the best.
     pub power: ChoiceExponent,
     /// How much evenness keeping all parties together may cost.
     pub party_budget: Share,
@@ -121,7 +121,7 @@ impl Default for Settings {
 
 impl Settings {
     /// The weight of a kept party of `size` members, as a multiple of their sum.
-    pub(super) fn multiplier(&self, size: usize) -> f64 {
+    pub fn multiplier(&self, size: usize) -> f64 {
         let entry = size
             .saturating_sub(2)
             .min(self.party_multiplier.len().max(1) - 1);

@@ -9,7 +9,7 @@ use super::{
     label::Labels,
     party::KeptParties,
     pick::pick,
-    strengths::{allowed, evenness_at, off},
+    strengths,
     terms::Scorer,
 };
 
@@ -70,7 +70,7 @@ impl Solution {
         let Candidates { mut list, least } = reader.candidates(settings, seed, current.as_ref());
         let picked = pick(&mut list, settings, seed);
         let chosen = list[picked].clone();
-        let TeamTally { sums, humans, size } = reader.plain().tally(&chosen.team_of);
+        let TeamTally { sums, humans, size } = reader.tally(&chosen.team_of);
         let others = list
             .iter()
             .enumerate()
@@ -85,13 +85,14 @@ impl Solution {
                 .collect()
         };
         let best = list.iter().map(|candidate| candidate.figures.evenness);
-        let bound = match reader.strengths {
-            Some(_) if answer.exact => best.fold(0.0, f64::max),
-            Some(_) => 1.0,
-            None => answer.bound,
+        let bound = match reader.is_exact() {
+            true if answer.exact => best.fold(0.0, f64::max),
+            true => 1.0,
+            false => answer.bound,
         };
         let explanation = Explanation {
             objective: settings.objective,
+            of_pairs: reader.strengths.is_some() && problem.spec().teams > 2,
             handicap: problem.spec().handicap,
             engine: answer.engine,
             exact: answer.exact,
@@ -143,6 +144,7 @@ fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)
 /// chance.
 struct Reader<'a> {
     problem: &'a Problem,
+    settings: &'a Settings,
     choice: &'a KeptParties,
     strengths: Option<&'a Strengths>,
     /// The instance of the weights, if that of the engines is made of strengths.
@@ -158,7 +160,12 @@ struct Candidates {
 }
 
 impl<'a> Reader<'a> {
-    fn new(problem: &'a Problem, settings: &Settings, seed: u64, choice: &'a KeptParties) -> Self {
+    fn new(
+        problem: &'a Problem,
+        settings: &'a Settings,
+        seed: u64,
+        choice: &'a KeptParties,
+    ) -> Self {
         let by_chance = settings.objective == Objective::Chance;
         let strengths = problem.spec().strengths.as_ref().filter(|_| by_chance);
         let weights = strengths.map(|_| {
@@ -172,10 +179,40 @@ impl<'a> Reader<'a> {
         });
         Self {
             problem,
+            settings,
             choice,
             strengths,
             weights,
         }
+    }
+
+    /// Whether the figures are more exact than what the engines compare: they compare splits by strengths in a game of
+    /// average size, with the bots that are there in teams of average size, and without friends who happen to be on one
+    /// team after their party was given up.
+    fn is_exact(&self) -> bool {
+        let friends =
+            !self.choice.given_up.is_empty() && !self.settings.party_multiplier.is_empty();
+        self.strengths.is_some() || !self.problem.spec().bots_there.is_empty() || friends
+    }
+
+    /// The teams' weights as the game counts them: friends on one team count more, also without the rest of their
+    /// party.
+    fn tally(&self, team_of: &[u8]) -> TeamTally {
+        let plain = self.plain();
+        let mut tally = plain.tally(team_of);
+        for (at, party) in self.problem.spec().parties.iter().enumerate() {
+            let whole = party.iter().all(|&who| team_of[who] == team_of[party[0]]);
+            if whole && !self.choice.given_up.contains(&at) {
+                continue; // they count as one already
+            }
+            for (team, sum) in (0u8..).zip(&mut tally.sums) {
+                let here = || party.iter().filter(|&&who| team_of[who] == team);
+                let alone: i64 = here().map(|&who| plain.weights[who]).sum();
+                let more = self.settings.multiplier(here().count()) - 1.0;
+                *sum += (alone as f64 * more).round() as i64;
+            }
+        }
+        tally
     }
 
     /// The instance of the weights.
@@ -187,7 +224,7 @@ impl<'a> Reader<'a> {
     /// has found; it is computed here if it is not known.
     fn figures(&self, team_of: &[u8], balance: Option<Evenness>) -> Figures {
         let instance = &self.choice.instance;
-        let tally = self.plain().tally(team_of);
+        let tally = self.tally(team_of);
         let ratio = tally.ratio();
         if let Some(strengths) = self.strengths {
             let reading = strengths.read(self.problem.spec(), self.problem.counts(), team_of);
@@ -198,6 +235,7 @@ impl<'a> Reader<'a> {
                 chance: reading.chance,
             };
         }
+        let balance = balance.filter(|_| !self.is_exact());
         let balance = balance.unwrap_or_else(|| instance.measure.of(tally.counted(instance)));
         Figures {
             ratio,
@@ -231,15 +269,23 @@ impl<'a> Reader<'a> {
             Candidate::new(team_of, figures, terms, &settings.factors)
         };
         let splits = answer.splits.iter();
-        let kept =
-            splits.filter(|(b, _)| doubt.is_some() || current.is_none_or(|(now, _)| b >= now));
+        let exact = self.is_exact();
+        let kept = splits
+            .filter(|(b, _)| doubt.is_some() || exact || current.is_none_or(|(now, _)| b >= now));
         let mut list: Vec<Candidate> = kept
             .map(|(b, split)| candidate(*b, instance.teams_of_humans(split)))
             .collect();
+        if exact && doubt.is_none() {
+            let now = current.map(|(balance, team_of)| self.figures(team_of, Some(*balance)));
+            let now = now.map_or(0.0, |now| now.evenness - ROUNDING);
+            list.retain(|candidate| candidate.figures.evenness >= now);
+            list.sort_by(|a, b| b.figures.evenness.total_cmp(&a.figures.evenness));
+            list.truncate(settings.top.as_usize());
+        }
         let best = list.iter().map(|candidate| candidate.figures.evenness);
         let best = best.fold(0.0, f64::max);
         let least = match (doubt, spec.tolerance) {
-            (Some(doubt), _) => evenness_at(allowed(off(best), doubt)) - ROUNDING,
+            (Some(doubt), _) => strengths::least(best, doubt) - ROUNDING,
             (None, Some(tolerance)) => tolerance.least(best) - ROUNDING,
             (None, None) => 0.0,
         };

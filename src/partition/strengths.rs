@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ProblemSpec, problem::Counts};
-use crate::domain::{Outlook, TeamLoad, chance_of_weaker, units::Factor};
+use crate::domain::{Outlook, TeamLoad, units::Factor};
 
 /// The strengths of the players of a problem, and how they become chances. They are in the rating
 /// system's unit; a newcomer's is 0. Unlike weights, they have no limits.
@@ -132,19 +132,10 @@ impl Strengths {
     }
 }
 
-/// How far the chance of a split of this evenness is from one half.
-pub(super) fn off(evenness: f64) -> f64 {
-    0.5 - chance_of_weaker(evenness)
-}
-
-/// The evenness of a split whose chance is that far from one half.
-pub(super) fn evenness_at(off: f64) -> f64 {
-    (0.5 - off).max(0.0) / (0.5 + off)
-}
-
-/// How far from one half the chance of a pick may be if that of the best split is `best` from it.
-/// Chances within `doubt` of one half count as even; if there are none, those within `doubt` of the
-/// best count as equal.
-pub(super) fn allowed(best: f64, doubt: f64) -> f64 {
-    if best <= doubt { doubt } else { best + doubt }
+/// The evenness from which on a split may be picked if that of the best split is `best`. Chances within `doubt` of one
+/// half count as even. If there are none, those count as equal to the best whose odds are no further from its odds: near
+/// one half these are chances within `doubt` of it, and fewer in a game that is one-sided anyway.
+pub(super) fn least(best: f64, doubt: f64) -> f64 {
+    let even = (0.5 - doubt) / (0.5 + doubt);
+    if best >= even { even } else { best * even }
 }

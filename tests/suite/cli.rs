@@ -419,7 +419,8 @@ fn balance_takes_every_part_of_the_problem() {
     assert_ne!(team("Roger"), team("Riddick"));
     assert_eq!(team("Lame"), 1);
     assert!(
-        one.contains("runner-up") && one.contains("with Lame on team 0 instead: ratio"),
+        one.contains("runner-up")
+            && one.contains("with Lame on team 0 instead: chance of team 0 to win"),
         "{one}"
     );
     let toml = "bot_weight = 10.0\n[[players]]\nname = 'a'\nweight = 1.0\n[[players]]\nname = 'b'\nweight = 2.0\n";
@@ -442,6 +443,102 @@ fn the_lobby_file_of_the_documentation_works() {
         out.contains("Riddick") && out.contains("2 bots of 20"),
         "{out}"
     );
+}
+
+#[test]
+fn balance_goes_by_the_chance_to_win_and_by_the_ratio_on_request() {
+    let folder = folder();
+    let balance = |more: &[&str], list: &str| {
+        let args = [&["balance", "--no-bots", "--seed", "1", "--top", "1"], more].concat();
+        let (code, out, err) = run_with(folder.path(), &args, list);
+        assert_eq!((code, err.as_str()), (0, ""));
+        out
+    };
+    // Of three against two, the ratio takes 90 + 60 against 140. By chances, 3 to 2 is odds of one and a half.
+    let five = "90 ann\n70 ben\n60 cat\n40 dan\n30 eve\n";
+    let by_chance = balance(&["--explain"], five);
+    let line = |out: &str, start: &str| {
+        let line = out.lines().find(|line| line.starts_with(start));
+        line.unwrap_or_else(|| panic!("{start}: {out}")).to_owned()
+    };
+    let first = line(&by_chance, "chance of team 0 to win 0.");
+    assert!(
+        first.contains(", ratio ") && first.ends_with(", seed 1"),
+        "{first}"
+    );
+    line(&by_chance, "chance of the weaker team 0.");
+    assert!(
+        by_chance.contains("probability of this pick 100.00 %"),
+        "{by_chance}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&balance(&["--json"], five)).unwrap();
+    let chance = json["chance"].as_f64().unwrap();
+    assert!((0.4..0.6).contains(&chance), "{chance}");
+    let by_ratio = balance(&["--objective", "ratio", "--explain"], five);
+    line(&by_ratio, "ratio 0.933333, the best");
+    assert!(!by_ratio.contains("chance"), "{by_ratio}");
+    fs::write(
+        folder.path().join("ratio.toml"),
+        "[balance]\nobjective = 'ratio'\n",
+    )
+    .unwrap();
+    line(
+        &balance(&["--config", "ratio.toml"], five),
+        "ratio 0.933333, the best",
+    );
+    fs::write(
+        folder.path().join("points.toml"),
+        "[rating]\nsystem = 'presence'\n",
+    )
+    .unwrap();
+    line(
+        &balance(&["--config", "points.toml"], five),
+        "ratio 0.933333, the best",
+    );
+    let elo = balance(&[], "1600 ann\n1500 ben\n1450 cat\n1400 dan\n");
+    line(
+        &elo,
+        "the ratio decides: weights above 100 are of another scale",
+    );
+}
+
+#[test]
+fn balance_says_what_a_party_counts() {
+    let folder = folder();
+    let args = [
+        "balance",
+        "--no-bots",
+        "--seed",
+        "1",
+        "--top",
+        "1",
+        "--party",
+        "a,b",
+        "--party-multiplier",
+        "1.2",
+        "--party-budget",
+        "1",
+        "--explain",
+    ];
+    let list = "20 a\n12 b\n19 c\n19 d\n";
+    let (code, out, err) = run_with(folder.path(), &args, list);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("more: a, b together, times 1.2"), "{out}");
+    assert!(out.contains("38.4") && out.contains("6.4"), "{out}");
+    let (_, json, _) = run_with(folder.path(), &[&args[..], &["--json"]].concat(), list);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let parties: Vec<_> = json["teams"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|team| team.get("parties"))
+        .collect();
+    let [party] = parties[..] else {
+        panic!("{json}")
+    };
+    assert_eq!(party[0]["players"], serde_json::json!(["a", "b"]));
+    assert_eq!(party[0]["multiplier"], 1.2);
+    assert!((party[0]["more"].as_f64().unwrap() - 6.4).abs() < 1e-9);
 }
 
 #[test]

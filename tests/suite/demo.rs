@@ -163,6 +163,59 @@ fn what_the_demo_keeps_serves() {
     assert!(page.contains(&head.join("\n")), "docs/ratings.md: {list}");
 }
 
+/// Two strong bots are on one team and two weak ones on the other.
+#[test]
+fn explain_agrees_with_balance_where_the_strong_bots_are_on_one_team() {
+    let folder = folder();
+    let (code, _, err) = run(folder.path(), &["demo", "--keep", "try"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let config = folder.path().join("try/config.toml");
+    let config = config.to_str().unwrap();
+    let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", config)]);
+    let ask = |lines: &str| daemon.ask(lines);
+    let bots = "BOTJOIN Sarge 0\nBOTJOIN Grunt 0\nBOTJOIN Jenna 1\nBOTJOIN Beret 1\n";
+    for seed in 0..5 {
+        let humans = "JOIN a\nJOIN b\n";
+        let answer = ask(&format!(
+            "GAME baseoa.ctf\n{bots}{humans}BALANCE seed={seed}\nEXPLAIN\nREBALANCE seed=1\n"
+        ));
+        let lines: Vec<&str> = answer.lines().collect();
+        let words: Vec<&str> = lines[0].split(' ').collect();
+        let (ratio, chance) = (words[2], words[3]);
+        let even = format!("chance of team 0 to win {chance}, ratio {ratio}");
+        let whys: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("WHY "))
+            .collect();
+        assert_eq!(whys[0], even, "{answer}");
+        let chance: f64 = chance.parse().unwrap();
+        let weaker = format!(
+            "chance of the weaker team {:.6}, of at most ",
+            chance.min(1.0 - chance)
+        );
+        assert!(whys[1].starts_with(&weaker), "{answer}");
+        let picked = whys
+            .iter()
+            .find(|line| line.starts_with("picked: "))
+            .unwrap();
+        assert!(
+            picked.starts_with(&format!("picked: {even}, cost ")),
+            "{answer}"
+        );
+        assert!(picked.contains(", probability of this pick "), "{answer}");
+        // Sarge and Grunt outweigh the others by far.
+        assert!(
+            ratio.parse::<f64>().unwrap() < 0.9 && chance > 0.6,
+            "{answer}"
+        );
+        let advice = lines
+            .iter()
+            .find(|line| line.starts_with("REBALANCE "))
+            .unwrap();
+        assert_eq!(advice.split(' ').nth(3), Some(ratio), "{answer}");
+    }
+}
+
 /// The README shows some lines of the demo, in their order.
 #[test]
 fn the_readme_shows_what_the_demo_prints() {

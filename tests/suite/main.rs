@@ -68,6 +68,7 @@ mod running;
 mod sense;
 mod sense_chance;
 mod sense_small;
+mod sense_stories;
 mod sense_weights;
 mod sense_wishes;
 mod service_manager;

@@ -10,13 +10,24 @@ use evenkeel::{
 
 use crate::common::{Client, Daemon, draw::Draw, game};
 
-fn ids(count: usize) -> Vec<String> {
+pub(crate) fn ids(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("p{n:02}")).collect()
 }
 
 /// A daemon that has learned from `matches` games of 5 goals between random halves of 12 players; `strength` is
 /// how much a player adds to the chance of a goal.
-async fn after(
+pub(crate) async fn after(
+    toml: &str,
+    seed: u64,
+    matches: i64,
+    strength: impl Fn(&str) -> f64,
+) -> (Daemon, Arc<HandClock>) {
+    after_on(0.0, toml, seed, matches, strength).await
+}
+
+/// The same on a map whose red side adds so much to the chance of a goal.
+pub(crate) async fn after_on(
+    side: f64,
     toml: &str,
     seed: u64,
     matches: i64,
@@ -29,7 +40,7 @@ async fn after(
         draw.shuffle(&mut players);
         let (red, blue) = players.split_at(6);
         let sum = |team: &[String]| team.iter().map(|id| strength(id)).sum::<f64>();
-        let edge = sum(red) - sum(blue);
+        let edge = side + sum(red) - sum(blue);
         let mut scores = [0.0, 0.0];
         for _ in 0..5 {
             scores[usize::from(draw.unit() > 0.5 + edge)] += 1.0;
@@ -50,17 +61,17 @@ async fn after(
     (daemon, clock)
 }
 
-fn equal(_: &str) -> f64 {
+pub(crate) fn equal(_: &str) -> f64 {
     0.0
 }
 
 /// The better half is p00 to p05.
-fn halves(id: &str) -> f64 {
+pub(crate) fn halves(id: &str) -> f64 {
     if id < "p06" { 0.04 } else { -0.04 }
 }
 
 /// GAME, and these on their teams.
-fn teams(red: &[String], blue: &[String]) -> String {
+pub(crate) fn teams(red: &[String], blue: &[String]) -> String {
     let mut lines = "GAME ctf\nMAP field\nMINPLAYERS 0\n".to_owned();
     for (team, ids) in [red, blue].into_iter().enumerate() {
         for id in ids {
@@ -81,7 +92,7 @@ async fn why(client: &mut Client) -> Vec<String> {
 }
 
 /// The first number that follows `words` in the line.
-fn number_after(line: &str, words: &str) -> f64 {
+pub(crate) fn number_after(line: &str, words: &str) -> f64 {
     let rest = line.split(words).nth(1);
     let rest = rest.unwrap_or_else(|| panic!("{words}: {line}"));
     let number = rest.trim_start().split([' ', ',', ';', ':']).next();
@@ -89,7 +100,7 @@ fn number_after(line: &str, words: &str) -> f64 {
 }
 
 /// The team and the factor of a reply to ADVANTAGE.
-fn help(reply: &str) -> (String, f64) {
+pub(crate) fn help(reply: &str) -> (String, f64) {
     let words: Vec<&str> = reply.split(' ').collect();
     assert_eq!(words[0], "ADVANTAGE", "{reply}");
     (words[1].to_owned(), words[2].parse().unwrap())
@@ -379,7 +390,7 @@ async fn strangers_against_regulars_who_are_no_better_need_no_help() {
 }
 
 /// One far better than eleven others.
-fn giant(id: &str) -> f64 {
+pub(crate) fn giant(id: &str) -> f64 {
     if id == "p00" { 0.3 } else { 0.0 }
 }
 

@@ -324,6 +324,7 @@ fn balance_leaves_bots_out_where_there_are_none() {
     fs::write(folder.path().join("few.toml"), "[lobby]\nmin_humans = 6\n").unwrap();
     let balance = |more: &[&str]| {
         let mut args = vec!["balance", "--seed", "1", "--json", "--top", "1"];
+        args.extend(["--objective", "ratio"]);
         args.extend(more);
         let (code, out, err) = run_with(folder.path(), &args, LIST);
         assert_eq!((code, err.as_str()), (0, ""));
@@ -375,7 +376,10 @@ fn balance_grants_wishes_offline_as_in_a_game_and_says_what_it_could_not_grant()
         assert!(json["relaxed"][0].as_str().unwrap().contains(said), "{out}");
     }
     let (_, out, _) = balance(&["--pin", "a=0", "--pin", "b=0", "--pin", "c=0"]);
-    assert!(out.contains("without the pins: evenness 1.000000"), "{out}");
+    assert!(
+        out.contains("without the pins: chance of the weaker team 0.500000"),
+        "{out}"
+    );
     // Only a pin to a team that does not exist is an error.
     for flags in [&["--pin", "a=2"][..], &["--teams", "1"], &["--teams", "9"]] {
         let (code, _, err) = balance(flags);
@@ -401,7 +405,7 @@ fn balance_of_nobody_is_an_error() {
 }
 
 #[test]
-fn an_infinite_power_with_all_factors_0_takes_the_best_ratio() {
+fn an_infinite_power_with_all_factors_0_takes_the_most_even_teams() {
     let folder = TempDir::new().unwrap();
     let mut state = 1_u32;
     let mut random = |below: u32| {
@@ -442,6 +446,18 @@ fn an_infinite_power_with_all_factors_0_takes_the_best_ratio() {
                 f64::from(one.min(all - one)) / f64::from(one.max(all - one))
             });
             let best = ratios.fold(0.0, f64::max);
+            if objective == "chance" {
+                let candidates = json["solution"]["candidates"].as_array().unwrap();
+                let chances = candidates
+                    .iter()
+                    .map(|split| split["chance"].as_f64().unwrap());
+                let nearest = chances
+                    .map(|chance| (chance - 0.5).abs())
+                    .fold(0.5, f64::min);
+                let chance = json["chance"].as_f64().unwrap();
+                assert!((chance - 0.5).abs() <= nearest + 1e-9, "{weights:?} {out}");
+                continue;
+            }
             assert!(
                 (json["ratio"].as_f64().unwrap() - best).abs() < 1e-9,
                 "{weights:?} {objective} {best} {out}"

@@ -2,6 +2,7 @@
 
 mod lobby;
 mod report;
+mod strengths;
 
 use std::{
     io::{self, Read, Write},
@@ -15,7 +16,7 @@ use super::{CliError, load_config, progress::Progress};
 use crate::{
     config::Config,
     domain::{Ident, units::MaxDifference},
-    partition::{self, Engine, Problem, ProblemError, Relaxed, Solution},
+    partition::{self, Engine, Objective, Problem, ProblemError, Relaxed, Solution},
     session::draw_seed,
 };
 use lobby::LobbyFile;
@@ -25,7 +26,9 @@ const MAX_FILE: u64 = 1 << 20;
 
 /// Choose teams for a list of players
 ///
-/// The list has one line `weight name` per player. A lobby file in TOML or JSON can contain every
+/// The list has one line `weight name` per player. The weights are those that `evenkeel weights` prints, 0 to 100, and the
+/// teams are picked by their chances to win, which follow from the strengths behind the weights. `--objective ratio`
+/// compares the sums of the weights instead; use it for weights of another scale. A lobby file in TOML or JSON can contain every
 /// setting of the lobby; flags override it. If the name of the file does not end in .toml or .json,
 /// give its format with `--format`.
 #[derive(Debug, Args)]
@@ -75,8 +78,11 @@ pub(super) struct BalanceArgs {
     /// The team that a player was on in the last game; may be repeated
     #[arg(long = "last", value_name = "NAME=TEAM")]
     last: Vec<String>,
-    /// How much of the ratio keeping the parties together may cost
-    #[arg(long, value_name = "RATIO")]
+    /// What makes teams even: their chances to win, or the ratio of their weights; by default, as configured
+    #[arg(long, value_enum)]
+    objective: Option<ObjectiveArg>,
+    /// How much evenness keeping the parties together may cost
+    #[arg(long, value_name = "EVENNESS")]
     party_budget: Option<f64>,
     /// The weights of parties of 2, 3, … players, as multiples of their members' sum
     #[arg(long, value_name = "M,M…", value_delimiter = ',')]
@@ -128,6 +134,15 @@ enum FileFormat {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+enum ObjectiveArg {
+    /// The chances to win, as the configured rating system predicts them before any match; the ratio if it has no
+    /// strengths
+    Chance,
+    /// The weight of the weakest team divided by that of the strongest
+    Ratio,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum EngineArg {
     /// Try every combination, without optimisation
     Naive,
@@ -155,8 +170,9 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
         config.lobby.bots && !args.no_bots && humans >= config.lobby.min_humans.as_usize();
     let mut spec = lobby.into_spec(&config, has_bots).map_err(input)?;
     spec.check().map_err(problem_error)?;
+    let mut settings = settings(args, &config).map_err(CliError::Input)?;
+    let other_scale = strengths::decide(&mut spec, &mut settings, &config.rating.rating);
     let relaxed = spec.relax();
-    let settings = settings(args, &config).map_err(CliError::Input)?;
     let seed = args.seed.unwrap_or_else(draw_seed);
     let problem = Problem::new(spec).map_err(problem_error)?;
     let time = Duration::from_millis(args.time.unwrap_or(config.balance.deadline_ms.get().into()));
@@ -165,14 +181,21 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
         // The places that bots would fill stay empty.
         solution.bots.fill(0);
     }
-    let notes = notes(&problem, &relaxed, &solution, &settings, seed, time);
+    let mut notes = notes(&problem, &relaxed, &solution, &settings, seed, time);
+    notes.extend(other_scale.map(str::to_owned));
+    let chosen = report::Chosen {
+        problem: &problem,
+        settings: &settings,
+        solution: &solution,
+        seed,
+    };
     let mut out = io::stdout().lock();
     if args.json {
-        let report = report::whole(&problem, &solution, seed, &notes);
+        let report = report::whole(&chosen, &notes);
         serde_json::to_writer_pretty(&mut out, &report)?;
         writeln!(out)?;
     } else {
-        report::write(&mut out, &problem, &solution, seed, &notes, args.explain)?;
+        report::write(&mut out, &chosen, &notes, args.explain)?;
     }
     Ok(())
 }
@@ -193,7 +216,8 @@ fn notes(
     if !relaxed.notes.is_empty() {
         let began = Instant::now();
         let free = spec.without_pins(settings, seed, &mut || began.elapsed() >= time);
-        notes.extend(free.map(|evenness| format!("without the pins: evenness {evenness:.6}")));
+        let free = free.map(|evenness| solution.explanation.evenness(evenness));
+        notes.extend(free.map(|evenness| format!("without the pins: {evenness}")));
     }
     notes
 }
@@ -324,6 +348,11 @@ fn settings(args: &BalanceArgs, config: &Config) -> Result<partition::Settings, 
         let checked = multipliers.map(|&multiplier| checked("--party-multiplier", multiplier));
         settings.party_multiplier = checked.collect::<Result<_, _>>()?;
     }
+    settings.objective = match args.objective {
+        Some(ObjectiveArg::Chance) => Objective::Chance,
+        Some(ObjectiveArg::Ratio) => Objective::Ratio,
+        None => settings.objective,
+    };
     settings.engine = args.engine.map(|engine| match engine {
         EngineArg::Naive => Engine::Naive,
         EngineArg::Exhaustive => Engine::Exhaustive,

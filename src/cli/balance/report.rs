@@ -8,13 +8,24 @@ use serde::Serialize;
 use crate::{
     cli::table::{name_cell, printable, table},
     domain::counted,
-    partition::{Problem, Solution},
+    partition::{self, Problem, Solution},
 };
+
+/// The chosen teams, and what they were chosen from.
+pub(super) struct Chosen<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) settings: &'a partition::Settings,
+    pub(super) solution: &'a Solution,
+    pub(super) seed: u64,
+}
 
 /// The whole result, for `--json`.
 #[derive(Debug, Serialize)]
 pub(super) struct BalanceReport<'a> {
     seed: u64,
+    /// The chance of team 0 to win; missing if none was predicted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chance: Option<f64>,
     ratio: f64,
     /// Wishes that could not be granted; missing if there are none.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -29,7 +40,19 @@ struct TeamInReport<'a> {
     players: Vec<PlayerInTeam<'a>>,
     bots: usize,
     bot_weight: f64,
+    /// The parties on the team that count more than their members do alone; missing if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parties: Vec<PartyOnTeam<'a>>,
     sum: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct PartyOnTeam<'a> {
+    players: Vec<&'a str>,
+    /// What each member's weight counts.
+    multiplier: f64,
+    /// What the party adds to the sum.
+    more: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -38,17 +61,13 @@ struct PlayerInTeam<'a> {
     weight: f64,
 }
 
-pub(super) fn whole<'a>(
-    problem: &'a Problem,
-    solution: &'a Solution,
-    seed: u64,
-    relaxed: &'a [String],
-) -> BalanceReport<'a> {
-    let teams = (0..solution.sums.len())
-        .map(|team| self::team(problem, solution, team))
-        .collect();
+pub(super) fn whole<'a>(chosen: &Chosen<'a>, relaxed: &'a [String]) -> BalanceReport<'a> {
+    let solution = chosen.solution;
+    let teams = 0..solution.sums.len();
+    let teams = teams.map(|team| chosen.team(team)).collect();
     BalanceReport {
-        seed,
+        seed: chosen.seed,
+        chance: solution.chance,
         ratio: solution.ratio,
         relaxed,
         teams,
@@ -60,14 +79,13 @@ pub(super) fn whole<'a>(
 /// not be granted.
 pub(super) fn write(
     out: &mut impl Write,
-    problem: &Problem,
-    solution: &Solution,
-    seed: u64,
+    chosen: &Chosen<'_>,
     relaxed: &[String],
     explain: bool,
 ) -> io::Result<()> {
+    let (solution, seed) = (chosen.solution, chosen.seed);
     for number in 0..solution.sums.len() {
-        let team = team(problem, solution, number);
+        let team = chosen.team(number);
         let mut table = table(&[&format!(">team {number}"), ""]);
         for player in &team.players {
             table.add_row([Cell::new(round(player.weight)), name_cell(player.name)]);
@@ -80,6 +98,14 @@ pub(super) fn write(
                 round(team.bot_weight)
             );
             table.add_row([Cell::new(bots), Cell::new(what)]);
+        }
+        for party in &team.parties {
+            let what = format!(
+                "more: {} together, times {}",
+                party.players.join(", "),
+                round(party.multiplier)
+            );
+            table.add_row([Cell::new(round(party.more)), name_cell(&what)]);
         }
         let (players, bots) = (
             counted(team.players.len(), "player"),
@@ -95,12 +121,12 @@ pub(super) fn write(
         "the best found in time"
     };
     let (candidates, engine) = (solution.candidates.len(), solution.engine);
-    let ratio = solution.ratio;
+    let even = solution.explanation.headline();
     let of = match candidates {
         1 => "the best".to_owned(),
         _ => format!("one of the {candidates} best"),
     };
-    writeln!(out, "ratio {ratio:.6}, {of} ({how}, {engine}), seed {seed}")?;
+    writeln!(out, "{even}, {of} ({how}, {engine}), seed {seed}")?;
     for line in relaxed {
         writeln!(out, "{}", printable(line))?;
     }
@@ -112,25 +138,45 @@ pub(super) fn write(
     Ok(())
 }
 
-fn team<'a>(problem: &'a Problem, solution: &Solution, team: usize) -> TeamInReport<'a> {
-    let spec = problem.spec();
-    let on_it = spec
-        .humans
-        .iter()
-        .zip(&solution.team_of)
-        .filter(|(_, on)| usize::from(**on) == team);
-    let player = |(human, _): (&'a crate::partition::WeightedHuman, &u8)| PlayerInTeam {
-        name: &human.key,
-        weight: human.weight,
-    };
-    let mut players: Vec<PlayerInTeam<'a>> = on_it.map(player).collect();
-    players.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    TeamInReport {
-        team,
-        players,
-        bots: solution.bots[team],
-        bot_weight: spec.bots.weight,
-        sum: solution.sums[team],
+impl<'a> Chosen<'a> {
+    fn team(&self, team: usize) -> TeamInReport<'a> {
+        let (spec, solution) = (self.problem.spec(), self.solution);
+        let on_it = (spec.humans.iter())
+            .zip(&solution.team_of)
+            .filter(|(_, on)| usize::from(**on) == team);
+        let player = |(human, _): (&'a partition::WeightedHuman, &u8)| PlayerInTeam {
+            name: &human.key,
+            weight: human.weight,
+        };
+        let mut players: Vec<PlayerInTeam<'a>> = on_it.map(player).collect();
+        players.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        TeamInReport {
+            team,
+            players,
+            bots: solution.bots[team],
+            bot_weight: spec.bots.weight,
+            parties: self.parties(team),
+            sum: solution.sums[team],
+        }
+    }
+
+    /// The friends who are together on a team and count more than they do alone.
+    fn parties(&self, team: usize) -> Vec<PartyOnTeam<'a>> {
+        let spec = self.problem.spec();
+        let party = |members: &Vec<usize>| {
+            let here = members.iter().copied();
+            let here = here.filter(|&who| usize::from(self.solution.team_of[who]) == team);
+            let humans: Vec<&'a partition::WeightedHuman> =
+                here.map(|who| &spec.humans[who]).collect();
+            let multiplier = self.settings.multiplier(humans.len());
+            let alone: f64 = humans.iter().map(|human| human.weight).sum();
+            (multiplier > 1.0).then(|| PartyOnTeam {
+                players: humans.iter().map(|human| human.key.as_str()).collect(),
+                multiplier,
+                more: (multiplier - 1.0) * alone,
+            })
+        };
+        spec.parties.iter().filter_map(party).collect()
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::lobby::snapshot::tests::{robot, snapshot};
+use crate::lobby::snapshot::tests::{by_chance, robot, snapshot};
 use proptest::prelude::*;
 
 fn situation(humans: &[(f64, u8)], rules: AutoBalanceRules) -> Situation {
@@ -214,6 +214,25 @@ fn the_proposal_goes_on_until_they_are_close() {
     let game = situation(&humans, AutoBalanceRules::players_proposal());
     let moved = (0..6).filter(|&who| matches!(fate(&game, who), Fate::Moves(_)));
     assert_eq!(moved.count(), 2);
+}
+
+#[test]
+fn where_no_move_helps_nobody_else_is_said_to_help() {
+    let rules = AutoBalanceRules::players_proposal;
+    // 120 to 85: either of the two makes it 60 to 145.
+    let by_weight = situation(&[(60.0, 0), (60.0, 0), (80.0, 1), (5.0, 1)], rules());
+    // Chances of 68 % to 32 %: with one against three, it is 23 % to 77 %.
+    let mut by_chances = situation(&[(60.0, 0), (60.0, 0), (55.0, 1), (50.0, 1)], rules());
+    by_chances.snapshot = by_chance(by_chances.snapshot);
+    by_chances.snapshot.chance.as_mut().unwrap().doubts = vec![0.1; 4];
+    for game in [by_weight, by_chances] {
+        assert!(unbalanced(game.assess()), "{}", game.assess());
+        for who in 0..2 {
+            assert_eq!(fate(&game, who), Fate::Stays(StayReason::NoGain));
+        }
+    }
+    let words = StayReason::NoGain.to_string();
+    assert_eq!(words, "nobody's move brings the teams closer together");
 }
 
 prop_compose! {

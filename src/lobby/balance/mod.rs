@@ -135,18 +135,12 @@ impl BalanceAnswer {
             explanation: None,
         }
     }
-}
 
-impl BalanceAnswer {
-    /// Notes what BALANCE replies, which EXPLAIN then repeats: the rating system's prediction for exactly
-    /// these teams, and the ratio with the bots of this game.
-    pub(super) fn reply_with(&mut self, ratio: f64, chance: Option<f64>) {
-        (self.ratio, self.chance) = (ratio, chance);
-        if let Some(explanation) = &mut self.explanation {
-            let figures = &mut explanation.pick.figures;
-            figures.ratio = ratio;
-            figures.chance = figures.chance.and(chance);
-        }
+    /// The ratio and the chance of team 0 that BALANCE replied; `None` in decisions of version 0.1, which did not store
+    /// them.
+    fn replied(&self) -> Option<(f64, Option<f64>)> {
+        let known = self.ratio > 0.0 || self.chance.is_some();
+        known.then_some((self.ratio, self.chance))
     }
 }
 
@@ -176,6 +170,12 @@ impl Question for Balance {
             })
     }
 
+    fn told(&self, answer: &mut BalanceAnswer, before: &BalanceAnswer) {
+        if let Some((ratio, chance)) = before.replied().filter(|_| *answer == *before) {
+            self.reply_with(answer, ratio, chance);
+        }
+    }
+
     fn explain(&self, answer: &BalanceAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&answer.explanation, &answer.refused) {
             (Some(explanation), _) => {
@@ -187,11 +187,8 @@ impl Question for Balance {
                     writeln!(f, "{}", self.problem.torn_note(party, &answer.team_of))?;
                 }
                 if let Some(evenness) = answer.without_pins {
-                    let what = match self.settings.objective {
-                        Objective::Ratio => "ratio",
-                        Objective::Chance => "evenness",
-                    };
-                    writeln!(f, "without the pins: {what} {evenness:.6}")?;
+                    let evenness = explanation.evenness(evenness);
+                    writeln!(f, "without the pins: {evenness}")?;
                 }
                 if answer.kept {
                     writeln!(
@@ -208,6 +205,20 @@ impl Question for Balance {
 }
 
 impl Balance {
+    /// Notes in the answer what BALANCE replies, which EXPLAIN then repeats: the rating system's prediction for
+    /// exactly these teams, and the ratio with the bots of this game.
+    pub(super) fn reply_with(&self, answer: &mut BalanceAnswer, ratio: f64, chance: Option<f64>) {
+        (answer.ratio, answer.chance) = (ratio, chance);
+        if let Some(explanation) = &mut answer.explanation {
+            self.tell(explanation, (ratio, chance));
+        }
+    }
+
+    fn tell(&self, explanation: &mut Explanation, (ratio, chance): (f64, Option<f64>)) {
+        let strengths = self.problem.strengths.as_ref();
+        explanation.tell(ratio, chance, strengths.map(|known| known.outlook.link));
+    }
+
     /// Answers the question. Once `out_of_time` returns true, the answer is the best of the teams
     /// found so far.
     ///
@@ -329,7 +340,8 @@ impl Balance {
 
     /// The explanation of teams that were chosen before, and the number of parties that are not together
     /// in them. Takes a few milliseconds at most; `None` if the teams do not fit the question.
-    pub fn explanation_of(&self, team_of: &[u8]) -> Option<(Explanation, usize)> {
+    pub fn explanation_of(&self, answer: &BalanceAnswer) -> Option<(Explanation, usize)> {
+        let team_of = &answer.team_of[..];
         let mut chosen = self.without_unwanted_company();
         if chosen.humans.len() != team_of.len() {
             return None;
@@ -352,7 +364,11 @@ impl Balance {
             steps < 0
         };
         let solution = partition::solve(&problem, &self.settings, 0, &mut out_of_time).ok()?;
-        (solution.team_of == team_of).then_some((solution.explanation, torn))
+        let mut explanation = solution.explanation;
+        if let Some(replied) = answer.replied() {
+            self.tell(&mut explanation, replied);
+        }
+        (solution.team_of == team_of).then_some((explanation, torn))
     }
 
     /// How many members of parties are not with their party's first, and how many humans are on one

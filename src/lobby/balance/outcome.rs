@@ -51,7 +51,10 @@ impl Lobby {
         self.change(Command::Chances(told))?;
         let snapshot = self.snapshot(weights)?;
         let ratio = TeamStrengths::of(&snapshot).ratio_settled();
-        decided.answer.reply_with(ratio, chance);
+        let Decided {
+            question, answer, ..
+        } = decided;
+        question.reply_with(answer, ratio, chance);
         let roster = &self.team_game()?.roster;
         let placed = roster.humans().iter().zip(&decided.answer.team_of);
         Ok(Balanced {

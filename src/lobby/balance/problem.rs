@@ -27,7 +27,7 @@ impl Lobby {
         // Where no bots are expected, the places that `partition` fills with bots must have no weight.
         let (bot_weight, target) = match fill.is_none(humans.len()) {
             true => (0.0, 0),
-            false => (self.mean_bot(weights)?.weight, fill.wish as usize),
+            false => (self.next_bot(weights)?.weight, fill.wish as usize),
         };
         let weighted = |human: &Human| WeightedHuman {
             weight: sane(weights.human(human.id.text())),
@@ -80,7 +80,7 @@ impl Lobby {
         Ok(Some(Strengths {
             outlook,
             humans: roster.humans().iter().map(strength).collect(),
-            bot: self.mean_bot(weights)?.strength,
+            bot: self.next_bot(weights)?.strength,
             bots_there: self.bots_there(weights)?.1,
             party_multiplier: party_multiplier.to_vec(),
         }))
@@ -108,23 +108,10 @@ impl Lobby {
         Ok((there, strengths))
     }
 
-    /// What a bot counts on average once bots have filled up the game: of those in the game that
-    /// stay, and those that will be added.
-    fn mean_bot(&self, weights: &dyn Weights) -> Result<Counted, LobbyError> {
-        let game = self.team_game()?;
-        let wanted = self.bots()?.per_team.iter().sum::<u32>() as usize;
-        let here = game.roster.bots();
-        let names = || here.iter().map(|bot| bot.name.text());
-        let counted = here.iter().map(|bot| counted_bot(weights, bot));
-        let sum = counted.fold(Counted::default(), |sum, bot| sum + bot);
-        let stay = here.len().min(wanted) as f64;
-        let come = wanted as f64 - stay;
-        let next = next_bot(weights, names());
-        if stay + come == 0.0 {
-            return Ok(next);
-        }
-        let all = sum.times(stay / here.len().max(1) as f64) + next.times(come);
-        Ok(all.times(1.0 / (stay + come)))
+    /// What a bot counts on average that will be added; those that are there count themselves.
+    fn next_bot(&self, weights: &dyn Weights) -> Result<Counted, LobbyError> {
+        let here = self.team_game()?.roster.bots();
+        Ok(next_bot(weights, here.iter().map(|bot| bot.name.text())))
     }
 }
 

@@ -65,19 +65,6 @@ fn bots_that_do_not_come_weigh_nothing() {
     }
 }
 
-/// The edge that has this chance.
-fn edge_of(outlook: &Outlook, chance: f64) -> f64 {
-    let (mut low, mut high) = (-10.0, 10.0);
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        match outlook.link.chance(middle) < chance {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    low
-}
-
 #[test]
 fn a_kept_party_counts_what_was_learned_of_friends() {
     let party_multiplier = vec![Factor::of(1.3)];
@@ -137,7 +124,7 @@ fn a_kept_party_counts_what_was_learned_of_friends() {
         "{multiplier}"
     );
     // Assumed: 0.3 · (2 + s) for each, by `Outlook::multiplied`; half of that and 0.2 have been learned.
-    let edge = |chance: f64| edge_of(&outlook, chance) / outlook.per_strength_at(3);
+    let edge = |chance: f64| outlook.link.edge(chance) / outlook.per_strength_at(3);
     let strengths = ["a", "b"].map(|id| weights.human_strength(id));
     let less: f64 = strengths.iter().map(|s| 0.15 * (2.0 + s) - 0.2).sum();
     let found = edge(assumed) - edge(learned);

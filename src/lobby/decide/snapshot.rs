@@ -52,7 +52,7 @@ impl Lobby {
     }
 
     /// The same; with `[balance] objective = "chance"`, it contains a chance model, too.
-    pub(super) fn snapshot_by_objective(
+    pub(in crate::lobby) fn snapshot_by_objective(
         &self,
         weights: &dyn Weights,
     ) -> Result<Snapshot, LobbyError> {

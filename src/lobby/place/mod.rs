@@ -123,10 +123,7 @@ impl Question for Place {
         Placement {
             who: self.snapshot.humans[self.who].id.clone(),
             team,
-            ratio: chosen.map_or(1.0, |side| match reason {
-                Reason::Party | Reason::PartOfParty => side.with_party,
-                _ => side.ratio,
-            }),
+            ratio: chosen.map_or(1.0, |side| side.result(reason).1),
             reason,
             others: unplaced
                 .filter(|(index, human)| *index != self.who && human.team.is_none())
@@ -144,7 +141,14 @@ impl Question for Place {
             reason,
             ..
         } = answer;
-        writeln!(f, "{who} to team {team} ({reason}): ratio {ratio:.6}")?;
+        write!(f, "{who} to team {team} ({reason}): ")?;
+        let mut sides = answer.sides.iter();
+        let chosen = sides.find(|side| side.team == *team);
+        if let Some(evenness) = chosen.and_then(|side| side.result(*reason).0) {
+            let chance = chance_of_weaker(evenness);
+            write!(f, "chance of the weaker team {chance:.6}, ")?;
+        }
+        writeln!(f, "ratio {ratio:.6}")?;
         if !self.snapshot.fill.on {
             writeln!(
                 f,
@@ -178,19 +182,30 @@ impl Prospect {
         (self.over, self.over_later)
     }
 
+    /// The evenness by chances, and the ratio, of the game with the arrival on this team for this reason.
+    fn result(&self, reason: Reason) -> (Option<f64>, f64) {
+        match reason {
+            Reason::Party | Reason::PartOfParty => {
+                (self.evenness.map(|(_, with)| with), self.with_party)
+            }
+            _ => (self.evenness.map(|(alone, _)| alone), self.ratio),
+        }
+    }
+
     /// Writes what decides for and against the team. `party` says whether the arrival is in a
     /// party.
     fn explain(&self, party: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let team = self.team;
+        write!(f, "team {team}: ")?;
         if let Some((evenness, with_party)) = self.evenness {
             let chance = chance_of_weaker(evenness);
-            write!(f, "team {team}: chance of the weaker team {chance:.6}")?;
+            write!(f, "chance of the weaker team {chance:.6}")?;
             if party {
                 write!(f, " ({:.6} with the party)", chance_of_weaker(with_party))?;
             }
-            writeln!(f)?;
+            write!(f, ", ")?;
         }
-        write!(f, "team {team}: ratio {:.6}", self.ratio)?;
+        write!(f, "ratio {:.6}", self.ratio)?;
         if party {
             write!(f, " ({:.6} with the party)", self.with_party)?;
         }

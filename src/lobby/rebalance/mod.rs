@@ -101,14 +101,10 @@ impl Question for Rebalance {
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
         let settled = TeamStrengths::of(&settled);
         let has_empty_team = settled.has_empty_team();
-        let chance = snapshot.chance.as_ref();
-        let doubtful = chance.is_some_and(ChanceModel::knows_doubts);
+        let doubtful = self.is_doubtful();
         let planner = Planner::new(settled, units, limit, doubtful);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
-        let enough = match doubtful {
-            true => settings.enough.get().min(EVEN),
-            false => settings.enough.get(),
-        };
+        let enough = self.enough();
         let ladder = planner.ladder(exact, settings);
         // If arrivals were placed, a plan need not make the teams more even than they were before.
         let floor = if arrived.teams.is_empty() {
@@ -151,7 +147,7 @@ impl Question for Rebalance {
     }
 
     fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let enough = self.settings.enough.get();
+        let enough = self.enough();
         let moves = counted(answer.moves.len(), "move");
         let (before, after) = (answer.before, answer.after);
         match &answer.evenness {
@@ -194,6 +190,23 @@ impl Question for Rebalance {
             writeln!(f, "must stay: {who} ({why})")?;
         }
         self.snapshot.write_conduct(f)
+    }
+}
+
+impl Rebalance {
+    /// Whether the doubt about the strengths is known.
+    fn is_doubtful(&self) -> bool {
+        let chance = self.snapshot.chance.as_ref();
+        chance.is_some_and(ChanceModel::knows_doubts)
+    }
+
+    /// The evenness from which on nobody is moved.
+    fn enough(&self) -> f64 {
+        let enough = self.settings.enough.get();
+        match self.is_doubtful() {
+            true => enough.min(EVEN),
+            false => enough,
+        }
     }
 }
 

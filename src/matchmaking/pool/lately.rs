@@ -19,7 +19,7 @@ impl Queue {
         (0..self.rules().len()).any(|at| self.rarer(at).is_some())
     }
 
-    /// By what part of its chance the map of the last match is less likely, where the rule at this place picks
+    /// By what part of its probability the map of the last match is less likely, where the rule at this place picks
     /// the map; `None` if nothing makes one less likely.
     fn rarer(&self, rule: usize) -> Option<f64> {
         let rule = self.rules().get(rule)?;

@@ -125,6 +125,18 @@ proptest! {
 }
 
 #[test]
+fn a_giant_has_fewer_team_mates_however_one_sided_the_game_is() {
+    // Chances of 2 % and 4 % differ by no more than 48 % and 50 %, but one is twice the other.
+    let mut spec = strengths(0.0, &[4.0, 0.0, 0.0, 0.0, 0.0]);
+    spec.doubt = Some(SAME_CHANCE);
+    for seed in 0..30 {
+        let teams = pick(&spec, seed).team_of;
+        let mates = teams[1..].iter().filter(|team| **team == teams[0]);
+        assert_eq!(mates.count(), 1, "{teams:?}");
+    }
+}
+
+#[test]
 fn a_strong_human_goes_to_the_weak_bots() {
     let mut spec = strengths(0.0, &[1.0, 0.0]);
     spec.bots_there = vec![

@@ -20,8 +20,11 @@ pub(super) fn team_name(names: &[&str], team: u8) -> String {
     }
 }
 
-/// Answers `!teams`: who is on which team, and the ratio when teams were last chosen.
-pub(super) fn teams(players: &[ChatPlayer], names: &[&str], ratio: Option<f64>) -> Vec<String> {
+/// The chance of the first team to win, if it was told, and the ratio.
+pub(super) type Even = (Option<f64>, f64);
+
+/// Answers `!teams`: who is on which team, and how even they were when teams were last chosen.
+pub(super) fn teams(players: &[ChatPlayer], names: &[&str], even: Option<Even>) -> Vec<String> {
     let mut lines = Vec::new();
     for team in 0..u8::try_from(names.len()).unwrap_or(u8::MAX) {
         let members = players.iter().filter(|player| player.team == Some(team));
@@ -31,8 +34,14 @@ pub(super) fn teams(players: &[ChatPlayer], names: &[&str], ratio: Option<f64>) 
             lines.push(list(format!("{team} ({}):", members.len()), &members));
         }
     }
-    lines.push(match ratio {
-        Some(ratio) => format!("ratio {ratio:.2} when teams were last chosen, 1.00 is even"),
+    lines.push(match even {
+        Some((Some(chance), ratio)) => format!(
+            "chance of {} to win {chance:.2}, ratio {ratio:.2} when teams were last chosen",
+            team_name(names, 0)
+        ),
+        Some((None, ratio)) => {
+            format!("ratio {ratio:.2} when teams were last chosen, 1.00 is even")
+        }
         None => "no teams have been chosen yet".to_owned(),
     });
     lines
@@ -159,9 +168,27 @@ fn reworded(reason: &str, id: &str, name: &str, names: &[&str]) -> String {
 fn general_words(text: &str, names: &[&str]) -> String {
     let mut text = rounded(text);
     for (team, name) in names.iter().enumerate() {
-        text = text.replace(&format!("team {team}"), name);
+        text = with_name(&text, &format!("team {team}"), name);
     }
     text
+}
+
+/// Replaces a team's number by its name, but not the beginning of another number, as in `the weaker team 0.48`.
+fn with_name(text: &str, number: &str, name: &str) -> String {
+    let mut named = String::new();
+    let mut parts = text.split(number).peekable();
+    while let Some(part) = parts.next() {
+        named += part;
+        if let Some(next) = parts.peek() {
+            let mut rest = next.chars();
+            let longer = match rest.next() {
+                Some('.') => rest.next().is_some_and(|c| c.is_ascii_digit()),
+                next => next.is_some_and(|c| c.is_ascii_digit()),
+            };
+            named += if longer { number } else { name };
+        }
+    }
+    named
 }
 
 /// Rounds the numbers in a text to two decimals.
@@ -207,12 +234,17 @@ mod tests {
     fn teams_are_listed_as_far_as_they_fit() {
         let mut players = vec![player(0, "A", "a\";quit", 0), player(1, "B", "b", 0)];
         assert_eq!(
-            teams(&players, &NAMES, Some(0.934)),
+            teams(&players, &NAMES, Some((Some(0.481), 0.934))),
             [
                 "red (2): a__quit, b",
                 "blue (0):",
-                "ratio 0.93 when teams were last chosen, 1.00 is even"
+                "chance of red to win 0.48, ratio 0.93 when teams were last chosen"
             ]
+        );
+        let ratio = teams(&players, &NAMES, Some((None, 0.934)));
+        assert_eq!(
+            ratio[2],
+            "ratio 0.93 when teams were last chosen, 1.00 is even"
         );
         for number in 2..40 {
             players.push(player(number, "C", &"c".repeat(30), 1));
@@ -228,7 +260,7 @@ mod tests {
         let reasons = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let balance = reasons(
             "ratio 0.951128, of at most 0.960000 (exact); engine exhaustive, 10 combinations\n\
-             picked: ratio 0.951128, cost 0.0000, quality 1.000000, chance 10.00 %\n\
+             picked: ratio 0.951128, cost 0.0000, quality 1.000000, probability of this pick 10.00 %\n\
              with 83357476 on team 1 instead: ratio 0.500000\n\
              with 8BA1 on team 0 instead: ratio 0.400000",
         );
@@ -237,6 +269,20 @@ mod tests {
             [
                 "with ann on blue instead: ratio 0.50",
                 "ratio 0.95, of at most 0.96 (exact)"
+            ]
+        );
+        let by_chance = reasons(
+            "chance of team 0 to win 0.481234, ratio 0.951128\n\
+             chance of the weaker team 0.481234, of at most 0.500000 (exact); engine meet, 10 combinations\n\
+             picked: chance of team 0 to win 0.481234, ratio 0.951128, probability of this pick 10.00 %\n\
+             with 83357476 on team 1 instead: chance of team 0 to win 0.312345, ratio 0.500000",
+        );
+        assert_eq!(
+            why(&by_chance, &players, 3, &NAMES),
+            [
+                "with ann on blue instead: chance of red to win 0.31, ratio 0.50",
+                "chance of red to win 0.48, ratio 0.95",
+                "chance of the weaker team 0.48, of at most 0.50 (exact)"
             ]
         );
         let place = reasons(
@@ -263,6 +309,12 @@ mod tests {
     fn an_identity_is_a_whole_word() {
         assert!(mentions("move a b from", "a b") && mentions("ann: x", "ann"));
         assert!(!mentions("banner", "ann") && !mentions("x", ""));
+        let named = with_name(
+            "the weaker team 0.5, team 0. team 01 team 0",
+            "team 0",
+            "red",
+        );
+        assert_eq!(named, "the weaker team 0.5, red. team 01 red");
         assert_eq!(rounded("v1.2.3 0.125001 7. 7"), "v1.2.3 0.13 7. 7");
     }
 

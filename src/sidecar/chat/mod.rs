@@ -121,8 +121,8 @@ pub(super) struct Chat {
     question: Option<RankQuestion>,
     lines: VecDeque<ChatLine>,
     vote: Vote,
-    /// The ratio of the last decision; `None` if there has been none.
-    ratio: Option<f64>,
+    /// How even the last decision has made the teams; `None` if there has been none.
+    even: Option<answers::Even>,
     /// The reasons for the last decision; empty if there has been none.
     reasons: Vec<String>,
     /// Whether the daemon has refused to show ranks.
@@ -139,7 +139,7 @@ impl Chat {
             question: None,
             lines: VecDeque::new(),
             vote: Vote::default(),
-            ratio: None,
+            even: None,
             reasons: Vec::new(),
             refuses_ranks: false,
         }
@@ -191,7 +191,7 @@ impl Chat {
             };
             match command {
                 ChatCommand::Teams => {
-                    let lines = answers::teams(game.players, self.team_names, self.ratio);
+                    let lines = answers::teams(game.players, self.team_names, self.even);
                     self.write_to(number, lines);
                 }
                 ChatCommand::Balance => passed |= self.cast(number, game, now),
@@ -210,9 +210,10 @@ impl Chat {
     /// open question.
     pub(super) fn reply(&mut self, reply: &Reply, acts: &mut Vec<Act>) {
         match reply {
-            Reply::Balance { ratio, .. }
-            | Reply::Place(_, _, ratio)
-            | Reply::Rebalance { after: ratio, .. } => self.ratio = Some(*ratio),
+            Reply::Balance { ratio, chance, .. } => self.even = Some((*chance, *ratio)),
+            Reply::Place(_, _, ratio) | Reply::Rebalance { after: ratio, .. } => {
+                self.even = Some((None, *ratio));
+            }
             Reply::Move(_) => {}
             Reply::Explain(reasons) => {
                 self.reasons.clone_from(reasons);

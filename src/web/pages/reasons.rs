@@ -30,7 +30,7 @@ pub(super) fn reasons(json: &str) -> Option<Reasons> {
         return None;
     };
     let question = &decided.question;
-    let (explanation, parties_apart) = question.explanation_of(&decided.answer.team_of)?;
+    let (explanation, parties_apart) = question.explanation_of(&decided.answer)?;
     let pick = &explanation.pick;
     Some(Reasons {
         ratio: pick.figures.ratio,

@@ -39,7 +39,7 @@ pub(super) fn swaps(
     let Some((link, played)) = edge(None) else {
         return Vec::new();
     };
-    let shift = forecast.map_or(0.0, |forecast| edge_of(link, forecast) - played);
+    let shift = forecast.map_or(0.0, |forecast| link.edge(forecast) - played);
     let other_side = |(at, seat): (usize, &SwapSeat)| {
         // Without an opponent there is nothing to predict.
         let chance = edge(Some(at)).map_or(0.5, |(link, edge)| link.chance(edge + shift));
@@ -73,32 +73,4 @@ fn edge(
     let outlook = reading.outlook;
     let edge = reading.edge + outlook.per_strength_at(seats.len()) * later;
     (outlook.is_sound() && edge.is_finite()).then_some((outlook.link, edge))
-}
-
-/// The edge that gives this chance.
-fn edge_of(link: Link, chance: f64) -> f64 {
-    let (mut low, mut high) = (-20.0, 20.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        match link.chance(middle) < chance {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    low
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_edge_is_found_by_its_chance() {
-        for link in [Link::Normal, Link::Logistic] {
-            for edge in [-3.0, -0.1, 0.0, 2.5] {
-                assert!((edge_of(link, link.chance(edge)) - edge).abs() < 1e-9);
-            }
-            assert!(edge_of(link, 0.0) < -19.0 && edge_of(link, 1.0) > 8.0);
-        }
-    }
 }

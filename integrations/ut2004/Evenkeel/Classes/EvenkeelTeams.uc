@@ -3,7 +3,7 @@
 // it reported last.
 //
 // At the start: all ways to split up to twelve humans, with bots of mean weight
-// filling up both sides, and one of the most even splits by chance. During
+// filling up both sides, and one of the most even splits at random. During
 // play: the side on which a late arrival makes the game more even.
 //=============================================================================
 class EvenkeelTeams extends Info;
@@ -134,7 +134,7 @@ function KeepIfGood(int Sides, float Ratio)
 		}
 }
 
-/** One of the best splits, the more even ones with the greater chance. */
+/** One of the best splits, the more even ones with the greater probability. */
 function int PickSplit()
 {
 	local float Sum, Pick;

@@ -56,7 +56,7 @@ fn answers_go_to_the_player_who_asks() {
     let teams = [
         "# tell 4 red (3): A, B, ann",
         "# tell 4 blue (3): C, D, bob",
-        "# tell 4 ratio 0.95 when teams were last chosen, 1.00 is even",
+        "# tell 4 chance of red to win 0.50, ratio 0.95 when teams were last chosen",
         "# tell 5 with bob on red instead: ratio 0.40",
     ];
     assert_eq!(
