@@ -10,14 +10,14 @@ const TEAM: u32 = 4;
 /// have 50, and if all of them are known for certain. `None` for rating systems without strengths.
 pub fn worth(settings: &Settings, points: f64) -> Option<f64> {
     let mut system = settings.system.name().build(settings);
-    let Scale::Strengths { newcomer, unit } = system.scale() else {
+    let Scale::Strengths { unit, .. } = system.scale() else {
         return None;
     };
     let seats = (0..2 * TEAM).map(|number| Seat::new(Player(number), (number / TEAM) as u16));
     for number in 0..2 * TEAM {
         let above = if number == 0 { points } else { 0.0 };
-        let mean = newcomer + above / 50.0 * UNITS * unit;
-        system.adopt(Player(number), Strength::exact(mean));
+        let mean = above / 50.0 * UNITS * unit;
+        system.start(Player(number), Strength::exact(mean));
     }
     let game = RatedGame::new(seats.collect());
     Some(system.beats(&game, 0, 1))
