@@ -80,7 +80,7 @@ fn demo_learns_picks_explains_and_predicts() {
     };
     let (picked, best) = (
         percent("gives team 0 a chance of"),
-        percent("stronger team has a\n  chance of"),
+        percent("stronger team has\n  a chance of"),
     );
     let stronger = picked.max(100.0 - picked);
     assert!(stronger <= best.max(50.0) + 2.5, "{picked} {best}"); // two points, rounded

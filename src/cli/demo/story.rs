@@ -113,11 +113,11 @@ pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<(
 
 - The rating system gives team 0 a chance of {} to win. With teams drawn at random, it gives the
   stronger team {} on average, and {} in the worst case.
-- There are {} ways to make two teams of four. In the most even one, the stronger team has a
-  chance of {:.1} %. Chances that differ by less than {:.0} points count as equal, because no forecast
-  is more exact than that. By this rule {}. Evenkeel picks one of
-  them at random, so that the teams are not the same every time; the demo's random seed is fixed.
-- By weights, the weaker team has {:.1} % of the stronger one: a ratio of {:.3}.",
+- There are {} ways to put four of them on each team. In the most even one, the stronger team has
+  a chance of {:.1} %. Chances within {:.0} points of 50 % count as even, because no forecast is more
+  exact than that. {} Evenkeel picks one at random, so that the teams are
+  not the same every time; the demo's random seed is fixed.
+- The weaker team has {:.1} % of the stronger one's weight: a ratio of {:.3}.",
         percent(lobby.chance),
         percent(mean),
         percent(worst),
@@ -125,8 +125,8 @@ pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<(
         100.0 * best,
         100.0 * SAME_CHANCE,
         match solution.candidates.len() {
-            1 => "no other way is as even".to_owned(),
-            count => format!("{count} ways are equally even"),
+            1 => "Only one way is that even.".to_owned(),
+            count => format!("{count} ways are that even."),
         },
         100.0 * solution.ratio,
         solution.ratio,

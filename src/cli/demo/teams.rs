@@ -15,7 +15,7 @@ const PLAYERS: [&str; 8] = [
     "Jenna", "Sarge", "Penguin", "Tony", "Neko", "Grunt", "Beret", "Rai",
 ];
 
-/// The map, which is none that a side could be better on.
+/// The map, which is not one of those that the matches were played on.
 const MAP: &str = "";
 
 /// The seed of the pick.
@@ -27,7 +27,7 @@ pub(super) struct PickedTeams {
     pub(super) solution: Solution,
     /// The predicted chance that team 0 of the picked teams wins.
     pub(super) chance: f64,
-    /// For each division into two teams of four, the chance that the stronger team wins; ascending.
+    /// For each way to put four players on each team, the chance that the stronger team wins; ascending.
     pub(super) all: Vec<f64>,
 }
 
@@ -111,10 +111,11 @@ fn members(team_of: &[u8], team: u8) -> Vec<LineupPlayer> {
     on_it.map(|(name, _)| key(name).into()).collect()
 }
 
-/// All divisions of the players into two teams of four; the first player is always on team 0.
+/// All ways to put four players on each team. Those that differ only in which team is which count twice,
+/// because one side of a map can be easier to win on.
 fn divisions() -> impl Iterator<Item = [u8; PLAYERS.len()]> {
     let half = PLAYERS.len() as u32 / 2;
-    let masks = (0u32..1 << PLAYERS.len()).filter(move |m| m & 1 == 0 && m.count_ones() == half);
+    let masks = (0u32..1 << PLAYERS.len()).filter(move |mask| mask.count_ones() == half);
     masks.map(|mask| std::array::from_fn(|player| u8::from(mask >> player & 1 == 1)))
 }
 
@@ -123,10 +124,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_players_are_divided_in_35_ways() {
-        assert_eq!(divisions().count(), 35);
+    fn eight_players_are_divided_in_70_ways() {
+        assert_eq!(divisions().count(), 70);
         for team_of in divisions() {
-            assert_eq!((team_of[0], members(&team_of, 1).len()), (0, 4));
+            assert_eq!([0, 1].map(|team| members(&team_of, team).len()), [4, 4]);
         }
     }
 }
