@@ -135,8 +135,12 @@ fn names(folder: &Path) -> Vec<String> {
         (names.into_iter()).partition(|name| !expected(name).is_empty());
     if !others.is_empty() {
         // `eprintln!` would be captured, and shown only if the test fails.
-        let told = others.join(", ");
-        writeln!(std::io::stderr(), "not in expected.tsv: {told}").unwrap();
+        let told = writeln!(
+            std::io::stderr(),
+            "not in expected.tsv: {}",
+            others.join(", ")
+        );
+        told.unwrap();
     }
     known
 }
