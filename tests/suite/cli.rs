@@ -115,7 +115,7 @@ fn weights_as_json_and_csv() {
         .1
     };
     let json: serde_json::Value = serde_json::from_str(&list("--json")).unwrap();
-    let rows = json.as_array().unwrap();
+    let rows = json["players"].as_array().unwrap();
     assert_eq!(rows.len(), 8);
     let weights: Vec<f64> = rows
         .iter()

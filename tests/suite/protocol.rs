@@ -79,9 +79,11 @@ async fn rulesets_fall_back_to_the_game_type() {
         .await
         .talk("GAME ctf\nPLAYER ann\nMUTATOR mutinstagib\nPLAYER ann\nPLAYER René\nBOT Sarge\nMEANBOT\n")
         .await;
+    // What ann showed without the mutator is where she starts with it: 0:4 alone would give 25, and Grunt's 4:0 would
+    // give 75.
     assert_eq!(
         replies,
-        "PLAYER ann 62.500\nPLAYER ann 25.000\nPLAYER René 37.500\nBOT Sarge 62.500\nMEANBOT 75.000 1\n"
+        "PLAYER ann 62.500\nPLAYER ann 50.000\nPLAYER René 37.500\nBOT Sarge 62.500\nMEANBOT 50.000 1\n"
     );
 }
 
@@ -341,12 +343,15 @@ async fn explain_tells_why() {
     let why: Vec<&str> = lines.filter_map(|line| line.strip_prefix("WHY ")).collect();
     assert_eq!(why.len(), count);
     assert!(
-        why[0].starts_with("ratio ") && why[0].contains("exact"),
+        why[0].starts_with("chance of team 0 to win 0.") && why[0].contains(", ratio 0."),
         "{}",
         why[0]
     );
-    assert!(why.iter().any(|line| line.starts_with("picked: ratio ")));
-    assert!(why.iter().any(|line| line.starts_with("runner-up: ratio ")));
+    assert!(why.iter().any(|line| line.contains("exact")), "{why:?}");
+    for first in ["picked: ", "runner-up: "] {
+        let told = why.iter().find_map(|line| line.strip_prefix(first));
+        assert!(told.unwrap().contains("chance of team 0"), "{why:?}");
+    }
     for name in ["ann", "R?", "c", "d"] {
         let what_if = format!("with {name} on team ");
         assert_eq!(
