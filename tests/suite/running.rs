@@ -53,7 +53,7 @@ async fn place_gives_the_side_that_evens_the_teams() {
     );
     assert_eq!(
         why(&mut client).await[0],
-        "s2 to team 1 (on it already): ratio 0.769231"
+        "s2 to team 1 (on it already): chance of the weaker team 0.395497, ratio 0.769231"
     );
 }
 
