@@ -166,7 +166,7 @@ impl ChanceSummary {
     }
 }
 
-/// The course of a match's chances; see the [module](self).
+/// The course of a match's chances, as they were predicted while it was played.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MatchChances {
