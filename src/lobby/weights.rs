@@ -194,7 +194,10 @@ pub(super) fn sane(weight: f64) -> f64 {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::lobby::{Command, NewGame};
+    use crate::{
+        domain::TeamLoad,
+        lobby::{Command, NewGame},
+    };
     use std::collections::BTreeMap;
 
     /// A new game with teams.
@@ -268,8 +271,24 @@ pub(super) mod tests {
             (self.mean_bot().0 - 50.0) / 25.0
         }
 
+        fn typical_bots(&self) -> Vec<&str> {
+            let off = |name: &str| (self.bots[name] - self.mean_bot().0).abs();
+            let mut names: Vec<&str> = self.bots.keys().map(String::as_str).collect();
+            names.sort_by(|a, b| off(a).total_cmp(&off(b)));
+            names
+        }
+
         fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
             self.outlook
+        }
+
+        fn chance(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Option<f64> {
+            let (outlook, heads) = (self.outlook?, |team: usize| teams[team].len());
+            let load = |team: usize| TeamLoad {
+                heads: heads(team),
+                strength: strengths[team],
+            };
+            Some(outlook.link.chance(outlook.edge_of_first(load(0), load(1))))
         }
     }
 

@@ -8,7 +8,7 @@ use crate::{
         bots::to_u32,
         decide::{bot_of_lineup, human_of_lineup},
         strength::TeamStrengths,
-        weights::{Counted, counted_bot},
+        weights::{counted_bot, next_bot},
     },
 };
 
@@ -77,9 +77,9 @@ impl Lobby {
         Ok(self.team_game()?.team_sizes(self.teams()).bots)
     }
 
-    /// The sizes of the teams, and the chance of each to win, with bots that are on a team and stay, and with the
-    /// most typical known ones for those that will be added, one for each team in turn. `bots` is the number of
-    /// bots on each team then.
+    /// The sizes of the teams, and the chance of each to win, with bots that are on a team and stay, and with
+    /// average ones for those that will be added. The lineup has the names of the most typical known bots for these,
+    /// one for each team in turn. `bots` is the number of bots on each team then.
     pub(in crate::lobby) fn team_chances(
         &self,
         weights: &dyn Weights,
@@ -108,13 +108,14 @@ impl Lobby {
             }
         }
         let plays = |name: &&str| roster.bots().iter().any(|bot| bot.name.text() == *name);
+        // As BALANCE counts them.
+        let next = next_bot(weights, roster.bots().iter().map(|bot| bot.name.text())).strength;
         let typical = weights.typical_bots().into_iter();
         let mut typical = typical.filter(|name| !plays(name));
         for place in 0..missing.iter().copied().max().unwrap_or(0) {
             for team in (0..teams.len()).filter(|&team| missing[team] > place) {
                 let name = typical.next().unwrap_or("");
-                let known = weights.bot(name).map(|bot| Counted::of_bot(&bot).strength);
-                strengths[team] += known.unwrap_or_else(|| weights.mean_bot_strength());
+                strengths[team] += next;
                 teams[team].push(bot_of_lineup(name));
             }
         }

@@ -202,3 +202,27 @@ fn nonsense_is_refused() {
     assert!(question.answer(1).refused.is_some());
     assert!(question.decide(1, &mut || false).is_err());
 }
+
+#[test]
+fn the_reply_counts_bots_that_are_to_come_as_the_choice_did() {
+    // The most typical bot is much weaker than the mean of all.
+    let humans = [("a", 80.0), ("b", 60.0), ("c", 55.0)];
+    let bots = [("x", 20.0), ("y", 25.0), ("z", 99.0)];
+    let mut weights = WeightTable::new(&humans, &bots);
+    weights.outlook = Some(outlook());
+    let mut lobby = lobby(LobbySettings::default());
+    lobby
+        .apply(&Command::DeclareBots { acts: true }, 0)
+        .unwrap();
+    let settings = partition::Settings {
+        objective: Objective::Chance,
+        ..partition::Settings::default()
+    };
+    let question = lobby.balance(&weights, LIMITS, settings).unwrap();
+    let mut decided = question.decide(1, &mut || false).unwrap();
+    let chosen = decided.answer.chance.unwrap();
+    let told = lobby.follow(&mut decided, &weights).unwrap();
+    assert_eq!(told.bots.iter().sum::<u32>(), 3, "{told:?}");
+    let chance = told.chance.unwrap();
+    assert!((chance - chosen).abs() < 1e-9, "{chosen} became {chance}");
+}
