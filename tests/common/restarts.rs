@@ -79,7 +79,7 @@ const CLIENTS: usize = 3;
 const BLOCKS: usize = 3;
 
 /// How long a client that is no longer compared waits before it asks everything again.
-const PAUSE: Duration = Duration::from_millis(10);
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A daemon on the same matches in this process.
 struct Oracle {
@@ -205,7 +205,7 @@ pub fn restart_again_and_again(restarts: usize) -> Restarts {
         askers.wait(began);
         // From now on, the answers change; the load goes on until the kill.
         askers.is_over.store(true, Ordering::SeqCst);
-        let games = 1 + draw.below(12);
+        let games = 1 + draw.below(4);
         play(&daemon, &mut draw, round, games);
         seen.behind += i64::try_from(games).unwrap();
         daemon.kill();
