@@ -88,7 +88,7 @@ pub(super) struct BalanceArgs {
     #[arg(long, value_name = "M,M…", value_delimiter = ',')]
     party_multiplier: Option<Vec<f64>>,
     /// The cost of one unit of a term (ratio_gap, best_gap, spread_gap, broken_parties,
-    /// avoided_pairs, moved, repeated, or all); may be repeated
+    /// avoided_pairs, moved, repeated, weak_again, newcomers, or all); may be repeated
     #[arg(long = "factor", value_name = "TERM=COST")]
     factors: Vec<String>,
     /// Pick one of the K best combinations
