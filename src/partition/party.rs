@@ -75,8 +75,9 @@ pub(super) fn choose(
 /// are more than `top`, so that the pick varies; also where the engines do not count everything exactly, as bots that are
 /// there, so that the most even splits are among them.
 fn keep(problem: &Problem, settings: &Settings, given_up: &[usize]) -> usize {
-    /// In a game of seven against seven, about as many splits are within 0.02 of the best chance.
-    const AS_EVEN: usize = 200;
+    /// Of more, the pick would hardly vary more (30 picks of 64 give 24 different ones), and larger games would
+    /// take several times as long.
+    const AS_EVEN: usize = 64;
     let by_chance = settings.objective == Objective::Chance && problem.spec().strengths.is_some();
     let top = settings.top.as_usize();
     match problem.spec().doubt {

@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// How many standard deviations an improvement must be from none. With a whole one, hardly any lobby of
-/// recorded matches got advice; with a quarter, as much of the advice turned out badly as without this
+/// recorded matches got advice; with a half, a third of the advice turned out badly, as without this
 /// demand (`cargo bench --bench even`).
-const SURE: f64 = 0.5;
+const SURE: f64 = 0.75;
 
 /// The most plans to try. If there are more plans of up to three moves, only plans of fewer moves
 /// are all tried. A million plans take ten milliseconds. 64 humans on two teams have 43,745 plans
