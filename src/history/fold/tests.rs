@@ -498,7 +498,7 @@ proptest! {
 
 #[test]
 fn a_checkpoint_changes_no_bit_in_a_long_history() {
-    let matches = sided(700); // past the bank's halvings and drifts
+    let matches = sided(700); // past the bank's kept filters and drifts
     for system in SystemName::ALL {
         for k in [100, 300, 600] {
             with_and_without_a_checkpoint(system, &matches, k);

@@ -4,8 +4,7 @@
 //! and the community, so neither is a setting. Each filter accumulates its log evidence: half the sum
 //! of the logarithms of the chances it gave to the results that happened. The bank's estimate is the
 //! mean of its filters weighted by evidence (Bayesian model averaging). There are few filters, and
-//! the worse half is dropped repeatedly as the evidence grows, so a long history costs little more
-//! than one filter.
+//! those that fall behind are dropped, so a long history costs little more than one filter.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,10 +23,12 @@ const DRIFT: f64 = 0.05;
 const DRIFT_SHARE: f64 = 0.1;
 /// The days of absence that add as much drift as a match.
 const DAYS: f64 = 7.0;
-/// Pairs of a number of matches and the number of filters that remain after them. Evidence differs
-/// by about a hundredth per match, so a filter that is dropped then is either clearly worse than
-/// those that remain, or no better.
-const HALVINGS: [(u64, usize); 4] = [(128, 3), (512, 2), (1_024, 3), (2_048, 1)];
+/// A filter whose log evidence is further than this behind the best one's is dropped: its share of the estimate is
+/// below a twentieth of the best one's.
+const BEHIND: f64 = 3.0;
+/// Every so many matches, only so many filters are kept, so that a long history costs little more than one filter.
+/// Filters that have been level for thousands of matches predict nearly the same.
+const KEPT: [(u64, usize); 2] = [(4_096, 3), (16_384, 1)];
 /// The number of matches after which several drifts are tried. Before, all drifts predict nearly
 /// the same.
 const DRIFTING: u64 = 512;
@@ -156,12 +157,16 @@ impl Bank {
         }
     }
 
-    /// Drops the filters with the least evidence when `matches` reaches a step of [`HALVINGS`]. The
-    /// last step repeats, because the copies of [`try_points`](Self::try_points) can come late.
-    pub fn halve(&mut self, matches: u64) {
-        let last = HALVINGS[HALVINGS.len() - 1].0;
-        let due = |at: u64| matches == at || (at == last && matches.is_multiple_of(last));
-        let due = HALVINGS.iter().find(|(at, _)| due(*at));
+    /// Drops the filters that are further than [`BEHIND`] behind the best one, and those that are too many by
+    /// [`KEPT`]. Tries several drifts after [`DRIFTING`] matches.
+    pub fn prune(&mut self, matches: u64) {
+        let evidence = self.members.iter().map(|m| m.evidence);
+        let best = evidence.fold(f64::NEG_INFINITY, f64::max);
+        self.members.retain(|m| m.evidence >= best - BEHIND);
+        let due = KEPT
+            .iter()
+            .rev()
+            .find(|(at, _)| matches.is_multiple_of(*at));
         if let Some(&(_, keep)) = due {
             self.drop_to(keep);
         }
@@ -272,17 +277,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn evidence_weighs_and_halvings_drop_the_worst() {
+    fn evidence_weighs_and_who_falls_behind_is_dropped() {
         let mut bank = Bank::default();
-        for (member, evidence) in bank.members.iter_mut().zip([-3.0, -1.0, 0.0, -1.0, -9.0]) {
+        for (member, evidence) in bank.members.iter_mut().zip([-3.1, -1.0, 0.0, -2.9, -9.0]) {
             member.evidence = evidence;
         }
         let weights = bank.weights();
         assert!((weights[1] / weights[2] - libm::exp(-1.0)).abs() < 1e-15);
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-15);
-        bank.halve(127);
-        assert_eq!(bank.members.len(), 5);
-        bank.halve(128);
+        bank.prune(1);
         let skills = |bank: &Bank| {
             bank.members
                 .iter()
@@ -293,9 +296,22 @@ mod tests {
         bank.try_points();
         bank.try_points();
         assert_eq!(bank.members.len(), 6);
-        bank.halve(4_096);
-        assert_eq!(skills(&bank), [0.4]);
-        assert!(!bank.members[0].points, "the first among equals");
+    }
+
+    #[test]
+    fn points_that_come_late_are_compared_for_thousands_of_matches() {
+        let mut bank = Bank::default();
+        bank.members.truncate(1);
+        bank.prune(16_384);
+        bank.try_points();
+        (16_385..20_480).for_each(|matches| bank.prune(matches));
+        assert_eq!(bank.members.len(), 2);
+        bank.members[1].evidence = 1.0;
+        bank.prune(32_768);
+        assert_eq!(bank.members.len(), 1);
+        assert!(bank.members[0].points, "the better one");
+        bank.try_points();
+        assert_eq!(bank.members.len(), 1, "only once");
     }
 
     #[test]
@@ -303,17 +319,18 @@ mod tests {
         let mut bank = Bank::default();
         let drift = bank.members[0].prior.drift;
         bank.members[0].evidence = 1.0;
-        (1..DRIFTING).for_each(|matches| bank.halve(matches));
-        assert_eq!(bank.members.len(), 3);
+        bank.members[1].evidence = -2.5; // more than 3 behind
+        (1..DRIFTING).for_each(|matches| bank.prune(matches));
+        assert_eq!(bank.members.len(), 4);
         let before = bank.weights()[0];
-        bank.halve(DRIFTING);
+        bank.prune(DRIFTING);
         let drifts: Vec<f64> = bank.members.iter().map(|m| m.prior.drift).collect();
         assert_eq!(drifts[..4], [drift, 0.5 * drift, 2.0 * drift, drift]);
-        assert_eq!(drifts.len(), 5, "the second best stays as it is");
+        assert_eq!(drifts.len(), 7, "the others stay as they are");
         let after: f64 = bank.weights()[..4].iter().sum();
-        assert!(after >= before, "shared, and of one rival less");
+        assert!((after - before).abs() < 1e-12, "the evidence is shared");
         bank.members[1].evidence += 1.0;
-        (DRIFTING + 1..2_049).for_each(|matches| bank.halve(matches));
+        (DRIFTING + 1..16_385).for_each(|matches| bank.prune(matches));
         assert_eq!(bank.members.len(), 1);
         assert_eq!(bank.members[0].prior.drift, 0.5 * drift);
     }

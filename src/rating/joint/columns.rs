@@ -16,6 +16,8 @@ pub enum Column {
     Command(Player),
     /// The effect of being new, the same for all players.
     Newness,
+    /// The effect per unit of a player's [experience](Columns::experience); it is the same for all players.
+    Experience,
     /// The effect per unit of a player's [record](Columns::record) of points in earlier matches; it is
     /// the same for all players.
     Record,
@@ -66,6 +68,7 @@ struct Career {
     last: u64,
     day: f64,
     newness: f64,
+    experience: f64,
     /// Whether the player was known from other rulesets before the first match of this one.
     met: bool,
     /// Sum over matches of ln(points / points of an average player in the same time), in which older
@@ -82,6 +85,7 @@ impl Default for Career {
             last: 0,
             day: f64::INFINITY,
             newness: 1.0,
+            experience: 0.0,
             met: false,
             record: 0.0,
             seen: 0.0,
@@ -164,6 +168,7 @@ impl Columns {
                 career.day = game.day;
                 let counted = career.games - u32::from(career.met);
                 career.newness = 1.0 / libm::sqrt(1.0 + f64::from(counted));
+                career.experience = libm::log(1.0 + f64::from(counted));
             }
         }
         self.note_points(game);
@@ -218,6 +223,12 @@ impl Columns {
         self.games.get(player).map_or(1.0, |c| c.newness)
     }
 
+    /// The logarithm of one more than the number of games that a player has played: 0 for a newcomer. It goes on
+    /// growing after the effect of being new is gone.
+    pub fn experience(&self, player: Player) -> f64 {
+        self.games.get(player).map_or(0.0, |c| c.experience)
+    }
+
     /// The row of team `a` against team `b`.
     ///
     /// The factors of players are divided by √(n/2), where n is the sum of the players' shares: the
@@ -238,7 +249,7 @@ impl Columns {
         let both = [(one.as_slice(), 1.0), (other.as_slice(), -1.0)];
         let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
         let unit = unit(shares(both[0].0) + shares(both[1].0));
-        let (mut newness, mut record, mut party) = (0.0, 0.0, 0.0);
+        let (mut newness, mut experience, mut record, mut party) = (0.0, 0.0, 0.0, 0.0);
         for (team, sign) in both {
             for seat in team {
                 let x = sign * unit * seat.share;
@@ -246,12 +257,14 @@ impl Columns {
                 self.enter(&mut row, Column::Skill(seat.player), x, sign < 0.0);
                 self.enter(&mut row, Column::Command(seat.player), command, sign < 0.0);
                 newness += x * self.newness(seat.player);
+                experience += x * self.experience(seat.player);
                 record += x * self.record(seat.player);
             }
             party += sign * unit * company(team);
         }
         let mut shared = |column, x| self.enter(&mut row, column, x, false);
         shared(Column::Newness, newness);
+        shared(Column::Experience, experience);
         shared(Column::Record, record);
         let [one, other] = [size(both[0].0), size(both[1].0)];
         let log_size = libm::log(one.max(LEAST_SIZE) / other.max(LEAST_SIZE));

@@ -266,6 +266,7 @@ impl Joint {
     /// The effects of a player's earlier matches, of their number and of the points in them.
     fn career(&self, player: Player) -> f64 {
         self.effect(Column::Newness) * self.columns.newness(player)
+            + self.effect(Column::Experience) * self.columns.experience(player)
             + self.effect(Column::Record) * self.columns.record(player)
     }
 
@@ -353,7 +354,7 @@ impl System for Joint {
             self.charge(game, departure, outlook, &others);
         }
         self.columns.count(game, self.matches);
-        self.bank.halve(self.matches);
+        self.bank.prune(self.matches);
         if self.columns.list.len() > self.active {
             self.clear();
         }

@@ -40,6 +40,8 @@ const SIZE_MEAN: f64 = 0.2;
 const LOG_SIZE: f64 = 0.15;
 /// Standard deviation of the effect of being new, as a factor on [`Prior::skill`].
 const NEWNESS: f64 = 0.5;
+/// Standard deviation of the effect of e times as many games, as a factor on [`Prior::skill`].
+const EXPERIENCE: f64 = 0.15;
 /// Standard deviation of the effect of a record, as a factor on [`Prior::skill`].
 const RECORD: f64 = 2.5;
 /// Standard deviation of commanding, as a factor on [`Prior::skill`].
@@ -70,6 +72,7 @@ impl Prior {
             Column::Skill(_) => self.skill,
             Column::Command(_) => COMMAND * self.skill,
             Column::Newness => NEWNESS * self.skill,
+            Column::Experience => EXPERIENCE * self.skill,
             Column::Record => RECORD * self.skill,
             Column::Party => PARTY * self.skill,
             Column::Size => SIZE,
