@@ -199,7 +199,8 @@ impl Learned {
         (self.auto && due > self.judged).then_some(due)
     }
 
-    /// Chooses for each ruleset the rating system with the lowest log loss on these matches.
+    /// Chooses for each ruleset the rating system that predicts these matches best; see [`Evaluation::best`].
+    ///
     /// CPU-heavy.
     pub(super) fn choose(&mut self, mut trial: Vec<MatchRecord>) {
         self.judged = trial.len();
@@ -222,7 +223,7 @@ impl Learned {
         for ruleset in &result.rulesets {
             if let Some((system, line)) = result.best(ruleset) {
                 let log_loss = line.metrics.log_loss;
-                tracing::info!(%ruleset, %system, log_loss, "chose the rating system with the lowest log loss");
+                tracing::info!(%ruleset, %system, log_loss, "chose the rating system that predicts best");
                 self.knowledge.chosen.insert(ruleset.clone(), system);
             }
         }

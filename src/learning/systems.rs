@@ -64,7 +64,7 @@ pub struct SystemMeasures {
     pub beside: Option<String>,
 }
 
-/// The system with the lowest log loss in a ruleset.
+/// The system that predicts a ruleset best.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestOfRuleset {
     /// The key of the ruleset.

@@ -705,14 +705,14 @@ fn evaluate_compares_the_systems() {
 #[test]
 fn auto_takes_what_evaluate_finds_best() {
     let folder = folder();
-    // Three players duel in turn, and each wins after losing: after 48 matches it is clear that
+    // Three players duel in turn, and each wins after losing: after 900 matches it is clear that
     // past results predict nothing.
     let row = |n: u32| {
         let (a, b, y) = (n % 3, (n + 1) % 3, n / 3 % 2);
         let t = n * 9_000;
         format!("{{\"t\":{t},\"game\":\"x\",\"teams\":[[\"p{b}\"],[\"p{a}\"]],\"y\":{y}}}\n")
     };
-    let history: String = (0..48).map(row).collect();
+    let history: String = (0..900).map(row).collect();
     fs::write(folder.path().join("past.jsonl"), history).unwrap();
     let (code, out, _) = run(folder.path(), &["evaluate", "past.jsonl", "--json"]);
     assert_eq!(code, 0);

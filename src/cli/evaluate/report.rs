@@ -54,7 +54,7 @@ pub(super) struct SystemScores {
     pub(super) calibration: Vec<(f64, f64, u32)>,
 }
 
-/// The system with the lowest log loss in one ruleset.
+/// The system that predicts one ruleset best.
 #[derive(Debug, Serialize)]
 pub(super) struct BestSystem {
     ruleset: String,

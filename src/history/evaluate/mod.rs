@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use super::{
-    Digest, Forecast, Interval, Levels, Metrics, Season, Settings, Starts, bootstrap,
+    Comparison, Digest, Forecast, Interval, Levels, Metrics, Season, Settings, Starts, bootstrap,
     digest::Digested,
 };
 use crate::{
@@ -168,17 +168,32 @@ impl Evaluation {
         })
     }
 
-    /// The system with the lowest log loss on a ruleset, and its line; the first one if several are
-    /// equal. `rating.system = "auto"` chooses by this. `None` if there are no predictions.
+    /// The system that predicts a ruleset best, and its line. It is the default one unless another is better beyond
+    /// chance over [`ENOUGH`] matches; of several such, that with the lowest log loss. `rating.system = "auto"` chooses by
+    /// this. Without the default system, that with the lowest log loss. `None` if there are no predictions.
     pub fn best(&self, ruleset: &Ruleset) -> Option<(SystemName, Line)> {
-        let table = self.table(Some(ruleset), Subset::All, None);
+        let usual = SystemName::default();
+        let table = self.table(Some(ruleset), Subset::All, Some(usual));
         let systems = table
             .into_iter()
             .filter_map(|line| Some((line.system?, line)));
-        let some = systems.filter(|(_, line)| line.metrics.matches > 0);
-        some.min_by(|(_, a), (_, b)| a.metrics.log_loss.total_cmp(&b.metrics.log_loss))
+        let mut some: Vec<_> = systems
+            .filter(|(_, line)| line.metrics.matches > 0)
+            .collect();
+        some.sort_by(|(_, a), (_, b)| a.metrics.log_loss.total_cmp(&b.metrics.log_loss));
+        let is_better = |(_, line): &(SystemName, Line)| {
+            line.metrics.matches >= ENOUGH && line.comparison() == Some(Comparison::Better)
+        };
+        let known = some.iter().any(|(system, _)| *system == usual);
+        let of_usual = |(system, _): &(SystemName, Line)| !known || *system == usual;
+        let better = some.iter().position(is_better).filter(|_| known);
+        let at = better.or_else(|| some.iter().position(of_usual))?;
+        Some(some.swap_remove(at))
     }
 }
+
+/// The fewest decided matches from which another system than the default one is called the best.
+const ENOUGH: usize = 500;
 
 /// Predicts each match, then learns from it, in the order given, which must be that of the
 /// [fold](super::Fold). `timer` returns seconds since any fixed instant; `progress` gets the number

@@ -103,9 +103,12 @@ fn systems_beat_the_base_rate_where_players_differ() {
         interval.low > 0.0,
         "the base rate is surely worse: {interval:?}"
     );
-    let (_, best) = evaluation.best(&evaluation.rulesets[0]).unwrap();
-    let all = table[1..].iter().map(|l| l.metrics.log_loss);
-    assert_eq!(best.metrics.log_loss, all.fold(f64::MAX, f64::min));
+    let (best, _) = evaluation.best(&evaluation.rulesets[0]).unwrap();
+    assert_eq!(
+        best,
+        SystemName::Joint,
+        "480 matches are too few for another"
+    );
     assert_eq!(evaluation.seconds, vec![600.0; SystemName::ALL.len()]);
 }
 
