@@ -78,8 +78,10 @@ fn points_are_tried_only_where_there_are_some_and_win_where_they_tell_more() {
         game.scores = game.places.iter().map(|p| f64::from(1 - p) * 3.0).collect();
     }
     let system = learned(&games);
-    assert!(system.bank.members.iter().any(|m| m.points));
-    assert_eq!(system.bank.members.len(), 3);
+    let members = system.bank.members.iter().zip(system.bank.weights());
+    let with_points = members.filter(|(member, _)| member.points);
+    let share: f64 = with_points.map(|(_, weight)| weight).sum();
+    assert!(share > 0.5, "{share}");
 }
 
 #[test]
