@@ -49,7 +49,7 @@ function ConnectionLost()
 }
 
 /** Called by the mutator's timer before play. */
-function Beat()
+function Think()
 {
 	if ( !IsCountdownEnding() )
 	{

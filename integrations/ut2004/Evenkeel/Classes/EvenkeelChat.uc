@@ -61,7 +61,7 @@ function Hear(PlayerController PC, string Msg)
 }
 
 /** Called by the mutator's timer, so that an answer comes after the question. */
-function Beat()
+function Think()
 {
 	local PlayerController PC;
 	local string Word;

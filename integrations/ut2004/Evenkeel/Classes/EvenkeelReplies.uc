@@ -48,6 +48,8 @@ function Heard(string Verb, string Rest)
 			break;
 		case "REBALANCE":
 			AdviceLeft = Max(int(Take(Rest)), 0);
+			// It was computed from where everybody is now.
+			Roster.ForgetDue();
 			Chat.HeardAdvice(AdviceLeft);
 			break;
 		case "ADVANTAGE":

@@ -14,7 +14,7 @@ var EvenkeelRoster Roster;
 /** The scores that the daemon knows, or will from what is kept for it. */
 var int Told[2];
 /** The scores when the daemon's count of this game began. */
-var int Base[2];
+var int AtStart[2];
 /** Died without anybody's doing; the game takes a point from their team and says nothing. */
 var PlayerReplicationInfo Fallen;
 
@@ -39,7 +39,7 @@ function Look(PlayerReplicationInfo Scorer)
 		if ( (By == None) && (Change < 0) )
 			By = Fallen;
 		// If it may have arrived, the sum is said, which counts nothing twice.
-		if ( Client.Tell("SCORE" @ t @ Change $ ScorerWord(By, Side), "SCORE" @ t @ "total=" $ (Told[t] + Change - Base[t])) )
+		if ( Client.Tell("SCORE" @ t @ Change $ ScorerWord(By, Side), "SCORE" @ t @ "total=" $ (Told[t] + Change - AtStart[t])) )
 			Told[t] += Change;
 	}
 	Fallen = None;
@@ -53,7 +53,7 @@ function TellTotals()
 	if ( !Keeper.IsReporting() || !Keeper.HasTeams() )
 		return;
 	for ( t = 0; t < 2; t++ )
-		Client.Tell("SCORE" @ t @ "total=" $ (Told[t] - Base[t]));
+		Client.Tell("SCORE" @ t @ "total=" $ (Told[t] - AtStart[t]));
 }
 
 /** A kill is about to be scored; what has changed before it is told first. */
@@ -89,7 +89,7 @@ function Note()
 		if ( (GRI != None) && (GRI.Teams[t] != None) )
 		{
 			Told[t] = int(GRI.Teams[t].Score);
-			Base[t] = Told[t];
+			AtStart[t] = Told[t];
 		}
 }
 

@@ -12,7 +12,7 @@ class MutEvenkeel extends Mutator
 	config(Evenkeel);
 
 /** Seconds between two looks at the game. */
-const BEAT = 0.5;
+const LOOK_TIME = 0.5;
 /** The most that MinPlayers can be. */
 const MOST_PLAYERS = 32;
 /** Points for a round of Onslaught; one that goes into overtime is worth less. */
@@ -90,7 +90,7 @@ event PostBeginPlay()
 	}
 	Rules.Keeper = self;
 	Level.Game.AddGameModifier(Rules);
-	SetTimer(BEAT, true);
+	SetTimer(LOOK_TIME, true);
 }
 
 /** Spawns the parts and makes them known to each other. */
@@ -252,10 +252,10 @@ event Timer()
 	Roster.Sync();
 	Mover.Respawn();
 	if ( !bStarted )
-		Balance.Beat();
+		Balance.Think();
 	if ( bRosterChanged )
 		MindRoster();
-	Chat.Beat();
+	Chat.Think();
 	if ( bStarted )
 		FollowPlay();
 }
@@ -512,14 +512,14 @@ function TellMap()
 /** What is told every few seconds. */
 function Report()
 {
-	local int Left;
+	local int Seconds;
 
 	NextReport = Level.TimeSeconds + FMax(ReportSeconds, 1.0);
 	if ( !bReport )
 		return;
-	Left = SecondsLeft();
-	if ( Left >= 0 )
-		Client.Say("CLOCK" @ Min(Left, 86400));
+	Seconds = SecondsLeft();
+	if ( Seconds >= 0 )
+		Client.Say("CLOCK" @ Min(Seconds, 86400));
 	Roster.TellPoints();
 }
 
@@ -545,7 +545,7 @@ function int SecondsLeft()
 function int RoundsLeft(DeathMatch Game)
 {
 	local GameReplicationInfo GRI;
-	local int Lead, Rounds, Left;
+	local int Lead, Rounds, Seconds;
 
 	GRI = Game.GameReplicationInfo;
 	if ( (Game.GoalScore <= 0) || (GRI.Teams[0] == None) || (GRI.Teams[1] == None) )
@@ -553,10 +553,10 @@ function int RoundsLeft(DeathMatch Game)
 	Lead = Max(int(GRI.Teams[0].Score), int(GRI.Teams[1].Score));
 	Rounds = Max((Game.GoalScore - Lead + ROUND_POINTS - 1) / ROUND_POINTS, 1);
 	if ( !Game.bOverTime )
-		Left = Max(Game.RemainingTime, 0);
+		Seconds = Max(Game.RemainingTime, 0);
 	else if ( Rounds == 1 )
 		return -1;
-	return Left + (Rounds - 1) * Game.TimeLimit * 60;
+	return Seconds + (Rounds - 1) * Game.TimeLimit * 60;
 }
 
 /** A score may have changed; Scorer, if any, did it. */
