@@ -12,6 +12,7 @@ const COUNTDOWN_LEFT = 3;
 
 var MutEvenkeel Keeper;
 var EvenkeelClient Client;
+var EvenkeelOrders Orders;
 var EvenkeelReasons Reasons;
 var EvenkeelRoster Roster;
 var EvenkeelTeams Teams;
@@ -35,7 +36,7 @@ function Forget()
 	bAsked = false;
 	bAnswered = false;
 	bDone = false;
-	Roster.ForgetWanted();
+	Orders.ForgetWanted();
 }
 
 /** There is another connection, or none. An answer that broke off is not followed. */
@@ -45,7 +46,7 @@ function ConnectionLost()
 	if ( !bAsked )
 		return;
 	bAsked = false;
-	Roster.ForgetWanted();
+	Orders.ForgetWanted();
 }
 
 /** Called by the mutator's timer before play. */
@@ -83,7 +84,7 @@ function PlayBegins()
 	if ( bAsked )
 		Log("The daemon's teams did not come in time.", 'Evenkeel');
 	bAsked = false;
-	Roster.ForgetWanted();
+	Orders.ForgetWanted();
 	ChooseHere();
 }
 
@@ -104,7 +105,7 @@ function MoveAll()
 	bAnswered = false;
 	bDone = true;
 	Keeper.RosterChanged();
-	Announce(Roster.MoveWanted());
+	Announce(Orders.MoveWanted());
 }
 
 /** Teams were chosen, and so many humans changed sides. */
@@ -162,7 +163,7 @@ function HeardTeam(string Id, int Team)
 {
 	Roster.Believe(Id, Team);
 	if ( bAsked )
-		Roster.Want(Id, Team);
+		Orders.Want(Id, Team);
 	CountLine();
 }
 

@@ -12,8 +12,8 @@ var EvenkeelBots Bots;
 var EvenkeelChat Chat;
 var EvenkeelClient Client;
 var EvenkeelHandicap Handicap;
+var EvenkeelOrders Orders;
 var EvenkeelReasons Reasons;
-var EvenkeelRoster Roster;
 var EvenkeelWeights Weights;
 
 var int Errors;			// in this game
@@ -49,7 +49,7 @@ function Heard(string Verb, string Rest)
 		case "REBALANCE":
 			AdviceLeft = Max(int(Take(Rest)), 0);
 			// It was computed from where everybody is now.
-			Roster.ForgetDue();
+			Orders.ForgetDue();
 			Chat.HeardAdvice(AdviceLeft);
 			break;
 		case "ADVANTAGE":
@@ -108,7 +108,7 @@ function HeardPlace(string Rest)
 	local string Id;
 
 	Id = Take(Rest);
-	Roster.Place(Id, int(Take(Rest)));
+	Orders.Place(Id, int(Take(Rest)));
 }
 
 /** MOVE <id> <from> <to>: after a DEATH, or advice after REBALANCE. */
@@ -123,10 +123,10 @@ function HeardMove(string Rest)
 	if ( AdviceLeft > 0 )
 	{
 		AdviceLeft--;
-		Roster.Advise(Id, Team);
+		Orders.Advise(Id, Team);
 		return;
 	}
-	Roster.Follow(Id, Team);
+	Orders.Follow(Id, Team);
 	Client.Ask("EXPLAIN");
 }
 

@@ -35,6 +35,7 @@ var EvenkeelClient Client;
 var EvenkeelIdentity Identity;
 var EvenkeelLeave Leave;
 var EvenkeelMover Mover;
+var EvenkeelOrders Orders;
 var EvenkeelTeams Teams;
 var array<Seat> Seats;
 
@@ -147,7 +148,7 @@ function int Learn(Controller C)
 	Introduce(i, false);
 	// What was decided before they came no longer holds.
 	if ( !Seats[i].bBot )
-		ForgetDue();
+		Orders.ForgetDue();
 	Keeper.RosterChanged();
 	return i;
 }
@@ -220,7 +221,7 @@ function Refresh(int i)
 	if ( Seats[i].bPlacing && (Level.TimeSeconds - Seats[i].PlaceAt > PLACE_PATIENCE) )
 		Seats[i].bPlacing = false;
 	if ( (Seats[i].Due != -1) && !HasBody(i) )
-		MoveDue(i);
+		Orders.MoveDue(i);
 	Team = TeamOf(PRI);
 	if ( (Team >= 0) && (Team != Seats[i].Team) && !Seats[i].bPlacing )
 		TellMove(i, Team);
@@ -247,14 +248,14 @@ function AskPlace(int i)
 		Seats[i].bPlacing = true;
 		Seats[i].PlaceAt = Level.TimeSeconds;
 	}
-	else if ( Send(i, Teams.SideFor(i)) )
-		TellPlaced(i);
+	else if ( Orders.Send(i, Teams.SideFor(i)) )
+		Orders.TellPlaced(i);
 }
 
 function TellMove(int i, int Team)
 {
 	if ( !Seats[i].bBot && (Seats[i].Due == -1) )
-		ForgetDue();
+		Orders.ForgetDue();
 	if ( Seats[i].bBot )
 		Seats[i].bTold = Client.Tell("BOTJOIN" @ Quote(Seats[i].Id) @ Team);
 	else
@@ -292,7 +293,7 @@ function Remove(int i)
 		}
 	}
 	if ( !Seats[i].bBot )
-		ForgetDue();
+		Orders.ForgetDue();
 	Seats.Remove(i, 1);
 	Keeper.RosterChanged();
 }
@@ -388,9 +389,6 @@ function ForgetGame()
 	}
 }
 
-//-----------------------------------------------------------------------------
-// What was decided.
-
 /** The daemon takes this player to be on this team; if that is not so, Refresh tells it. */
 function Believe(string Id, int Team)
 {
@@ -399,160 +397,6 @@ function Believe(string Id, int Team)
 	i = FindHuman(Id);
 	if ( i >= 0 )
 		Seats[i].Team = Team;
-}
-
-/** A TEAM line of a BALANCE that is followed. */
-function Want(string Id, int Team)
-{
-	WantSeat(FindHuman(Id), Team);
-}
-
-function WantSeat(int i, int Team)
-{
-	if ( i < 0 )
-		return;
-	Seats[i].Wanted = Team;
-	Seats[i].bLate = false;
-}
-
-/** Moves everyone to where they are wanted; how many had to. */
-function int MoveWanted()
-{
-	local int i, Moved;
-
-	for ( i = 0; i < Seats.Length; i++ )
-		if ( Seats[i].Wanted != -1 )
-		{
-			if ( MoveTo(i, Seats[i].Wanted) )
-				Moved++;
-			Seats[i].Wanted = -1;
-		}
-	return Moved;
-}
-
-function ForgetWanted()
-{
-	local int i;
-
-	for ( i = 0; i < Seats.Length; i++ )
-		Seats[i].Wanted = -1;
-}
-
-function ForgetDue()
-{
-	local int i;
-
-	for ( i = 0; i < Seats.Length; i++ )
-		Seats[i].Due = -1;
-}
-
-/** The answer to PLACE. One that comes too late is not followed: Refresh has told the truth since. */
-function Place(string Id, int Team)
-{
-	local int i;
-
-	i = FindHuman(Id);
-	if ( i < 0 )
-		return;
-	Seats[i].Team = Team;
-	if ( !Seats[i].bPlacing )
-		return;
-	Seats[i].bPlacing = false;
-	if ( Send(i, Team) )
-		TellPlaced(i);
-}
-
-/** Auto-balance moves somebody who died. */
-function Follow(string Id, int Team)
-{
-	Believe(Id, Team);
-	Advise(Id, Team);
-}
-
-/** This player is to change to this team. */
-function Advise(string Id, int Team)
-{
-	local int i;
-
-	i = FindHuman(Id);
-	if ( (i >= 0) && Send(i, Team) )
-		TellMoved(i);
-}
-
-/**
- * Puts a human on a team, or, as long as they have a body, notes that they are to change as soon as
- * they have none. Whether they are on another team now.
- */
-function bool Send(int i, int Team)
-{
-	if ( (Team < 0) || (Team > 1) || (TeamOf(Seats[i].PRI) == Team) )
-	{
-		Seats[i].Due = -1;
-		return false;
-	}
-	if ( HasBody(i) )
-	{
-		if ( !Seats[i].bRefused )
-			Seats[i].Due = Team;
-		return false;
-	}
-	return MoveTo(i, Team);
-}
-
-/** The body is gone that a change waited for. */
-function MoveDue(int i)
-{
-	local int Team;
-
-	Team = Seats[i].Due;
-	if ( MoveTo(i, Team) )
-	{
-		TellMoved(i);
-		// Told here, so that the changes that others wait for still hold.
-		TellMove(i, Team);
-	}
-	Seats[i].Due = -1;
-}
-
-/** Tells a late arrival why they are not on the team that they chose. */
-function TellPlaced(int i)
-{
-	Message(i, "you play for" @ Keeper.TeamWord(TeamOf(Seats[i].PRI)) $ ", which makes the teams more even.");
-}
-
-/** Tells everybody of a change of sides, and the player why. */
-function TellMoved(int i)
-{
-	if ( Keeper.bAnnounce )
-		Level.Game.Broadcast(Keeper, "Evenkeel:" @ Seats[i].PRI.PlayerName @ "changes to" @ Keeper.TeamWord(TeamOf(Seats[i].PRI)) @ "to even the teams.");
-	Keeper.RosterChanged();
-}
-
-/** A line that only this player sees. */
-function Message(int i, string Text)
-{
-	local PlayerController PC;
-
-	PC = PlayerController(Seats[i].PRI.Owner);
-	if ( Keeper.bAnnounce && (PC != None) )
-		PC.ClientMessage("Evenkeel:" @ Text);
-}
-
-/**
- * Puts a human on a team. If the game refuses, Refresh tells the daemon where they are, and it is
- * not tried again in this game.
- */
-function bool MoveTo(int i, int Team)
-{
-	local int Now;
-
-	Now = TeamOf(Seats[i].PRI);
-	if ( Seats[i].bRefused || (Now < 0) || (Now == Team) || Level.Game.bGameEnded )
-		return false;
-	if ( Mover.PutOn(Seats[i].PRI, Team) )
-		return true;
-	Seats[i].bRefused = true;
-	return false;
 }
 
 defaultproperties

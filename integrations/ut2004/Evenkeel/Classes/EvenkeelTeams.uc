@@ -29,6 +29,7 @@ struct TeamSplit
 };
 
 var MutEvenkeel Keeper;
+var EvenkeelOrders Orders;
 var EvenkeelRoster Roster;
 var EvenkeelWeights Weights;
 var EvenkeelBots Bots;
@@ -68,7 +69,7 @@ function bool Choose()
 	if ( (2 * Changes > Count) || ((2 * Changes == Count) && (FRand() < 0.5)) )
 		Sides = ~Sides;
 	for ( p = 0; p < Count; p++ )
-		Roster.WantSeat(Members[p], (Sides >> p) & 1);
+		Orders.WantSeat(Members[p], (Sides >> p) & 1);
 	return true;
 }
 

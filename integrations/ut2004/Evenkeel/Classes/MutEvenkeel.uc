@@ -59,6 +59,7 @@ var EvenkeelClient Client;
 var EvenkeelHandicap Handicap;
 var EvenkeelLeave Leave;
 var EvenkeelMover Mover;
+var EvenkeelOrders Orders;
 var EvenkeelReasons Reasons;
 var EvenkeelReplies Replies;
 var EvenkeelRoster Roster;
@@ -103,6 +104,7 @@ function bool SpawnParts()
 	Handicap = Spawn(class'EvenkeelHandicap');
 	Leave = Spawn(class'EvenkeelLeave');
 	Mover = Spawn(class'EvenkeelMover');
+	Orders = Spawn(class'EvenkeelOrders');
 	Reasons = Spawn(class'EvenkeelReasons');
 	Replies = Spawn(class'EvenkeelReplies');
 	Roster = Spawn(class'EvenkeelRoster');
@@ -113,7 +115,7 @@ function bool SpawnParts()
 		return false;
 	if ( (Leave == None) || (Mover == None) || (Reasons == None) || (Replies == None) || (Roster == None) )
 		return false;
-	if ( (Scores == None) || (Teams == None) || (Weights == None) )
+	if ( (Orders == None) || (Scores == None) || (Teams == None) || (Weights == None) )
 		return false;
 	Client.Kept = Spawn(class'EvenkeelKept');
 	Roster.Identity = Spawn(class'EvenkeelIdentity');
@@ -143,6 +145,7 @@ function ConnectParts()
 {
 	Balance.Keeper = self;
 	Balance.Client = Client;
+	Balance.Orders = Orders;
 	Balance.Reasons = Reasons;
 	Balance.Roster = Roster;
 	Balance.Teams = Teams;
@@ -158,6 +161,9 @@ function ConnectParts()
 	Client.Replies = Replies;
 	Handicap.Keeper = self;
 	Mover.Keeper = self;
+	Orders.Keeper = self;
+	Orders.Mover = Mover;
+	Orders.Roster = Roster;
 	Reasons.Keeper = self;
 	Reasons.Roster = Roster;
 	Replies.Keeper = self;
@@ -167,18 +173,20 @@ function ConnectParts()
 	Replies.Client = Client;
 	Replies.Handicap = Handicap;
 	Replies.Reasons = Reasons;
-	Replies.Roster = Roster;
+	Replies.Orders = Orders;
 	Replies.Weights = Weights;
 	Roster.Keeper = self;
 	Roster.Client = Client;
 	Roster.Leave = Leave;
 	Roster.Mover = Mover;
+	Roster.Orders = Orders;
 	Roster.Teams = Teams;
 	Scores.Keeper = self;
 	Scores.Client = Client;
 	Scores.Roster = Roster;
 	Teams.Keeper = self;
 	Teams.Bots = Bots;
+	Teams.Orders = Orders;
 	Teams.Roster = Roster;
 	Teams.Weights = Weights;
 }
@@ -457,7 +465,7 @@ function WentDown()
 {
 	Balance.ConnectionLost();
 	Chat.BeginAnew();
-	Roster.ForgetDue();
+	Orders.ForgetDue();
 	Handicap.Give(-1, 1.0);
 	bRosterChanged = true;
 }
