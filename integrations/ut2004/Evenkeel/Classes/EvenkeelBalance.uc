@@ -82,7 +82,10 @@ function PlayBegins()
 		return;
 	}
 	if ( bAsked )
+	{
 		Log("The daemon's teams did not come in time.", 'Evenkeel');
+		Reasons.IgnoreNext();
+	}
 	bAsked = false;
 	Orders.ForgetWanted();
 	ChooseHere();

@@ -15,6 +15,37 @@ const PLAYER_LINES = 3;
 var MutEvenkeel Keeper;
 var EvenkeelRoster Roster;
 var array<string> Lines;
+var bool bIgnoreNext;	// the next answer to EXPLAIN is about teams that nobody got
+var bool bIgnoring;		// its lines are coming in
+
+/** The daemon's next reasons are about a decision that is not followed. */
+function IgnoreNext()
+{
+	bIgnoreNext = true;
+}
+
+/** There is another connection. */
+function BeginAnew()
+{
+	bIgnoreNext = false;
+	bIgnoring = false;
+}
+
+/** The daemon's answer to EXPLAIN begins. */
+function HeardExplain()
+{
+	bIgnoring = bIgnoreNext;
+	bIgnoreNext = false;
+	if ( !bIgnoring )
+		Clear();
+}
+
+/** One line of it. */
+function HeardWhy(string Line)
+{
+	if ( !bIgnoring )
+		Append(Line);
+}
 
 function Clear()
 {

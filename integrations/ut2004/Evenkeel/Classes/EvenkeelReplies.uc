@@ -24,6 +24,7 @@ function BeginAnew()
 {
 	Errors = 0;
 	AdviceLeft = 0;
+	Reasons.BeginAnew();
 }
 
 /** One line of the daemon's. */
@@ -65,10 +66,10 @@ function Heard(string Verb, string Rest)
 			Log("Match" @ Rest, 'Evenkeel');
 			break;
 		case "EXPLAIN":
-			Reasons.Clear();
+			Reasons.HeardExplain();
 			break;
 		case "WHY":
-			Reasons.Append(Rest);
+			Reasons.HeardWhy(Rest);
 			break;
 		case "RANK":
 			Chat.HeardRank(Rest);
