@@ -147,6 +147,38 @@ async fn a_lost_start_does_not_cost_the_match() {
     assert_eq!(record(&daemon).await.outcome, Outcome::Won(0));
 }
 
+/// Without GAME said again, the next match would go on with the last one's players, on its map.
+#[tokio::test]
+async fn a_lost_game_is_begun_again() {
+    let (daemon, clock) = Daemon::start_by_hand(CONFIG).await;
+    let mut mutator = StandIn::new(&daemon).await;
+    mutator.start().await;
+    assert!(mutator.confirm().await.is_empty());
+    clock.pass(60_000);
+    assert_eq!(mutator.client.ask("END 0\n").await, "END 1 recorded");
+
+    mutator.dying = true;
+    mutator.started = false;
+    for line in [
+        "GAME XGame.xCTFGame",
+        "MAP CTF-Citadel",
+        "JOIN eve team=0",
+        "JOIN fay team=1",
+    ] {
+        mutator.tell(line).await;
+    }
+    mutator.start().await;
+    mutator.dial().await;
+    assert!(mutator.catch_up().await.is_empty());
+    clock.pass(60_000);
+    assert_eq!(mutator.client.ask("END 1\n").await, "END 2 recorded");
+    daemon.service.sessions().write_backlog().await.unwrap();
+    let records = daemon.service.learning().matches().await.unwrap();
+    assert_eq!(records[1].map, "CTF-Citadel");
+    let players = records[1].participants.iter().map(|who| &who.key.id);
+    assert_eq!(players.collect::<Vec<_>>(), ["eve", "fay"]);
+}
+
 #[tokio::test]
 async fn a_lost_leave_leaves_no_ghost() {
     let (daemon, clock) = Daemon::start_by_hand(CONFIG).await;

@@ -470,7 +470,10 @@ function WentDown()
 	bRosterChanged = true;
 }
 
-/** All there is to say of a game that the daemon doesn't know. */
+/**
+ * All there is to say of a game that the daemon doesn't know. If a part of it may be lost, all of it
+ * is said again, GAME first, so that nothing of an earlier game remains.
+ */
 function BeginGame()
 {
 	local Mutator M;
@@ -479,17 +482,17 @@ function BeginGame()
 	bTold = true;
 	bEndTold = false;
 	Replies.BeginAnew();
-	Client.Say("GAME" @ Level.Game.Class);
+	Client.Tell("GAME" @ Level.Game.Class);
 	for ( M = Level.Game.BaseMutator; M != None; M = M.NextMutator )
-		Client.Say("MUTATOR" @ M.Class);
+		Client.Tell("MUTATOR" @ M.Class);
 	// The stock log counts the rules among the mutators; what is learned from it must match.
 	for ( R = Level.Game.GameRulesModifiers; R != None; R = R.NextGameRules )
-		Client.Say("MUTATOR" @ R.Class);
+		Client.Tell("MUTATOR" @ R.Class);
 	TellMap();
 	if ( HasTeams() )
-		Client.Say("TEAMS 2");
+		Client.Tell("TEAMS 2");
 	if ( MinPlayers > 0 )
-		Client.Say("MINPLAYERS" @ Min(MinPlayers, MOST_PLAYERS));
+		Client.Tell("MINPLAYERS" @ Min(MinPlayers, MOST_PLAYERS));
 	Client.Ask("MEANBOT");
 	Roster.TellAll();
 	if ( bStarted )
@@ -514,7 +517,7 @@ function TellMap()
 	High = Level.IdealPlayerCountMax;
 	if ( (Low >= 0) && (High > 0) && (Low <= High) && (High <= 1024) )
 		Line = Line @ Low @ High;
-	Client.Say(Line);
+	Client.Tell(Line);
 }
 
 /** What is told every few seconds. */
