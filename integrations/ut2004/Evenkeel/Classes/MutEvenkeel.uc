@@ -13,10 +13,6 @@ class MutEvenkeel extends Mutator
 
 /** Seconds between two looks at the game. */
 const LOOK_TIME = 0.5;
-/** The most that MinPlayers can be. */
-const MOST_PLAYERS = 32;
-/** Points for a round of Onslaught; one that goes into overtime is worth less. */
-const ROUND_POINTS = 2;
 /** Settings that the web page shows. */
 const SETTINGS = 19;
 
@@ -62,6 +58,7 @@ var EvenkeelMover Mover;
 var EvenkeelOrders Orders;
 var EvenkeelReasons Reasons;
 var EvenkeelReplies Replies;
+var EvenkeelReports Reports;
 var EvenkeelRoster Roster;
 var EvenkeelRules Rules;
 var EvenkeelScores Scores;
@@ -107,6 +104,7 @@ function bool SpawnParts()
 	Orders = Spawn(class'EvenkeelOrders');
 	Reasons = Spawn(class'EvenkeelReasons');
 	Replies = Spawn(class'EvenkeelReplies');
+	Reports = Spawn(class'EvenkeelReports');
 	Roster = Spawn(class'EvenkeelRoster');
 	Scores = Spawn(class'EvenkeelScores');
 	Teams = Spawn(class'EvenkeelTeams');
@@ -115,7 +113,7 @@ function bool SpawnParts()
 		return false;
 	if ( (Leave == None) || (Mover == None) || (Reasons == None) || (Replies == None) || (Roster == None) )
 		return false;
-	if ( (Orders == None) || (Scores == None) || (Teams == None) || (Weights == None) )
+	if ( (Orders == None) || (Reports == None) || (Scores == None) || (Teams == None) || (Weights == None) )
 		return false;
 	Client.Kept = Spawn(class'EvenkeelKept');
 	Roster.Identity = Spawn(class'EvenkeelIdentity');
@@ -175,6 +173,9 @@ function ConnectParts()
 	Replies.Reasons = Reasons;
 	Replies.Orders = Orders;
 	Replies.Weights = Weights;
+	Reports.Keeper = self;
+	Reports.Client = Client;
+	Reports.Roster = Roster;
 	Roster.Keeper = self;
 	Roster.Client = Client;
 	Roster.Leave = Leave;
@@ -273,7 +274,7 @@ function FollowPlay()
 {
 	Scores.Look(None);
 	if ( Client.IsLive() && (Level.TimeSeconds >= NextReport) )
-		Report();
+		Reports.Report();
 	if ( bGiveAdvantage && HasTeams() && Client.IsLive() && (Level.TimeSeconds >= NextAdvantage) )
 	{
 		NextAdvantage = Level.TimeSeconds + FMax(AdvantageSeconds, 1.0);
@@ -338,38 +339,7 @@ function OnEnd()
 	Bots.PutBack();
 	Weights.Store();
 	if ( bReport )
-		TellEnd();
-}
-
-function TellEnd()
-{
-	local int Winner;
-
-	if ( !HasTeams() )
-		Client.Ask("END");
-	else
-	{
-		Winner = WinningTeam();
-		if ( Winner < 0 )
-			Client.Ask("END draw");
-		else
-			Client.Ask("END" @ Winner);
-	}
-}
-
-/** -1: nobody. */
-function int WinningTeam()
-{
-	local GameReplicationInfo GRI;
-
-	GRI = Level.Game.GameReplicationInfo;
-	if ( TeamInfo(GRI.Winner) != None )
-		return TeamInfo(GRI.Winner).TeamIndex;
-	if ( (GRI.Teams[0] == None) || (GRI.Teams[1] == None) || (GRI.Teams[0].Score == GRI.Teams[1].Score) )
-		return -1;
-	if ( GRI.Teams[0].Score > GRI.Teams[1].Score )
-		return 0;
-	return 1;
+		Reports.TellEnd();
 }
 
 function NotifyLogout(Controller Exiting)
@@ -436,7 +406,7 @@ function WentLive(bool bResumed)
 		{
 			if ( bResumed )
 				Client.TellKept();
-			TellEnd();
+			Reports.TellEnd();
 		}
 		return;
 	}
@@ -476,24 +446,10 @@ function WentDown()
  */
 function BeginGame()
 {
-	local Mutator M;
-	local GameRules R;
-
 	bTold = true;
 	bEndTold = false;
 	Replies.BeginAnew();
-	Client.Tell("GAME" @ Level.Game.Class);
-	for ( M = Level.Game.BaseMutator; M != None; M = M.NextMutator )
-		Client.Tell("MUTATOR" @ M.Class);
-	// The stock log counts the rules among the mutators; what is learned from it must match.
-	for ( R = Level.Game.GameRulesModifiers; R != None; R = R.NextGameRules )
-		Client.Tell("MUTATOR" @ R.Class);
-	TellMap();
-	if ( HasTeams() )
-		Client.Tell("TEAMS 2");
-	if ( MinPlayers > 0 )
-		Client.Tell("MINPLAYERS" @ Min(MinPlayers, MOST_PLAYERS));
-	Client.Ask("MEANBOT");
+	Reports.TellGame();
 	Roster.TellAll();
 	if ( bStarted )
 	{
@@ -501,73 +457,6 @@ function BeginGame()
 		Scores.Note();
 		TellStart();
 	}
-}
-
-function TellMap()
-{
-	local string MapName, Line;
-	local int Period, Low, High;
-
-	MapName = string(Level);
-	Period = InStr(MapName, ".");
-	if ( Period >= 0 )
-		MapName = Left(MapName, Period);
-	Line = "MAP" @ class'EvenkeelWords'.static.Quote(MapName);
-	Low = Level.IdealPlayerCountMin;
-	High = Level.IdealPlayerCountMax;
-	if ( (Low >= 0) && (High > 0) && (Low <= High) && (High <= 1024) )
-		Line = Line @ Low @ High;
-	Client.Tell(Line);
-}
-
-/** What is told every few seconds. */
-function Report()
-{
-	local int Seconds;
-
-	NextReport = Level.TimeSeconds + FMax(ReportSeconds, 1.0);
-	if ( !bReport )
-		return;
-	Seconds = SecondsLeft();
-	if ( Seconds >= 0 )
-		Client.Say("CLOCK" @ Min(Seconds, 86400));
-	Roster.TellPoints();
-}
-
-/** Play time left; -1: nobody knows. */
-function int SecondsLeft()
-{
-	local DeathMatch Game;
-
-	Game = DeathMatch(Level.Game);
-	if ( (Game == None) || (Game.TimeLimit <= 0) )
-		return -1;
-	if ( Game.IsA('ONSOnslaughtGame') )
-		return RoundsLeft(Game);
-	if ( Game.bOverTime )
-		return -1;
-	return Max(Game.RemainingTime, 0);
-}
-
-/**
- * Onslaught's clock is that of the round. The match lasts for as many rounds as the leading team
- * needs at least.
- */
-function int RoundsLeft(DeathMatch Game)
-{
-	local GameReplicationInfo GRI;
-	local int Lead, Rounds, Seconds;
-
-	GRI = Game.GameReplicationInfo;
-	if ( (Game.GoalScore <= 0) || (GRI.Teams[0] == None) || (GRI.Teams[1] == None) )
-		return -1;
-	Lead = Max(int(GRI.Teams[0].Score), int(GRI.Teams[1].Score));
-	Rounds = Max((Game.GoalScore - Lead + ROUND_POINTS - 1) / ROUND_POINTS, 1);
-	if ( !Game.bOverTime )
-		Seconds = Max(Game.RemainingTime, 0);
-	else if ( Rounds == 1 )
-		return -1;
-	return Seconds + (Rounds - 1) * Game.TimeLimit * 60;
 }
 
 /** A score may have changed; Scorer, if any, did it. */
