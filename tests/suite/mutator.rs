@@ -1,5 +1,5 @@
-//! The UT2004 mutator, as far as it can be tested without the game: its keys, the verbs that it
-//! sends, and an evening's conversation.
+//! The UT2004 mutator, as far as it can be tested without the game: its keys and texts, the verbs that
+//! it sends, what it overrides of the game's classes, an evening's conversation, and lines that are lost.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,12 +7,12 @@ use std::{
     path::PathBuf,
 };
 
-use crate::common::Daemon;
 use bytes::Bytes;
-use evenkeel::{
-    domain::{LeaveReason, MatchRecord, Outcome, Participant},
-    protocol::{Code, Request},
-};
+use evenkeel::protocol::{Code, Request};
+
+mod evening;
+mod lost_lines;
+mod signatures;
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/integrations/ut2004"))
@@ -84,7 +84,9 @@ fn keys_are_the_same_everywhere() {
     assert_eq!(assigned(&read("Evenkeel.ini")), declared, "Evenkeel.ini");
 
     let readme = read("README.md");
-    let rows = readme.lines().filter(|line| line.starts_with("| `"));
+    let (_, keys) = readme.split_once("\n## Keys\n").unwrap();
+    let (keys, _) = keys.split_once("\n## ").unwrap();
+    let rows = keys.lines().filter(|line| line.starts_with("| `"));
     let table: BTreeMap<String, String> = rows
         .map(|row| {
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -118,7 +120,7 @@ fn verbs() -> BTreeSet<String> {
 fn every_verb_is_known_and_played() {
     let verbs = verbs();
     assert!(verbs.len() > 20, "{verbs:?}");
-    let played: BTreeSet<&str> = [WARM_UP, PLAY, BACK, ENDED, DEATHMATCH]
+    let played: BTreeSet<&str> = evening::PARTS
         .iter()
         .flat_map(|part| part.lines())
         .filter_map(|line| line.split(' ').next())
@@ -133,169 +135,45 @@ fn every_verb_is_known_and_played() {
     }
 }
 
-const ANN: &str = "b59886cde972e885d41296656150dd19";
-const LATE: &str = "77777777777777777777777777777777";
-
-/// What the mutator sends from the beginning of a game to the end of the countdown, in its order
-/// and with its quoting.
-const WARM_UP: &str = r#"HELLO "UT2004 #1" bots=yes
-GAME XGame.xCTFGame
-MUTATOR UnrealGame.DMMutator
-MUTATOR XGame.MutInstaGib
-MUTATOR Evenkeel.MutEvenkeel
-MUTATOR Evenkeel.EvenkeelRules
-MAP CTF-FaceClassic 8 16
-TEAMS 2
-MINPLAYERS 8
-MEANBOT
-JOIN b59886cde972e885d41296656150dd19 name=Ann
-PLAYER b59886cde972e885d41296656150dd19
-JOIN 0d8a6a3f5a2c4f0e9b7d1c3e5f708192 name="B\"o\\b"
-PLAYER 0d8a6a3f5a2c4f0e9b7d1c3e5f708192
-BOTS
-JOIN "name:00000000" name=00000000
-PLAYER "name:00000000"
-JOIN "x=y#2" name="x=y"
-PLAYER "x=y#2"
-BOTS
-BALANCE
-BOTS
-"#;
-
-/// Play, up to a lost connection. The players are where they chose to be, whatever BALANCE said.
-const PLAY: &str = r#"START
-MOVE b59886cde972e885d41296656150dd19 1
-MOVE b59886cde972e885d41296656150dd19 0
-MOVE 0d8a6a3f5a2c4f0e9b7d1c3e5f708192 1
-MOVE "name:00000000" 1
-MOVE "x=y#2" 0
-CLOCK 1200
-ADVANTAGE
-BOTJOIN Selig 0
-BOT Selig
-BOTJOIN "Sk\"aarj" 1
-BOT "Sk\"aarj"
-BOTS
-ADVANTAGE
-JOIN 77777777777777777777777777777777 name=Late
-PLAYER 77777777777777777777777777777777
-PLACE 77777777777777777777777777777777
-MOVE 77777777777777777777777777777777 1
-PROTECT b59886cde972e885d41296656150dd19
-KILL Selig "name:00000000"
-DEATH "name:00000000"
-KILL Selig Selig
-SCORE 0 -1
-KILL 0d8a6a3f5a2c4f0e9b7d1c3e5f708192 Selig
-SCORE 1 1 0d8a6a3f5a2c4f0e9b7d1c3e5f708192
-PROTECT b59886cde972e885d41296656150dd19 0
-SCORE 0 3 b59886cde972e885d41296656150dd19
-POINTS b59886cde972e885d41296656150dd19 12
-POINTS Selig -3
-EXPLAIN
-PING
-"#;
-
-/// After a lost connection: what the daemon has missed, then the players as they are now.
-const BACK: &str = r#"HELLO "UT2004 #1" resume=yes bots=yes
-JOIN "x=y" name="x=y"
-MOVE "x=y" 0
-SCORE 0 1 "x=y"
-POINTS "x=y#2" 4
-LEAVE "x=y#2"
-POINTS "Sk\"aarj" 2
-BOTLEAVE "Sk\"aarj"
-MOVE 77777777777777777777777777777777 0
-SCORE 1 2
-JOIN b59886cde972e885d41296656150dd19 name=Ann team=0
-PLAYER b59886cde972e885d41296656150dd19
-JOIN 0d8a6a3f5a2c4f0e9b7d1c3e5f708192 name="B\"o\\b" team=1
-PLAYER 0d8a6a3f5a2c4f0e9b7d1c3e5f708192
-JOIN "name:00000000" name=00000000 team=1
-PLAYER "name:00000000"
-JOIN 77777777777777777777777777777777 name=Later team=0
-PLAYER 77777777777777777777777777777777
-JOIN "x=y" name="x=y" team=0
-PLAYER "x=y"
-BOTJOIN Selig 0
-BOT Selig
-BOTS
-CLOCK 600
-POINTS b59886cde972e885d41296656150dd19 12
-POINTS Selig -3
-ADVANTAGE
-"#;
-
-/// After a connection that was lost before play ended: what happened until then, and the end.
-const ENDED: &str = r#"HELLO "UT2004 #1" resume=yes bots=yes
-POINTS "name:00000000" 7
-LEAVE "name:00000000"
-SCORE 0 2 77777777777777777777777777777777
-POINTS b59886cde972e885d41296656150dd19 20
-POINTS 77777777777777777777777777777777 9
-END 0
-"#;
-
-/// A game without teams, whose bots are the server's own affair and whose deaths are no chance to
-/// move anybody.
-const DEATHMATCH: &str = r#"HELLO "UT2004 #1" bots=no
-GAME XGame.xDeathMatch
-MUTATOR UnrealGame.DMMutator
-MAP DM-1on1-Albatross 2 4
-MEANBOT
-JOIN b59886cde972e885d41296656150dd19 name=Ann
-PLAYER b59886cde972e885d41296656150dd19
-JOIN Bob name=Bob
-PLAYER Bob
-START
-KILL b59886cde972e885d41296656150dd19 Bob
-KILL Bob Bob
-POINTS b59886cde972e885d41296656150dd19 1
-POINTS Bob -1
-END
-"#;
-
-fn participant<'a>(record: &'a MatchRecord, id: &str) -> &'a Participant {
-    let found = record.participants.iter().find(|who| who.key.id == id);
-    found.unwrap_or_else(|| panic!("{id} in {record:?}"))
+/// What `name` of the class's localized variables is set to in its default properties.
+fn texts(source: &str, name: &str, (open, close): (char, char)) -> Vec<String> {
+    let start = format!("{name}{open}");
+    let lines = source.lines().map(str::trim);
+    let found =
+        lines.filter_map(|line| line.strip_prefix(&start)?.split_once(&format!("{close}=")));
+    found.map(|(_, text)| text.to_owned()).collect()
 }
 
-#[tokio::test]
-async fn no_line_of_an_evening_is_refused_and_nothing_is_lost() {
-    let (daemon, clock) = Daemon::start_by_hand("[rating]\nmin_seconds = 0\n").await;
-    let with_crlf = |text: &str| text.replace('\n', "\r\n");
-    let play = with_crlf(WARM_UP) + &with_crlf(PLAY);
-    let parts = [
-        (play, vec!["BALANCE 6 ", "PLACE 7777", "WHY ", "PONG"]),
-        (with_crlf(BACK), vec![" resumed", "BOTS 8 "]),
-        (with_crlf(ENDED), vec![" resumed", "END 1 recorded"]),
-        (with_crlf(DEATHMATCH), vec!["MEANBOT ", "END 2 recorded"]),
-    ];
-    for (lines, expected) in parts {
-        let replies = daemon.client().await.talk(&lines).await;
-        assert!(!replies.contains("ERROR"), "{replies}");
-        for reply in expected {
-            assert!(replies.contains(reply), "{reply} in {replies}");
-        }
-        clock.pass(30_000);
+/// The web page shows keys that exist, each with a text and a help, and the `.int` has the same texts.
+#[test]
+fn the_web_page_has_texts_for_its_keys() {
+    let source = read("Evenkeel/Classes/MutEvenkeel.uc");
+    let int = read("Evenkeel.int");
+    let shown: Vec<&str> = source
+        .lines()
+        .filter_map(|line| {
+            let (_, key) = line
+                .trim()
+                .strip_prefix("case ")?
+                .split_once(": return \"")?;
+            key.strip_suffix("\";")
+        })
+        .collect();
+    assert!(shown.len() > 15, "{shown:?}");
+    assert!(source.contains(&format!("const SETTINGS = {};", shown.len())));
+    for key in &shown {
+        assert!(source.contains(&format!(" {key};\n")), "{key} is no key");
     }
-
-    daemon.service.sessions().write_backlog().await.unwrap();
-    let records = daemon.service.learning().matches().await.unwrap();
-    let record = &records[0];
-    assert_eq!(record.scores, [5.0, 3.0]);
-    assert_eq!(record.outcome, Outcome::Won(0));
-    let points: Vec<f64> = record.events.iter().map(|event| event.points).collect();
-    assert_eq!(points, [-1.0, 1.0, 3.0, 1.0, 2.0, 2.0]);
-    let ann = participant(record, ANN);
-    assert_eq!((ann.points, ann.left), (Some(20.0), None));
-    assert_eq!(participant(record, LATE).points, Some(9.0));
-    let gone = participant(record, "name:00000000");
-    assert_eq!(
-        (gone.points, gone.left),
-        (Some(7.0), Some(LeaveReason::Left))
-    );
-    assert_eq!(gone.deaths, 1, "KILL and DEATH are one death");
-    assert_eq!(participant(record, "x=y#2").left, Some(LeaveReason::Left));
-    assert_eq!(participant(&records[1], "Bob").deaths, 2);
+    for secret in ["Token", "Identity", "HookClass"] {
+        assert!(!shown.contains(&secret), "{secret} is for the ini");
+    }
+    for name in ["SettingText", "SettingHelp"] {
+        let defaults = texts(&source, name, ('(', ')'));
+        assert_eq!(defaults.len(), shown.len(), "{name}");
+        assert_eq!(defaults, texts(&int, name, ('[', ']')), "{name}");
+        assert!(defaults.iter().all(|text| text.len() > 2), "{defaults:?}");
+    }
+    let teams = texts(&source, "TeamWords", ('(', ')'));
+    assert_eq!(teams, ["\"Red\"", "\"Blue\""]);
+    assert_eq!(teams, texts(&int, "TeamWords", ('[', ']')));
 }

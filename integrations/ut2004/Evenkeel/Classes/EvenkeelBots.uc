@@ -3,7 +3,8 @@
 //
 // MinPlayers belongs to the server's ini, so the game's own value is put back
 // when play ends, when the level ends, and before the game saves its settings.
-// If another part of the server saves them in between, the ini is mended.
+// If another part of the server saves them in between, the ini is mended. What an
+// administrator sets stays until the next level.
 //=============================================================================
 class EvenkeelBots extends Info;
 
@@ -19,6 +20,7 @@ var int Own;			// the game's MinPlayers, as the ini and the URL have it
 var int Given;			// what we set it to
 var int Saved;			// what the ini has
 var bool bAside;		// the game's own value is in place for a moment
+var bool bYields;		// an administrator has set the number
 
 function UnrealMPGameInfo Game()
 {
@@ -42,6 +44,13 @@ function Give(int Players)
 	NoteGame();
 	if ( !bNoted )
 		return;
+	NoteOthers();
+	if ( !bYields )
+		SetPlayers(Players);
+}
+
+function SetPlayers(int Players)
+{
 	bAside = false;
 	Given = Clamp(Players, 0, MOST_PLAYERS);
 	Game().MinPlayers = Given;
@@ -54,6 +63,28 @@ function PutBack()
 		Give(Own);
 }
 
+/** Looks whether anybody else has changed MinPlayers: with AddBots, KillBots or the web page, say. */
+function NoteOthers()
+{
+	local int Now;
+
+	Now = Game().MinPlayers;
+	if ( (Now != Given) && !(bAside && (Now == Own)) )
+		Yield(Now);
+}
+
+/** An administrator's number stays until the next level. */
+function Yield(int Players)
+{
+	if ( !bYields )
+		Log("An administrator has set MinPlayers to" @ Players $ "; it stays for this level.", 'Evenkeel');
+	bYields = true;
+	bAside = false;
+	Own = Players;
+	Given = Players;
+	Game().MinPlayers = Players;
+}
+
 /** Looks whether anybody else has changed or saved MinPlayers. */
 function Watch()
 {
@@ -62,14 +93,9 @@ function Watch()
 	NoteGame();
 	if ( !bNoted )
 		return;
+	NoteOthers();
 	if ( bAside )
-		Give(Given);
-	else if ( Game().MinPlayers != Given )
-	{
-		// An administrator did, with AddBots or the web page, say.
-		Own = Game().MinPlayers;
-		Given = Own;
-	}
+		SetPlayers(Given);
 	// Saving reads the class's defaults anew from the file.
 	OnFile = class'UnrealMPGameInfo'.default.MinPlayers;
 	if ( OnFile == Saved )
@@ -78,9 +104,11 @@ function Watch()
 	{
 		class'UnrealMPGameInfo'.default.MinPlayers = Saved;
 		class'UnrealMPGameInfo'.static.StaticSaveConfig();
+		return;
 	}
-	else
-		Saved = OnFile;
+	Saved = OnFile;
+	if ( OnFile != Own )
+		Yield(OnFile);
 }
 
 /**
@@ -112,7 +140,7 @@ function BeforeKill(Controller Killer, Controller Killed)
 function bool Manages()
 {
 	NoteGame();
-	return Keeper.bManageBots && ((Keeper.MinPlayers > 0) || bOwnBots);
+	return Keeper.bManageBots && !bYields && ((Keeper.MinPlayers > 0) || bOwnBots);
 }
 
 /**

@@ -2,9 +2,9 @@
 // EvenkeelClient: keeps up the conversation with the daemon.
 //
 // It dials, says HELLO, tries again with growing pauses when the daemon is
-// away, and hands what it hears to the mutator. While it isn't live, it keeps
-// the reports that the daemon must not miss, if it may still hold the game;
-// all else that it is given to say is dropped.
+// away, and hands what it hears to EvenkeelReplies. EvenkeelKept has the
+// reports that the daemon must not miss; all else that it is given to say while
+// there is no connection is dropped.
 //=============================================================================
 class EvenkeelClient extends Info;
 
@@ -16,10 +16,12 @@ const REPLY_PATIENCE = 15.0;
 const PING_AFTER = 30.0;
 const FIRST_PAUSE = 2.0;
 const LONGEST_PAUSE = 60.0;
-/** Reports kept for the daemon; it keeps the game for two minutes. */
-const MOST_MISSED = 512;
+/** A connection that ends before does not make the next pause short. */
+const LONG_LIFE = 60.0;
 
 var MutEvenkeel Keeper;
+var EvenkeelReplies Replies;
+var EvenkeelKept Kept;
 var EvenkeelLink Link;
 
 var enum EClientPhase
@@ -32,22 +34,25 @@ var enum EClientPhase
 
 var float DialAt;		// when to try again
 var float DialedAt;		// when the last attempt began
-var float SaidAt;		// when the last line went out
-var float AskedAt;		// when the oldest open question went out
+var float LiveAt;		// when the daemon answered HELLO
+var float HeardAt;		// when the last line came in
+var float AskedAt;		// when the oldest question went out that may be open
+var float PingedAt;		// when the open PING went out
 var float Pause;		// before the next attempt
+var int PingMark;		// so many of the kept lines went out before the open PING
 var bool bWaiting;		// a question is open
+var bool bPinged;		// PING is one of them
 var bool bLost;			// the connection is gone; noticed in Think
 var bool bBots;			// HELLO says that bots come and go as the daemon asks
 var bool bPlainHello;	// this daemon knows no options of HELLO
 var bool bQuit;			// the level is over
 var string LostWhy;		// why it is gone
 var string LoggedWhy;	// what the log says already, not to be repeated
-/** Reports of what has happened since the connection broke, in their order. */
-var array<string> Missed;
 
+/** Whether what is said now can arrive. */
 function bool IsLive()
 {
-	return (Phase == CP_Live);
+	return (Phase == CP_Live) && !bLost;
 }
 
 /** Called by the mutator's timer. */
@@ -68,10 +73,21 @@ function Think()
 		if ( Now - DialedAt > DIAL_PATIENCE )
 			Drop("no answer");
 	}
-	else if ( bWaiting && (Now - AskedAt > REPLY_PATIENCE) )
+	else if ( (bWaiting && (Now - AskedAt > REPLY_PATIENCE)) || (bPinged && (Now - PingedAt > REPLY_PATIENCE)) )
 		Drop("it no longer answers");
-	else if ( !bWaiting && (Now - SaidAt > PING_AFTER) )
-		Ask("PING");
+	else if ( !bPinged && ((Kept.Lines.Length > 0) || (Now - HeardAt > PING_AFTER)) )
+		Ping();
+	else if ( bBots != Keeper.Bots.Manages() )
+		SayHello(false);
+}
+
+/** Its answer shows that the daemon has everything that was said before. */
+function Ping()
+{
+	bPinged = true;
+	PingedAt = Level.TimeSeconds;
+	PingMark = Kept.Lines.Length;
+	Ask("PING");
 }
 
 function Dial()
@@ -80,6 +96,7 @@ function Dial()
 	DialedAt = Level.TimeSeconds;
 	Phase = CP_Dialing;
 	bWaiting = false;
+	bPinged = false;
 	if ( Link == None )
 		LinkLost(None, "no link");
 	else
@@ -93,11 +110,14 @@ function Dial()
 function Drop(string Why)
 {
 	local bool bWasLive;
+	local float Life;
 
-	bWasLive = IsLive();
+	bWasLive = (Phase == CP_Live);
+	Life = Level.TimeSeconds - LiveAt;
 	Phase = CP_Down;
 	bLost = false;
 	bWaiting = false;
+	bPinged = false;
 	if ( Link != None )
 	{
 		Link.Client = None;
@@ -108,8 +128,11 @@ function Drop(string Why)
 	}
 	if ( bWasLive )
 	{
-		Pause = 0.0;
 		bPlainHello = false;
+		if ( Life >= LONG_LIFE )
+			Pause = 0.0;
+		else if ( Why == "closed" )
+			Why = Why @ "after" @ int(Life) @ "seconds; does another game server use the name" @ Keeper.DaemonName() $ ", too?";
 	}
 	// Each reason once, however often it is tried again.
 	if ( !bQuit && (bWasLive || (Why != LoggedWhy)) )
@@ -139,58 +162,59 @@ function Say(string Line)
 /** A line that the daemon answers. */
 function Ask(string Line)
 {
-	if ( !IsLive() )
+	if ( !IsLive() || !Put(Line) )
 		return;
 	if ( !bWaiting )
 		AskedAt = Level.TimeSeconds;
 	bWaiting = true;
-	Put(Line);
 }
 
 /**
- * A report that the daemon must not miss. While it is away, the report is kept for it if it may
- * still hold the game. False if it is neither said nor kept.
+ * A report that the daemon must not miss. It is kept until the daemon has it; while the daemon is
+ * away, only if it may still hold the game. Again, if any, is what to say where the line itself
+ * would count twice. False if the report is neither said nor kept.
  */
-function bool Tell(string Line)
+function bool Tell(string Line, optional string Again)
 {
+	if ( Again == "" )
+		Again = Line;
 	if ( IsLive() )
 	{
-		Put(Line);
+		if ( Put(Line) )
+			Kept.Keep(Line, Again, true);
 		return true;
 	}
-	if ( !Keeper.HasUnfinishedGame() || (Missed.Length >= MOST_MISSED) )
-		return false;
-	Missed[Missed.Length] = Line;
-	return true;
+	return Keeper.HasUnfinishedGame() && Kept.Keep(Line, Again, false);
 }
 
-/** Says what the daemon has missed. */
-function TellMissed()
+/** Says again what the daemon may not have, in its order. */
+function TellKept()
 {
 	local int i;
 
-	for ( i = 0; i < Missed.Length; i++ )
-		Say(Missed[i]);
-	Missed.Length = 0;
+	for ( i = 0; i < Kept.Lines.Length; i++ )
+		Say(Kept.SayAt(i));
 }
 
 /** The daemon no longer holds the game that these reports are about. */
-function ForgetMissed()
+function ForgetKept()
 {
-	Missed.Length = 0;
+	Kept.Clear();
+	PingMark = 0;
 }
 
-function Put(string Line)
+/** Sends a line. False if it is too long. */
+function bool Put(string Line)
 {
 	if ( Len(Line) > MAX_LINE )
 	{
 		Log("Too long to be said:" @ Left(Line, 80), 'Evenkeel');
-		return;
+		return false;
 	}
 	if ( Keeper.bVerbose )
 		Log(">" @ Line, 'Evenkeel');
-	SaidAt = Level.TimeSeconds;
 	Link.SendLine(Line);
+	return true;
 }
 
 /** The first reason is the true one: what is refused is closed afterwards. */
@@ -207,34 +231,29 @@ function LinkOpened(EvenkeelLink Which)
 	if ( Which != Link )
 		return;
 	Phase = CP_Hello;
-	SayHello();
+	SayHello(Keeper.HasUnfinishedGame());
 }
 
-function SayHello()
+/** HELLO may be said again at any time, to say whether bots come and go as the daemon asks. */
+function SayHello(bool bResume)
 {
 	local string Line;
 
 	bBots = Keeper.Bots.Manages();
-	Line = "HELLO" @ class'EvenkeelWords'.static.Quote(Keeper.ServerName);
+	Line = "HELLO" @ class'EvenkeelWords'.static.Quote(Keeper.DaemonName());
 	if ( Keeper.Token != "" )
 		Line = Line @ class'EvenkeelWords'.static.Quote(Keeper.Token);
-	if ( WantsResume() )
-		Line = Line @ "resume=yes";
 	if ( !bPlainHello )
 	{
+		if ( bResume )
+			Line = Line @ "resume=yes";
 		if ( bBots )
 			Line = Line @ "bots=yes";
 		else
 			Line = Line @ "bots=no";
 	}
 	// Not Put, which may show it in the log.
-	SaidAt = Level.TimeSeconds;
 	Link.SendLine(Line);
-}
-
-function bool WantsResume()
-{
-	return !bPlainHello && Keeper.HasUnfinishedGame();
 }
 
 function Heard(EvenkeelLink Which, string Line)
@@ -245,11 +264,19 @@ function Heard(EvenkeelLink Which, string Line)
 		return;
 	if ( Keeper.bVerbose )
 		Log("<" @ Line, 'Evenkeel');
+	HeardAt = Level.TimeSeconds;
 	bWaiting = false;
 	Rest = Line;
 	Verb = Caps(class'EvenkeelWords'.static.Take(Rest));
 	if ( Phase == CP_Live )
-		Keeper.Heard(Verb, Rest);
+	{
+		if ( (Verb == "PONG") && bPinged )
+		{
+			bPinged = false;
+			Kept.Confirm(PingMark);
+		}
+		Replies.Heard(Verb, Rest);
+	}
 	else if ( Verb == "HELLO" )
 	{
 		// HELLO <program> <protocol> [resumed|new]
@@ -273,7 +300,7 @@ function HelloRefused(string Rest)
 	if ( (Code ~= "bad-argument") && !bPlainHello )
 	{
 		bPlainHello = true;
-		SayHello();
+		SayHello(false);
 	}
 	else
 		LinkLost(Link, "HELLO was refused:" @ Code @ Rest);
@@ -282,9 +309,9 @@ function HelloRefused(string Rest)
 function GoLive(bool bResumed)
 {
 	Phase = CP_Live;
-	Pause = 0.0;
+	LiveAt = Level.TimeSeconds;
 	LoggedWhy = "";
-	Log("Connected to" @ Keeper.DaemonHost $ ":" $ Keeper.DaemonPort, 'Evenkeel');
+	Log("Connected to" @ Keeper.DaemonHost $ ":" $ Keeper.DaemonPort @ "as" @ Keeper.DaemonName(), 'Evenkeel');
 	Keeper.WentLive(bResumed);
 }
 

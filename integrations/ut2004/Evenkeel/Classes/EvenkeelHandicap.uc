@@ -17,7 +17,7 @@ const WAIT_BEAT = 0.1;
 struct Waiter
 {
 	var PlayerController PC;
-	var float Until;
+	var float EndsAt;
 };
 
 var MutEvenkeel Keeper;
@@ -121,6 +121,15 @@ function float RespawnDelay()
 	return FClamp(Keeper.MaxRespawnDelay, 0.0, LONGEST_WAIT) * (Factor - 1.0) / (Keeper.MaxAdvantage - 1.0);
 }
 
+/**
+ * With few lives, waiting may end the game. Assault lets the dead back together, in waves; who was
+ * held here would come back between two of them.
+ */
+function bool MayDelay()
+{
+	return (Level.Game.MaxLives <= 0) && !Level.Game.IsA('ASGameInfo');
+}
+
 /** Somebody died. Their controller is not yet in the state that it waits in. */
 function OnDeath(Controller Victim)
 {
@@ -129,7 +138,7 @@ function OnDeath(Controller Victim)
 	local int i;
 
 	PC = PlayerController(Victim);
-	if ( (Helped < 0) || bTaken || (PC == None) || (Level.Game.MaxLives > 0) )
+	if ( (Helped < 0) || bTaken || (PC == None) || !MayDelay() )
 		return;
 	if ( PC.GetTeamNum() != 1 - Helped )
 		return;
@@ -139,7 +148,7 @@ function OnDeath(Controller Victim)
 	i = Waiters.Length;
 	Waiters.Length = i + 1;
 	Waiters[i].PC = PC;
-	Waiters[i].Until = Level.TimeSeconds + Delay;
+	Waiters[i].EndsAt = Level.TimeSeconds + Delay;
 	SetTimer(WAIT_BEAT, true);
 }
 
@@ -148,7 +157,7 @@ event Timer()
 	local int i;
 
 	for ( i = Waiters.Length - 1; i >= 0; i-- )
-		if ( IsSettled(Waiters[i].PC, Waiters[i].Until) )
+		if ( IsSettled(Waiters[i].PC, Waiters[i].EndsAt) )
 			Waiters.Remove(i, 1);
 	if ( Waiters.Length == 0 )
 		SetTimer(0.0, false);
@@ -158,19 +167,19 @@ event Timer()
  * Holds a player who is dead by now: the state in which players wait for the start of a game
  * lets nobody in before WaitDelay. True if there is nothing left to do for this one.
  */
-function bool IsSettled(PlayerController PC, float Until)
+function bool IsSettled(PlayerController PC, float EndsAt)
 {
-	if ( (PC == None) || PC.bDeleteMe || (PC.Pawn != None) || (Level.TimeSeconds >= Until) || Level.Game.bGameEnded )
+	if ( (PC == None) || PC.bDeleteMe || (PC.Pawn != None) || (Level.TimeSeconds >= EndsAt) || Level.Game.bGameEnded )
 		return true;
 	if ( !PC.IsInState('Dead') )
 		return false;
-	PC.WaitDelay = Until;
+	PC.WaitDelay = EndsAt;
 	if ( PC.ViewTarget != None )
 		PC.ServerViewSelf();
 	PC.GotoState('PlayerWaiting');
 	PC.ClientGotoState('PlayerWaiting', '');
 	if ( Keeper.bAnnounce )
-		PC.ClientMessage("Evenkeel: your team is ahead; you come back in" @ int(Until - Level.TimeSeconds + 0.9) @ "seconds.");
+		PC.ClientMessage("Evenkeel: your team is ahead; you come back in" @ int(EndsAt - Level.TimeSeconds + 0.9) @ "seconds.");
 	return true;
 }
 

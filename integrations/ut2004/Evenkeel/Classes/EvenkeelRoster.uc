@@ -17,7 +17,9 @@ struct Seat
 	var string Nick;		// the name last told
 	var int Team;			// where the daemon believes them to be; -1: nowhere yet
 	var int Wanted;			// where BALANCE wants them; -1: nowhere
+	var int Due;			// where they change to as soon as they have no body; -1: nowhere
 	var int Points;			// last told
+	var int SeenPoints;		// on the scoreboard at the last look
 	var float PlaceAt;		// when PLACE was asked
 	var bool bTold;			// the daemon knows them, or will from what is kept for it
 	var bool bPointsTold;	// Points is what the daemon has
@@ -31,7 +33,9 @@ struct Seat
 var MutEvenkeel Keeper;
 var EvenkeelClient Client;
 var EvenkeelIdentity Identity;
+var EvenkeelLeave Leave;
 var EvenkeelMover Mover;
+var EvenkeelOrders Orders;
 var EvenkeelTeams Teams;
 var array<Seat> Seats;
 
@@ -109,6 +113,15 @@ function Sync()
 		}
 }
 
+/** Whether this player has a body to lose. */
+function bool HasBody(int i)
+{
+	local Controller C;
+
+	C = Controller(Seats[i].PRI.Owner);
+	return (C != None) && (C.Pawn != None);
+}
+
 /** The seat of somebody who plays; -1 for others. Who is new gets one, and the daemon hears of it. */
 function int Learn(Controller C)
 {
@@ -129,9 +142,13 @@ function int Learn(Controller C)
 	Seats[i].Id = Id;
 	Seats[i].Team = -1;
 	Seats[i].Wanted = -1;
+	Seats[i].Due = -1;
 	Seats[i].bPointsTold = true;
 	Seats[i].bLate = !Seats[i].bBot && Keeper.HasChosenTeams();
 	Introduce(i, false);
+	// What was decided before they came no longer holds.
+	if ( !Seats[i].bBot )
+		Orders.ForgetDue();
 	Keeper.RosterChanged();
 	return i;
 }
@@ -174,6 +191,7 @@ function TellAll()
 		Seats[i].Team = -1;
 		Seats[i].bLate = false;
 		Seats[i].bPlacing = false;
+		Seats[i].Due = -1;
 		Seats[i].bCarrier = false;
 		Seats[i].bPointsTold = false;
 		Introduce(i, true);
@@ -188,6 +206,9 @@ function Refresh(int i)
 	local bool bCarrier;
 
 	PRI = Seats[i].PRI;
+	Seats[i].SeenPoints = int(PRI.Score);
+	if ( !Seats[i].bBot )
+		Leave.Look(PlayerController(PRI.Owner));
 	if ( !Seats[i].bBot && (PRI.PlayerName != Seats[i].Nick) )
 	{
 		Seats[i].Nick = PRI.PlayerName;
@@ -199,6 +220,8 @@ function Refresh(int i)
 		AskPlace(i);
 	if ( Seats[i].bPlacing && (Level.TimeSeconds - Seats[i].PlaceAt > PLACE_PATIENCE) )
 		Seats[i].bPlacing = false;
+	if ( (Seats[i].Due != -1) && !HasBody(i) )
+		Orders.MoveDue(i);
 	Team = TeamOf(PRI);
 	if ( (Team >= 0) && (Team != Seats[i].Team) && !Seats[i].bPlacing )
 		TellMove(i, Team);
@@ -225,12 +248,14 @@ function AskPlace(int i)
 		Seats[i].bPlacing = true;
 		Seats[i].PlaceAt = Level.TimeSeconds;
 	}
-	else
-		MoveTo(i, Teams.SideFor(i));
+	else if ( Orders.Send(i, Teams.SideFor(i)) )
+		Orders.TellPlaced(i);
 }
 
 function TellMove(int i, int Team)
 {
+	if ( !Seats[i].bBot && (Seats[i].Due == -1) )
+		Orders.ForgetDue();
 	if ( Seats[i].bBot )
 		Seats[i].bTold = Client.Tell("BOTJOIN" @ Quote(Seats[i].Id) @ Team);
 	else
@@ -253,6 +278,8 @@ function Gone(Controller C)
 
 function Remove(int i)
 {
+	local bool bLeft;
+
 	// A bot without a team was never told of, nor was somebody who came and went in an outage.
 	if ( Seats[i].bTold )
 	{
@@ -260,10 +287,29 @@ function Remove(int i)
 		if ( Seats[i].bBot )
 			Client.Tell("BOTLEAVE" @ Quote(Seats[i].Id));
 		else
-			Client.Tell("LEAVE" @ Quote(Seats[i].Id));
+		{
+			bLeft = (Seats[i].PRI == None) || Seats[i].PRI.bOnlySpectator;
+			Client.Tell("LEAVE" @ Quote(Seats[i].Id) $ LeaveReason(i, bLeft));
+		}
 	}
+	if ( !Seats[i].bBot )
+		Orders.ForgetDue();
 	Seats.Remove(i, 1);
 	Keeper.RosterChanged();
+}
+
+/** The option of LEAVE; bLeft: they left, by becoming a spectator for example. */
+function string LeaveReason(int i, bool bLeft)
+{
+	local string Reason;
+
+	Reason = "left";
+	if ( !bLeft )
+		Reason = Leave.Reason(PlayerController(Seats[i].PRI.Owner));
+	// It is what LEAVE means anyway; a daemon that knows no options of HELLO knows no others.
+	if ( (Reason == "left") || Client.bPlainHello )
+		return "";
+	return " reason=" $ Reason;
 }
 
 /** Scoreboard points that have changed since they were last told. */
@@ -278,15 +324,15 @@ function TellPoints()
 /** This player's points, if the daemon has others. */
 function PointsOf(int i)
 {
-	local int Points;
-
-	if ( !Keeper.IsReporting() || !Seats[i].bTold || (Seats[i].PRI == None) )
+	if ( !Keeper.IsReporting() || !Seats[i].bTold )
 		return;
-	Points = int(Seats[i].PRI.Score);
-	if ( Seats[i].bPointsTold && (Points == Seats[i].Points) )
+	// The game sets the points of who becomes a spectator to zero; those seen last count.
+	if ( (Seats[i].PRI != None) && !Seats[i].PRI.bOnlySpectator )
+		Seats[i].SeenPoints = int(Seats[i].PRI.Score);
+	if ( Seats[i].bPointsTold && (Seats[i].SeenPoints == Seats[i].Points) )
 		return;
-	Seats[i].bPointsTold = Client.Tell("POINTS" @ Quote(Seats[i].Id) @ Points);
-	Seats[i].Points = Points;
+	Seats[i].Points = Seats[i].SeenPoints;
+	Seats[i].bPointsTold = Client.Tell("POINTS" @ Quote(Seats[i].Id) @ Seats[i].Points);
 }
 
 /**
@@ -296,18 +342,19 @@ function PointsOf(int i)
 function TellKill(Controller Killer, Controller Victim)
 {
 	local int k, v;
-	local bool bMovable;
+	local bool bMayMove;
 
 	v = Learn(Victim);
 	if ( v < 0 )
 		return;
 	k = Learn(Killer);
-	bMovable = Keeper.bFollowMoves && !Seats[v].bBot && !Seats[v].bRefused && Mover.CanMoveInPlay();
+	bMayMove = Keeper.bFollowMoves && !Seats[v].bBot && !Seats[v].bRefused && (Seats[v].Due == -1)
+		&& Mover.CanMoveInPlay();
 	if ( (k >= 0) && (k != v) )
 		Client.Say("KILL" @ Quote(Seats[k].Id) @ Quote(Seats[v].Id));
-	else if ( !bMovable )
+	else if ( !bMayMove )
 		Client.Say("KILL" @ Quote(Seats[v].Id) @ Quote(Seats[v].Id));
-	if ( bMovable )
+	if ( bMayMove )
 		Client.Say("DEATH" @ Quote(Seats[v].Id));
 }
 
@@ -338,84 +385,18 @@ function ForgetGame()
 		Seats[i].bLate = false;
 		Seats[i].bPlacing = false;
 		Seats[i].Wanted = -1;
+		Seats[i].Due = -1;
 	}
 }
 
-//-----------------------------------------------------------------------------
-// What was decided.
-
-/** A TEAM line of BALANCE. */
-function Want(string Id, int Team)
-{
-	WantSeat(FindHuman(Id), Team);
-}
-
-function WantSeat(int i, int Team)
-{
-	if ( i < 0 )
-		return;
-	Seats[i].Team = Team;
-	Seats[i].Wanted = Team;
-	Seats[i].bLate = false;
-}
-
-/** Moves everyone to where they are wanted; how many had to. */
-function int MoveWanted()
-{
-	local int i, Moved;
-
-	for ( i = 0; i < Seats.Length; i++ )
-		if ( Seats[i].Wanted != -1 )
-		{
-			if ( MoveTo(i, Seats[i].Wanted) )
-				Moved++;
-			Seats[i].Wanted = -1;
-		}
-	return Moved;
-}
-
-/** The answer to PLACE. One that comes too late is not followed: Refresh has told the truth since. */
-function Place(string Id, int Team)
+/** The daemon takes this player to be on this team; if that is not so, Refresh tells it. */
+function Believe(string Id, int Team)
 {
 	local int i;
 
 	i = FindHuman(Id);
-	if ( (i < 0) || !Seats[i].bPlacing )
-		return;
-	Seats[i].bPlacing = false;
-	Seats[i].Team = Team;
-	MoveTo(i, Team);
-}
-
-/** Auto-balance moves somebody who died; false if they were not moved. */
-function bool Follow(string Id, int Team)
-{
-	local int i;
-
-	i = FindHuman(Id);
-	if ( i < 0 )
-		return false;
-	Seats[i].Team = Team;
-	if ( !Keeper.bFollowMoves )
-		return false;
-	return MoveTo(i, Team);
-}
-
-/**
- * Puts a human on a team. If the game refuses, Refresh tells the daemon where they are, and it is
- * not tried again in this game.
- */
-function bool MoveTo(int i, int Team)
-{
-	local int Now;
-
-	Now = TeamOf(Seats[i].PRI);
-	if ( Seats[i].bRefused || (Now < 0) || (Now == Team) || Level.Game.bGameEnded )
-		return false;
-	if ( Mover.PutOn(Seats[i].PRI, Team) )
-		return true;
-	Seats[i].bRefused = true;
-	return false;
+	if ( i >= 0 )
+		Seats[i].Team = Team;
 }
 
 defaultproperties

@@ -13,6 +13,8 @@ var EvenkeelRoster Roster;
 
 /** The scores that the daemon knows, or will from what is kept for it. */
 var int Told[2];
+/** The scores when the daemon's count of this game began. */
+var int AtStart[2];
 /** Died without anybody's doing; the game takes a point from their team and says nothing. */
 var PlayerReplicationInfo Fallen;
 
@@ -36,10 +38,22 @@ function Look(PlayerReplicationInfo Scorer)
 		By = Scorer;
 		if ( (By == None) && (Change < 0) )
 			By = Fallen;
-		if ( Client.Tell("SCORE" @ t @ Change $ NameOf(By, Side)) )
+		// If it may have arrived, the sum is said, which counts nothing twice.
+		if ( Client.Tell("SCORE" @ t @ Change $ ScorerWord(By, Side), "SCORE" @ t @ "total=" $ (Told[t] + Change - AtStart[t])) )
 			Told[t] += Change;
 	}
 	Fallen = None;
+}
+
+/** The scores so far, to a daemon that may have missed some. */
+function TellTotals()
+{
+	local int t;
+
+	if ( !Keeper.IsReporting() || !Keeper.HasTeams() )
+		return;
+	for ( t = 0; t < 2; t++ )
+		Client.Tell("SCORE" @ t @ "total=" $ (Told[t] - AtStart[t]));
 }
 
 /** A kill is about to be scored; what has changed before it is told first. */
@@ -51,7 +65,7 @@ function BeforeKill(Controller Killer, Controller Killed)
 }
 
 /** The last argument of SCORE: who did it, if it is somebody of that team. */
-function string NameOf(PlayerReplicationInfo By, TeamInfo Side)
+function string ScorerWord(PlayerReplicationInfo By, TeamInfo Side)
 {
 	local int i;
 
@@ -73,7 +87,10 @@ function Note()
 	GRI = Level.Game.GameReplicationInfo;
 	for ( t = 0; t < 2; t++ )
 		if ( (GRI != None) && (GRI.Teams[t] != None) )
+		{
 			Told[t] = int(GRI.Teams[t].Score);
+			AtStart[t] = Told[t];
+		}
 }
 
 defaultproperties

@@ -12,8 +12,11 @@ class EvenkeelTeams extends Info;
 const MOST_HUMANS = 12;
 /** The splits to pick from. */
 const KEPT_BEST = 5;
-/** None is picked whose ratio is that much below the best. */
-const NEAR_BEST = 0.05;
+/**
+ * None is picked whose ratio is that much below the best. Weights are linear in strength: in four
+ * against four this is two points, which makes 52 % of 50 %.
+ */
+const NEAR_BEST = 0.01;
 /** Humans that one side may have more than the other, if bots make up for it and so many play. */
 const MOST_APART = 2;
 const MANY_HUMANS = 6;
@@ -26,6 +29,7 @@ struct TeamSplit
 };
 
 var MutEvenkeel Keeper;
+var EvenkeelOrders Orders;
 var EvenkeelRoster Roster;
 var EvenkeelWeights Weights;
 var EvenkeelBots Bots;
@@ -65,7 +69,7 @@ function bool Choose()
 	if ( (2 * Changes > Count) || ((2 * Changes == Count) && (FRand() < 0.5)) )
 		Sides = ~Sides;
 	for ( p = 0; p < Count; p++ )
-		Roster.WantSeat(Members[p], (Sides >> p) & 1);
+		Orders.WantSeat(Members[p], (Sides >> p) & 1);
 	return true;
 }
 

@@ -158,6 +158,90 @@ static final function string Take(out string Rest)
 	return Word;
 }
 
+/** A share of one as people read it. */
+static final function string Percent(float Share)
+{
+	return int(FClamp(Share, 0.0, 9.99) * 100.0 + 0.5) @ "%";
+}
+
+/** Where a word stands in a text, and not within a longer word; -1: nowhere. */
+static final function int WordAt(string Text, string Word)
+{
+	local int At, From;
+
+	if ( Word == "" )
+		return -1;
+	At = InStr(Text, Word);
+	while ( At >= 0 )
+	{
+		At += From;
+		if ( !IsWithin(Text, At - 1) && !IsWithin(Text, At + Len(Word)) )
+			return At;
+		From = At + 1;
+		At = InStr(Mid(Text, From), Word);
+	}
+	return -1;
+}
+
+/** Whether a letter or digit stands there. */
+static final function bool IsWithin(string Text, int At)
+{
+	local int Code;
+
+	if ( (At < 0) || (At >= Len(Text)) )
+		return false;
+	Code = Asc(Mid(Text, At, 1));
+	return IsDigit(Code) || ((Code >= 65) && (Code <= 90)) || ((Code >= 97) && (Code <= 122)) || (Code > 191);
+}
+
+static final function bool IsDigit(int Code)
+{
+	return (Code >= 48) && (Code <= 57);
+}
+
+/** Text with each word Old replaced. */
+static final function string Swapped(string Text, string Old, string With)
+{
+	local string Result;
+	local int At;
+
+	At = WordAt(Text, Old);
+	while ( At >= 0 )
+	{
+		Result = Result $ Left(Text, At) $ With;
+		Text = Mid(Text, At + Len(Old));
+		At = WordAt(Text, Old);
+	}
+	return Result $ Text;
+}
+
+/** Text whose decimals have two places at most. */
+static final function string Shortened(string Text)
+{
+	local string Result;
+	local int i, Code, Places;
+	local bool bDecimal;
+
+	// Cut, not rounded: no chance is told as larger than it is.
+	for ( i = 0; i < Len(Text); i++ )
+	{
+		Code = Asc(Mid(Text, i, 1));
+		if ( IsDigit(Code) )
+		{
+			if ( bDecimal )
+				Places++;
+		}
+		else
+		{
+			bDecimal = (Code == 46) && !bDecimal && (i > 0) && IsDigit(Asc(Mid(Text, i - 1, 1)));
+			Places = 0;
+		}
+		if ( Places <= 2 )
+			Result = Result $ Mid(Text, i, 1);
+	}
+	return Result;
+}
+
 defaultproperties
 {
 }

@@ -12,15 +12,9 @@ class MutEvenkeel extends Mutator
 	config(Evenkeel);
 
 /** Seconds between two looks at the game. */
-const BEAT = 0.5;
-/** Seconds before the start at which teams are asked for, where there is a countdown. */
-const COUNTDOWN_LEFT = 2;
-/** Seconds that an answer to BALANCE is waited for; later it would tear up a running game. */
-const BALANCE_PATIENCE = 10.0;
-/** The most that MinPlayers can be. */
-const MOST_PLAYERS = 32;
-/** Errors of the daemon that are worth a line in the log, in each game. */
-const MOST_ERRORS = 20;
+const LOOK_TIME = 0.5;
+/** Settings that the web page shows. */
+const SETTINGS = 19;
 
 var() config string DaemonHost;
 var() config int DaemonPort;
@@ -44,33 +38,40 @@ var() config string HookClass;
 var() config bool bReport;
 var() config float ReportSeconds;
 var() config bool bAnnounce;
+var() config bool bChat;
+var() config int VotePercent;
 var() config bool bVerbose;
 
-var EvenkeelClient Client;
-var EvenkeelRoster Roster;
-var EvenkeelScores Scores;
+/** The teams' names, and the texts of the web page. */
+var localized string TeamWords[2];
+var localized string SettingsGroup;
+var localized string SettingText[SETTINGS];
+var localized string SettingHelp[SETTINGS];
+
+var EvenkeelBalance Balance;
 var EvenkeelBots Bots;
+var EvenkeelChat Chat;
+var EvenkeelClient Client;
+var EvenkeelHandicap Handicap;
+var EvenkeelLeave Leave;
+var EvenkeelMover Mover;
+var EvenkeelOrders Orders;
+var EvenkeelReasons Reasons;
+var EvenkeelReplies Replies;
+var EvenkeelReports Reports;
+var EvenkeelRoster Roster;
+var EvenkeelRules Rules;
+var EvenkeelScores Scores;
 var EvenkeelTeams Teams;
 var EvenkeelWeights Weights;
-var EvenkeelHandicap Handicap;
-var EvenkeelMover Mover;
-var EvenkeelRules Rules;
 
 var bool bTold;				// a GAME of ours is with the daemon
-var bool bStartTold;		// and it knows that play has begun
 var bool bStarted;			// play has begun
 var bool bEnded;			// play is over
 var bool bEndTold;			// the daemon has the match
-var bool bBalanced;			// teams were chosen for this game
-var bool bBalancing;		// BALANCE is asked and not answered
-var float BalanceAt;		// when
-var int BalanceLines;		// lines of its answer still to come
-var string BalanceRatio;
 var bool bRosterChanged;	// bots and advantage are to be asked for
 var bool bMoving;			// a move of ours is under way
-var int Errors;				// of the daemon, in this game
 var float NextAdvantage, NextReport;
-var PlayerController WhyTo;	// who wants to know why
 
 //-----------------------------------------------------------------------------
 // The game's life.
@@ -87,42 +88,131 @@ event PostBeginPlay()
 	}
 	Rules.Keeper = self;
 	Level.Game.AddGameModifier(Rules);
-	SetTimer(BEAT, true);
+	SetTimer(LOOK_TIME, true);
 }
 
 /** Spawns the parts and makes them known to each other. */
 function bool SpawnParts()
 {
+	Balance = Spawn(class'EvenkeelBalance');
+	Bots = Spawn(class'EvenkeelBots');
+	Chat = Spawn(class'EvenkeelChat');
 	Client = Spawn(class'EvenkeelClient');
+	Handicap = Spawn(class'EvenkeelHandicap');
+	Leave = Spawn(class'EvenkeelLeave');
+	Mover = Spawn(class'EvenkeelMover');
+	Orders = Spawn(class'EvenkeelOrders');
+	Reasons = Spawn(class'EvenkeelReasons');
+	Replies = Spawn(class'EvenkeelReplies');
+	Reports = Spawn(class'EvenkeelReports');
 	Roster = Spawn(class'EvenkeelRoster');
 	Scores = Spawn(class'EvenkeelScores');
-	Bots = Spawn(class'EvenkeelBots');
 	Teams = Spawn(class'EvenkeelTeams');
 	Weights = Spawn(class'EvenkeelWeights');
-	Handicap = Spawn(class'EvenkeelHandicap');
-	Mover = Spawn(class'EvenkeelMover');
-	if ( (Client == None) || (Roster == None) || (Scores == None) || (Bots == None) )
+	if ( (Balance == None) || (Bots == None) || (Chat == None) || (Client == None) || (Handicap == None) )
 		return false;
-	if ( (Teams == None) || (Weights == None) || (Handicap == None) || (Mover == None) )
+	if ( (Leave == None) || (Mover == None) || (Reasons == None) || (Replies == None) || (Roster == None) )
 		return false;
+	if ( (Orders == None) || (Reports == None) || (Scores == None) || (Teams == None) || (Weights == None) )
+		return false;
+	Client.Kept = Spawn(class'EvenkeelKept');
+	Roster.Identity = Spawn(class'EvenkeelIdentity');
+	Chat.Vote = Spawn(class'EvenkeelVote');
+	if ( (Client.Kept == None) || (Roster.Identity == None) || (Chat.Vote == None) )
+		return false;
+	ConnectParts();
+	ListenToChat();
+	return true;
+}
+
+/** Hears what players say, where that is wanted. */
+function ListenToChat()
+{
+	local EvenkeelEars Ears;
+
+	if ( !bChat || (Level.Game.BroadcastHandler == None) )
+		return;
+	Ears = Spawn(class'EvenkeelEars');
+	if ( Ears == None )
+		return;
+	Ears.Chat = Chat;
+	Level.Game.BroadcastHandler.RegisterBroadcastHandler(Ears);
+}
+
+function ConnectParts()
+{
+	Balance.Keeper = self;
+	Balance.Client = Client;
+	Balance.Orders = Orders;
+	Balance.Reasons = Reasons;
+	Balance.Roster = Roster;
+	Balance.Teams = Teams;
+	Bots.Keeper = self;
+	Bots.Roster = Roster;
+	Chat.Keeper = self;
+	Chat.Client = Client;
+	Chat.Mover = Mover;
+	Chat.Reasons = Reasons;
+	Chat.Roster = Roster;
+	Chat.Vote.Roster = Roster;
 	Client.Keeper = self;
+	Client.Replies = Replies;
+	Handicap.Keeper = self;
+	Mover.Keeper = self;
+	Orders.Keeper = self;
+	Orders.Mover = Mover;
+	Orders.Roster = Roster;
+	Reasons.Keeper = self;
+	Reasons.Roster = Roster;
+	Replies.Keeper = self;
+	Replies.Balance = Balance;
+	Replies.Bots = Bots;
+	Replies.Chat = Chat;
+	Replies.Client = Client;
+	Replies.Handicap = Handicap;
+	Replies.Reasons = Reasons;
+	Replies.Orders = Orders;
+	Replies.Weights = Weights;
+	Reports.Keeper = self;
+	Reports.Client = Client;
+	Reports.Roster = Roster;
 	Roster.Keeper = self;
 	Roster.Client = Client;
+	Roster.Leave = Leave;
 	Roster.Mover = Mover;
+	Roster.Orders = Orders;
 	Roster.Teams = Teams;
-	Roster.Identity = Spawn(class'EvenkeelIdentity');
 	Scores.Keeper = self;
 	Scores.Client = Client;
 	Scores.Roster = Roster;
-	Bots.Keeper = self;
-	Bots.Roster = Roster;
 	Teams.Keeper = self;
+	Teams.Bots = Bots;
+	Teams.Orders = Orders;
 	Teams.Roster = Roster;
 	Teams.Weights = Weights;
-	Teams.Bots = Bots;
-	Handicap.Keeper = self;
-	Mover.Keeper = self;
-	return (Roster.Identity != None);
+}
+
+/** The name of this game server: the key, or one that no other server on this machine has. */
+function string DaemonName()
+{
+	local string Address;
+	local int Colon;
+
+	if ( ServerName != "" )
+		return ServerName;
+	Address = Level.GetAddressURL();
+	Colon = InStr(Address, ":");
+	if ( Colon < 0 )
+		return "ut2004";
+	return "ut2004-" $ Mid(Address, Colon + 1);
+}
+
+/** A team as people call it. */
+function string TeamWord(int Team)
+{
+	if ( (Team < 0) || (Team > 1) )
+		return "no team";
+	return TeamWords[Team];
 }
 
 /** Whether there are two teams that are anybody's to choose. */
@@ -136,13 +226,13 @@ function bool HasTeams()
 /** Whether everybody's team is settled, so that who comes now comes late. */
 function bool TeamsAreSet()
 {
-	return (bStarted || bBalanced) && !bBalancing;
+	return bStarted || Balance.bDone;
 }
 
 /** Whether teams were chosen, or are being chosen, without those who come from now on. */
 function bool HasChosenTeams()
 {
-	return bStarted || bBalanced || bBalancing;
+	return bStarted || Balance.HasBegun();
 }
 
 /** Whether the daemon may hold a game of ours that has not ended. */
@@ -168,20 +258,13 @@ event Timer()
 	if ( bEnded )
 		return;
 	Bots.Watch();
-	if ( bBalancing && (Level.TimeSeconds - BalanceAt > BALANCE_PATIENCE) )
-	{
-		bBalancing = false;
-		Log("No teams came in time.", 'Evenkeel');
-	}
-	// The countdown began anew, or stands still: teams are chosen again at its end.
-	if ( bBalanced && !bStarted && !IsCountdownEnding() )
-		bBalanced = false;
 	Roster.Sync();
 	Mover.Respawn();
-	if ( IsCountdownEnding() )
-		AskForTeams();
+	if ( !bStarted )
+		Balance.Think();
 	if ( bRosterChanged )
 		MindRoster();
+	Chat.Think();
 	if ( bStarted )
 		FollowPlay();
 }
@@ -191,7 +274,7 @@ function FollowPlay()
 {
 	Scores.Look(None);
 	if ( Client.IsLive() && (Level.TimeSeconds >= NextReport) )
-		Report();
+		Reports.Report();
 	if ( bGiveAdvantage && HasTeams() && Client.IsLive() && (Level.TimeSeconds >= NextAdvantage) )
 	{
 		NextAdvantage = Level.TimeSeconds + FMax(AdvantageSeconds, 1.0);
@@ -199,22 +282,6 @@ function FollowPlay()
 	}
 	if ( Level.Game.bGameEnded )
 		OnEnd();
-}
-
-/** Nobody has a body yet in the countdown, so that nobody dies of changing sides. */
-function bool IsCountdownEnding()
-{
-	local DeathMatch Game;
-
-	Game = DeathMatch(Level.Game);
-	if ( !bBalanceInCountdown || bStarted || (Game == None) )
-		return false;
-	if ( !Game.bStartedCountDown || (Game.CountDown > COUNTDOWN_LEFT) )
-		return false;
-	if ( Level.NetMode == NM_Standalone )
-		return true;
-	// It stands still while the game waits for players, and begins anew when it has them.
-	return !Game.bWaitForNetPlayers && !(Game.bTournament && (Game.NumPlayers < Game.MaxPlayers));
 }
 
 /** Called by the game as play begins, before anybody has a body. */
@@ -232,8 +299,10 @@ function MatchStarting()
 			BeginGame();
 	}
 	Roster.Sync();
-	AskForTeams();
+	Balance.PlayBegins();
 	bStarted = true;
+	// The daemon hears of the teams as they are before it hears that play begins.
+	Roster.Sync();
 	Scores.Note();
 	TellStart();
 }
@@ -241,26 +310,23 @@ function MatchStarting()
 function ForgetGame()
 {
 	bTold = false;
-	bStartTold = false;
 	bStarted = false;
 	bEnded = false;
 	bEndTold = false;
-	bBalanced = false;
-	bBalancing = false;
 	bRosterChanged = true;
+	Balance.Forget();
+	Chat.BeginAnew();
 	Handicap.ForgetGame();
 	Roster.ForgetGame();
-	Client.ForgetMissed();
+	Client.ForgetKept();
 }
 
 function TellStart()
 {
 	NextReport = 0.0;
 	NextAdvantage = 0.0;
-	if ( !bReport || !Client.IsLive() )
-		return;
-	Client.Say("START");
-	bStartTold = true;
+	if ( bReport )
+		Client.Tell("START");
 }
 
 /** Play is over. */
@@ -273,38 +339,7 @@ function OnEnd()
 	Bots.PutBack();
 	Weights.Store();
 	if ( bReport )
-		TellEnd();
-}
-
-function TellEnd()
-{
-	local int Winner;
-
-	if ( !HasTeams() )
-		Client.Ask("END");
-	else
-	{
-		Winner = WinningTeam();
-		if ( Winner < 0 )
-			Client.Ask("END draw");
-		else
-			Client.Ask("END" @ Winner);
-	}
-}
-
-/** -1: nobody. */
-function int WinningTeam()
-{
-	local GameReplicationInfo GRI;
-
-	GRI = Level.Game.GameReplicationInfo;
-	if ( TeamInfo(GRI.Winner) != None )
-		return TeamInfo(GRI.Winner).TeamIndex;
-	if ( (GRI.Teams[0] == None) || (GRI.Teams[1] == None) || (GRI.Teams[0].Score == GRI.Teams[1].Score) )
-		return -1;
-	if ( GRI.Teams[0].Score > GRI.Teams[1].Score )
-		return 0;
-	return 1;
+		Reports.TellEnd();
 }
 
 function NotifyLogout(Controller Exiting)
@@ -327,27 +362,32 @@ function ServerTraveling(string URL, bool bItems)
 
 function Mutate(string MutateString, PlayerController Sender)
 {
-	if ( (MutateString ~= "evenkeel") && (Sender != None) && IsWorking() )
-		TellState(Sender);
-	else if ( (MutateString ~= "evenkeel why") && (Sender != None) && IsWorking() )
+	if ( (Sender != None) && IsWorking() )
 	{
-		if ( Sender.PlayerReplicationInfo.bAdmin || (Level.NetMode == NM_Standalone) )
+		if ( MutateString ~= "evenkeel" )
+			TellState(Sender);
+		else if ( (MutateString ~= "evenkeel why") && MayAdminister(Sender) )
 		{
-			WhyTo = Sender;
-			Client.Ask("EXPLAIN");
+			TellState(Sender);
+			Reasons.TellAllTo(Sender);
 		}
 	}
 	Super.Mutate(MutateString, Sender);
 }
 
+function bool MayAdminister(PlayerController PC)
+{
+	return (Level.NetMode == NM_Standalone) || ((PC.PlayerReplicationInfo != None) && PC.PlayerReplicationInfo.bAdmin);
+}
+
 function TellState(PlayerController Sender)
 {
 	if ( Client.IsLive() )
-		Sender.ClientMessage("Evenkeel: connected.");
+		Sender.ClientMessage("Evenkeel: connected as" @ DaemonName() $ ".");
 	else
-		Sender.ClientMessage("Evenkeel: the daemon is away.");
+		Sender.ClientMessage("Evenkeel: the daemon is away; the game server works from the weights that it reported last.");
 	if ( Handicap.Helped >= 0 )
-		Sender.ClientMessage("Evenkeel: team" @ Handicap.Helped @ "has an advantage of" @ Handicap.Factor);
+		Sender.ClientMessage("Evenkeel:" @ TeamWord(Handicap.Helped) @ "has an advantage of" @ class'EvenkeelWords'.static.Percent(Handicap.Factor - 1.0) $ ".");
 }
 
 //-----------------------------------------------------------------------------
@@ -356,18 +396,17 @@ function TellState(PlayerController Sender)
 /** The conversation has begun; bResumed: where it broke off. */
 function WentLive(bool bResumed)
 {
-	bBalancing = false;
-	BalanceLines = 0;
+	Replies.BeginAnew();
 	if ( !bResumed )
-		Client.ForgetMissed();
+		Client.ForgetKept();
 	if ( bEnded )
 	{
 		// Said again, END has the same answer; whether it was heard isn't known.
 		if ( bReport && HasUnfinishedGame() )
 		{
 			if ( bResumed )
-				CatchUp();
-			TellEnd();
+				Client.TellKept();
+			Reports.TellEnd();
 		}
 		return;
 	}
@@ -382,44 +421,35 @@ function WentLive(bool bResumed)
 	bRosterChanged = true;
 }
 
-/** What has happened while the daemon was away, in its order. */
+/** What the daemon may not have, in its order. */
 function CatchUp()
 {
-	if ( bStarted && !bStartTold )
-		TellStart();
-	Client.TellMissed();
+	// Said in play, START is refused and changes nothing; lost, it would cost the match.
+	if ( bStarted && bReport && !Client.Kept.Has("START") )
+		Client.Say("START");
+	Client.TellKept();
+	Scores.TellTotals();
 }
 
 function WentDown()
 {
-	bBalancing = false;
-	BalanceLines = 0;
+	Balance.ConnectionLost();
+	Chat.BeginAnew();
+	Orders.ForgetDue();
 	Handicap.Give(-1, 1.0);
 	bRosterChanged = true;
 }
 
-/** All there is to say of a game that the daemon doesn't know. */
+/**
+ * All there is to say of a game that the daemon doesn't know. If a part of it may be lost, all of it
+ * is said again, GAME first, so that nothing of an earlier game remains.
+ */
 function BeginGame()
 {
-	local Mutator M;
-	local GameRules R;
-
 	bTold = true;
-	bStartTold = false;
 	bEndTold = false;
-	Errors = 0;
-	Client.Say("GAME" @ Level.Game.Class);
-	for ( M = Level.Game.BaseMutator; M != None; M = M.NextMutator )
-		Client.Say("MUTATOR" @ M.Class);
-	// The stock log counts the rules among the mutators; what is learned from it must match.
-	for ( R = Level.Game.GameRulesModifiers; R != None; R = R.NextGameRules )
-		Client.Say("MUTATOR" @ R.Class);
-	TellMap();
-	if ( HasTeams() )
-		Client.Say("TEAMS 2");
-	if ( MinPlayers > 0 )
-		Client.Say("MINPLAYERS" @ Min(MinPlayers, MOST_PLAYERS));
-	Client.Ask("MEANBOT");
+	Replies.BeginAnew();
+	Reports.TellGame();
 	Roster.TellAll();
 	if ( bStarted )
 	{
@@ -427,37 +457,6 @@ function BeginGame()
 		Scores.Note();
 		TellStart();
 	}
-}
-
-function TellMap()
-{
-	local string MapName, Line;
-	local int Period, Low, High;
-
-	MapName = string(Level);
-	Period = InStr(MapName, ".");
-	if ( Period >= 0 )
-		MapName = Left(MapName, Period);
-	Line = "MAP" @ class'EvenkeelWords'.static.Quote(MapName);
-	Low = Level.IdealPlayerCountMin;
-	High = Level.IdealPlayerCountMax;
-	if ( (Low >= 0) && (High > 0) && (Low <= High) && (High <= 1024) )
-		Line = Line @ Low @ High;
-	Client.Say(Line);
-}
-
-/** What is told every few seconds. */
-function Report()
-{
-	local DeathMatch Game;
-
-	NextReport = Level.TimeSeconds + FMax(ReportSeconds, 1.0);
-	if ( !bReport )
-		return;
-	Game = DeathMatch(Level.Game);
-	if ( (Game != None) && (Game.TimeLimit > 0) && !Game.bOverTime )
-		Client.Say("CLOCK" @ Clamp(Game.RemainingTime, 0, 86400));
-	Roster.TellPoints();
 }
 
 /** A score may have changed; Scorer, if any, did it. */
@@ -470,6 +469,7 @@ function OnScore(PlayerReplicationInfo Scorer)
 function OnKill(Controller Killer, Controller Killed)
 {
 	Bots.BeforeKill(Killer, Killed);
+	Leave.OnDeath(Killed);
 	if ( bMoving || !bStarted || bEnded )
 		return;
 	Scores.BeforeKill(Killer, Killed);
@@ -499,215 +499,98 @@ function MindRoster()
 	NextAdvantage = 0.0;
 	if ( Client.IsLive() )
 	{
-		if ( Client.bBots )
+		if ( Bots.Manages() )
 			Client.Ask("BOTS");
 	}
 	else if ( Bots.Manages() )
 		Bots.GiveOwnPlan();
 }
 
-/** Teams for the game that is about to start; once. */
-function AskForTeams()
-{
-	if ( !bBalanceAtStart || bBalanced || bBalancing || bStarted || !HasTeams() )
-		return;
-	if ( Client.IsLive() )
-	{
-		Client.Ask("BALANCE");
-		bBalancing = true;
-		BalanceAt = Level.TimeSeconds;
-		BalanceLines = 0;
-	}
-	else if ( Teams.Choose() )
-	{
-		bBalanced = true;
-		bRosterChanged = true;
-		Announce(Roster.MoveWanted(), "");
-	}
-}
-
-/** Teams were chosen, and so many humans changed sides. */
-function Announce(int Moved, string Ratio)
-{
-	local string Text;
-
-	if ( !bAnnounce )
-		return;
-	Text = "Evenkeel: teams are chosen," @ Moved @ "changed sides";
-	if ( Ratio != "" )
-		Text = Text $ ", balance" @ Ratio;
-	Level.Game.Broadcast(self, Text);
-}
-
 //-----------------------------------------------------------------------------
-// What the daemon says.
+// The web page.
 
-/** One line of the daemon's. */
-function Heard(string Verb, string Rest)
+/** The key of each setting that the web page shows. */
+static final function string SettingName(int i)
 {
-	switch ( Verb )
+	switch ( i )
 	{
-		case "BALANCE":
-			HeardBalance(Rest);
-			break;
-		case "TEAM":
-			HeardTeam(Rest);
-			break;
-		case "BOTS":
-			HeardBots(Rest);
-			break;
-		case "PLACE":
-			HeardPlace(Rest);
-			break;
-		case "MOVE":
-			HeardMove(Rest);
-			break;
-		case "ADVANTAGE":
-			HeardAdvantage(Rest);
-			break;
-		case "PLAYER":
-		case "BOT":
-		case "MEANBOT":
-			HeardWeight(Verb, Rest);
-			break;
-		case "END":
-			bEndTold = true;
-			Log("Match" @ Rest, 'Evenkeel');
-			break;
-		case "WHY":
-			if ( WhyTo != None )
-				WhyTo.ClientMessage(Rest);
-			break;
-		case "ERROR":
-			HeardError(Rest);
-			break;
+		case 0: return "DaemonHost";
+		case 1: return "DaemonPort";
+		case 2: return "ServerName";
+		case 3: return "MinPlayers";
+		case 4: return "DefaultWeight";
+		case 5: return "bBalanceAtStart";
+		case 6: return "bBalanceInCountdown";
+		case 7: return "bPlaceArrivals";
+		case 8: return "bFollowMoves";
+		case 9: return "bManageBots";
+		case 10: return "bGiveAdvantage";
+		case 11: return "MaxAdvantage";
+		case 12: return "bMoreDamageDealt";
+		case 13: return "bLessDamageTaken";
+		case 14: return "MaxRespawnDelay";
+		case 15: return "bReport";
+		case 16: return "bAnnounce";
+		case 17: return "bChat";
+		case 18: return "VotePercent";
+	}
+	return "";
+}
+
+/** The range of a number, with the digits that it may have; nothing for others. */
+static final function string SettingRange(string Setting)
+{
+	switch ( Setting )
+	{
+		case "DaemonHost":
+		case "ServerName":
+			return "64";
+		case "DaemonPort":
+			return "5;1:65535";
+		case "MinPlayers":
+			return "2;0:32";
+		case "DefaultWeight":
+			return "6;0.0:100.0";
+		case "MaxAdvantage":
+			return "4;1.0:3.0";
+		case "MaxRespawnDelay":
+			return "4;0.0:30.0";
+		case "VotePercent":
+			return "2;0:99";
+	}
+	return "";
+}
+
+static function FillPlayInfo(PlayInfo PlayInfo)
+{
+	local string Setting;
+	local int i;
+
+	Super.FillPlayInfo(PlayInfo);
+	for ( i = 0; i < SETTINGS; i++ )
+	{
+		Setting = SettingName(i);
+		if ( Left(Setting, 1) == "b" )
+			PlayInfo.AddSetting(default.SettingsGroup, Setting, default.SettingText[i], 0, i, "Check");
+		else
+			PlayInfo.AddSetting(default.SettingsGroup, Setting, default.SettingText[i], 0, i, "Text", SettingRange(Setting));
 	}
 }
 
-function string Take(out string Rest)
+static event string GetDescriptionText(string PropName)
 {
-	return class'EvenkeelWords'.static.Take(Rest);
-}
+	local int i;
 
-/** BALANCE <lines> <ratio> <p0> <seed>; the lines follow. */
-function HeardBalance(string Rest)
-{
-	BalanceLines = Max(int(Take(Rest)), 0);
-	BalanceRatio = Take(Rest);
-	if ( BalanceLines == 0 )
-		FinishBalance();
-}
-
-/** TEAM <t> <id> */
-function HeardTeam(string Rest)
-{
-	local int Team;
-
-	Team = int(Take(Rest));
-	if ( bBalancing )
-		Roster.Want(Take(Rest), Team);
-	CountBalanceLine();
-}
-
-/** BOTS <t> <count> within a BALANCE; otherwise BOTS <minPlayers> <n0> <n1>. */
-function HeardBots(string Rest)
-{
-	if ( BalanceLines > 0 )
-		CountBalanceLine();
-	else if ( Client.bBots && !bEnded )
-		Bots.Give(int(Take(Rest)));
-}
-
-function CountBalanceLine()
-{
-	if ( BalanceLines <= 0 )
-		return;
-	BalanceLines--;
-	if ( BalanceLines == 0 )
-		FinishBalance();
-}
-
-/** All of BALANCE's answer is there. */
-function FinishBalance()
-{
-	if ( !bBalancing )
-		return;
-	bBalancing = false;
-	bBalanced = true;
-	bRosterChanged = true;
-	Announce(Roster.MoveWanted(), BalanceRatio);
-}
-
-/** PLACE <id> <t> <ratio> */
-function HeardPlace(string Rest)
-{
-	local string Id;
-
-	Id = Take(Rest);
-	Roster.Place(Id, int(Take(Rest)));
-}
-
-/** MOVE <id> <from> <to>, after a DEATH. */
-function HeardMove(string Rest)
-{
-	local string Id;
-
-	Id = Take(Rest);
-	Take(Rest);
-	if ( Roster.Follow(Id, int(Take(Rest))) && bAnnounce )
-		Level.Game.Broadcast(self, "Evenkeel: a player changes sides to even the teams.");
-	bRosterChanged = true;
-}
-
-/** ADVANTAGE <t> <factor>, or ADVANTAGE - 1.000 */
-function HeardAdvantage(string Rest)
-{
-	local string Side;
-
-	Side = Take(Rest);
-	if ( (Side == "-") || bEnded )
-		Handicap.Give(-1, 1.0);
-	else
-		Handicap.Give(int(Side), float(Take(Rest)));
-}
-
-/** PLAYER <id> [<weight>], BOT <name> <weight>, or MEANBOT <weight> <count> */
-function HeardWeight(string Verb, string Rest)
-{
-	local string Id;
-
-	if ( Verb == "MEANBOT" )
-	{
-		Weights.NoteMeanBot(Take(Rest));
-		return;
-	}
-	Id = Take(Rest);
-	if ( Verb == "BOT" )
-		Weights.NoteBot(Id, Take(Rest));
-	else
-		Weights.NoteHuman(Id, Take(Rest));
-}
-
-/** ERROR <code> <text> */
-function HeardError(string Rest)
-{
-	local string Code, Text;
-
-	Text = Rest;
-	Code = Take(Text);
-	// The daemon does not hold the game whose END this is about; asking again would not help.
-	if ( bEnded && ((Code ~= "no-game") || (Code ~= "not-allowed")) )
-		bEndTold = true;
-	Errors++;
-	if ( Errors <= MOST_ERRORS )
-		Log("The daemon says" @ Rest, 'Evenkeel');
+	for ( i = 0; i < SETTINGS; i++ )
+		if ( SettingName(i) ~= PropName )
+			return default.SettingHelp[i];
+	return Super.GetDescriptionText(PropName);
 }
 
 defaultproperties
 {
 	DaemonHost="127.0.0.1"
 	DaemonPort=7997
-	ServerName="ut2004"
 	Identity="hash"
 	DefaultWeight=50.000000
 	bBalanceAtStart=True
@@ -722,6 +605,48 @@ defaultproperties
 	bReport=True
 	ReportSeconds=15.000000
 	bAnnounce=True
+	bChat=True
+	TeamWords(0)="Red"
+	TeamWords(1)="Blue"
+	SettingsGroup="Evenkeel"
+	SettingText(0)="Daemon's Address"
+	SettingText(1)="Daemon's Port"
+	SettingText(2)="Server's Name"
+	SettingText(3)="Players Wanted"
+	SettingText(4)="Weight of Strangers"
+	SettingText(5)="Pick Teams at Start"
+	SettingText(6)="Pick in Countdown"
+	SettingText(7)="Place Late Players"
+	SettingText(8)="Follow Auto-Balance"
+	SettingText(9)="Set Number of Bots"
+	SettingText(10)="Help Weaker Team"
+	SettingText(11)="Largest Advantage"
+	SettingText(12)="More Damage Dealt"
+	SettingText(13)="Less Damage Taken"
+	SettingText(14)="Respawn Delay"
+	SettingText(15)="Report Matches"
+	SettingText(16)="Tell Players"
+	SettingText(17)="Chat Commands"
+	SettingText(18)="Votes"
+	SettingHelp(0)="The name or address of the machine that the Evenkeel daemon runs on."
+	SettingHelp(1)="The port that the daemon listens on."
+	SettingHelp(2)="The name of this game server. Each needs its own. Empty: ut2004 and the port."
+	SettingHelp(3)="The number of players wanted, bots included. 0 leaves it to the daemon."
+	SettingHelp(4)="The weight of humans whom the daemon does not know, for teams chosen while it is away."
+	SettingHelp(5)="Pick teams for all players when the game starts."
+	SettingHelp(6)="Move the players in the last three seconds of the countdown, and not only when play begins."
+	SettingHelp(7)="Pick the team of players who arrive during play."
+	SettingHelp(8)="Move players who died, if the daemon's auto-balance asks for it."
+	SettingHelp(9)="Set the number of bots to what the teams need."
+	SettingHelp(10)="Give the weaker team an advantage."
+	SettingHelp(11)="The largest factor of the advantage: 1.5 is 50 %."
+	SettingHelp(12)="The weaker team does more damage."
+	SettingHelp(13)="The weaker team takes less damage."
+	SettingHelp(14)="The longest wait, in seconds, that is added for the stronger team's humans who died."
+	SettingHelp(15)="Report scores, kills and the end, so that the daemon learns. Turn it off where the daemon reads this server's logs."
+	SettingHelp(16)="Tell the players what happens."
+	SettingHelp(17)="Answer the commands that players say: !why, !rank and !balance."
+	SettingHelp(18)="More than so many percent of the humans have to agree to balance the teams again. 0: no votes."
 	GroupName="TeamBalancer"
 	FriendlyName="Evenkeel"
 	Description="Even teams, chosen by an Evenkeel daemon from what it has learned of everybody's past games."
