@@ -5,19 +5,19 @@ use crate::store::CheckpointRow;
 
 /// A checkpoint is written after this number of new matches. To fold that many again takes a fraction of a second.
 pub(super) const EVERY: i64 = 64;
-/// A match before which `n` others must not be folded again costs at most this multiple of `n`, and [`EVERY`]. With 2,
-/// ten checkpoints are enough for 60,000 matches.
+/// If a match comes late, and `n` later ones are on disk, at most this multiple of `n`, and [`EVERY`], are folded
+/// again. With 2, there are at most twenty checkpoints of 60,000 matches.
 const RATIO: i64 = 2;
 /// The most bytes of all checkpoints together; the older ones are left out.
 const MOST_BYTES: i64 = 256 << 20;
 
-/// Whether no checkpoint is needed between two of them, which lie so many matches before the last one.
+/// Whether no checkpoint is needed between two others, which lie so many matches before the last one.
 pub(super) fn is_close(older: i64, newer: i64) -> bool {
     older <= newer.saturating_mul(RATIO).saturating_add(EVERY)
 }
 
-/// The numbers of the checkpoints that are kept, of those for `total` matches, the newest first. With
-/// `all` as close to each other as they must be, so are those that are kept.
+/// Chooses the checkpoints to keep when there are `total` matches; returns how many matches each of them has. `all`
+/// begins with the newest. If these are close enough to each other, so are those that are kept.
 pub(super) fn kept(all: &[&CheckpointRow], total: i64) -> Vec<i64> {
     let (mut kept, mut bytes) = (Vec::new(), 0_i64);
     let mut newer = 0;

@@ -224,7 +224,7 @@ async fn migrate(path: &Path, writer: &DbPool) -> Result<(), StoreError> {
 
 /// Marks an empty database as Evenkeel's, and refuses one with tables that is not.
 async fn refuse_foreign(path: &Path, connection: &mut DbConnection) -> Result<(), StoreError> {
-    let fail = |error| StoreError::new(&path.display(), error);
+    let fail = |error| file::cannot_open(path, error);
     if application_id(connection).await.map_err(fail)? == APPLICATION_ID {
         return Ok(());
     }
