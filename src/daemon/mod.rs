@@ -10,6 +10,7 @@
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
 mod backups;
+mod clocks;
 mod error;
 mod file_limit;
 mod file_watch;
@@ -162,6 +163,7 @@ impl Daemon {
         tasks.spawn(async move { learning.keep_up_to_date().await });
         tasks.spawn(service_manager::watchdog());
         tasks.spawn(upkeep::keep_small(self.service.clone(), self.upkeep));
+        tasks.spawn(clocks::watch(self.service.clone()));
         if let Some(backups) = self.backups {
             let clock = self.service.sessions().clock().clone();
             let metrics: Arc<BackupMetrics> = self.watched.backups.clone().unwrap_or_default();

@@ -7,6 +7,9 @@
 //! | 4 | length of the payload, little-endian, 1 to 32 MiB |
 //! | 4 | CRC-32 of the payload, little-endian |
 //! | length | the payload |
+//!
+//! Behind the first frame, there may be a copy of it: zeros up to the next block of the disk, the [mark](COPY), and
+//! the same frame again. It is read if the beginning is damaged, and skipped otherwise.
 
 use flate2::Crc;
 
@@ -14,6 +17,16 @@ use super::JournalError;
 
 /// The first bytes of every journal. The last of them is the version of the format.
 pub const HEADER: [u8; 8] = *b"EVKLGAM\x01";
+
+/// What stands before the copy of the first frame, where a block begins. The last byte is the version, as in
+/// [`HEADER`].
+const COPY: [u8; 8] = *b"EVKLCPY\x01";
+/// The bytes of the header before the version.
+const NAME: usize = HEADER.len() - 1;
+/// The block of a disk that is usually damaged as a whole.
+const BLOCK: usize = 4_096;
+/// The most marks at which a copy is looked for.
+const MOST_MARKS: usize = 4;
 
 /// The most bytes of a payload. A snapshot of the largest possible game has fewer.
 const MAX_PAYLOAD: usize = 32 << 20;
@@ -61,27 +74,90 @@ impl FrameBuffer {
     }
 }
 
+/// The bytes between the first frame of a journal, up to which it has this length, and the copy of that frame.
+pub fn before_copy(length: usize) -> Vec<u8> {
+    let mut between = vec![0; length.next_multiple_of(BLOCK) - length];
+    between.extend_from_slice(&COPY);
+    between
+}
+
+/// Where the copy of the first frame begins in a journal; `None` if it has no undamaged one.
+pub fn copy_of_beginning(journal: &[u8]) -> Option<usize> {
+    let marks = (BLOCK..journal.len()).step_by(BLOCK);
+    let marks = marks.filter(|at| journal[*at..].starts_with(&COPY));
+    let mut copies = marks.take(MOST_MARKS).map(|at| at + COPY.len());
+    copies.find(|at| frame_at(journal, *at).is_some())
+}
+
+/// The payload of the frame that begins here; `None` if it is torn or damaged.
+fn frame_at(journal: &[u8], at: usize) -> Option<&[u8]> {
+    let (length, rest) = journal.get(at..)?.split_first_chunk::<4>()?;
+    let (sum, rest) = rest.split_first_chunk::<4>()?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+    if length == 0 || length > MAX_PAYLOAD {
+        return None;
+    }
+    let payload = rest.get(..length)?;
+    (checksum(payload) == u32::from_le_bytes(*sum)).then_some(payload)
+}
+
 /// The payloads of a journal, up to the first frame that is torn or damaged.
 #[derive(Debug)]
 pub(super) struct Frames<'a> {
-    rest: &'a [u8],
-    valid: usize,
+    journal: &'a [u8],
+    /// Where the next frame begins.
+    at: usize,
+    /// Whether the beginning is damaged, and its copy is read.
+    copied: bool,
 }
 
 impl<'a> Frames<'a> {
     /// # Errors
-    /// Fails if the bytes do not begin with the header.
+    /// Fails if the bytes do not begin with the header, and have no copy of the beginning.
     pub(super) fn read(journal: &'a [u8]) -> Result<Self, JournalError> {
-        let rest = journal.strip_prefix(&HEADER);
+        let known = journal.starts_with(&HEADER);
+        let first = HEADER.len();
+        if known && frame_at(journal, first).is_some() {
+            return Ok(Self {
+                journal,
+                at: first,
+                copied: false,
+            });
+        }
+        let is_other_version = !known && journal.starts_with(&HEADER[..NAME]);
+        let copy = copy_of_beginning(journal).filter(|_| !is_other_version);
+        let copied = copy.is_some();
+        let at = copy.or(known.then_some(first));
         Ok(Self {
-            rest: rest.ok_or(JournalError::Foreign)?,
-            valid: HEADER.len(),
+            journal,
+            at: at.ok_or(JournalError::Foreign)?,
+            copied,
         })
     }
 
     /// The number of bytes of the journal up to the end of the last undamaged frame that was read.
     pub(super) fn valid(&self) -> usize {
-        self.valid
+        self.at
+    }
+
+    /// Whether the beginning is damaged, and its copy was read instead.
+    pub(super) fn is_copied(&self) -> bool {
+        self.copied
+    }
+
+    /// Where the journal goes on behind the first frame, which ends here: behind its copy if there is one.
+    fn behind_copy(&self, end: usize) -> usize {
+        let between = before_copy(end);
+        let rest = self.journal.get(end..).unwrap_or_default();
+        let behind = end + between.len() + (end - HEADER.len());
+        let is_copy = rest.starts_with(&between) && behind <= self.journal.len();
+        // Damage between the two frames loses nothing.
+        let goes_on =
+            || frame_at(self.journal, end).is_none() && frame_at(self.journal, behind).is_some();
+        match is_copy || goes_on() {
+            true => behind,
+            false => end,
+        }
     }
 }
 
@@ -89,18 +165,12 @@ impl<'a> Iterator for Frames<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        let (length, rest) = self.rest.split_first_chunk::<4>()?;
-        let (sum, rest) = rest.split_first_chunk::<4>()?;
-        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-        if length == 0 || length > MAX_PAYLOAD {
-            return None;
-        }
-        let (payload, rest) = rest.split_at_checked(length)?;
-        if checksum(payload) != u32::from_le_bytes(*sum) {
-            return None;
-        }
-        self.rest = rest;
-        self.valid += PREFIX + length;
+        let payload = frame_at(self.journal, self.at)?;
+        let end = self.at + PREFIX + payload.len();
+        self.at = match self.at == HEADER.len() {
+            true => self.behind_copy(end),
+            false => end,
+        };
         Some(payload)
     }
 }
@@ -142,7 +212,66 @@ mod tests {
         assert_eq!(buffer.seal(), Err(JournalError::Unwritable));
     }
 
+    /// A journal whose first frame has a copy.
+    fn copied(payloads: &[Vec<u8>]) -> (Vec<u8>, usize) {
+        let first = journal(&payloads[..1]);
+        let frame = &first[HEADER.len()..];
+        let mut bytes = [&first, &before_copy(first.len())[..], frame].concat();
+        let copied = bytes.len();
+        bytes.extend_from_slice(&journal(&payloads[1..])[HEADER.len()..]);
+        (bytes, copied)
+    }
+
+    #[test]
+    fn a_damaged_block_at_the_beginning_loses_nothing() {
+        for length in [1, 40, 4_080, 4_081, 9_000] {
+            let payloads = [vec![7; length], vec![8; 3], vec![9; 5_000]];
+            let (mut bytes, _) = copied(&payloads);
+            let mut frames = Frames::read(&bytes).unwrap();
+            assert!(frames.by_ref().eq(&payloads) && !frames.is_copied());
+            assert_eq!(frames.valid(), bytes.len());
+            bytes[..BLOCK].fill(0xff);
+            let mut frames = Frames::read(&bytes).unwrap();
+            assert!(frames.by_ref().eq(&payloads) && frames.is_copied());
+            assert_eq!(frames.valid(), bytes.len());
+        }
+    }
+
+    #[test]
+    fn many_marks_are_not_all_read() {
+        let mut bytes = vec![0; 100 * BLOCK];
+        for block in bytes.chunks_mut(BLOCK) {
+            block[..COPY.len()].copy_from_slice(&COPY);
+        }
+        assert_eq!(copy_of_beginning(&bytes), None);
+        bytes[..HEADER.len()].copy_from_slice(&HEADER);
+        assert_eq!(Frames::read(&bytes).unwrap().count(), 0);
+    }
+
     proptest! {
+        #[test]
+        fn a_journal_with_a_copy_survives_damage_there_and_being_cut_off(
+            payloads in vec(vec(any::<u8>(), 1..40), 1..6),
+            cut in any::<prop::sample::Index>(),
+            flip in 1u8..,
+        ) {
+            let (whole, end) = copied(&payloads);
+            let at = cut.index(end);
+            let mut flipped = whole.clone();
+            flipped[at] ^= flip;
+            let read: Vec<_> = Frames::read(&flipped).unwrap().map(<[u8]>::to_vec).collect();
+            prop_assert_eq!(&read[..], &payloads[..]);
+            let first = journal(&payloads[..1]).len();
+            let cut = first + cut.index(whole.len() - first + 1);
+            let mut frames = Frames::read(&whole[..cut]).unwrap();
+            let read: Vec<_> = frames.by_ref().map(<[u8]>::to_vec).collect();
+            prop_assert_eq!(&read[..], &payloads[..read.len()]);
+            // What is appended behind the valid part is found.
+            let appended = journal(&[vec![1, 2, 3]]);
+            let longer = [&whole[..frames.valid()], &appended[HEADER.len()..]].concat();
+            prop_assert_eq!(Frames::read(&longer).unwrap().count(), read.len() + 1);
+        }
+
         #[test]
         fn a_journal_cut_off_anywhere_has_the_frames_before(
             payloads in vec(vec(any::<u8>(), 1..40), 0..8),

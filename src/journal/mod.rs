@@ -3,7 +3,7 @@
 //! A journal belongs to one session's game. It begins with a [`JournalSnapshot`] of the game and continues
 //! with an [`Entry`] for everything that changed it, collected in frames with a length and a
 //! checksum. [`JournaledGame::read`] applies the entries again. Reading does not trust the bytes: a
-//! torn or damaged tail is cut off, and inconsistent content is an error, never a panic.
+//! torn or damaged tail is cut off, a damaged beginning is replaced by its copy, and inconsistent content is an error, never a panic.
 //!
 //! This room does not read or write files, and does not use a clock.
 //!
@@ -17,5 +17,5 @@ mod replay;
 
 pub use entry::{EndAnswer, Entry, EntryBuffer, JournalSnapshot};
 pub use error::JournalError;
-pub use frame::HEADER;
+pub use frame::{HEADER, before_copy, copy_of_beginning};
 pub use replay::{JournaledEnd, JournaledGame};

@@ -10,7 +10,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{derive::FOLD_VERSION, prediction::Predictions};
-use crate::{domain::Ruleset, rating::SystemName, store::Cursor};
+use crate::{
+    domain::Ruleset,
+    rating::SystemName,
+    store::{CheckpointRow, Cursor},
+};
 
 /// "EVKC" and the version of the layout. Change it when [`Checkpoint`] or a rating system's state changes.
 const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x05";
@@ -20,7 +24,7 @@ const PREFIX: usize = 8 + 4 + 32;
 const LARGEST: usize = 256 << 20;
 
 /// The learned state as of one match.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
     /// The key of the settings and overrides that it was learned with.
     pub key: String,
@@ -45,8 +49,24 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
+    /// The row to store, with its bytes; `None` if they would be larger than [`LARGEST`]. Logs that.
+    pub fn row(&self) -> Option<(CheckpointRow, Vec<u8>)> {
+        let Some(state) = self.seal() else {
+            tracing::warn!("cannot write a checkpoint: the learned state is too large");
+            return None;
+        };
+        let row = CheckpointRow {
+            matches: self.matches,
+            last_match: self.last_match,
+            cursor: self.cursor,
+            settings: self.key.clone(),
+            bytes: i64::try_from(state.len()).unwrap_or(i64::MAX),
+        };
+        Some((row, state))
+    }
+
     /// The bytes to store; `None` if they would be larger than [`LARGEST`].
-    pub fn seal(&self) -> Option<Vec<u8>> {
+    fn seal(&self) -> Option<Vec<u8>> {
         let state = postcard::to_stdvec(self).ok()?;
         if state.len() > LARGEST {
             return None;
@@ -57,6 +77,12 @@ impl Checkpoint {
         bytes.extend_from_slice(&Sha256::digest(&state));
         bytes.extend_from_slice(&state);
         Some(bytes)
+    }
+
+    /// Whether it is the checkpoint that a row describes.
+    pub fn is_of(&self, row: &CheckpointRow) -> bool {
+        let matches = (self.matches, self.last_match) == (row.matches, row.last_match);
+        matches && self.key == row.settings && self.cursor == row.cursor
     }
 
     /// The checkpoint that [`seal`](Self::seal) wrote; `None` for any other bytes.

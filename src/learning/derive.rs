@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Span;
 
-use super::{Learning, LearningError, Settings, learned::Learned, writer::Permit};
+use super::{Learning, LearningError, Settings, learned::Learned, spacing::EVERY, writer::Permit};
 use crate::{
     domain::MatchRecord,
     rating::divisions::DivisionName,
@@ -21,10 +21,6 @@ pub(super) const FOLD_VERSION: u32 = 23;
 const SETTINGS_FORMAT: u32 = 1;
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
-
-/// A checkpoint is written after this number of new matches. To fold that many again takes a
-/// fraction of a second.
-pub(super) const CHECKPOINT_EVERY: i64 = 500;
 
 /// How much [`Learning::learn`] folds and writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,6 +69,11 @@ impl Look {
         due && self.permit.is_some()
     }
 
+    /// Whether this process may write checkpoints.
+    fn saves(&self) -> bool {
+        self.permit.is_some() && (self.all || !self.is_other)
+    }
+
     /// Drops the rulings that this process need not write any more: those that are on disk, and those that another
     /// daemon writes. That daemon may end before it has written them; `lacks_rulings` notes this.
     fn forget_rulings(&self, learned: &mut Learned, is_written: bool) {
@@ -100,8 +101,8 @@ impl Learning {
     /// to the database. Returns whether it wrote anything, because there were new matches or other
     /// settings.
     ///
-    /// Matches that are later than all folded ones are folded one by one; if one is earlier, all
-    /// matches are folded again. Both ways give the same bits.
+    /// Matches that are later than all folded ones are folded one by one. If one is earlier, those
+    /// after the last checkpoint before it are folded again. Both ways give the same bits.
     ///
     /// # Errors
     /// Fails if the database does.
@@ -150,13 +151,19 @@ impl Learning {
             let kept = slot.take();
             let kept = kept.filter(|(key, learned)| look.continues(key, learned));
             let known = kept.as_ref().map(|(_, learned)| learned.matches);
-            let learned = match kept {
+            let mut learned = match kept {
                 Some((_, learned)) => learned,
                 None => self.begin(&look).await?,
             };
+            learned.goal = look.saves().then_some(look.stored);
             let learned = self.catch_up(learned, &mut progress).await?;
             if learned.matches < look.stored {
-                continue; // a match is earlier than the last one: fold all again
+                let late = look.stored - learned.matches;
+                tracing::debug!(
+                    late,
+                    "matches are earlier than the last one, and are folded in their place"
+                );
+                continue; // from the last checkpoint before them
             }
             let from = DerivedFrom {
                 matches: learned.matches,
@@ -167,8 +174,8 @@ impl Learning {
             if due && learned.lacks_rulings && !look.all {
                 continue; // fold again from the checkpoint, to get the rulings again
             }
-            let is_new = known != Some(learned.matches);
-            if is_new || !self.is_current() {
+            let is_changed = known != Some(learned.matches);
+            if is_changed || !self.is_current() {
                 self.publish(&learned);
             }
             self.metrics.caught_up();
@@ -182,11 +189,11 @@ impl Learning {
             }
             look.forget_rulings(learned, due);
             let new = learned.matches - learned.checkpointed;
-            let saves = (due || !look.is_other) && (look.all || new >= CHECKPOINT_EVERY);
-            if let Some(permit) = look.permit.as_ref().filter(|_| saves) {
+            let is_new = look.all || new >= EVERY || !learned.taken.is_empty();
+            if let Some(permit) = look.permit.as_ref().filter(|_| look.saves() && is_new) {
                 self.write_checkpoint(&mut slot, permit).await?;
             }
-            if is_new || due {
+            if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
             }
             return Ok(due);
@@ -251,9 +258,8 @@ impl Learning {
         progress: &mut impl FnMut(u64),
     ) -> Result<Learned, LearningError> {
         loop {
-            let (matches, next) = self.store.matches(learned.cursor, CHUNK).await?;
+            let (matches, _) = self.store.matches(learned.cursor, CHUNK).await?;
             let done = matches.is_empty();
-            learned.cursor = next;
             let trial = match learned.comparison_due().filter(|_| done && compares) {
                 Some(due) => Some(self.first_matches(due, &learned).await?),
                 None => None,

@@ -17,6 +17,7 @@ use super::{
     prediction::Predictions,
     rulings,
     scales::{WeightScale, todays_overrides},
+    spacing::is_close,
     stored::StoredWeights,
 };
 use crate::{
@@ -54,12 +55,19 @@ pub(super) struct Learned {
     /// Whether rating systems are compared, and the number of matches at the last comparison.
     auto: bool,
     judged: usize,
-    /// Number of matches in the checkpoint on disk.
+    /// Number of matches in the last checkpoint, on disk or taken.
     pub(super) checkpointed: i64,
+    /// The number of matches that there will be; `None` if no checkpoints are taken on the way.
+    pub(super) goal: Option<i64>,
+    /// The checkpoints that were taken and are not on disk, without the key of the settings.
+    pub(super) taken: Vec<Checkpoint>,
     rulebook: Rulebook,
     history: history::Settings,
     remarked: BTreeSet<(Ruleset, String)>,
 }
+
+/// The most checkpoints that wait to be written; enough for a history of any length.
+const MOST_TAKEN: usize = 24;
 
 /// The number of matches at the latest comparison that is due: at 32, then at each growth by half.
 fn comparison_step(matches: usize) -> usize {
@@ -127,6 +135,8 @@ impl Learned {
             auto,
             judged: 0,
             checkpointed: 0,
+            goal: None,
+            taken: Vec::new(),
             rulebook,
             history: settings.history.clone(),
             remarked: BTreeSet::new(),
@@ -136,8 +146,10 @@ impl Learned {
     /// Learns from matches in order. CPU-heavy: run it on a blocking thread.
     pub(super) fn push_all(&mut self, matches: Vec<Stored>) {
         for stored in matches {
+            self.take_checkpoint_if_due();
             let (id, fingerprint) = (stored.id, stored.fingerprint);
             let mut record = self.rated_record(stored);
+            self.cursor = Cursor::after(record.end, fingerprint);
             self.matches += 1;
             self.last_match = self.last_match.max(id);
             let seats = record.merge_players(&self.knowledge.counts_as);
@@ -164,6 +176,21 @@ impl Learned {
                     tracing::warn!(match_id = id, "ignoring a match that is out of order")
                 }
             }
+        }
+    }
+
+    /// Takes a checkpoint before the next match is folded, if that one is too far from the last checkpoint.
+    fn take_checkpoint_if_due(&mut self) {
+        let Some(goal) = self.goal.filter(|_| self.matches > self.checkpointed) else {
+            return;
+        };
+        let before = |matches: i64| (goal - matches).max(0);
+        if !is_close(before(self.checkpointed), before(self.matches + 1)) {
+            if self.taken.len() >= MOST_TAKEN {
+                self.taken.remove(0);
+            }
+            self.taken.extend(self.checkpoint());
+            self.checkpointed = self.matches;
         }
     }
 
@@ -227,35 +254,35 @@ impl Learned {
                 self.knowledge.chosen.insert(ruleset.clone(), system);
             }
         }
+        // They have all these matches: what continues from them need not compare again.
+        for one in &mut self.taken {
+            if usize::try_from(one.matches).is_ok_and(|matches| matches >= self.judged) {
+                (one.judged, one.chosen) = (self.judged, self.knowledge.chosen.clone());
+            }
+        }
     }
 }
 
 /// Conversion to and from checkpoints.
 impl Learned {
-    /// The bytes to store. If the state is too large or cannot be encoded, logs that and returns
-    /// `None`. CPU-heavy.
-    pub(super) fn checkpoint(&self, key: &str) -> Option<Vec<u8>> {
+    /// A checkpoint of this state, without the key of its settings. If the state cannot be encoded, logs that and
+    /// returns `None`. CPU-heavy.
+    pub(super) fn checkpoint(&self) -> Option<Checkpoint> {
         let save = |(system, fold): (&SystemName, &Fold)| Ok((*system, fold.save()?));
         let folds: Result<_, history::BadState> = self.knowledge.folds.iter().map(save).collect();
-        let sealed = folds.ok().and_then(|folds| {
-            let checkpoint = Checkpoint {
-                key: key.to_owned(),
-                cursor: self.cursor,
-                matches: self.matches,
-                last_match: self.last_match,
-                rated: self.rated,
-                predictions: self.predictions.clone(),
-                judged: self.judged,
-                folds,
-                chosen: self.knowledge.chosen.clone(),
-                remarked: self.remarked.clone(),
-            };
-            checkpoint.seal()
-        });
-        if sealed.is_none() {
-            tracing::warn!("cannot write a checkpoint: the learned state is too large");
-        }
-        sealed
+        let warn = |error: &history::BadState| tracing::warn!(%error, "cannot take a checkpoint");
+        Some(Checkpoint {
+            key: String::new(),
+            cursor: self.cursor,
+            matches: self.matches,
+            last_match: self.last_match,
+            rated: self.rated,
+            predictions: self.predictions.clone(),
+            judged: self.judged,
+            folds: folds.inspect_err(warn).ok()?,
+            chosen: self.knowledge.chosen.clone(),
+            remarked: self.remarked.clone(),
+        })
     }
 
     /// The learned state of a checkpoint; `None` if it does not decode. A checkpoint from other

@@ -22,6 +22,7 @@ mod resume;
 mod rulings;
 mod scales;
 mod settings;
+mod spacing;
 mod standings;
 mod stored;
 mod suspects;

@@ -6,6 +6,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::{Instrument, Span};
 
 use super::{Learning, LearningError, derive::RefreshMode};
+use crate::store::DerivedFrom;
 
 /// How often the daemon checks whether the database file is still in place, and whether a running
 /// ingest has ended.
@@ -17,6 +18,22 @@ pub(super) const RETRY: Duration = Duration::from_secs(1);
 const ABANDONED: Duration = Duration::from_secs(10);
 /// How long matches of other processes wait at least for further ones.
 const GATHER: Duration = Duration::from_millis(100);
+
+/// What a daemon sees of the database after a change.
+#[derive(PartialEq)]
+struct Pulse {
+    derived: Option<DerivedFrom>,
+    extent: (i64, i64),
+    changes: i64,
+}
+
+impl Pulse {
+    /// Whether the derived data on disk includes all matches, with whatever configuration.
+    fn is_derived(&self) -> bool {
+        let derived = self.derived.as_ref();
+        derived.is_some_and(|derived| (derived.matches, derived.last_match) == self.extent)
+    }
+}
 
 impl Learning {
     /// Brings the weights up to date, then polls the database for changes by other processes and
@@ -76,11 +93,11 @@ impl Learning {
                 change?;
                 // Compare extents, because the changes include decisions, which happen often and do
                 // not matter here.
-                let now = (
-                    self.store.derived_from().await?,
-                    self.store.extent().await?,
-                    self.store.overrides().await?.changes,
-                );
+                let now = Pulse {
+                    derived: self.store.derived_from().await?,
+                    extent: self.store.extent().await?,
+                    changes: self.store.overrides().await?.changes,
+                };
                 if pulse.as_ref() != Some(&now) {
                     pulse = Some(now);
                     behind.get_or_insert_with(Instant::now);
@@ -91,7 +108,9 @@ impl Learning {
             let Some(since) = behind else { continue };
             let is_ready = match self.derives_elsewhere().await? {
                 true => since.elapsed() >= ABANDONED,
-                false => since.elapsed() >= patience || self.is_derived().await?,
+                false => {
+                    since.elapsed() >= patience || pulse.as_ref().is_some_and(Pulse::is_derived)
+                }
             };
             if is_ready {
                 let began = Instant::now();
@@ -156,12 +175,5 @@ impl Learning {
             };
             learning.instrument(cause).await;
         }
-    }
-
-    /// Whether the derived data on disk includes all matches, with whatever configuration.
-    async fn is_derived(&self) -> Result<bool, LearningError> {
-        let derived = self.store.derived_from().await?;
-        let extent = self.store.extent().await?;
-        Ok(derived.is_some_and(|derived| (derived.matches, derived.last_match) == extent))
     }
 }

@@ -1,49 +1,61 @@
-//! Continues from the checkpoint in the database, and writes it.
+//! Continues from a checkpoint in the database, and writes checkpoints.
 
 use tokio::time::Instant;
 
 use super::{
     CURRENT, Learning, LearningError, OLD, STARTING,
     checkpoint::Checkpoint,
-    derive::{CHECKPOINT_EVERY, on_blocking_thread},
+    derive::on_blocking_thread,
     learned::{Knowledge, Learned},
+    spacing,
     writer::Permit,
 };
-use crate::store::{DerivedFrom, OperatorOverrides};
+use crate::store::{CheckpointRow, DerivedFrom, OperatorOverrides};
 
-/// The most matches that a daemon folds before it serves: those since the checkpoint, and as many again in case one
+/// The most matches that a daemon folds before it serves: many more than come between two checkpoints, in case some
 /// could not be written. It takes about a second.
-pub const AT_ONCE: i64 = 2 * CHECKPOINT_EVERY;
+pub const AT_ONCE: i64 = 1_000;
 
 impl Learning {
-    /// The learned state of the checkpoint on disk. `None` unless it was learned with the settings
-    /// `key` from the matches on disk, and the derived tables include all of those.
+    /// The learned state of the newest checkpoint on disk that was learned with the settings `key` from the first
+    /// matches on disk, and whose matches are all in the derived tables. `None` if there is none.
     pub(super) async fn restore(
         &self,
         key: &str,
         overrides: &OperatorOverrides,
         derived: Option<&DerivedFrom>,
     ) -> Result<Option<Learned>, LearningError> {
-        let Some(checkpoint) = self.stored_checkpoint().await? else {
-            return Ok(None);
-        };
-        let extent = (checkpoint.matches, checkpoint.last_match);
-        let fits = checkpoint.key == key
-            && derived.is_some_and(|derived| derived.matches >= checkpoint.matches)
-            && self.store.extent_to(checkpoint.cursor).await? == extent;
-        match fits {
-            true => self.restored(checkpoint, overrides).await,
-            false => Ok(None),
+        let derived = derived.map_or(0, |derived| derived.matches);
+        for row in self.store.checkpoints().await? {
+            if row.settings == key
+                && row.matches <= derived
+                && self.is_valid(&row).await?
+                && let Some(checkpoint) = self.stored_checkpoint(&row).await?
+                && let Some(learned) = self.restored(checkpoint, overrides).await?
+            {
+                return Ok(Some(learned));
+            }
         }
+        Ok(None)
     }
 
-    async fn stored_checkpoint(&self) -> Result<Option<Checkpoint>, LearningError> {
-        let Some(bytes) = self.store.checkpoint().await? else {
+    /// Whether the matches of a checkpoint are the first ones on disk. A match that came late is not among them.
+    async fn is_valid(&self, row: &CheckpointRow) -> Result<bool, LearningError> {
+        let extent = (row.matches, row.last_match);
+        Ok(self.store.extent_to(row.cursor).await? == extent)
+    }
+
+    async fn stored_checkpoint(
+        &self,
+        row: &CheckpointRow,
+    ) -> Result<Option<Checkpoint>, LearningError> {
+        let Some(bytes) = self.store.checkpoint(row.matches).await? else {
             return Ok(None);
         };
         let opened = on_blocking_thread(move || Checkpoint::open(&bytes)).await?;
+        let opened = opened.filter(|one| one.is_of(row));
         if opened.is_none() {
-            tracing::info!("ignoring the stored checkpoint: it is damaged, or of another version");
+            tracing::info!("ignoring a stored checkpoint: it is damaged, or of another version");
         }
         Ok(opened)
     }
@@ -58,7 +70,8 @@ impl Learning {
         on_blocking_thread(restore).await
     }
 
-    /// Writes a checkpoint of the learned state, if there is one. Without any match, deletes the stored one.
+    /// Writes a checkpoint of the learned state, if there is one, and those that were taken on the way to it. Deletes
+    /// those that are not needed any more: without any match, all of them.
     pub(super) async fn write_checkpoint(
         &self,
         slot: &mut Option<(String, Learned)>,
@@ -68,22 +81,52 @@ impl Learning {
             return Ok(());
         };
         let save = move || {
-            let state = (learned.matches > 0).then(|| learned.checkpoint(&key));
-            (state.flatten(), (key, learned))
+            let last = learned.checkpoint().filter(|one| one.matches > 0);
+            let all = learned.taken.iter().cloned().chain(last);
+            let keyed = all.map(|one| Checkpoint {
+                key: key.clone(),
+                ..one
+            });
+            let new: Vec<_> = keyed.filter_map(|one| one.row()).collect();
+            (new, (key, learned))
         };
-        let (state, saved) = on_blocking_thread(save).await?;
-        let (_, learned) = slot.insert(saved);
-        let stored = self
-            .store
-            .store_checkpoint(state.as_deref(), permit.lease());
+        let (new, saved) = on_blocking_thread(save).await?;
+        let (key, learned) = slot.insert(saved);
+        let old = self.valid_checkpoints(key, learned.matches).await?;
+        let mut all: Vec<&CheckpointRow> = new.iter().map(|(row, _)| row).collect();
+        all.extend(
+            old.iter()
+                .filter(|old| !new.iter().any(|(row, _)| row.matches == old.matches)),
+        );
+        all.sort_by_key(|row| std::cmp::Reverse(row.matches));
+        let kept = spacing::kept(&all, learned.matches);
+        let is_kept = |(row, _): &(CheckpointRow, Vec<u8>)| kept.contains(&row.matches);
+        let new: Vec<_> = new.into_iter().filter(is_kept).collect();
+        let stored = self.store.store_checkpoints(&new, &kept, permit.lease());
         match stored.await {
             Err(error) if self.has_lost_lease(&error) => {}
             stored => {
                 stored?;
                 learned.checkpointed = learned.matches;
+                learned.taken.clear();
             }
         }
         Ok(())
+    }
+
+    /// The stored checkpoints from which a state of so many matches can have been continued.
+    async fn valid_checkpoints(
+        &self,
+        key: &str,
+        matches: i64,
+    ) -> Result<Vec<CheckpointRow>, LearningError> {
+        let mut valid = Vec::new();
+        for row in self.store.checkpoints().await? {
+            if row.settings == key && row.matches <= matches && self.is_valid(&row).await? {
+                valid.push(row);
+            }
+        }
+        Ok(valid)
     }
 
     /// Writes a checkpoint of what was learned since the last one, unless the database contains
@@ -169,8 +212,13 @@ impl Learning {
         overrides: &OperatorOverrides,
         extent: (i64, i64),
     ) -> Result<(), LearningError> {
-        let is_complete = |one: &Checkpoint| (one.matches, one.last_match) == extent;
-        let checkpoint = self.stored_checkpoint().await?.filter(is_complete);
+        let stored = self.store.checkpoints().await?;
+        let complete = stored.first();
+        let complete = complete.filter(|one| (one.matches, one.last_match) == extent);
+        let checkpoint = match complete {
+            Some(row) => self.stored_checkpoint(row).await?,
+            None => None,
+        };
         let learned = match checkpoint {
             Some(checkpoint) => self.restored(checkpoint, overrides).await?,
             None => None,

@@ -6,7 +6,7 @@ use super::{
     Clock, SessionMetrics,
     journal_folder::{JournalFile, JournalFolder},
 };
-use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot};
+use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot, before_copy};
 
 /// A journal that is longer than this, and than twice its last snapshot, is replaced by a new snapshot.
 const COMPACT: u64 = 64 << 10;
@@ -211,5 +211,6 @@ fn begin(
     let mut entries = EntryBuffer::default();
     entries.push(at, &Entry::Snapshot(Box::new(snapshot)))?;
     let frame = entries.frame()?.unwrap_or_default();
-    Ok(folder.create(&[&HEADER, frame], replaced)?)
+    let between = before_copy(HEADER.len() + frame.len());
+    Ok(folder.create(&[&HEADER, frame, &between, frame], replaced)?)
 }

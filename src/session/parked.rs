@@ -7,43 +7,47 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::state::SessionState;
+use super::{Sessions, state::SessionState};
 
-/// The most games parked at once. If there are more, the one that was parked first is given up.
+/// The most games parked at once, if there are not more connections. If there are more games, the one that was parked
+/// first is given up.
 const MAX_PARKED: usize = 256;
 /// The most games of an earlier daemon that are parked at once.
 const MAX_RESTORED: usize = 4_096;
 
 /// The parked games.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ParkedGames {
     /// By server name, each with the millisecond of the clock at which it was parked.
     games: Mutex<BTreeMap<String, (u64, SessionState)>>,
-    /// The number of games that an earlier daemon has left, if that is more than [`MAX_PARKED`].
-    restored: AtomicUsize,
+    /// The most games at once.
+    most: AtomicUsize,
 }
 
 impl ParkedGames {
+    /// Room for the games of so many connections, which may all end at once.
+    pub(super) fn new(connections: usize) -> Self {
+        Self {
+            games: Mutex::default(),
+            most: AtomicUsize::new(connections.max(MAX_PARKED)),
+        }
+    }
+
     /// Raises the limit to this number of games, up to [`MAX_RESTORED`]. An earlier daemon may have
     /// had more connections than games can be parked otherwise.
     pub(super) fn make_room(&self, games: usize) {
-        let games = games.min(MAX_RESTORED);
-        self.restored.store(games, Ordering::Relaxed);
+        self.most
+            .fetch_max(games.min(MAX_RESTORED), Ordering::Relaxed);
     }
 
     /// Parks a game. Returns the games that no longer fit, with the names of their servers.
-    pub(super) fn put(
-        &self,
-        server: &str,
-        state: SessionState,
-        now: u64,
-    ) -> Vec<(String, SessionState)> {
+    fn put(&self, server: &str, state: SessionState, now: u64) -> Vec<(String, SessionState)> {
         let mut parked = self.games.lock();
         let mut evicted = Vec::new();
         if let Some((_, other)) = parked.insert(server.to_owned(), (now, state)) {
             evicted.push((server.to_owned(), other));
         }
-        if parked.len() > MAX_PARKED.max(self.restored.load(Ordering::Relaxed)) {
+        if parked.len() > self.most.load(Ordering::Relaxed) {
             let oldest = parked.iter().min_by_key(|(_, (since, _))| *since);
             let oldest = oldest.map(|(server, _)| server.clone());
             evicted.extend(oldest.and_then(|server| {
@@ -74,5 +78,22 @@ impl ParkedGames {
         let mut parked = self.games.lock();
         let late = parked.extract_if(.., |_, (since, _)| *since < earliest);
         late.map(|(server, (_, state))| (server, state)).collect()
+    }
+}
+
+impl Sessions {
+    /// Parks the game of a server, and gives up the games for which there is no room any more.
+    pub(super) fn park(&self, server: &str, mut state: SessionState) {
+        state.show(self, Some(server), false);
+        let now = self.clock.millis();
+        for (gone, state) in self.parked.put(server, state, now) {
+            if gone != server {
+                tracing::warn!(
+                    server = gone,
+                    "a game is given up before its server has connected again: too many games wait for their servers"
+                );
+            }
+            self.give_up(state, Some(&gone));
+        }
     }
 }

@@ -69,6 +69,9 @@ impl Sessions {
             }
         };
         let torn = bytes.len() - game.valid;
+        if game.copied {
+            tracing::warn!("the beginning of a journal is damaged; its copy is used");
+        }
         if torn > 0 || game.failed > 0 {
             let failed = game.failed;
             tracing::warn!(
@@ -85,7 +88,7 @@ impl Sessions {
             // A later journal has replaced this one, and the daemon ended before this one was removed.
             return folder.remove(&file);
         }
-        let Some(mut state) = self.state_of(folder, file, game).await else {
+        let Some(state) = self.state_of(folder, file, game).await else {
             return;
         };
         match server {
@@ -94,11 +97,7 @@ impl Sessions {
                     server,
                     "a running game waits for its server to connect again"
                 );
-                state.show(self, Some(&server), false);
-                let now = self.clock.millis();
-                for (server, state) in self.parked.put(&server, state, now) {
-                    self.give_up(state, Some(&server));
-                }
+                self.park(&server, state);
             }
             server => self.give_up(state, server.as_deref()),
         }

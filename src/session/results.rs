@@ -136,20 +136,14 @@ impl Session {
         self.registration.end();
     }
 
-    fn leave_game(&self, mut state: SessionState, park: bool) {
+    fn leave_game(&self, state: SessionState, park: bool) {
         if state.lobby.game().is_err() {
             return;
         }
         match &self.server {
             // END was cut off: it is in the journal, and the next start records the match.
             None if state.ending && state.journal.is_whole() => {}
-            Some(server) if park => {
-                state.show(&self.sessions, Some(server), false);
-                let now = self.sessions.clock.millis();
-                for (server, state) in self.sessions.parked.put(server, state, now) {
-                    self.sessions.give_up(state, Some(&server));
-                }
-            }
+            Some(server) if park => self.sessions.park(server, state),
             Some(_) if state.journal.is_whole() => {}
             server => self.sessions.give_up(state, server.as_deref()),
         }

@@ -64,6 +64,7 @@ impl Sessions {
         learning: Arc<Learning>,
         settings: Settings,
     ) -> Result<Self, PatternError> {
+        let parked = ParkedGames::new(settings.connections);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
             tournament: Patterns::new("tournament", &settings.tournament)?,
@@ -72,7 +73,7 @@ impl Sessions {
             learning,
             cores: Arc::new(Semaphore::new(cores)),
             clock: Arc::new(MachineClock::default()),
-            parked: ParkedGames::default(),
+            parked,
             registry: ConnectionRegistry::default(),
             backlog: Backlog::default(),
             live: Arc::default(),

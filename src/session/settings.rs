@@ -17,6 +17,8 @@ pub struct Settings {
     pub balance: BalanceSettings,
     /// How long a parked game waits for its server.
     pub resume_grace: UpToADay,
+    /// How many connections there may be, so that the games of all of them can be parked.
+    pub connections: usize,
     /// How many decisions are stored; 0 stores none.
     pub keep_decisions: u32,
     /// Patterns of game types in which auto-balance moves no one.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Lease, StoreError};
+use super::{Cursor, Lease, StoreError};
 use crate::domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp};
 
 /// The weight of one player under one ruleset.
@@ -106,6 +106,21 @@ pub struct DerivedRows {
     pub seasons: Vec<Timestamp>,
 }
 
+/// A stored checkpoint, without the learned state itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointRow {
+    /// Number of matches folded; no other checkpoint has the same.
+    pub matches: i64,
+    /// The highest id among these matches.
+    pub last_match: i64,
+    /// The position after the last of them.
+    pub cursor: Cursor,
+    /// The key of the settings and overrides that the state was learned with.
+    pub settings: String,
+    /// The length of the state.
+    pub bytes: i64,
+}
+
 /// Access to the derived tables.
 #[async_trait]
 pub trait Derived: Send + Sync {
@@ -162,19 +177,27 @@ pub trait Derived: Send + Sync {
         lease: Option<&Lease>,
     ) -> Result<bool, StoreError>;
 
-    /// The latest stored checkpoint, if there is one.
+    /// The stored checkpoints, the one of the most matches first.
     ///
     /// # Errors
     /// Fails if the database does.
-    async fn checkpoint(&self) -> Result<Option<Vec<u8>>, StoreError>;
+    async fn checkpoints(&self) -> Result<Vec<CheckpointRow>, StoreError>;
 
-    /// Replaces the stored checkpoint; `None` deletes it.
+    /// The state of the checkpoint of so many matches; `None` if there is none.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn checkpoint(&self, matches: i64) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Stores checkpoints, each with its state, and deletes all others but those of `kept` matches, in one
+    /// transaction.
     ///
     /// # Errors
     /// Fails if the database does, or if the lease is lost.
-    async fn store_checkpoint(
+    async fn store_checkpoints(
         &self,
-        state: Option<&[u8]>,
+        new: &[(CheckpointRow, Vec<u8>)],
+        kept: &[i64],
         lease: Option<&Lease>,
     ) -> Result<(), StoreError>;
 }

@@ -1,5 +1,7 @@
 //! The errors of a database, with messages for the operator.
 
+use std::sync::Arc;
+
 use crate::domain::RecordError;
 
 /// Why a call to the database failed.
@@ -11,6 +13,19 @@ pub enum StoreError {
     /// This process may not write to the database.
     #[error("the database is read-only")]
     ReadOnly(#[source] sqlx::Error),
+    /// The file system of the database may not be written.
+    #[error("the disk is mounted read-only")]
+    ReadOnlyDisk,
+    /// The file has no bytes, and was a database.
+    #[error(
+        "{place} has 0 bytes, and {beside} shows that it was a database: restore it from a backup, or remove both to begin anew"
+    )]
+    Emptied {
+        /// The path of the database.
+        place: String,
+        /// The file that daemons have left beside it.
+        beside: String,
+    },
     /// The file is damaged, or is not a database.
     #[error("the database is damaged, or is not an SQLite database")]
     Corrupt(#[source] sqlx::Error),
@@ -107,6 +122,9 @@ pub enum StoreError {
         /// The error without its place.
         source: Box<StoreError>,
     },
+    /// An error of one of these types that several writes have in common.
+    #[error(transparent)]
+    Shared(Arc<StoreError>),
     /// Any other error of the database.
     #[error("the database failed: {0}")]
     Other(#[source] sqlx::Error),
@@ -118,6 +136,17 @@ impl StoreError {
         match self {
             Self::Locked(_) => true,
             Self::At { source, .. } => source.is_locked(),
+            Self::Shared(error) => error.is_locked(),
+            _ => false,
+        }
+    }
+
+    /// Whether any other write would fail, too, perhaps after a long wait.
+    pub(super) fn stops_all_writes(&self) -> bool {
+        match self {
+            Self::Locked(_) | Self::Silent(_) | Self::Away(_) | Self::Removed => true,
+            Self::At { source, .. } => source.stops_all_writes(),
+            Self::Shared(error) => error.stops_all_writes(),
             _ => false,
         }
     }
@@ -127,6 +156,7 @@ impl StoreError {
         match self {
             Self::LeaseLost(_) => true,
             Self::At { source, .. } => source.is_lease_lost(),
+            Self::Shared(error) => error.is_lease_lost(),
             _ => false,
         }
     }
@@ -136,6 +166,7 @@ impl StoreError {
         match self {
             Self::BadRecord { .. } | Self::Crowded { .. } => true,
             Self::At { source, .. } => source.is_of_record(),
+            Self::Shared(error) => error.is_of_record(),
             _ => false,
         }
     }

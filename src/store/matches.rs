@@ -45,6 +45,17 @@ impl Cursor {
     /// The position before the first match.
     pub const START: Self = Self(None);
 
+    /// The position after the match that ended at `end` and has this fingerprint.
+    pub fn after(end: Timestamp, fingerprint: Fingerprint) -> Self {
+        Self(Some((end, fingerprint)))
+    }
+
+    /// The end and the fingerprint of the match before it; values below those of any match at the start.
+    pub(super) fn place(self) -> (i64, [u8; 16]) {
+        self.0
+            .map_or((i64::MIN, [0; 16]), |(end, print)| (end.0, print.0))
+    }
+
     /// The position before the first match that ended at `end` or later.
     pub fn since(end: Timestamp) -> Self {
         Self(Some((end.plus_millis(-1), Fingerprint([u8::MAX; 16]))))
@@ -175,6 +186,12 @@ pub trait Matches: Send + Sync {
     /// # Errors
     /// Fails if the database does.
     async fn extent(&self) -> Result<(i64, i64), StoreError>;
+
+    /// When the last match ended; `None` if there is no match.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn last_end(&self) -> Result<Option<Timestamp>, StoreError>;
 
     /// The number of matches up to `cursor`, and the highest id among them.
     ///

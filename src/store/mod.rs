@@ -53,7 +53,8 @@ pub use care::{Care, Forgotten};
 pub use chunk::MOST_IN_CHUNK;
 pub use decisions::{DecisionNote, DecisionRow, Decisions};
 pub use derived::{
-    Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
+    CheckpointRow, Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow,
+    WeightRow,
 };
 pub use error::StoreError;
 pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, QueueWrite};

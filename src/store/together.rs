@@ -11,6 +11,16 @@ pub(super) type EndedGame = (MatchRecord, MatchChances, i64);
 /// Games that end at the same time.
 pub(super) type GamesTogether = Together<EndedGame, Result<Recorded, StoreError>>;
 
+/// What has become of a transaction for several writes.
+pub(super) enum Attempt<R> {
+    /// The result of each write.
+    Done(Vec<R>),
+    /// It has failed, and each write may succeed alone.
+    Failed,
+    /// It has failed, and so would all others: this makes the result of each write, also of those that wait.
+    FailedForAll(Box<dyn Fn() -> R + Send>),
+}
+
 /// The most writes in one transaction.
 const MOST: usize = 64;
 
@@ -36,11 +46,14 @@ impl<T, R> Together<T, R> {
     /// Makes a write, together with those that other callers make at this time. One of the callers makes the
     /// transaction for all of them with its own `write`, which returns the results in the same order.
     ///
+    /// Whoever waits while a transaction finds that none can succeed now gets its result at once: otherwise one after
+    /// the other would wait as long for the same lock.
+    ///
     /// Returns `None` if that transaction fails as a whole, or if the caller that makes it is dropped. As far as is
     /// known, nothing is written then; each caller should make its own write alone.
     pub async fn write<F>(&self, own: T, write: impl Fn(Vec<T>) -> F) -> Option<R>
     where
-        F: Future<Output = Option<Vec<R>>>,
+        F: Future<Output = Attempt<R>>,
     {
         let (answer, mut answered) = oneshot::channel();
         self.waiting.lock().push((own, answer));
@@ -56,9 +69,20 @@ impl<T, R> Together<T, R> {
                 let count = waiting.len().min(MOST);
                 waiting.drain(..count).unzip()
             };
-            let results = write(all).await.unwrap_or_default();
-            for (answer, result) in answers.into_iter().zip(results) {
-                let _ = answer.send(result);
+            match write(all).await {
+                Attempt::Done(results) => {
+                    for (answer, result) in answers.into_iter().zip(results) {
+                        let _ = answer.send(result);
+                    }
+                }
+                Attempt::Failed => {}
+                Attempt::FailedForAll(result) => {
+                    let waiting = std::mem::take(&mut *self.waiting.lock());
+                    let waiting = waiting.into_iter().map(|(_, answer)| answer);
+                    for answer in answers.into_iter().chain(waiting) {
+                        let _ = answer.send(result());
+                    }
+                }
             }
         }
     }
@@ -74,14 +98,17 @@ mod tests {
     use super::*;
 
     /// Writes these numbers at the same time. Returns the result of each, and the numbers of each transaction. A
-    /// transaction with a number above 1,000 fails.
+    /// transaction with a number above 1,000 fails; if it is above 9,000, so would all others.
     async fn written(numbers: impl Iterator<Item = u32>) -> (Vec<Option<u32>>, Vec<Vec<u32>>) {
         let (together, log) = (Together::default(), Mutex::new(Vec::new()));
         let write = async |all: Vec<u32>| {
             yield_now().await;
-            let is_good = all.iter().all(|number| *number <= 1_000);
             log.lock().push(all.clone());
-            is_good.then(|| all.iter().map(|number| number + 1).collect())
+            match all.iter().max() {
+                Some(9_001..) => Attempt::FailedForAll(Box::new(|| 0)),
+                Some(1_001..) => Attempt::Failed,
+                _ => Attempt::Done(all.iter().map(|number| number + 1).collect()),
+            }
         };
         let calls = numbers.map(|number| together.write(number, &write));
         let results = join_all(calls).await;
@@ -107,6 +134,14 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn when_none_can_succeed_nobody_waits_for_another_try() {
+        let (results, log) =
+            written((0..200).map(|number| if number == 0 { 9_999 } else { number })).await;
+        assert_eq!(results, [Some(0); 200]);
+        assert_eq!(log, [[9_999]]);
+    }
+
+    #[tokio::test]
     async fn who_goes_away_takes_no_other_along() {
         let together = Arc::new(Together::<u32, u32>::default());
         let stuck = tokio::spawn({
@@ -118,7 +153,7 @@ mod tests {
         }
         let other = tokio::spawn({
             let together = together.clone();
-            async move { together.write(2, async |all| Some(all)).await }
+            async move { together.write(2, async |all| Attempt::Done(all)).await }
         });
         while together.waiting.lock().is_empty() {
             yield_now().await;

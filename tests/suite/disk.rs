@@ -181,3 +181,94 @@ fn a_limit_on_the_size_of_files_stops_recording_only_as_long_as_it_holds() {
     let set = |bytes| assert!(limit(bytes).unwrap().success());
     without_room(folder.path(), &daemon, || set("1"), || set("unlimited"));
 }
+
+/// Waits until room is kept for journals.
+fn until_reserved(folder: &Path) {
+    let began = Instant::now();
+    let reserve = folder.join("evenkeel.games/reserve");
+    while fs::metadata(&reserve).map_or(0, |found| found.len()) == 0 {
+        assert!(began.elapsed() < HANG, "nothing is in reserve");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_is_kept_and_what_begins_on_a_full_disk_survives_a_stop() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    let folder = disk.path();
+    for signal in ["-TERM", "-KILL"] {
+        let mut daemon = Process::start(folder);
+        until_reserved(folder);
+        let before = recorded(folder).len();
+        let mut maps = before;
+        let mut streams: Vec<_> = (0..6).map(|_| daemon.connect()).collect();
+        for (number, stream) in streams.iter_mut().enumerate() {
+            let hello = ask(stream, &format!("HELLO {signal}{number}\n"));
+            assert!(hello.starts_with("HELLO "), "{hello}");
+        }
+        disk.fill();
+        for stream in &mut streams {
+            // The database may have some room of its own.
+            while play(stream, maps) != "ERROR internal kept" {
+                maps += 1;
+                assert!(maps < 1_000, "there is no end of room");
+            }
+            maps += 1;
+        }
+        let mut late = daemon.connect();
+        assert!(ask(&mut late, "HELLO late\n").starts_with("HELLO "));
+        let begin = "GAME ctf\nMAP late\nJOIN a team=0\nJOIN b team=1\nSTART\nSCORE 0\nPING\n";
+        assert_eq!(ask(&mut late, begin), "PONG");
+        daemon.signal(signal);
+        daemon.child.wait().unwrap();
+        drop((streams, late));
+
+        fs::remove_file(disk.filler()).unwrap();
+        let mut daemon = Process::start(folder);
+        let mut late = daemon.connect();
+        let resumed = ask(&mut late, "HELLO late resume=yes\n");
+        assert!(resumed.ends_with(" resumed"), "{resumed}");
+        assert!(ask(&mut late, "SCORE 0\nEND\n").starts_with("END "));
+        let began = Instant::now();
+        while recorded(folder).len() < maps + 1 {
+            assert!(began.elapsed() < HANG, "{signal}: {:?}", recorded(folder));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let mut all = recorded(folder).split_off(before);
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), maps + 1 - before, "each match once");
+        daemon.stop();
+    }
+}
+
+#[test]
+fn a_disk_that_may_only_be_read_is_named() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    for has_database in [false, true] {
+        let remount = |how: &str| {
+            let mut command = Command::new("mount");
+            let mounted = command
+                .args(["-o", &format!("remount,{how}")])
+                .arg(disk.path());
+            assert!(mounted.status().unwrap().success());
+        };
+        remount("rw");
+        if has_database {
+            Process::start(disk.path()).stop();
+        }
+        remount("ro");
+        let serve = ["serve", "--listen", "127.0.0.1:0"];
+        let output = evenkeel(disk.path()).args(serve).output().unwrap();
+        assert!(!output.status.success());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            said.contains("evenkeel.db: the disk is mounted read-only"),
+            "{said}"
+        );
+    }
+}

@@ -320,6 +320,43 @@ async fn what_cannot_be_resumed_is_recorded_as_abandoned() {
 }
 
 #[test]
+fn a_journal_with_a_damaged_beginning_loses_nothing() {
+    let in_header = |bytes: &mut [u8]| bytes[3] ^= 1;
+    let in_first_record = |bytes: &mut [u8]| bytes[40] ^= 1;
+    let whole_block = |bytes: &mut [u8]| bytes[..4_096].fill(0);
+    let damages: [fn(&mut [u8]); 3] = [in_header, in_first_record, whole_block];
+    for damage in damages {
+        let folder = TempDir::new().unwrap();
+        let mut daemon = Process::start(folder.path());
+        let (mut stream, _) = resume(&daemon);
+        tell(&mut stream, BEGIN);
+        tell(&mut stream, "SCORE 1\n");
+        daemon.kill();
+        let [journal] = &journals(folder.path())[..] else {
+            panic!("one journal")
+        };
+        let mut bytes = fs::read(journal).unwrap();
+        damage(&mut bytes);
+        fs::write(journal, bytes).unwrap();
+        // What is written behind it is read, too.
+        let mut daemon = Process::start(folder.path());
+        let (mut stream, resumed) = resume(&daemon);
+        assert!(resumed);
+        tell(&mut stream, "SCORE 1\n");
+        daemon.kill();
+        let daemon = Process::start(folder.path());
+        let (mut stream, resumed) = resume(&daemon);
+        assert!(resumed);
+        tell(&mut stream, "SCORE 1\n");
+        assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
+        let found = tokio::runtime::Runtime::new()
+            .unwrap()
+            .block_on(matches(folder.path()));
+        assert_eq!(found[0].record.scores, [1.0, 3.0]);
+    }
+}
+
+#[test]
 fn a_damaged_journal_stops_no_start() {
     let folder = TempDir::new().unwrap();
     let mut daemon = Process::start(folder.path());

@@ -250,3 +250,25 @@ async fn three_hundred_games_go_on_after_a_restart() {
         assert!(resumed, "s{server}");
     }
 }
+
+#[tokio::test]
+async fn the_games_of_all_connections_can_be_parked_at_once() {
+    let config = config("[server]\nmax_connections = 320");
+    let (service, _folder) = crate::common::service(&config).await;
+    let name = |number: usize| Ident::from_text(&format!("server {number}"));
+    let mut sessions = Vec::new();
+    for number in 0..320 {
+        let mut session = service.open_session();
+        session.hello(&name(number), false, None).await.unwrap();
+        begin(&mut session);
+        sessions.push(session);
+    }
+    drop(sessions);
+    assert_eq!(service.sessions().levels().parked, 320);
+    for number in 0..320 {
+        let mut session = service.open_session();
+        let resumed = session.hello(&name(number), true, None).await.unwrap();
+        assert_eq!(resumed, Some(true), "{number}");
+        session.close(false);
+    }
+}

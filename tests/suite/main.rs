@@ -37,6 +37,7 @@ mod journal;
 mod journal_lines;
 mod journal_power;
 mod journal_session;
+mod late_matches;
 mod leases;
 mod leaving;
 mod live;

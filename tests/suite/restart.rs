@@ -271,11 +271,11 @@ async fn a_first_start_leaves_no_checkpoint_and_the_next_one_knows_everything() 
     let first = open(&path).await;
     first.learning().resume(AT_ONCE).await.unwrap();
     first.learning().refresh().await.unwrap();
-    assert_eq!(first.store().checkpoint().await.unwrap(), None);
+    assert_eq!(first.store().checkpoints().await.unwrap(), []);
     first.store().record_all(&season(0..40)).await.unwrap();
     first.learning().refresh().await.unwrap();
     let all = weights(&first).await;
-    assert_eq!(first.store().checkpoint().await.unwrap(), None);
+    assert_eq!(first.store().checkpoints().await.unwrap(), []);
     // Two more matches, of which nothing is derived before the daemon is killed.
     first.store().record_all(&season(40..42)).await.unwrap();
     first.close().await;

@@ -179,7 +179,7 @@ async fn a_writer_that_slept_longer_than_its_lease_writes_nothing() {
     };
     let refused = store.replace_derived(&rows, true, Some(&old)).await;
     assert!(refused.is_err_and(|error| error.is_lease_lost()));
-    let refused: Result<(), StoreError> = store.store_checkpoint(None, Some(&old)).await;
+    let refused: Result<(), StoreError> = store.store_checkpoints(&[], &[], Some(&old)).await;
     assert!(refused.is_err_and(|error| error.is_lease_lost()));
     assert_eq!(store.rulesets().await.unwrap().len(), 1);
 }

@@ -11,7 +11,7 @@ use evenkeel::{
     domain::{
         Fingerprint,
         Kind::{Bot, Human},
-        MatchRecord,
+        MatchChances, MatchRecord,
     },
     learning::AT_ONCE,
     store::{self, Cursor, Store, StoreError},
@@ -228,7 +228,7 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         first.store().record_all(&season(0..60)).await.unwrap();
         first.learning().refresh().await.unwrap();
         let before = known(&first).unwrap();
-        assert!(first.store().checkpoint().await.unwrap().is_some());
+        assert_eq!(first.store().checkpoints().await.unwrap().len(), 1);
         // Matches that no checkpoint contains, as after a crash.
         first.store().record_all(&season(60..90)).await.unwrap();
         first.close().await;
@@ -249,9 +249,9 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         let rows = weights(&second).await;
         assert_eq!(known(&second), resumed);
         // The program also writes one when it ends.
-        let stored = second.store().checkpoint().await.unwrap();
+        let stored = second.store().checkpoints().await.unwrap();
         second.learning().save_checkpoint().await.unwrap();
-        assert_ne!(second.store().checkpoint().await.unwrap(), stored);
+        assert_ne!(second.store().checkpoints().await.unwrap(), stored);
         second.learning().rebuild(|_| ()).await.unwrap();
         assert_eq!((known(&second), weights(&second).await), (resumed, rows));
     }
@@ -270,11 +270,13 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
     let second = reopened(&path, "").await;
     second.learning().refresh().await.unwrap();
     let all = (known(&second), weights(&second).await);
-    second
-        .store()
-        .store_checkpoint(Some(b"EVKC nonsense"), None)
-        .await
-        .unwrap();
+    let rows = second.store().checkpoints().await.unwrap();
+    let kept: Vec<i64> = rows.iter().map(|row| row.matches).collect();
+    assert_eq!(kept, [30]);
+    let nonsense = rows.into_iter().map(|row| (row, b"EVKC nonsense".to_vec()));
+    let nonsense: Vec<_> = nonsense.collect();
+    let stored = second.store().store_checkpoints(&nonsense, &kept, None);
+    stored.await.unwrap();
     second.close().await;
     let third = reopened(&path, "").await;
     third.learning().resume(AT_ONCE).await.unwrap();
@@ -500,4 +502,66 @@ async fn rows_changed_by_hand_are_an_error_and_no_panic() {
         tx.commit().await.unwrap();
         assert!(store.matches(Cursor::START, 10).await.is_err(), "{spoil}");
     }
+}
+
+#[tokio::test]
+async fn a_database_that_has_lost_its_content_does_not_begin_anew() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    std::fs::write(&path, "").unwrap();
+    // A file that was only created, as by `touch`.
+    let store = store::open(&path, true, BUSY).await.unwrap();
+    let lasts = Duration::from_secs(60);
+    store.take_lease("fold", "one", lasts).await.unwrap();
+    store.close().await;
+    drop(store);
+    std::fs::write(&path, "").unwrap();
+    for create in [false, true] {
+        let error = store::open(&path, create, BUSY).await.unwrap_err();
+        let said = error.to_string();
+        assert!(matches!(error, StoreError::Emptied { .. }), "{said}");
+        assert!(said.contains("test.db has 0 bytes"), "{said}");
+        assert!(said.contains("test.db-lease shows"), "{said}");
+    }
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().len(),
+        0,
+        "nothing was changed"
+    );
+    std::fs::remove_file(folder.path().join("test.db-lease")).unwrap();
+    store::open(&path, true, BUSY).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn games_that_end_while_the_database_is_locked_wait_for_it_together() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let patience = Duration::from_millis(300);
+    let store = store::open(&path, true, patience).await.unwrap();
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let lock = sqlx::query("BEGIN IMMEDIATE");
+    lock.execute(&mut other).await.unwrap();
+    let record = |game: i64| {
+        let store = store.clone();
+        let players = format!("p{game}");
+        async move {
+            let record = self::game(game, &[(Human, &players)], &[(Human, "b")], [1.0, 0.0]);
+            store
+                .record_game(&record, &MatchChances::default(), game)
+                .await
+        }
+    };
+    let all = futures_util::future::join_all((1..=100).map(record)).await;
+    let locked = |error: &StoreError| error.to_string().contains("locked");
+    assert!(all.iter().all(|one| one.as_ref().is_err_and(locked)));
+    let tries = store.metrics().unwrap().failures();
+    assert!(
+        tries <= 3,
+        "{tries} times, each of them waited for the lock"
+    );
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    let all = futures_util::future::join_all((1..=100).map(record)).await;
+    assert!(all.iter().all(Result::is_ok));
+    assert_eq!(store.extent().await.unwrap().0, 100);
 }

@@ -11,8 +11,9 @@ use evenkeel::{
         RoleWeights, ScoreEvent, Span, TeamCause, TeamChances, TeamChange, Timestamp,
     },
     store::{
-        Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded,
-        LogMatches, LogReplaced, Performance, Recorded, RulingRow, Store, StoreError, WeightRow,
+        CheckpointRow, Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, DivisionRow,
+        HalfRecorded, LogMatches, LogReplaced, Performance, Recorded, RulingRow, Store, StoreError,
+        WeightRow,
     },
 };
 
@@ -216,19 +217,51 @@ async fn commits_arrive_as_a_stream_from_here_and_from_elsewhere(open: impl Back
     }
 }
 
-async fn a_checkpoint_is_kept_until_another_or_until_a_player_is_forgotten(open: impl Backend) {
+async fn a_checkpoint_is_kept_until_others_or_until_a_player_is_forgotten(open: impl Backend) {
     let store = open.database("one").await;
-    assert_eq!(store.checkpoint().await.unwrap(), None);
-    for state in [&b"one"[..], b"another"] {
-        store.store_checkpoint(Some(state), None).await.unwrap();
-        assert_eq!(store.checkpoint().await.unwrap().as_deref(), Some(state));
-    }
+    assert_eq!(store.checkpoints().await.unwrap(), []);
+    let row = |matches: i64, state: &[u8]| {
+        let print = Fingerprint([u8::try_from(matches).unwrap(); 16]);
+        let row = CheckpointRow {
+            matches,
+            last_match: 2 * matches,
+            cursor: Cursor::after(Timestamp(-matches), print),
+            settings: "key".into(),
+            bytes: i64::try_from(state.len()).unwrap(),
+        };
+        (row, state.to_vec())
+    };
+    let (one, two) = (row(1, b"one"), row(200, b"two"));
+    let both = [one.clone(), two.clone()];
+    store
+        .store_checkpoints(&both, &[1, 200], None)
+        .await
+        .unwrap();
+    assert_eq!(store.checkpoints().await.unwrap(), [two.0.clone(), one.0]);
+    let state = |matches| store.checkpoint(matches);
+    assert_eq!(state(1).await.unwrap(), Some(one.1));
+    let other = row(200, b"another");
+    store
+        .store_checkpoints(std::slice::from_ref(&other), &[200], None)
+        .await
+        .unwrap();
+    assert_eq!(
+        store.checkpoints().await.unwrap(),
+        std::slice::from_ref(&other.0)
+    );
+    assert_eq!(state(200).await.unwrap(), Some(other.1));
+    assert_eq!(state(1).await.unwrap(), None);
+    store.store_checkpoints(&[], &[200], None).await.unwrap();
+    assert_eq!(store.checkpoints().await.unwrap(), [other.0]);
     let nobody = PlayerKey {
         kind: Human,
         id: "a".into(),
     };
     store.forget_player(&nobody).await.unwrap();
-    assert_eq!(store.checkpoint().await.unwrap(), None);
+    assert_eq!(store.checkpoints().await.unwrap(), []);
+    store.store_checkpoints(&[two], &[], None).await.unwrap();
+    store.store_checkpoints(&[], &[], None).await.unwrap();
+    assert_eq!(store.checkpoints().await.unwrap(), []);
 }
 
 async fn pages_of_any_size_give_all_matches_in_order(open: impl Backend) {
@@ -716,7 +749,7 @@ on_each_database! {
     without_dates_the_course_of_the_game_tells_matches_apart
     many_matches_at_once_are_the_same_as_one_after_the_other
     commits_arrive_as_a_stream_from_here_and_from_elsewhere
-    a_checkpoint_is_kept_until_another_or_until_a_player_is_forgotten
+    a_checkpoint_is_kept_until_others_or_until_a_player_is_forgotten
     pages_of_any_size_give_all_matches_in_order
     a_record_that_cannot_be_is_refused_whole
     a_player_is_forgotten_while_a_game_runs

@@ -30,6 +30,8 @@ pub struct JournaledGame {
     pub earlier: Vec<(i64, Finished)>,
     /// The number of commands that failed, which happens if the settings have changed.
     pub failed: usize,
+    /// Whether the beginning of the journal is damaged, and its copy was read.
+    pub copied: bool,
     /// The number of bytes of the journal up to the end of the last undamaged frame.
     pub valid: usize,
 }
@@ -70,6 +72,7 @@ impl JournaledGame {
             game.follow(Entries::read(frame), settings)?;
         }
         game.valid = frames.valid();
+        game.copied = frames.is_copied();
         Ok(game)
     }
 
@@ -93,6 +96,7 @@ impl JournaledGame {
             reasons: snapshot.reasons.into_owned(),
             earlier: Vec::new(),
             failed: 0,
+            copied: false,
             valid: 0,
         })
     }

@@ -13,6 +13,8 @@ use std::{
 
 use parking_lot::Mutex;
 
+use super::reserve::Reserve;
+
 /// The most files that are forced to the disk at the same time.
 const THREADS: usize = 32;
 
@@ -66,8 +68,8 @@ impl JournalFile {
     }
 
     /// Appends bytes. Part of them may have been written if this fails.
-    pub(super) fn append(&self, bytes: &[u8]) -> io::Result<()> {
-        let written = (&self.file).write_all(bytes);
+    pub(super) fn append(&self, bytes: &[u8], reserve: &Reserve) -> io::Result<()> {
+        let written = write_all(&self.file, bytes, reserve);
         // Only now: `sync` must not take bytes for forced that were written after it.
         self.length.fetch_add(bytes.len() as u64, Ordering::Release);
         written
@@ -79,15 +81,36 @@ impl JournalFile {
 }
 
 /// Creates a file with this content, or none.
-pub(super) fn create_file(path: &Path, content: &[&[u8]]) -> io::Result<File> {
+pub(super) fn create_file(path: &Path, content: &[&[u8]], reserve: &Reserve) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    let mut file = options.append(true).create_new(true).open(path)?;
-    let written = content.iter().try_for_each(|part| file.write_all(part));
+    let options = options.append(true).create_new(true);
+    let file = loop {
+        match options.open(path) {
+            Err(error) if reserve.is_released(&error, 0) => {}
+            opened => break opened?,
+        }
+    };
+    let mut parts = content.iter();
+    let written = parts.try_for_each(|part| write_all(&file, part, reserve));
     if let Err(error) = written {
         let _ = fs::remove_file(path);
         return Err(error);
     }
     Ok(file)
+}
+
+/// Writes all bytes, also if the disk is full, as long as there is room in reserve.
+fn write_all(mut file: &File, mut bytes: &[u8], reserve: &Reserve) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if reserve.is_released(&error, bytes.len() as u64) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Forces files to the disk with `force`, several at a time. One after the other, five hundred files would take

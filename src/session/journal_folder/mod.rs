@@ -1,6 +1,7 @@
 //! The folder of journals: their files, bounded together, and their way to the disk.
 
 mod file;
+mod reserve;
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -14,10 +15,14 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::{domain::Timestamp, journal::HEADER};
+use crate::{
+    domain::Timestamp,
+    journal::{HEADER, copy_of_beginning},
+};
 
 pub(super) use file::JournalFile;
 use file::{create_file, force_all};
+use reserve::Reserve;
 
 /// The most bytes of all journals together.
 const MAX_BYTES: u64 = 64 << 20;
@@ -45,6 +50,8 @@ pub(super) struct JournalFolder {
     next: AtomicU64,
     /// Whether files were created or removed since the folder was last forced to the disk.
     changed: AtomicBool,
+    /// Room for journals on a disk that is full otherwise.
+    reserve: Reserve,
 }
 
 impl JournalFolder {
@@ -75,6 +82,7 @@ impl JournalFolder {
             used: AtomicU64::new(0),
             next: AtomicU64::new(0),
             changed: AtomicBool::new(true),
+            reserve: Reserve::open(path),
         };
         Ok((folder, alive))
     }
@@ -129,7 +137,8 @@ impl JournalFolder {
         }
         let mut bytes = Vec::new();
         (&mut file).take(length).read_to_end(&mut bytes)?;
-        if bytes.iter().zip(MAGIC).any(|(found, ours)| found != ours) {
+        let is_other = bytes.iter().zip(MAGIC).any(|(found, ours)| found != ours);
+        if is_other && copy_of_beginning(&bytes).is_none() {
             return Ok(None);
         }
         self.reserve(bytes.len() as u64)?;
@@ -160,7 +169,7 @@ impl JournalFolder {
         self.reserve(length)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.path.join(format!("{number}{SUFFIX}"));
-        match create_file(&path, content) {
+        match create_file(&path, content, &self.reserve) {
             Ok(file) => Ok(self.add(JournalFile::new(number, path, file, length, replaced))),
             Err(error) => {
                 self.used.fetch_sub(length, Ordering::Relaxed);
@@ -177,7 +186,7 @@ impl JournalFolder {
         let more = bytes.len() as u64;
         check_length(file.length() + more)?;
         self.reserve(more)?;
-        file.append(bytes)
+        file.append(bytes, &self.reserve)
     }
 
     /// Counts bytes that are about to be written.
@@ -232,6 +241,7 @@ impl JournalFolder {
     /// # Errors
     /// The disk fails. What was written before may be lost in a power cut.
     pub(super) fn sync(&self, now: Timestamp) -> io::Result<()> {
+        self.reserve.fill();
         let mut lock = self.lock.lock();
         let files = self.files.lock().clone();
         write_alive(&mut lock, now)?;

@@ -14,10 +14,10 @@ use super::{
     weights,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
+    domain::{Fingerprint, Kind, PlayerKey, Rank, RoleWeights, Timestamp},
     store::{
-        Derived, DerivedFrom, DerivedRows, DivisionRow, Lease, Performance, RulingRow, StoreError,
-        WeightRow, written::WrittenWeights,
+        CheckpointRow, Cursor, Derived, DerivedFrom, DerivedRows, DivisionRow, Lease, Performance,
+        RulingRow, StoreError, WeightRow, written::WrittenWeights,
     },
 };
 
@@ -132,14 +132,25 @@ impl Derived for DbStore {
         Ok(true)
     }
 
-    async fn checkpoint(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        let query = sqlx::query_scalar("SELECT state FROM derived_checkpoint");
-        Ok(query.fetch_optional(&self.readers).await?)
+    async fn checkpoints(&self) -> Result<Vec<CheckpointRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT matches, last_match, ended_at, fingerprint, settings,
+                 CAST(length(state) AS BIGINT) AS bytes
+             FROM derived_checkpoint ORDER BY matches DESC",
+        );
+        let rows = query.fetch_all(&self.readers).await?;
+        rows.iter().map(checkpoint).collect()
     }
 
-    async fn store_checkpoint(
+    async fn checkpoint(&self, matches: i64) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = sqlx::query_scalar("SELECT state FROM derived_checkpoint WHERE matches = $1");
+        Ok(query.bind(matches).fetch_optional(&self.readers).await?)
+    }
+
+    async fn store_checkpoints(
         &self,
-        state: Option<&[u8]>,
+        new: &[(CheckpointRow, Vec<u8>)],
+        kept: &[i64],
         lease: Option<&Lease>,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
@@ -149,21 +160,57 @@ impl Derived for DbStore {
             tx.abandon().await?;
             return Err(error);
         }
-        match state {
-            Some(state) => {
-                let query = sqlx::query(
-                    "INSERT INTO derived_checkpoint (id, state) VALUES (1, $1)
-                     ON CONFLICT (id) DO UPDATE SET state = excluded.state",
-                );
-                query.bind(state).execute(&mut *tx).await?;
-            }
-            None => {
-                let query = sqlx::query("DELETE FROM derived_checkpoint");
-                query.execute(&mut *tx).await?;
-            }
+        let query = sqlx::query_scalar("SELECT matches FROM derived_checkpoint");
+        let stored: Vec<i64> = query.fetch_all(&mut *tx).await?;
+        for matches in stored.iter().filter(|matches| !kept.contains(matches)) {
+            sqlx::query("DELETE FROM derived_checkpoint WHERE matches = $1")
+                .bind(matches)
+                .execute(&mut *tx)
+                .await?;
+        }
+        for (row, state) in new {
+            insert_checkpoint(&mut tx, row, state).await?;
         }
         self.commit(tx).await
     }
+}
+
+async fn insert_checkpoint(
+    tx: &mut DbConnection,
+    row: &CheckpointRow,
+    state: &[u8],
+) -> Result<(), StoreError> {
+    let (ended_at, fingerprint) = row.cursor.place();
+    sqlx::query(
+        "INSERT INTO derived_checkpoint (matches, last_match, ended_at, fingerprint, settings, state)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (matches) DO UPDATE SET last_match = excluded.last_match,
+             ended_at = excluded.ended_at, fingerprint = excluded.fingerprint,
+             settings = excluded.settings, state = excluded.state",
+    )
+    .bind(row.matches)
+    .bind(row.last_match)
+    .bind(ended_at)
+    .bind(&fingerprint[..])
+    .bind(&row.settings)
+    .bind(state)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+fn checkpoint(row: &DbRow) -> Result<CheckpointRow, StoreError> {
+    let fingerprint: &[u8] = row.try_get("fingerprint")?;
+    let fingerprint = fingerprint.try_into();
+    let fingerprint = fingerprint.map_err(|_| StoreError::BadValue("a fingerprint".into()))?;
+    let ended_at = Timestamp(row.try_get("ended_at")?);
+    Ok(CheckpointRow {
+        matches: row.try_get("matches")?,
+        last_match: row.try_get("last_match")?,
+        cursor: Cursor::after(ended_at, Fingerprint(fingerprint)),
+        settings: row.try_get("settings")?,
+        bytes: row.try_get("bytes")?,
+    })
 }
 
 /// Whether rows made from these matches may replace those in the tables.

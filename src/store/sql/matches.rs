@@ -1,5 +1,7 @@
 //! [`Matches`] for both databases.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{
@@ -14,7 +16,7 @@ use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord, Timestamp},
     store::{
         Cursor, HalfRecorded, JoinHalves, Matches, Recorded, StoreError, Stored,
-        together::EndedGame,
+        together::{Attempt, EndedGame},
     },
 };
 
@@ -104,7 +106,7 @@ impl Matches for DbStore {
         limit: u32,
     ) -> Result<(Vec<Stored>, Cursor), StoreError> {
         let mut tx = snapshot(&self.readers).await?;
-        let (end, fingerprint) = cursor.0.map_or((i64::MIN, [0; 16]), |(t, f)| (t.0, f.0));
+        let (end, fingerprint) = cursor.place();
         let heads = sqlx::query(
             "SELECT * FROM matches WHERE (ended_at, fingerprint) > ($1, $2)
              ORDER BY ended_at, fingerprint LIMIT $3",
@@ -122,7 +124,7 @@ impl Matches for DbStore {
             }
         }
         let next = matches.last().map_or(cursor, |last| {
-            Cursor(Some((last.record.end, last.fingerprint)))
+            Cursor::after(last.record.end, last.fingerprint)
         });
         Ok((matches, next))
     }
@@ -133,6 +135,12 @@ impl Matches for DbStore {
             "SELECT (SELECT count(*) FROM matches), (SELECT coalesce(max(id), 0) FROM matches)",
         );
         Ok(query.fetch_one(&self.readers).await?)
+    }
+
+    async fn last_end(&self) -> Result<Option<Timestamp>, StoreError> {
+        let query = sqlx::query_scalar("SELECT max(ended_at) FROM matches");
+        let end: Option<i64> = query.fetch_one(&self.readers).await?;
+        Ok(end.map(Timestamp))
     }
 
     async fn extent_to(&self, cursor: Cursor) -> Result<(i64, i64), StoreError> {
@@ -161,28 +169,43 @@ impl DbStore {
         Ok(recorded)
     }
 
-    /// Records games in one transaction; `None` if it fails. A game that must not be recorded has an error of its
-    /// own, and does not keep the others out.
-    async fn record_games(&self, all: Vec<EndedGame>) -> Option<Vec<Result<Recorded, StoreError>>> {
-        if let [game] = all.as_slice() {
-            return Some(vec![self.record_alone(game).await]);
-        }
-        let written = async {
-            let mut tx = self.begin().await?;
-            let mut recorded = Vec::with_capacity(all.len());
-            for game in &all {
-                match games::insert_game(&mut tx, game).await {
-                    Err(error) if !error.is_of_record() => return Err(error),
-                    own => recorded.push(own),
-                }
+    /// Records games in one transaction. A game that must not be recorded has an error of its own, and does not
+    /// keep the others out.
+    async fn record_games(&self, all: Vec<EndedGame>) -> Attempt<Result<Recorded, StoreError>> {
+        let written = match all.as_slice() {
+            [game] => match self.record_alone(game).await {
+                Err(error) if error.stops_all_writes() => Err(error),
+                own => Ok(vec![own]),
+            },
+            all => self.record_together(all).await,
+        };
+        match written {
+            Ok(recorded) => Attempt::Done(recorded),
+            Err(error) if error.stops_all_writes() => {
+                let error = Arc::new(error);
+                Attempt::FailedForAll(Box::new(move || Err(StoreError::Shared(error.clone()))))
             }
-            self.commit(tx).await?;
-            Ok(recorded)
-        };
-        let failed = |error: &StoreError| {
-            let games = all.len();
-            tracing::warn!(%error, games, "games cannot be recorded together, trying one by one");
-        };
-        written.await.inspect_err(failed).ok()
+            Err(error) => {
+                let games = all.len();
+                tracing::warn!(%error, games, "games cannot be recorded together, trying one by one");
+                Attempt::Failed
+            }
+        }
+    }
+
+    async fn record_together(
+        &self,
+        all: &[EndedGame],
+    ) -> Result<Vec<Result<Recorded, StoreError>>, StoreError> {
+        let mut tx = self.begin().await?;
+        let mut recorded = Vec::with_capacity(all.len());
+        for game in all {
+            match games::insert_game(&mut tx, game).await {
+                Err(error) if !error.is_of_record() => return Err(error),
+                own => recorded.push(own),
+            }
+        }
+        self.commit(tx).await?;
+        Ok(recorded)
     }
 }

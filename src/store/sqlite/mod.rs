@@ -7,6 +7,7 @@
 mod care;
 mod changes;
 mod content;
+mod file;
 mod leases;
 pub(super) mod migrations;
 #[cfg(test)]
@@ -98,6 +99,7 @@ impl SqliteStore {
                 place: path.display().to_string(),
             });
         }
+        file::look_at(path)?;
         let deadline = Instant::now() + busy;
         loop {
             match Self::try_open(path, create, busy).await {
@@ -118,7 +120,7 @@ impl SqliteStore {
             // the file.
             .pragma("secure_delete", "ON")
             .busy_timeout(busy);
-        let fail = |error| StoreError::new(&path.display(), error);
+        let fail = |error| file::cannot_open(path, error);
         let mut first = DbConnection::connect_with(&options).await.map_err(fail)?;
         refuse_foreign(path, &mut first).await?;
         first.close().await.map_err(fail)?;
@@ -222,7 +224,7 @@ async fn migrate(path: &Path, writer: &DbPool) -> Result<(), StoreError> {
 
 /// Marks an empty database as Evenkeel's, and refuses one with tables that is not.
 async fn refuse_foreign(path: &Path, connection: &mut DbConnection) -> Result<(), StoreError> {
-    let fail = |error| StoreError::new(&path.display(), error);
+    let fail = |error| file::cannot_open(path, error);
     if application_id(connection).await.map_err(fail)? == APPLICATION_ID {
         return Ok(());
     }

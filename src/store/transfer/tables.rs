@@ -59,7 +59,7 @@ pub(super) const TABLES: [Table; 49] = [
     table("divisions", &["division"]),
     table("seasons", &["starts_at"]),
     table("derived_from", &["id"]),
-    table("derived_checkpoint", &["id"]),
+    table("derived_checkpoint", &["matches"]),
     table("balance_cells", &["week", "ruleset", "map"]),
     table("balance_weeks", &["ruleset", "week"]),
     table("balance_maps", &["ruleset", "block", "map"]),

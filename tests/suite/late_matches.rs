@@ -1,0 +1,248 @@
+//! Matches that come after later ones: weights are those of a rebuild, and only what comes after such a match is
+//! learned from again.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use evenkeel::{
+    domain::{
+        Fingerprint,
+        Kind::{Bot, Human},
+        MatchRecord,
+    },
+    learning::{AT_ONCE, Verified},
+    service::Service,
+    store::{self, WeightRow},
+};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use crate::common::{
+    self,
+    backends::{open_chosen, rows},
+    config, game, weights,
+};
+
+/// The match of a place in time, with players who depend on it.
+fn recorded(place: i64) -> (MatchRecord, Fingerprint) {
+    let names: Vec<String> = (0..6)
+        .map(|seat| format!("p{}", (place * (seat + 3) + seat) % 40))
+        .collect();
+    let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut sides = [vec![(Bot, "x")], vec![(Bot, "y")]];
+    for (seat, name) in names.into_iter().enumerate() {
+        sides[seat % 2].push((Human, name));
+    }
+    let scores = [(place % 5) as f64, (place % 3) as f64];
+    let record = game(15 * place, &sides[0], &sides[1], scores);
+    let fingerprint = Fingerprint::of(&record);
+    (record, fingerprint)
+}
+
+/// Every tenth place is free for a match that comes late.
+fn in_time(places: std::ops::Range<i64>) -> Vec<(MatchRecord, Fingerprint)> {
+    places.map(|place| recorded(10 * place)).collect()
+}
+
+/// Weights to the last bit, and the ruling on each match.
+type Derived = (
+    Vec<WeightRow>,
+    Vec<(i64, Option<f64>)>,
+    Vec<(i64, i64, f64)>,
+);
+
+async fn derived(service: &Service, path: &Path) -> Derived {
+    let rulings = "SELECT match_id, chance FROM rulings ORDER BY match_id";
+    let after = "SELECT match_id, seat, weight FROM performances WHERE weight IS NOT NULL ORDER BY match_id, seat";
+    (
+        weights(service).await,
+        rows(path, rulings).await,
+        rows(path, after).await,
+    )
+}
+
+async fn open(path: &Path, toml: &str) -> Service {
+    Service::open(open_chosen(path).await, config(toml).service()).unwrap()
+}
+
+/// What happens to a database with three hundred matches.
+#[derive(Clone, Debug)]
+enum Step {
+    /// This many matches end in time.
+    Next(i64),
+    /// One comes that has this many others after it.
+    Late(i64),
+    Learn,
+    /// The process ends, perhaps without time for a checkpoint.
+    Restart(bool),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => (1..100_i64).prop_map(Step::Next),
+        3 => (0..20_i64).prop_map(Step::Late),
+        2 => (0..500_i64).prop_map(Step::Late),
+        4 => Just(Step::Learn),
+        1 => any::<bool>().prop_map(Step::Restart),
+    ];
+    proptest::collection::vec(step, 1..12)
+}
+
+async fn run(system: &str, steps: Vec<Step>) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let toml = format!("rating.system = '{system}'");
+    let mut service = open(&path, &toml).await;
+    let mut next = 300;
+    service.store().record_all(&in_time(0..next)).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    for (number, step) in (1..).zip(steps) {
+        match step {
+            Step::Next(count) => {
+                let new = in_time(next..next + count);
+                service.store().record_all(&new).await.unwrap();
+                next += count;
+            }
+            Step::Late(by) => {
+                // Several of them may come to the same gap, or before all others.
+                let place = 10 * (next - 1 - by.min(next)) + number % 10;
+                service
+                    .store()
+                    .record_all(&[recorded(place)])
+                    .await
+                    .unwrap();
+            }
+            Step::Learn => drop(service.learning().refresh().await.unwrap()),
+            Step::Restart(in_peace) => {
+                if in_peace {
+                    service.learning().save_checkpoint().await.unwrap();
+                }
+                service.close().await;
+                service = open(&path, &toml).await;
+                service.learning().resume(AT_ONCE).await.unwrap();
+            }
+        }
+    }
+    service.learning().refresh().await.unwrap();
+    let learned = derived(&service, &path).await;
+    let verified = service.learning().verify(|_| ()).await.unwrap();
+    assert_eq!(verified, Verified::Equal(learned.0.len()));
+    service.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(derived(&service, &path).await, learned);
+    service.close().await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn whenever_matches_come_the_weights_are_those_of_a_rebuild(
+        system in prop_oneof![Just("joint"), Just("hive-history"), Just("auto")],
+        steps in steps(),
+    ) {
+        tokio::runtime::Runtime::new().unwrap().block_on(run(system, steps));
+    }
+}
+
+/// The first match cannot be read any more: whoever folds all of them fails.
+async fn damage_the_first(path: &Path) {
+    common::sql(path, "UPDATE matches SET outcome = 'won', winner = 99 WHERE ended_at = (SELECT min(ended_at) FROM matches)").await;
+}
+
+#[tokio::test]
+async fn a_late_match_is_learned_without_the_first_ones() {
+    for restarts in [false, true] {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        let mut service = open(&path, "").await;
+        service.store().record_all(&in_time(0..600)).await.unwrap();
+        service.learning().refresh().await.unwrap();
+        damage_the_first(&path).await;
+        service.learning().rebuild(|_| ()).await.unwrap_err();
+        // The failed rebuild has dropped what was learned, as a restart does.
+        service.learning().refresh().await.unwrap();
+        for (number, by) in (1..).zip([1, 3, 40, 150, 250]) {
+            if restarts {
+                service.learning().save_checkpoint().await.unwrap();
+                service.close().await;
+                service = open(&path, "").await;
+                service.learning().resume(AT_ONCE).await.unwrap();
+            }
+            let late = recorded(10 * (599 - by) + number);
+            service.store().record_all(&[late]).await.unwrap();
+            assert!(service.learning().refresh().await.unwrap(), "{by}");
+            assert_eq!(service.learning().metrics().learned().matches, 600 + number);
+        }
+        // None is kept that lacks a late match.
+        let rows = service.store().checkpoints().await.unwrap();
+        for row in &rows {
+            let extent = service.store().extent_to(row.cursor).await.unwrap();
+            assert_eq!(extent, (row.matches, row.last_match));
+        }
+        assert!(rows.len() > 1);
+    }
+}
+
+/// A match of a clock that is far ahead stays the last one for long: those that end in time come after it, late.
+#[tokio::test]
+async fn after_a_match_from_the_future_the_next_ones_are_not_learned_with_all_others() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let service = open(&path, "").await;
+    service.store().record_all(&in_time(0..300)).await.unwrap();
+    service
+        .store()
+        .record_all(&[recorded(1_000_000)])
+        .await
+        .unwrap();
+    service.learning().refresh().await.unwrap();
+    damage_the_first(&path).await;
+    for place in 300..450 {
+        service
+            .store()
+            .record_all(&in_time(place..place + 1))
+            .await
+            .unwrap();
+        assert!(service.learning().refresh().await.unwrap());
+    }
+    let rows = service.store().checkpoints().await.unwrap();
+    assert!(
+        rows.iter().any(|row| (380..450).contains(&row.matches)),
+        "{rows:?}"
+    );
+}
+
+/// Run it with `cargo test --release --test suite late_matches -- --ignored --nocapture`.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "measures how long a late match takes among 40,000"]
+async fn how_long_a_late_match_takes() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let store = store::open(&path, true, Duration::from_secs(20))
+        .await
+        .unwrap();
+    let service = Service::open(store, config("").service()).unwrap();
+    for chunk in 0..80 {
+        let new = in_time(500 * chunk..500 * (chunk + 1));
+        service.store().record_all(&new).await.unwrap();
+    }
+    let began = Instant::now();
+    service.learning().refresh().await.unwrap();
+    println!("all: {:.2} s", began.elapsed().as_secs_f64());
+    let rows = service.store().checkpoints().await.unwrap();
+    for row in &rows {
+        println!("checkpoint {} with {} bytes", row.matches, row.bytes);
+    }
+    for (number, by) in (1..).zip([0, 1, 10, 60, 150, 300, 600, 1_200, 2_400, 5_000, 20_000]) {
+        let late = recorded(10 * (39_999 - by) + number % 10);
+        service.store().record_all(&[late]).await.unwrap();
+        let began = Instant::now();
+        service.learning().refresh().await.unwrap();
+        println!("{by} matches late: {:.3} s", began.elapsed().as_secs_f64());
+    }
+    let verified = service.learning().verify(|_| ()).await.unwrap();
+    assert!(matches!(verified, Verified::Equal(_)), "{verified:?}");
+}
