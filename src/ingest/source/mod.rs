@@ -26,7 +26,7 @@ use super::{
     unknown::kind_of,
 };
 use clients::ConnectedClients;
-use game::Game;
+use game::{Beginning, Game};
 use grammar::Event;
 use half_time::HalfTime;
 use setup::ServerSetup;
@@ -35,6 +35,7 @@ use setup::ServerSetup;
 pub(super) const FORMAT: Format = Format {
     name: "source",
     detect,
+    is_beneath: Some(grammar::is_beneath),
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
     unknown,
@@ -224,12 +225,12 @@ impl Parser {
                 self.clients = ConnectedClients::default();
                 self.setup.load(name);
                 self.waits = false;
-                self.begin(line);
+                self.begin(line, Beginning::Map);
             }
             Event::Setting(name, value) => self.setup.set(name, value),
             Event::RoundStart if self.waits => {}
-            Event::RoundStart if self.game.goes_on() => self.game.round_started(),
-            Event::RoundStart => self.begin(line),
+            Event::RoundStart if self.game.goes_on() => self.game.round_started(self.calendar),
+            Event::RoundStart => self.begin(line, Beginning::Round),
             Event::Reloaded => self.game.restored(),
             Event::WarmUp => self.restart(line, items),
             Event::Restart | Event::MatchBegins | Event::MatchStart(_) => {
@@ -240,7 +241,7 @@ impl Parser {
                 self.restart(line, items);
                 self.game
                     .event(line, event, &mut self.clients, self.calendar);
-                self.begin(line);
+                self.begin(line, Beginning::Match);
             }
             other => self.play(line, other, items),
         }
@@ -253,16 +254,16 @@ impl Parser {
         }
         self.clients.forget_visits();
         let played = self.game.restart(line);
-        let began = played.line;
+        let (began, is_cut) = (played.line, played.is_foreign());
         if let Some(half) = played.into_half(&self.server, &self.setup) {
-            self.half_time.hold(began, half);
+            self.half_time.hold(began, half, is_cut);
         }
     }
 
     /// Begins a game now.
-    fn begin(&mut self, line: u64) {
+    fn begin(&mut self, line: u64, with: Beginning) {
         self.game
-            .begin(line, &self.setup, &mut self.clients, self.calendar);
+            .begin(line, with, &self.setup, &mut self.clients, self.calendar);
     }
 
     /// Passes an event to the game being read.
@@ -334,6 +335,9 @@ impl LogParser for Parser {
                 }
                 self.event(line.number, event, items);
             }
+            Err(_) if grammar::is_team_name(line.bytes) => {}
+            // Something else that the server has printed.
+            Err(_) if line.stamp.is_some() && !grammar::is_beneath(line.bytes) => {}
             Err(why) => items.push(LogItem::malformed(line, why)),
         }
     }
