@@ -1,6 +1,6 @@
 //! Splits bytes, in chunks of any size, into numbered lines of bounded length.
 
-use super::stamp::LineStamp;
+use crate::domain::Timestamp;
 
 /// The longest line of most formats, in bytes: ten times the longest in real logs.
 pub const MAX_LINE: usize = 64 * 1024;
@@ -17,6 +17,15 @@ pub struct LogLine<'a> {
     pub whole: bool,
     /// The time stamp that another program wrote before the line, which `bytes` does not contain.
     pub stamp: Option<LineStamp>,
+}
+
+/// The time of a stamp that another program wrote before a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineStamp {
+    /// The date; or, where the stamp has none, a time that only the other stamps compare with.
+    pub at: Timestamp,
+    /// Whether the time is a date.
+    pub is_date: bool,
 }
 
 /// What [`Lines`] passes on.

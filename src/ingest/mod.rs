@@ -35,10 +35,9 @@ pub use format::{Context, Format, LogParser};
 pub use halves::{PAUSE, join_halves};
 pub use item::LogItem;
 pub use jsonl::{read_back as read_record, write as write_record};
-pub use lines::{Framed, Lines, LogLine, MAX_LINE};
+pub use lines::{Framed, LineStamp, Lines, LogLine, MAX_LINE};
 pub use reader::Reader;
 pub use skip::Skip;
-pub use stamp::LineStamp;
 
 /// The number of bytes from a log's beginning that [`detect`] needs. Pass fewer only if the whole
 /// log is shorter.

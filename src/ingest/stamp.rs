@@ -7,7 +7,7 @@
 mod source;
 mod time;
 
-use super::lines::{Framed, Lines, LogLine, MAX_LINE};
+use super::lines::{Framed, LineStamp, Lines, LogLine, MAX_LINE};
 use crate::domain::Timestamp;
 use time::StampTime;
 
@@ -19,15 +19,6 @@ const AHEAD: i64 = 24 * 60 * 60 * 1_000;
 
 /// Whether a line, without the stamp before it, is of a format for certain.
 pub(super) type IsBeneath = fn(&[u8]) -> bool;
-
-/// The time of a stamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineStamp {
-    /// The date; or, where the stamp has none, a time that only the other stamps compare with.
-    pub at: Timestamp,
-    /// Whether the time is a date.
-    pub is_date: bool,
-}
 
 /// Splits a line into the stamp and the line beneath it.
 fn split(line: &[u8]) -> Option<(StampTime, &[u8])> {

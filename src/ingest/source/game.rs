@@ -2,6 +2,7 @@
 
 use super::clients::{ConnectedClients, GameContext};
 use super::grammar::{Event, PlayerAction, PlayerTag};
+use super::points::ControlPoints;
 use super::setup::ServerSetup;
 use super::totals::{SideTotals, sides_of};
 use crate::{
@@ -102,6 +103,8 @@ pub(super) struct Game {
     kills: [u32; 2],
     /// The kind of play that the events have shown, for example `koth`.
     seen: Option<&'static str>,
+    /// The control points that were captured.
+    pub(super) points: ControlPoints,
     /// The name of the game that the events have shown, for example `tf`.
     shown: Option<&'static str>,
     mutators: Vec<String>,
@@ -134,6 +137,7 @@ impl Game {
             exchanged_late: false,
             kills: [0; 2],
             seen: None,
+            points: ControlPoints::default(),
             shown: None,
             mutators: Vec::new(),
         }
@@ -349,8 +353,9 @@ impl Game {
                 self.over(now);
                 self.result(team, score);
             }
-            Event::Point(name) if self.seen.is_none() => {
-                self.seen = Some(match name {
+            Event::Point(name) => {
+                self.points.note(name);
+                self.seen.get_or_insert(match name {
                     _ if name.starts_with(b"#koth") => "koth",
                     _ if name.starts_with(b"#plr") => "plr",
                     _ if name.starts_with(b"#pl") => "pl",

@@ -11,6 +11,7 @@ pub(crate) mod clients;
 mod game;
 pub(crate) mod grammar;
 mod half_time;
+mod points;
 pub(crate) mod setup;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use clients::ConnectedClients;
 use game::{Beginning, Game};
 use grammar::Event;
 use half_time::HalfTime;
+use points::ControlPoints;
 use setup::ServerSetup;
 
 /// The format's entry in the registry.
@@ -171,6 +173,8 @@ struct Parser {
     setup: ServerSetup,
     clients: ConnectedClients,
     game: Game,
+    /// The control points of the last game on this map.
+    points: ControlPoints,
     /// What was played before the game was restarted.
     half_time: HalfTime,
     /// Whether a match has ended in a game that marks the start of the next one: until then, rounds
@@ -187,6 +191,7 @@ impl Parser {
             setup: ServerSetup::default(),
             clients: ConnectedClients::default(),
             game: Game::new(1),
+            points: ControlPoints::default(),
             half_time: HalfTime::default(),
             waits: false,
         }
@@ -224,6 +229,7 @@ impl Parser {
                 self.close(line, Skip::Aborted, items);
                 self.clients = ConnectedClients::default();
                 self.setup.load(name);
+                self.points = ControlPoints::default();
                 self.waits = false;
                 self.begin(line, Beginning::Map);
             }
@@ -288,8 +294,12 @@ impl Parser {
 
     /// Closes the game being read, whose end and scores have been read.
     fn finish_game(&mut self, line: u64, items: &mut Vec<LogItem>) {
-        let game = std::mem::replace(&mut self.game, Game::after(line));
+        let mut game = std::mem::replace(&mut self.game, Game::after(line));
         let line = game.line;
+        if self.points.is_other_map(std::mem::take(&mut game.points)) {
+            // The log lacks the line that would name it.
+            self.setup.load(b"");
+        }
         let record = game.finish(&self.server, &self.setup);
         items.push(self.half_time.complete(line, record));
         self.clients.forget_visits();

@@ -406,6 +406,11 @@ fn maps_of_a_series_without_names_are_matches_of_their_own() {
     assert_eq!(after_joining(&halves), 1);
     let others = halves.replacen("cp_x", "cp_y", 1);
     assert_eq!(after_joining(&others), 2);
+    // The log names the first map alone, and the points show that the second game was on another one.
+    let unnamed = named(0) + &map(1, "Red", "a", "4:2") + &map(901, "Blue", "b", "4:2");
+    assert_eq!(after_joining(&unnamed), 2);
+    let same = named(0) + &map(1, "Red", "a", "4:2") + &map(901, "Blue", "a", "4:2");
+    assert_eq!(after_joining(&same), 1);
 }
 
 #[test]
