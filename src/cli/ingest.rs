@@ -82,8 +82,13 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     let config = args.common.load()?;
     let service = open(&config, true).await?;
     let archive = archive(&config)?;
-    let files: Vec<PathBuf> = args.paths.iter().flat_map(|path| log_files(path)).collect();
-    let sizes = files.iter().filter_map(|file| file.metadata().ok());
+    let of_path = |at: usize| {
+        log_files(&args.paths[at])
+            .into_iter()
+            .map(move |file| (at, file))
+    };
+    let files: Vec<(usize, PathBuf)> = (0..args.paths.len()).flat_map(of_path).collect();
+    let sizes = files.iter().filter_map(|(_, file)| file.metadata().ok());
     let bytes = sizes.map(|meta| meta.len()).sum();
     let template = "{wide_bar} {bytes}/{total_bytes}, {eta} to go";
     let mut progress = Progress::new(bytes, template);
@@ -96,7 +101,8 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     ingest.verbose = args.verbose;
     let verbose = args.verbose;
     let (mut failed, mut done) = (false, 0);
-    for file in &files {
+    let mut logs = vec![0u64; args.paths.len()];
+    for (at, file) in &files {
         let mut of_file = 0;
         let mut on_event = |event: IngestEvent<'_>| {
             if let IngestEvent::Bytes(bytes) = event {
@@ -107,9 +113,11 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
             }
         };
         match ingest.file(file, &mut on_event).await {
-            Ok(()) => {}
+            Ok(()) => logs[*at] += 1,
             Err(error @ (LogError::Store(_) | LogError::Task(_))) => return Err(error.into()),
-            Err(error @ LogError::Unknown { .. }) if !args.paths.contains(file) => {
+            Err(error @ (LogError::Unknown { .. } | LogError::Empty { .. }))
+                if !args.paths.contains(file) =>
+            {
                 // A folder may contain files that are not logs.
                 progress.print_line(&format!("evenkeel: {error}"));
             }
@@ -119,6 +127,13 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
             }
         }
         done += of_file;
+    }
+    for (path, _) in args.paths.iter().zip(&logs).filter(|(_, logs)| **logs == 0) {
+        if path.is_dir() {
+            let path = path.display();
+            progress.print_line(&format!("evenkeel: {path}: there is no log in this folder"));
+            failed = true;
+        }
     }
     let counts = ingest.counts;
     progress.done();

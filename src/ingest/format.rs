@@ -4,7 +4,9 @@ use super::{
     HEAD,
     item::LogItem,
     lines::{Framed, Lines, LogLine, MAX_LINE},
+    stamp::IsBeneath,
 };
+use crate::domain::Timestamp;
 
 /// Properties of a log that the log itself does not contain.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +15,8 @@ pub struct Context {
     pub server: String,
     /// Whether to show lines whose events the parser does not know ([`LogItem::Unknown`]).
     pub verbose: bool,
+    /// When the log was last written, if that is known: the year of time stamps without one.
+    pub written: Option<Timestamp>,
 }
 
 /// Reads one log of one format, line by line.
@@ -36,6 +40,9 @@ pub struct Format {
     pub name: &'static str,
     /// Whether a log that begins with these bytes (up to [`HEAD`]) has this format.
     pub detect: fn(head: &[u8]) -> bool,
+    /// Whether a line is of this format for certain, so that it can be found beneath a time stamp that
+    /// another program wrote before it; `None` if lines of this format are not looked for there.
+    pub is_beneath: Option<IsBeneath>,
     /// Creates a parser for one log.
     pub parser: fn(&Context) -> Box<dyn LogParser>,
     /// The longest line a log may have, in bytes; a longer line is dropped and reported as malformed.

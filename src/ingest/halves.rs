@@ -23,14 +23,22 @@ pub fn join_halves(first: &MatchRecord, second: &MatchRecord) -> Option<MatchRec
     if has_clock || is_whole(first) || !may_follow(first, second) {
         return None;
     }
-    join(first, second, sides(first, second)?)
+    let changed = sides(first, second)?;
+    // Without the name of the map, only the change of sides shows that it is the same one.
+    if first.map.is_empty() && !changed {
+        return None;
+    }
+    join(first, second, changed)
 }
 
 /// Whether the game is known to write a line at the end of a match, so that what it has ended is no
-/// half: Counter-Strike since Global Offensive.
+/// half: Counter-Strike since Global Offensive; and Team Fortress 2, unless the same map shows that the
+/// match goes on. In a log that names no map, the next map of a series looks like a second half: the
+/// people change sides for it, too.
 fn is_whole(record: &MatchRecord) -> bool {
-    let game = record.game_type.split('.').next();
-    game.is_some_and(|game| ["csgo", "cs2"].contains(&game))
+    let game = record.game_type.split('.').next().unwrap_or_default();
+    let is_tf2 = game.starts_with("tf") && game != "tfc";
+    ["csgo", "cs2"].contains(&game) || (is_tf2 && record.map.is_empty())
 }
 
 /// Whether a game of the same kind between two teams begins soon enough after another.

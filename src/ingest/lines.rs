@@ -1,5 +1,7 @@
 //! Splits bytes, in chunks of any size, into numbered lines of bounded length.
 
+use crate::domain::Timestamp;
+
 /// The longest line of most formats, in bytes: ten times the longest in real logs.
 pub const MAX_LINE: usize = 64 * 1024;
 
@@ -13,6 +15,17 @@ pub struct LogLine<'a> {
     /// Whether the line has an end. The last line of a log that is still being written, or was cut off,
     /// has none, and its last word may be incomplete.
     pub whole: bool,
+    /// The time stamp that another program wrote before the line, which `bytes` does not contain.
+    pub stamp: Option<LineStamp>,
+}
+
+/// The time of a stamp that another program wrote before a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineStamp {
+    /// The date; or, where the stamp has none, a time that only the other stamps compare with.
+    pub at: Timestamp,
+    /// Whether the time is a date.
+    pub is_date: bool,
 }
 
 /// What [`Lines`] passes on.
@@ -116,6 +129,7 @@ impl Lines {
                 number,
                 bytes,
                 whole,
+                stamp: None,
             })
         }
     }

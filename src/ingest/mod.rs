@@ -21,6 +21,7 @@ mod reader;
 mod sides;
 mod skip;
 pub(crate) mod source;
+pub(crate) mod stamp;
 mod stray;
 mod tabs;
 pub(crate) mod team;
@@ -34,7 +35,7 @@ pub use format::{Context, Format, LogParser};
 pub use halves::{PAUSE, join_halves};
 pub use item::LogItem;
 pub use jsonl::{read_back as read_record, write as write_record};
-pub use lines::{Framed, Lines, LogLine, MAX_LINE};
+pub use lines::{Framed, LineStamp, Lines, LogLine, MAX_LINE};
 pub use reader::Reader;
 pub use skip::Skip;
 
@@ -58,9 +59,29 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 }
 
 /// Returns the format of a log that begins with these bytes, or `None` if it is of no known format.
+/// Time stamps that another program wrote before the lines do not matter.
 pub fn detect(head: &[u8]) -> Option<&'static Format> {
     let head = encoding::decoded(head);
-    FORMATS.iter().find(|format| (format.detect)(&head))
+    let found = FORMATS.iter().find(|format| (format.detect)(&head));
+    found.or_else(|| beneath_stamps(&head[..head.len().min(HEAD)]))
+}
+
+/// The beginning of the first line of a file that has content, readable on a terminal.
+pub fn first_line(head: &[u8]) -> String {
+    let head = encoding::decoded(head);
+    let mut lines = head.split(|b| b"\r\n".contains(b)).map(<[u8]>::trim_ascii);
+    item::shown(lines.find(|line| !line.is_empty()).unwrap_or_default())
+}
+
+/// The format of which most lines are found beneath time stamps.
+fn beneath_stamps(head: &[u8]) -> Option<&'static Format> {
+    let count = |format: &'static Format| {
+        let lines = stamp::certain_lines(head, format.is_beneath?);
+        (lines > 0).then_some((lines, format))
+    };
+    let all = FORMATS.iter().rev().filter_map(count);
+    all.max_by_key(|(lines, _)| *lines)
+        .map(|(_, format)| format)
 }
 
 /// Everything that a log of a format contains, for tests.
@@ -68,7 +89,7 @@ pub fn detect(head: &[u8]) -> Option<&'static Format> {
 fn read(format: &Format, log: &str) -> Vec<LogItem> {
     let context = Context {
         server: "here".to_owned(),
-        verbose: false,
+        ..Context::default()
     };
     let mut items = Vec::new();
     let mut reader = Reader::new(format, &context);

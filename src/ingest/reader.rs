@@ -5,6 +5,7 @@ use super::{
     format::{Context, Format, LogParser},
     item::LogItem,
     lines::{Framed, Lines},
+    stamp::Stamps,
     unknown::UnknownLines,
 };
 
@@ -18,6 +19,7 @@ pub struct Reader {
 /// Passes lines to the parser.
 struct LineReader {
     parser: Box<dyn LogParser>,
+    stamps: Stamps,
     /// The number of the last line.
     last: u64,
     /// The lines that the parser does not know; `None` if they are not wanted.
@@ -32,6 +34,7 @@ impl Reader {
             lines: Lines::new(format.max_line),
             reader: LineReader {
                 parser: (format.parser)(context),
+                stamps: Stamps::new(format.is_beneath, context.written),
                 last: 0,
                 unknown: (context.verbose).then(|| UnknownLines::new(format.unknown)),
             },
@@ -52,6 +55,7 @@ impl Reader {
         self.encoding = Encoding::default();
         self.lines.interrupt();
         self.reader.last = 0;
+        self.reader.stamps.reset();
     }
 
     /// How much time has passed on the log's own clock, in milliseconds (see [`LogParser::elapsed`]).
@@ -79,6 +83,7 @@ impl LineReader {
         match framed {
             Framed::Line(line) => {
                 self.last = line.number;
+                let line = self.stamps.strip(line);
                 let first = items.len();
                 self.parser.line(line, items);
                 end_skipped(&mut items[first..], before);

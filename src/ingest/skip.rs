@@ -26,6 +26,8 @@ pub enum Skip {
     /// The log contradicts itself: the record would fail
     /// [`MatchRecord::check`](crate::domain::MatchRecord::check).
     Impossible(RecordError),
+    /// The log contradicts itself: this in it cannot be of one game.
+    Contradiction(&'static str),
 }
 
 impl Skip {
@@ -40,7 +42,7 @@ impl Skip {
             Skip::Empty => "empty",
             Skip::Unsupported(_) => "unsupported",
             Skip::TooLarge => "too-large",
-            Skip::Impossible(_) => "impossible",
+            Skip::Impossible(_) | Skip::Contradiction(_) => "impossible",
         }
     }
 }
@@ -57,6 +59,7 @@ impl fmt::Display for Skip {
             Skip::Unsupported(game) => return write!(f, "logs of {game} are not supported"),
             Skip::TooLarge => "the game has more players or events than a real game can have",
             Skip::Impossible(why) => return write!(f, "the log contradicts itself: {why}"),
+            Skip::Contradiction(why) => return write!(f, "the log contradicts itself: {why}"),
         })
     }
 }

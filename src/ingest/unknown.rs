@@ -108,6 +108,7 @@ mod tests {
                 number: 1,
                 bytes: kind.as_bytes(),
                 whole: true,
+                stamp: None,
             };
             lines.note(line, &mut items);
         }

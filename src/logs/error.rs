@@ -19,11 +19,19 @@ pub enum LogError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// The file has no content.
+    #[error("{}: the file is empty", path.display())]
+    Empty {
+        /// Path of the file.
+        path: PathBuf,
+    },
     /// The content belongs to no known format.
-    #[error("{}: not a log of any known format ({})", path.display(), format_names().join(", "))]
+    #[error("{}: not a log of any known format ({}); it begins with: {first}", path.display(), format_names().join(", "))]
     Unknown {
         /// Path of the file.
         path: PathBuf,
+        /// The beginning of the first line, readable on a terminal.
+        first: String,
     },
     /// A format was given, and the content does not belong to it.
     #[error("{}: not a log of the format {format}", path.display())]

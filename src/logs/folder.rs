@@ -1,6 +1,9 @@
 //! The files of a folder of logs.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 /// The visible files of a folder, sorted; the path itself if it is no folder.
 pub fn log_files(path: &Path) -> Vec<PathBuf> {
@@ -24,15 +27,26 @@ pub fn log_files(path: &Path) -> Vec<PathBuf> {
 /// name adds something to that of `path`, as `games.log.1`, `games.log-20261120` and `games-1.log` do to
 /// `games.log`, the one that was written last, but not after `path` itself.
 pub(super) fn rotated(path: &Path) -> Option<PathBuf> {
-    let written = |path: &Path| path.metadata().ok()?.modified().ok();
-    let latest = written(path)?;
-    let entries = path.parent()?.read_dir().ok()?.flatten();
-    let earlier = entries.filter_map(|entry| {
-        let other = entry.path();
-        let at = written(&other).filter(|&at| at <= latest && other.is_file())?;
-        adds_to(path, &other).then_some((at, other))
-    });
+    let latest = path.metadata().ok()?.modified().ok()?;
+    let earlier = additions(path).filter(|(at, _)| *at <= latest);
     earlier.max().map(|(_, other)| other)
+}
+
+/// The files in the same folder whose name adds something to that of `path`, and when they were last
+/// written.
+pub(super) fn additions(path: &Path) -> impl Iterator<Item = (SystemTime, PathBuf)> {
+    let folder = match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => path,
+    };
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    entries.filter_map(move |entry| {
+        let other = entry.path();
+        let meta = other.metadata().ok()?;
+        let is_addition = meta.is_file() && adds_to(path, &other);
+        is_addition.then_some((meta.modified().ok()?, other))
+    })
 }
 
 /// The file for which the one at `path` was rotated: the one in the same folder of which `path` is the

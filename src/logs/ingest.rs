@@ -229,6 +229,7 @@ impl FileToRead {
         let fail = LogError::file(&self.path);
         let log = LogFile::new(&self.path)?;
         let mut chunks = log.chunks()?;
+        chunks.check_content()?;
         let format = match self.format {
             Some(format) => format,
             None => chunks.detect()?,
@@ -242,6 +243,7 @@ impl FileToRead {
         let context = Context {
             server: self.server.clone(),
             verbose: self.verbose,
+            written: Some(log.written),
         };
         let mut reading = Reading::with(format, &context, self.date).of_game(&self.game);
         let mut spool = self.spool().map_err(&fail)?;

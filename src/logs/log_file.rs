@@ -68,7 +68,11 @@ impl LogFile {
         format: &Format,
         mut stopped: impl FnMut() -> bool,
     ) -> Result<i64, LogError> {
-        let mut reader = Reader::new(format, &Context::default());
+        let context = Context {
+            written: Some(self.written),
+            ..Context::default()
+        };
+        let mut reader = Reader::new(format, &context);
         let mut items = Vec::new();
         let mut chunks = self.chunks()?;
         while let Some(chunk) = chunks.read()? {
@@ -113,6 +117,19 @@ pub struct LogChunks {
 }
 
 impl LogChunks {
+    /// Fails with [`LogError::Empty`] if the log has no content.
+    ///
+    /// # Errors
+    /// See above. Call it before [`read`](Self::read).
+    pub fn check_content(&self) -> Result<(), LogError> {
+        match self.filled {
+            0 => Err(LogError::Empty {
+                path: self.path.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// The format of the log by its first chunk.
     ///
     /// # Errors
@@ -197,5 +214,6 @@ impl LogBytes {
 pub(super) fn detect(head: &[u8], path: &Path) -> Result<&'static Format, LogError> {
     formats::detect(head).ok_or_else(|| LogError::Unknown {
         path: path.to_owned(),
+        first: formats::first_line(head),
     })
 }

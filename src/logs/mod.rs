@@ -9,6 +9,7 @@
 //! This room does not depend on sessions or sockets.
 
 mod archive;
+mod copy;
 mod error;
 mod events;
 mod folder;

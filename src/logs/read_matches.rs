@@ -19,8 +19,9 @@ pub fn read_matches(
 ) -> Result<Vec<MatchRecord>, LogError> {
     let log = LogFile::new(path)?;
     let mut chunks = log.chunks()?;
+    chunks.check_content()?;
     let format = chunks.detect()?;
-    let mut reading = Reading::new(format, "", None);
+    let mut reading = Reading::new(format, "", None, Some(log.written));
     let mut items = Vec::new();
     while let Some(chunk) = chunks.read()? {
         reading.feed(chunk, &mut items);

@@ -20,12 +20,18 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Starts to read a log of this format, written by this server. `begin` is when the log began,
-    /// if known.
-    pub fn new(format: &'static Format, server: &str, begin: Option<Timestamp>) -> Self {
+    /// Starts to read a log of this format, written by this server. `begin` is when the log began, and
+    /// `written` when its file was last written, if known.
+    pub fn new(
+        format: &'static Format,
+        server: &str,
+        begin: Option<Timestamp>,
+        written: Option<Timestamp>,
+    ) -> Self {
         let context = Context {
             server: server.to_owned(),
             verbose: false,
+            written,
         };
         Self::with(format, &context, begin)
     }

@@ -92,7 +92,8 @@ fn read(log: &LogToRead) -> Result<LogMatches, LogError> {
         None => chunks.detect()?,
     };
     let begin = log.origin.began.map(Timestamp);
-    let mut reading = Reading::new(format, &log.origin.server, begin).of_game(&log.origin.game);
+    let mut reading = Reading::new(format, &log.origin.server, begin, Some(log.written))
+        .of_game(&log.origin.game);
     let (mut items, mut matches) = (Vec::new(), Vec::new());
     while let Some(chunk) = chunks.read()? {
         reading.feed(chunk, &mut items);

@@ -2,7 +2,8 @@
 //!
 //! Reads block, and there is no clock and no task: the owner of a [`Tail`] decides when to read. If
 //! the file was renamed and created again (rotated), the old one is read to its end before the new
-//! one; if it was truncated, or rewritten in place, it is read again from its beginning.
+//! one; if it was truncated, or rewritten in place, it is read again from its beginning. If it was
+//! copied before it was truncated, what was not read yet comes from the copy.
 
 use std::{
     fs::File,
@@ -12,6 +13,11 @@ use std::{
 };
 
 use file_id::{FileId, get_file_id};
+
+use super::{
+    copy::{FIRST, SeenPart, rest_of},
+    log_file::LogBytes,
+};
 
 /// How many of the last bytes read are compared with the file before reading on.
 const MARK: usize = 64;
@@ -27,6 +33,9 @@ pub enum Tailed {
     /// The next bytes are the beginning of another file; an incomplete last line remains
     /// incomplete.
     Fresh,
+    /// Like [`Tailed::Fresh`], after the file was truncated or rewritten, and no copy of it was found:
+    /// what was written after the last byte that was read is lost.
+    Truncated,
     /// There is nothing new, or no file of that name.
     Nothing,
 }
@@ -36,6 +45,17 @@ pub enum Tailed {
 pub struct Tail {
     path: PathBuf,
     open: Option<OpenFile>,
+    /// What is left to read of a copy of the file from before it was truncated.
+    copy: Option<CopyRest>,
+}
+
+/// The rest of a copy.
+struct CopyRest(LogBytes);
+
+impl std::fmt::Debug for CopyRest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("CopyRest").field(&self.0.position()).finish()
+    }
 }
 
 #[derive(Debug)]
@@ -44,6 +64,10 @@ struct OpenFile {
     /// Identifies the file, also after it is renamed.
     id: FileId,
     offset: u64,
+    /// The first bytes, at most [`FIRST`].
+    first: Vec<u8>,
+    /// When it was last written, as of the last read.
+    written: Option<SystemTime>,
     /// The last bytes before `offset`, at most [`MARK`].
     mark: Vec<u8>,
     /// Whether the file was read to its end, so that it may have been rewritten since.
@@ -56,6 +80,7 @@ impl Tail {
         Self {
             path: path.into(),
             open: None,
+            copy: None,
         }
     }
 
@@ -100,9 +125,22 @@ impl Tail {
         let Some(open) = &mut self.open else {
             return Ok(Tailed::Nothing);
         };
+        if let Some(CopyRest(copy)) = &mut self.copy {
+            return Ok(match copy.fill(chunk) {
+                Ok(count) if count > 0 => Tailed::Bytes(count),
+                _ => {
+                    self.copy = None;
+                    Tailed::Fresh
+                }
+            });
+        }
         if std::mem::take(&mut open.idle) && !open.has_grown()? {
+            self.copy = rest_of(&self.path, &open.seen()).map(CopyRest);
             open.rewind();
-            return Ok(Tailed::Fresh);
+            return match self.copy {
+                Some(_) => self.read(chunk),
+                None => Ok(Tailed::Truncated),
+            };
         }
         let count = open.read(chunk)?;
         if count > 0 {
@@ -173,6 +211,8 @@ impl OpenFile {
                     file,
                     id,
                     offset: 0,
+                    first: Vec::new(),
+                    written: None,
                     mark: Vec::new(),
                     idle: false,
                 }));
@@ -200,8 +240,19 @@ impl OpenFile {
         }
     }
 
+    /// What was read of the file.
+    fn seen(&self) -> SeenPart<'_> {
+        SeenPart {
+            first: &self.first,
+            last: &self.mark,
+            length: self.offset,
+            written: self.written,
+        }
+    }
+
     fn rewind(&mut self) {
         self.offset = 0;
+        self.first.clear();
         self.mark.clear();
     }
 
@@ -215,6 +266,11 @@ impl OpenFile {
         };
         self.offset += count as u64;
         let read = &chunk[..count];
+        if count > 0 {
+            self.written = self.file.metadata()?.modified().ok();
+        }
+        let missing = FIRST - self.first.len();
+        self.first.extend(&read[..missing.min(count)]);
         self.mark.extend(&read[count.saturating_sub(MARK)..]);
         let excess = self.mark.len().saturating_sub(MARK);
         self.mark.drain(..excess);
@@ -238,6 +294,7 @@ mod tests {
             match tail.read(&mut chunk).unwrap() {
                 Tailed::Bytes(count) => text += std::str::from_utf8(&chunk[..count]).unwrap(),
                 Tailed::Fresh => text.push('|'),
+                Tailed::Truncated => text.push('!'),
                 Tailed::Nothing => return text,
             }
         }
@@ -293,14 +350,76 @@ mod tests {
         append(&path, "one\ntwo\n");
         assert_eq!(all(&mut tail), "one\ntwo\n");
         fs::write(&path, "x\n").unwrap();
-        assert_eq!(all(&mut tail), "|x\n");
+        assert_eq!(all(&mut tail), "!x\n");
         // Longer than before by the time of the next read.
         fs::write(&path, "something else\n").unwrap();
-        assert_eq!(all(&mut tail), "|something else\n");
+        assert_eq!(all(&mut tail), "!something else\n");
         fs::write(&path, "").unwrap();
-        assert_eq!(all(&mut tail), "|");
+        assert_eq!(all(&mut tail), "!");
         append(&path, "y\n");
         assert_eq!(all(&mut tail), "y\n");
+    }
+
+    /// Appends a file to another one that need not exist yet, compressed with gzip.
+    fn compress(from: &Path, to: &Path) {
+        let mut file =
+            flate2::write::GzEncoder::new(File::create(to).unwrap(), flate2::Compression::fast());
+        file.write_all(&fs::read(from).unwrap()).unwrap();
+        file.finish().unwrap();
+    }
+
+    #[test]
+    fn what_a_copy_has_is_not_lost() {
+        let copies: [(&str, fn(&Path, &Path)); 4] = [
+            ("log.1", |from, to| assert!(fs::copy(from, to).is_ok())),
+            ("log-20261120", |from, to| {
+                assert!(fs::copy(from, to).is_ok())
+            }),
+            ("log.1.gz", compress),
+            ("other", |from, to| assert!(fs::copy(from, to).is_ok())),
+        ];
+        for (name, copy) in copies {
+            for start in [
+                "one\n".to_owned(),
+                "a long line, again and again\n".repeat(9_000),
+            ] {
+                let folder = TempDir::new().unwrap();
+                let (path, to) = (folder.path().join("log"), folder.path().join(name));
+                let mut tail = Tail::new(&path);
+                append(&path, &start);
+                assert_eq!(all(&mut tail), start);
+                append(&path, "two\nthr");
+                copy(&path, &to);
+                fs::write(&path, "ee\n").unwrap();
+                let found = if name == "other" {
+                    "!ee\n"
+                } else {
+                    "two\nthr|ee\n"
+                };
+                assert_eq!(all(&mut tail), found, "{name}");
+                // Nothing is left in the next copy; the old one is not read again.
+                copy(&path, &folder.path().join("log.2"));
+                fs::write(&path, "").unwrap();
+                assert_eq!(all(&mut tail), "|");
+            }
+        }
+    }
+
+    #[test]
+    fn an_older_log_or_another_one_is_no_copy() {
+        let folder = TempDir::new().unwrap();
+        let (path, old) = (folder.path().join("log"), folder.path().join("log.1"));
+        fs::write(&old, "one\nold\n").unwrap();
+        let past = SystemTime::now() - std::time::Duration::from_secs(100);
+        let file = File::options().write(true).open(&old).unwrap();
+        file.set_modified(past).unwrap();
+        fs::write(folder.path().join("log.2"), "two\nold\n").unwrap();
+        fs::write(folder.path().join("log.3"), "on").unwrap();
+        let mut tail = Tail::new(&path);
+        append(&path, "one\n");
+        assert_eq!(all(&mut tail), "one\n");
+        fs::write(&path, "x").unwrap();
+        assert_eq!(all(&mut tail), "!x");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
 
+mod cases;
 mod corpus;
 mod golden;
 mod properties;
@@ -19,6 +20,7 @@ fn read_in(format: &Format, log: &[u8], chunk: usize) -> (Vec<LogItem>, u64) {
     let context = Context {
         server: "here".to_owned(),
         verbose: true,
+        written: None,
     };
     let mut items = Vec::new();
     let mut reader = Reader::new(format, &context);

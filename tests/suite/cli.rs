@@ -71,6 +71,30 @@ fn ingest_takes_a_folder_and_names_what_it_skips() {
 }
 
 #[test]
+fn ingest_says_which_folder_has_no_log() {
+    let folder = folder();
+    for name in ["none", "notes", "logs"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    std::fs::write(folder.path().join("notes/a.txt"), "\n no log\n").unwrap();
+    std::fs::write(folder.path().join("notes/b.txt"), "").unwrap();
+    std::fs::copy(CTF, folder.path().join("logs/games.log")).unwrap();
+    let (code, out, err) = run(folder.path(), &["ingest", "none", "notes", "logs"]);
+    assert_eq!(code, 4, "{err}");
+    for line in [
+        "none: there is no log in this folder",
+        "notes: there is no log in this folder",
+        "notes/a.txt: not a log of any known format",
+        "; it begins with: no log",
+        "notes/b.txt: the file is empty",
+    ] {
+        assert!(err.contains(line), "{line}: {err}");
+    }
+    assert!(!err.contains("evenkeel: logs"), "{err}");
+    assert!(out.contains("rated               ┆ 1"), "{out}");
+}
+
+#[test]
 fn ingest_learns_once_and_the_weights_can_be_listed() {
     let folder = folder();
     let (code, out, err) = run(folder.path(), &["ingest", CTF, OTHER]);
@@ -155,9 +179,11 @@ fn what_is_no_log_is_an_error_and_the_rest_is_still_read() {
     assert_eq!(
         err.matches("not a log of any known format (idtech3, ut2004, ")
             .count(),
-        2,
+        1,
         "{err}"
     );
+    assert!(err.contains("; it begins with: [package]\n"), "{err}");
+    assert!(err.contains("empty: the file is empty\n"), "{err}");
     assert!(err.contains("missing: No such file"), "{err}");
 }
 

@@ -557,3 +557,68 @@ async fn a_follower_stops_in_the_middle_of_a_long_log() {
     assert_eq!(stored(&service).await.len(), games);
     assert_eq!(archive.logs().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_match_that_ended_while_nobody_followed_is_in_the_log_before() {
+    let logs = TempDir::new().unwrap();
+    let (path, old) = (
+        logs.path().join("games.log"),
+        logs.path().join("games.log.1"),
+    );
+    // The log before has a whole match, and the first half of one that goes on in the log.
+    let middle = OTHER.len() / 2;
+    let middle = middle + OTHER[middle..].find('\n').unwrap() + 1;
+    write(&old, &(CTF.to_owned() + &OTHER[..middle]));
+    let (service, folder) = new().await;
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let mut follower = follower(&service, &path, Some(archive.clone()));
+    // The server makes the new log when it is started again.
+    assert_eq!(follower.poll(now()).await, 0);
+    write(&path, &OTHER[middle..]);
+    assert_eq!(follower.poll(now()).await, 2);
+    assert_eq!(follower.poll(now()).await, 0);
+    follower.end().await;
+    assert_eq!(archive.logs().unwrap().len(), 2);
+    let mut follower = self::follower(&service, &path, None);
+    assert_eq!(follower.poll(now()).await, 0, "all of them are stored");
+    assert_eq!(stored(&service).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_log_before_that_is_no_log_or_is_removed_does_not_matter() {
+    for (name, text) in [("games.log.1", "no log\n"), ("games.log.bak", "")] {
+        let logs = TempDir::new().unwrap();
+        let path = logs.path().join("games.log");
+        write(&logs.path().join(name), text);
+        write(&path, CTF);
+        let (service, _folder) = new().await;
+        let mut follower = follower(&service, &path, None);
+        assert_eq!(follower.poll(now()).await, 1, "{name}");
+        fs::remove_file(logs.path().join(name)).unwrap();
+        assert_eq!(follower.poll(now()).await, 0, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn lines_that_only_the_copy_of_a_truncated_log_has_are_read() {
+    let logs = TempDir::new().unwrap();
+    let path = logs.path().join("games.log");
+    let [one, two] = [1, 2].map(|third| {
+        let at = CTF.len() * third / 3;
+        at + CTF[at..].find('\n').unwrap() + 1
+    });
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, &path, None);
+    append(&path, &CTF[..one]);
+    assert_eq!(follower.poll(now()).await, 0);
+    append(&path, &CTF[one..two]);
+    fs::copy(&path, logs.path().join("games.log.1")).unwrap();
+    write(&path, "");
+    append(&path, &CTF[two..]);
+    assert_eq!(follower.poll(now()).await, 1);
+    let (other, _folder) = new().await;
+    let whole = logs.path().join("whole.log");
+    write(&whole, CTF);
+    ingest(&other, None, &[&whole]).await;
+    assert_eq!(known(&stored(&service).await), known(&stored(&other).await));
+}

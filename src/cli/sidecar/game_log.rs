@@ -143,7 +143,7 @@ fn read_tail(tail: &mut Tail, lines: &mut Lines, each: &mut impl FnMut(&[u8])) -
                     each(line.bytes);
                 }
             }),
-            Tailed::Fresh => lines.interrupt(),
+            Tailed::Fresh | Tailed::Truncated => lines.interrupt(),
             Tailed::Nothing => return Ok(()),
         }
     }

@@ -65,16 +65,20 @@ pub(crate) enum Event<'a> {
 /// # Errors
 /// Returns what is wrong with the line.
 pub(crate) fn read(line: &[u8], whole: bool) -> LineResult<Option<(u64, Event<'_>)>> {
-    let Some((at, rest)) = clock(line) else {
-        let empty = line.iter().all(|&b| b == b'-' || b == b' ');
-        return if empty {
-            Ok(None)
-        } else {
-            Err("the line does not begin with a time")
-        };
-    };
+    match clock(line) {
+        Some((at, rest)) => Ok(Some((at, read_event(rest, whole)?))),
+        None if is_separator(line) => Ok(None),
+        None => Err("the line does not begin with a time"),
+    }
+}
+
+/// Reads the part of a line after its time, which is all of it in what a server prints.
+///
+/// # Errors
+/// Returns what is wrong with the line.
+pub(super) fn read_event(rest: &[u8], whole: bool) -> LineResult<Event<'_>> {
     let Some(colon) = rest.iter().take(MAX_VERB).position(|&b| b == b':') else {
-        return Ok(Some((at, Event::Other)));
+        return Ok(Event::Other);
     };
     let (verb, rest) = rest.split_at(colon);
     let event = event(verb, skip_blanks(&rest[1..]))?;
@@ -83,7 +87,11 @@ pub(crate) fn read(line: &[u8], whole: bool) -> LineResult<Option<(u64, Event<'_
         _ if whole => {}
         _ => return Err("the log ends within this line"),
     }
-    Ok(Some((at, event)))
+    Ok(event)
+}
+
+fn is_separator(line: &[u8]) -> bool {
+    line.iter().all(|&b| b == b'-' || b == b' ')
 }
 
 /// The longest verb has this many bytes, with its colon.
@@ -128,18 +136,33 @@ fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<Event<'a>> {
     })
 }
 
-/// Reads the time `mmm:ss ` at the start of a line, and returns it in milliseconds with the rest of
-/// the line.
+/// Whether a line begins with a time.
+pub(crate) fn has_time(line: &[u8]) -> bool {
+    clock(line).is_some()
+}
+
+/// From this minute on, the games write no blank after the time: they write the line from the eighth
+/// byte on, whatever the time needs.
+const NO_BLANK: u64 = 1_000;
+/// From this minute on, the line replaces the last digit of the seconds, too.
+const NO_LAST_DIGIT: u64 = 10_000;
+
+/// Reads the time `mmm:ss `, `mmmm:ss` or `mmmmm:s` at the start of a line, and returns it in
+/// milliseconds with the rest of the line.
 pub(super) fn clock(line: &[u8]) -> Option<(u64, &[u8])> {
     let (minutes, rest) = number(skip_blanks(line))?;
-    let [b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9', rest @ ..] = rest else {
+    let minutes = u64::try_from(minutes).ok()?;
+    let [b':', tens @ b'0'..=b'5', rest @ ..] = rest else {
         return None;
     };
-    let seconds = u64::from(tens - b'0') * 10 + u64::from(ones - b'0');
-    let at = (u64::try_from(minutes).ok()? * 60 + seconds) * 1_000;
+    let at = |ones: u8| (minutes * 60 + u64::from(tens - b'0') * 10 + u64::from(ones)) * 1_000;
     match rest {
-        [] => Some((at, rest)),
-        [b' ', rest @ ..] => Some((at, rest)),
+        [ones @ b'0'..=b'9'] => Some((at(ones - b'0'), &[])),
+        [ones @ b'0'..=b'9', b' ', rest @ ..] => Some((at(ones - b'0'), rest)),
+        [ones @ b'0'..=b'9', rest @ ..] if (NO_BLANK..NO_LAST_DIGIT).contains(&minutes) => {
+            Some((at(ones - b'0'), rest))
+        }
+        _ if minutes >= NO_LAST_DIGIT => Some((at(0), rest)),
         _ => None,
     }
 }
@@ -226,14 +249,23 @@ pub(crate) fn pairs(info: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 
 /// Whether a line has this format; `None` for a line that any format may have.
 pub(crate) fn is_known(line: &[u8]) -> Option<bool> {
-    if line.iter().all(|&b| b == b'-' || b == b' ') {
+    if is_separator(line) {
         return None;
     }
-    let Some((_, rest)) = clock(line) else {
-        return Some(false);
-    };
-    let verb = rest.split(|&b| b == b':').next()?;
-    let verbs: [&[u8]; 9] = [
+    match clock(line) {
+        Some((_, rest)) => is_common(rest).then_some(true),
+        None => Some(false),
+    }
+}
+
+/// Whether a line is of this format for certain, with its time or, as a server prints it, without.
+pub(crate) fn is_beneath(line: &[u8]) -> bool {
+    is_common(clock(line).map_or(line, |(_, rest)| rest))
+}
+
+/// Whether a line without its time has a common event.
+fn is_common(rest: &[u8]) -> bool {
+    const VERBS: [&[u8]; 9] = [
         b"InitGame",
         b"InitRound",
         b"ClientConnect",
@@ -244,10 +276,8 @@ pub(crate) fn is_known(line: &[u8]) -> Option<bool> {
         b"Kill",
         b"Item",
     ];
-    if rest.len() > verb.len() && verbs.contains(&verb) {
-        return Some(true);
-    }
-    None
+    let verb = memchr::memchr(b':', rest).map(|end| &rest[..end]);
+    verb.is_some_and(|verb| VERBS.contains(&verb))
 }
 
 #[cfg(test)]

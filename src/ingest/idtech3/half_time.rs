@@ -27,72 +27,116 @@ struct FirstHalf {
     line: u64,
     record: MatchRecord,
     notes: Vec<LogItem>,
+    /// Whether the log contains the beginning of its game. Otherwise it may be a second half.
+    announced: bool,
+}
+
+/// A game that has ended, or was broken off.
+pub(super) struct EndedGame {
+    /// The line on which it began.
+    pub(super) line: u64,
+    pub(super) outcome: Result<MatchRecord, Skip>,
+    pub(super) notes: Vec<LogItem>,
+    /// Whether it is played in halves.
+    pub(super) swaps: bool,
+    /// Whether the log contains the line that announced it.
+    pub(super) announced: bool,
 }
 
 /// Holds back the first half of a match until its second one is over.
 #[derive(Default)]
 pub(super) struct HalfTime {
     held: Option<FirstHalf>,
+    /// Whether the game before was a first half that has no record, so that this one is a second half
+    /// alone.
+    lost: bool,
 }
 
 impl HalfTime {
-    /// Takes the outcome of a game that began on this line, and appends what is complete. `swaps` says
-    /// whether the game is played in halves.
-    pub(super) fn take(
-        &mut self,
-        line: u64,
-        game: Result<MatchRecord, Skip>,
-        mut notes: Vec<LogItem>,
-        swaps: bool,
-        next: Next,
-        items: &mut Vec<LogItem>,
-    ) {
-        let Some(first) = self.held.take() else {
-            return match game {
-                Ok(record) if swaps && next == Next::Round => {
-                    self.held = Some(FirstHalf {
-                        line,
-                        record,
-                        notes,
-                    });
-                }
-                Ok(_) if swaps && next == Next::Nothing => {
-                    items.push(LogItem::skipped(line, Skip::Unfinished));
-                }
-                game => {
-                    items.append(&mut notes);
-                    items.push(LogItem::of_game(line, game));
-                }
-            };
-        };
-        match game {
-            Err(_) if next == Next::Nothing => {
-                items.push(LogItem::skipped(first.line, Skip::Unfinished));
+    /// Takes a game that is over, and appends what is complete.
+    pub(super) fn take(&mut self, mut game: EndedGame, next: Next, items: &mut Vec<LogItem>) {
+        let alone = std::mem::take(&mut self.lost);
+        self.lost = game.swaps && game.outcome.is_err() && next == Next::Round;
+        if alone && game.swaps && game.outcome.is_ok() {
+            game.outcome = Err(Skip::StartedBeforeLog);
+        }
+        match self.held.take() {
+            None => self.take_first(game, next, items),
+            Some(first) => first.followed(game, next, items),
+        }
+    }
+
+    /// Notes that a game whose beginning the log lacks is over, and a round begins.
+    pub(super) fn lose(&mut self) {
+        self.lost = true;
+    }
+
+    /// Takes a game before which no first half is held back.
+    fn take_first(&mut self, mut game: EndedGame, next: Next, items: &mut Vec<LogItem>) {
+        let EndedGame {
+            line,
+            swaps,
+            announced,
+            ..
+        } = game;
+        match game.outcome {
+            Ok(record) if swaps && next == Next::Round => {
+                self.held = Some(FirstHalf {
+                    line,
+                    record,
+                    notes: game.notes,
+                    announced,
+                });
             }
-            Err(reason) => {
-                // The second half was never finished: the result of the first one stands.
-                first.complete(items);
-                items.push(LogItem::skipped(line, reason));
+            Ok(_) if swaps && !announced => {
+                items.push(LogItem::skipped(line, Skip::StartedBeforeLog));
             }
-            Ok(second) => match first.joined(&second) {
-                Some(whole) => {
-                    items.extend(first.notes);
-                    items.append(&mut notes);
-                    items.push(LogItem::of_game(first.line, Ok(whole)));
-                }
-                None => {
-                    first.complete(items);
-                    items.append(&mut notes);
-                    items.push(LogItem::of_game(line, Ok(second)));
-                }
-            },
+            Ok(_) if swaps && next == Next::Nothing => {
+                items.push(LogItem::skipped(line, Skip::Unfinished));
+            }
+            outcome => {
+                items.append(&mut game.notes);
+                items.push(LogItem::of_game(line, outcome));
+            }
         }
     }
 }
 
 impl FirstHalf {
-    /// Appends this half as a match of its own.
+    /// Takes the game that followed this half, and appends what is complete.
+    fn followed(self, mut game: EndedGame, next: Next, items: &mut Vec<LogItem>) {
+        let line = game.line;
+        match game.outcome {
+            Err(_) if next == Next::Nothing => {
+                items.push(LogItem::skipped(self.line, Skip::Unfinished));
+            }
+            Err(reason) => {
+                // The second half was never finished: the result of the first one stands.
+                self.complete(items);
+                items.push(LogItem::skipped(line, reason));
+            }
+            Ok(second) => match self.joined(&second) {
+                Some(whole) => {
+                    items.extend(self.notes);
+                    items.append(&mut game.notes);
+                    items.push(LogItem::of_game(self.line, Ok(whole)));
+                }
+                None => {
+                    self.complete(items);
+                    items.append(&mut game.notes);
+                    items.push(LogItem::of_game(line, Ok(second)));
+                }
+            },
+        }
+    }
+
+    /// Appends this half as a match of its own, unless it may be the second half of a match whose
+    /// beginning the log lacks.
     fn complete(self, items: &mut Vec<LogItem>) {
+        if !self.announced {
+            items.push(LogItem::skipped(self.line, Skip::StartedBeforeLog));
+            return;
+        }
         items.extend(self.notes);
         items.push(LogItem::of_game(self.line, Ok(self.record)));
     }

@@ -31,6 +31,7 @@ use super::{
 pub(super) const FORMAT: Format = Format {
     name: "idtech3",
     detect: |head| mostly(head, grammar::is_known),
+    is_beneath: Some(grammar::is_beneath),
     parser: |context| Box::new(parser::Parser::new(context)),
     max_line: MAX_LINE,
     unknown,

@@ -6,15 +6,19 @@ use super::{
     clients::{Client, ClientSlots},
     game::Game,
     grammar::{self, Event, MAX_CLIENTS},
-    half_time::{HalfTime, Next},
+    half_time::{EndedGame, HalfTime, Next},
     setup::GameSetup,
 };
-use crate::ingest::{
-    clock::LogClock,
-    format::{Context, LogParser},
-    item::LogItem,
-    lines::LogLine,
-    skip::Skip,
+use crate::{
+    domain::Timestamp,
+    ingest::{
+        clock::{Calendar, LogClock},
+        format::{Context, LogParser},
+        item::LogItem,
+        lines::LogLine,
+        skip::Skip,
+        text::LineResult,
+    },
 };
 
 /// The part of the log to which the lines being read belong.
@@ -40,6 +44,12 @@ pub(super) struct Parser {
     half_time: HalfTime,
     /// The final points that the log has stated since the last end of a game, by client number.
     points: BTreeMap<usize, i64>,
+    /// The time stamps before the lines.
+    stamps: Calendar,
+    /// The date of the last line, if its stamp has one.
+    date: Option<Timestamp>,
+    /// Whether the lines beneath the stamps have times of their own; `None` until one has shown it.
+    has_clock: Option<bool>,
 }
 
 impl Parser {
@@ -52,7 +62,39 @@ impl Parser {
             shared: BTreeSet::new(),
             half_time: HalfTime::default(),
             points: BTreeMap::new(),
+            stamps: Calendar::default(),
+            date: None,
+            has_clock: None,
         }
+    }
+
+    /// Reads a line. Without a time of its own, it has that of its stamp.
+    fn read<'a>(&mut self, line: LogLine<'a>) -> LineResult<Option<(u64, Event<'a>)>> {
+        let Some(stamp) = line.stamp else {
+            return grammar::read(line.bytes, line.whole);
+        };
+        self.date = stamp.is_date.then_some(stamp.at);
+        self.stamps.read(stamp.at);
+        let own = grammar::clock(line.bytes).is_some();
+        if self.has_clock.is_none() && (own || grammar::is_beneath(line.bytes)) {
+            self.has_clock = Some(own);
+        }
+        match (self.has_clock, own) {
+            // Something else that the server has printed.
+            (Some(true) | None, false) => Ok(None),
+            (Some(false), _) => {
+                let event = grammar::read_event(line.bytes, line.whole)?;
+                Ok(Some((self.stamps.position(), event)))
+            }
+            _ => grammar::read(line.bytes, line.whole),
+        }
+    }
+
+    /// Reads the settings of a game. Without a date of its own, it has that of its line's stamp.
+    fn setup(&self, info: &[u8]) -> GameSetup {
+        let mut setup = GameSetup::read(info);
+        setup.date = setup.date.or(self.date);
+        setup
     }
 
     /// Ends the current phase, and appends the match, or the reason why there is none.
@@ -61,6 +103,9 @@ impl Parser {
             LogPhase::Beginning | LogPhase::BetweenGames => {}
             LogPhase::Headless(line) => {
                 items.push(LogItem::skipped(line, Skip::StartedBeforeLog));
+                if next == Next::Round {
+                    self.half_time.lose();
+                }
             }
             LogPhase::Game(mut game) => {
                 let line = game.line;
@@ -72,12 +117,19 @@ impl Parser {
                         notes.push(LogItem::SharedId { line, id, players });
                     }
                 }
-                let swaps = game.swaps();
-                let record = game.finish(&self.server);
-                if record.is_err() {
+                let (swaps, announced) = (game.swaps(), game.clients_known);
+                let outcome = game.finish(&self.server);
+                if outcome.is_err() {
                     notes.clear();
                 }
-                self.half_time.take(line, record, notes, swaps, next, items);
+                let game = EndedGame {
+                    line,
+                    outcome,
+                    notes,
+                    swaps,
+                    announced,
+                };
+                self.half_time.take(game, next, items);
             }
         }
         self.clients.forget_visits();
@@ -88,7 +140,7 @@ impl Parser {
         let next = round.map_or(Next::Game, |_| Next::Round);
         self.close(next, items);
         let clients_known = round.unwrap_or(true);
-        let game = Game::new(line, GameSetup::read(info), self.clock, clients_known);
+        let game = Game::new(line, self.setup(info), self.clock, clients_known);
         self.phase = LogPhase::Game(Box::new(game));
     }
 
@@ -109,10 +161,11 @@ impl Parser {
     /// A round of Urban Terror begins. Until the exit, rounds belong to the same game; its play
     /// begins with the first round after a warm-up.
     fn round(&mut self, line: u64, info: &[u8], items: &mut Vec<LogItem>) {
+        let setup = self.setup(info);
         match &mut self.phase {
             LogPhase::Game(game) if game.is_between_rounds() => return,
             LogPhase::Game(game) if !game.is_over() => {
-                game.restart(GameSetup::read(info), self.clock);
+                game.restart(setup, self.clock);
             }
             LogPhase::Game(game) => {
                 let clients_known = game.clients_known;
@@ -211,7 +264,7 @@ impl Parser {
 
 impl LogParser for Parser {
     fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
-        match grammar::read(line.bytes, line.whole) {
+        match self.read(line) {
             Ok(None) => {}
             Ok(Some((at, event))) => {
                 if self.clock.read(at) && !matches!(event, Event::InitGame(_)) {

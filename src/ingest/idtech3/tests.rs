@@ -1,5 +1,6 @@
 //! Small logs, written for one question each.
 
+mod clock;
 mod half_time;
 
 use super::FORMAT;

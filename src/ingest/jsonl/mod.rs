@@ -72,6 +72,7 @@ const MAX_LINE: usize = 32 * 1024 * 1024;
 pub(super) const FORMAT: Format = Format {
     name: "jsonl",
     detect,
+    is_beneath: None,
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
     unknown: |_| None,

@@ -2,6 +2,7 @@
 
 use super::clients::{ConnectedClients, GameContext};
 use super::grammar::{Event, PlayerAction, PlayerTag};
+use super::points::ControlPoints;
 use super::setup::ServerSetup;
 use super::totals::{SideTotals, sides_of};
 use crate::{
@@ -25,6 +26,9 @@ const OPENING: u64 = 2_000;
 /// How long after the end of a round its scores may be stated, in milliseconds.
 const ROUND_LAG: u64 = 1_000;
 
+/// By how much a round may seem shorter in the log than it was, in milliseconds.
+const ROUND_SLACK: u64 = 5_000;
+
 /// The fewest rounds of a half before a restart; a single round decides who chooses the side.
 const HALF: f64 = 2.0;
 
@@ -38,6 +42,17 @@ enum ResultStyle {
         /// Whether a line marks the end of a match, as in Counter-Strike: Global Offensive.
         has_end: bool,
     },
+}
+
+/// The kind of line with which a game begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// A map was loaded; the first round is yet to begin.
+    Map,
+    /// A round, which may be any round of a game that began before the log.
+    Round,
+    /// A line that marks the start of a match, or a restart.
+    Match,
 }
 
 pub(super) struct Game {
@@ -56,8 +71,20 @@ pub(super) struct Game {
     /// Whether that play belongs to a game that began before the log, which the end of a round
     /// shows.
     foreign: bool,
+    /// In the first round, if nothing but that round shows where the game began: the scores of the sides
+    /// in Counter-Strike as far as they are stated.
+    first_scores: Option<[f64; 2]>,
     /// Whether a round is being played, so that the start of another begins the game again.
     round: bool,
+    /// When the last round began, in milliseconds since the log began; `None` if the log has no
+    /// beginning of a round yet.
+    round_began: Option<u64>,
+    /// Whether anybody was killed in this round.
+    fought: bool,
+    /// Whether a round ended before the log had the beginning of any.
+    headless: bool,
+    /// What in the log cannot all be of one game.
+    contradiction: Option<&'static str>,
     /// When a round of Counter-Strike was last won, in milliseconds since the log began.
     won: Option<u64>,
     lasted: Option<u64>,
@@ -76,6 +103,8 @@ pub(super) struct Game {
     kills: [u32; 2],
     /// The kind of play that the events have shown, for example `koth`.
     seen: Option<&'static str>,
+    /// The control points that were captured.
+    pub(super) points: ControlPoints,
     /// The name of the game that the events have shown, for example `tf`.
     shown: Option<&'static str>,
     mutators: Vec<String>,
@@ -91,7 +120,12 @@ impl Game {
             after: false,
             before: None,
             foreign: false,
+            first_scores: None,
             round: false,
+            round_began: None,
+            fought: false,
+            headless: false,
+            contradiction: None,
             won: None,
             lasted: None,
             builder: MatchBuilder::with_sides(),
@@ -103,6 +137,7 @@ impl Game {
             exchanged_late: false,
             kills: [0; 2],
             seen: None,
+            points: ControlPoints::default(),
             shown: None,
             mutators: Vec::new(),
         }
@@ -130,16 +165,24 @@ impl Game {
     pub(super) fn begin(
         &mut self,
         line: u64,
+        with: Beginning,
         setup: &ServerSetup,
         clients: &mut ConnectedClients,
         now: Calendar,
     ) {
         let (begun, foreign) = (self.has_begun(), self.foreign);
         let line = if begun || foreign { self.line } else { line };
+        let is_known = (begun && self.first_scores.is_none()) || self.after;
+        let contradiction = self.contradiction;
         self.restart(line);
         self.foreign = foreign;
         self.began = Some((now.position(), now.date()));
         self.round = true;
+        self.round_began = (with != Beginning::Map).then_some(now.position());
+        if with == Beginning::Round {
+            self.first_scores = (!is_known).then_some([0.0; 2]);
+            self.contradiction = contradiction;
+        }
         self.mutators = setup.mutators();
         clients.seat_all(&mut self.context(now));
     }
@@ -175,9 +218,27 @@ impl Game {
         self.round = false;
     }
 
-    pub(super) fn round_started(&mut self) {
+    pub(super) fn round_started(&mut self, now: Calendar) {
         self.round = true;
+        self.round_began = Some(now.position());
+        self.fought = false;
+        self.first_scores = None;
         self.finals.clear();
+    }
+
+    /// Notes the score of a side of Counter-Strike. After the first round of a match, it is of one round
+    /// at the most.
+    fn check_first(&mut self, team: u8, total: f64) {
+        let Some(scores) = &mut self.first_scores else {
+            return;
+        };
+        if let Some(score) = scores.get_mut(usize::from(team)) {
+            *score = total;
+        }
+        if scores.iter().sum::<f64>() > 1.0 {
+            self.foreign = true;
+            self.first_scores = None;
+        }
     }
 
     /// Whether the game has ended.
@@ -196,20 +257,38 @@ impl Game {
     }
 
     /// Ends a game of Counter-Strike whose map is over. The scores stated apart from a round's end are
-    /// the final ones; without them, if the log is `closed` between two rounds, the last ones are.
+    /// the final ones; without them, if the log is `closed` between two rounds, the last ones are. Some
+    /// versions begin a round at once when the last one is over; nobody is killed in it.
     pub(super) fn end_with_map(&mut self, closed: bool, now: Calendar) {
-        let ResultStyle::Rounds { has_end: false } = self.style else {
+        let ResultStyle::Rounds { has_end } = self.style else {
             return;
         };
+        let at_once = self
+            .round_began
+            .zip(self.won)
+            .is_some_and(|(began, won)| began >= won && began - won <= ROUND_LAG);
+        let between = closed && (!self.round || (at_once && !self.fought));
+        // The game writes a line at the end; versions without that line mark the start alone.
+        if has_end && !(between && self.is_decided()) {
+            return;
+        }
         if !self.has_begun() || self.lasted.is_some() || self.won.is_none() {
             return;
         }
-        if !self.has_finals() && closed && !self.round {
+        if !self.has_finals() && between {
             self.finals = [1, 0].map(|side| (side, self.totals.stated(side))).to_vec();
         }
         if self.has_finals() {
             self.over(now);
         }
+    }
+
+    /// Whether the score is one with which a match of 30 rounds, and overtimes of 6, is over.
+    fn is_decided(&self) -> bool {
+        let [one, two, ..] = self.totals.people();
+        let (most, least) = (one.max(two), one.min(two));
+        most >= 16.0 && most - least >= 2.0 && (most - 16.0) % 3.0 == 0.0
+            || one == two && one >= 15.0 && (one - 15.0) % 3.0 == 0.0
     }
 
     fn context(&mut self, now: Calendar) -> GameContext<'_> {
@@ -240,15 +319,20 @@ impl Game {
                 self.won = Some(now.position());
                 self.play(line);
                 self.foreign |= self.lacks_beginning();
+                self.headless |= self.round_began.is_none();
             }
             Event::Current(team, total) => self.total(team, total, now),
             Event::RoundWon(totals) => {
                 self.won = Some(now.position());
                 for (team, total) in (0..).zip(totals) {
+                    self.check_first(team, total);
                     self.total(team, total, now);
                 }
             }
-            Event::Tally(team, total) => self.tally(team, total, now),
+            Event::Tally(team, total) => {
+                self.check_first(team, total);
+                self.tally(team, total, now);
+            }
             Event::Over { scores, .. } => {
                 self.foreign |= self.lacks_beginning();
                 self.follow_sides();
@@ -269,8 +353,9 @@ impl Game {
                 self.over(now);
                 self.result(team, score);
             }
-            Event::Point(name) if self.seen.is_none() => {
-                self.seen = Some(match name {
+            Event::Point(name) => {
+                self.points.note(name);
+                self.seen.get_or_insert(match name {
                     _ if name.starts_with(b"#koth") => "koth",
                     _ if name.starts_with(b"#plr") => "plr",
                     _ if name.starts_with(b"#pl") => "pl",
@@ -300,15 +385,23 @@ impl Game {
         (self.shown, self.style) = (Some(game), style);
     }
 
-    /// Handles the length of the round that has just ended: the game began with the log if its first
-    /// round did.
+    /// Handles the length of the round that has just ended: the game began with the log, or with its
+    /// map, if its first round did. A round cannot have been longer than the time since it began.
     pub(super) fn round_lasted(&mut self, millis: u64, setup: &ServerSetup, now: Calendar) {
-        if let Some(line) = self.opening
-            && self.millis(now).abs_diff(millis) <= OPENING
-        {
-            (self.opening, self.before) = (None, None);
-            (self.line, self.foreign) = (line, false);
-            self.mutators = setup.mutators();
+        if let Some(began) = self.round_began {
+            let passed = now.position().saturating_sub(began);
+            if millis > passed.saturating_add(ROUND_SLACK) {
+                let why = "a round lasted longer than the time since it began, as in a log of two servers";
+                self.contradiction = Some(why);
+            }
+        } else if self.millis(now).abs_diff(millis) <= OPENING {
+            self.round_began = self.began.map(|(position, _)| position);
+            self.headless = false;
+            if let Some(line) = self.opening.take() {
+                self.before = None;
+                (self.line, self.foreign) = (line, false);
+                self.mutators = setup.mutators();
+            }
         }
     }
 
@@ -415,6 +508,7 @@ impl Game {
         match act {
             _ if self.lasted.is_some() => {}
             PlayerAction::Kill { victim, knife } => {
+                self.fought = true;
                 let kills = &mut self.kills[usize::from(!knife)];
                 *kills = kills.saturating_add(1);
                 self.play(line);
@@ -479,10 +573,34 @@ impl Game {
         }
     }
 
+    /// The last scores of the people on each side, if the final ones are 0:0 though there were others, as
+    /// at the end of some matches of stopwatch.
+    fn lost_scores(&self) -> Option<[f64; TEAMS]> {
+        let scores = self.totals.people();
+        let lost = self.style == ResultStyle::Finals
+            && self.finals.iter().all(|(_, score)| *score == 0.0)
+            && scores.iter().any(|score| *score > 0.0);
+        lost.then_some(scores)
+    }
+
+    /// Whether a game of Team Fortress 2, where each round is announced, has a result that nothing in
+    /// the log explains.
+    fn lacks_round(&self, scores: &[f64], setup: &ServerSetup) -> bool {
+        let is_tf2 = self.shown == Some("tf") && setup.may_be_tf2();
+        let sums = self.builder.sums(scores.len());
+        let explained = sums == scores && scores.iter().any(|score| *score > 0.0);
+        is_tf2 && (self.headless || self.round_began.is_none()) && !explained
+    }
+
     /// The final score of each team, and whether the first two have to be exchanged: where the teams
     /// exchanged sides, and in Counter-Strike, team 0 is the one that the log names first.
     fn scores(&mut self) -> (Vec<f64>, bool) {
-        self.totals.finals(&mut self.finals);
+        match self.lost_scores() {
+            Some(scores) => self.finals.iter_mut().for_each(|(team, score)| {
+                *score = scores[usize::from(*team)];
+            }),
+            None => self.totals.finals(&mut self.finals),
+        }
         let named = self.exchanged || matches!(self.style, ResultStyle::Rounds { .. });
         let second_first = self.finals.first().is_some_and(|(team, _)| *team == 1);
         let last = self.finals.iter().map(|(team, _)| usize::from(*team)).max();
@@ -506,7 +624,18 @@ impl Game {
         if self.foreign {
             return Err(Skip::StartedBeforeLog);
         }
+        if let Some(why) = self.contradiction {
+            return Err(Skip::Contradiction(why));
+        }
+        let is_tie = |scores: [f64; TEAMS]| scores[0] == scores[1];
+        if self.lost_scores().is_some_and(is_tie) {
+            // With the same score, the faster team has won, which the log does not state.
+            return Err(Skip::NoResult);
+        }
         let (scores, exchange) = self.scores();
+        if self.lacks_round(&scores, setup) {
+            return Err(Skip::StartedBeforeLog);
+        }
         let record = self.record(scores, lasted, server, setup)?;
         Ok((record, exchange))
     }
@@ -515,7 +644,7 @@ impl Game {
     /// match, if it may be a half of one: at least [`HALF`] rounds, which were not fought with knives
     /// alone. It has the sides of its last round, with which it ends.
     pub(super) fn into_half(mut self, server: &str, setup: &ServerSetup) -> Option<MatchRecord> {
-        let begun = self.has_begun() && !self.foreign && !self.is_over();
+        let begun = (self.has_begun() || self.foreign) && !self.is_over();
         let knives = self.kills[0] > 0 && self.kills[1] == 0;
         if !begun || knives || self.style != (ResultStyle::Rounds { has_end: false }) {
             return None;

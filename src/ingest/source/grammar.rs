@@ -458,12 +458,23 @@ fn folder(rest: &[u8]) -> &[u8] {
     name.unwrap_or_default()
 }
 
-/// Whether a line has this format; `None` for an empty line, which any format may have.
+/// Whether a line has this format; `None` for one that any format may have, or that has no date.
 pub(super) fn is_known(line: &[u8]) -> Option<bool> {
-    if line.is_empty() {
+    if line.is_empty() || is_team_name(line) {
         return None;
     }
-    Some(stamp(line).is_ok_and(|(stamp, _)| date(stamp).is_some()))
+    Some(is_beneath(line))
+}
+
+/// Whether a line is of this format for certain.
+pub(crate) fn is_beneath(line: &[u8]) -> bool {
+    stamp(line).is_ok_and(|(stamp, _)| date(stamp).is_some())
+}
+
+/// Whether a line is the name of a team, which Team Fortress 2 writes without a date when a match is
+/// about to start.
+pub(super) fn is_team_name(line: &[u8]) -> bool {
+    line.starts_with(b"Blue Team: ") || line.starts_with(b"Red Team: ")
 }
 
 #[cfg(test)]

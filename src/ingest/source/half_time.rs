@@ -21,6 +21,8 @@ struct FirstHalf {
     record: MatchRecord,
     /// Whether the teams have changed sides in it.
     has_changed: bool,
+    /// Whether it began before the log, so that its match has no record.
+    is_cut: bool,
 }
 
 /// Holds back what was played before a restart, until it is clear whether it belongs to a match.
@@ -30,20 +32,25 @@ pub(super) struct HalfTime {
 }
 
 impl HalfTime {
-    /// Holds back what was played before a restart. `line` is the line on which it began.
-    pub(super) fn hold(&mut self, line: u64, record: MatchRecord) {
-        let (line, record, has_changed) = match self.held.take() {
-            Some(first) => match first.continued(&record) {
-                Some((joined, changed)) => (first.line, joined, first.has_changed || changed),
-                None => (line, record, false),
-            },
-            None => (line, record, false),
-        };
-        self.held = Some(FirstHalf {
+    /// Holds back what was played before a restart. `line` is the line on which it began; `is_cut` says
+    /// whether it began before the log.
+    pub(super) fn hold(&mut self, line: u64, record: MatchRecord, is_cut: bool) {
+        let held = self.held.take();
+        let joined = held.and_then(|first| {
+            let (record, changed) = first.continued(&record)?;
+            Some(FirstHalf {
+                line: first.line,
+                record,
+                has_changed: first.has_changed || changed,
+                is_cut: first.is_cut || is_cut,
+            })
+        });
+        self.held = joined.or(Some(FirstHalf {
             line,
             record,
-            has_changed,
-        });
+            has_changed: false,
+            is_cut,
+        }));
     }
 
     /// The item for a game that began on this line: with what was played before, if that belongs to
@@ -62,6 +69,9 @@ impl HalfTime {
             .as_ref()
             .map(|first| (first, first.continued(&record)))
         {
+            Some((first, Some(_))) if first.is_cut => {
+                return LogItem::skipped(first.line, Skip::StartedBeforeLog);
+            }
             Some((first, Some((joined, _)))) => (first.line, joined),
             _ => (line, record),
         };

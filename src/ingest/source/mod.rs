@@ -11,6 +11,7 @@ pub(crate) mod clients;
 mod game;
 pub(crate) mod grammar;
 mod half_time;
+mod points;
 pub(crate) mod setup;
 #[cfg(test)]
 mod tests;
@@ -26,15 +27,17 @@ use super::{
     unknown::kind_of,
 };
 use clients::ConnectedClients;
-use game::Game;
+use game::{Beginning, Game};
 use grammar::Event;
 use half_time::HalfTime;
+use points::ControlPoints;
 use setup::ServerSetup;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
     name: "source",
     detect,
+    is_beneath: Some(grammar::is_beneath),
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
     unknown,
@@ -170,6 +173,8 @@ struct Parser {
     setup: ServerSetup,
     clients: ConnectedClients,
     game: Game,
+    /// The control points of the last game on this map.
+    points: ControlPoints,
     /// What was played before the game was restarted.
     half_time: HalfTime,
     /// Whether a match has ended in a game that marks the start of the next one: until then, rounds
@@ -186,6 +191,7 @@ impl Parser {
             setup: ServerSetup::default(),
             clients: ConnectedClients::default(),
             game: Game::new(1),
+            points: ControlPoints::default(),
             half_time: HalfTime::default(),
             waits: false,
         }
@@ -223,13 +229,14 @@ impl Parser {
                 self.close(line, Skip::Aborted, items);
                 self.clients = ConnectedClients::default();
                 self.setup.load(name);
+                self.points = ControlPoints::default();
                 self.waits = false;
-                self.begin(line);
+                self.begin(line, Beginning::Map);
             }
             Event::Setting(name, value) => self.setup.set(name, value),
             Event::RoundStart if self.waits => {}
-            Event::RoundStart if self.game.goes_on() => self.game.round_started(),
-            Event::RoundStart => self.begin(line),
+            Event::RoundStart if self.game.goes_on() => self.game.round_started(self.calendar),
+            Event::RoundStart => self.begin(line, Beginning::Round),
             Event::Reloaded => self.game.restored(),
             Event::WarmUp => self.restart(line, items),
             Event::Restart | Event::MatchBegins | Event::MatchStart(_) => {
@@ -240,7 +247,7 @@ impl Parser {
                 self.restart(line, items);
                 self.game
                     .event(line, event, &mut self.clients, self.calendar);
-                self.begin(line);
+                self.begin(line, Beginning::Match);
             }
             other => self.play(line, other, items),
         }
@@ -253,16 +260,16 @@ impl Parser {
         }
         self.clients.forget_visits();
         let played = self.game.restart(line);
-        let began = played.line;
+        let (began, is_cut) = (played.line, played.is_foreign());
         if let Some(half) = played.into_half(&self.server, &self.setup) {
-            self.half_time.hold(began, half);
+            self.half_time.hold(began, half, is_cut);
         }
     }
 
     /// Begins a game now.
-    fn begin(&mut self, line: u64) {
+    fn begin(&mut self, line: u64, with: Beginning) {
         self.game
-            .begin(line, &self.setup, &mut self.clients, self.calendar);
+            .begin(line, with, &self.setup, &mut self.clients, self.calendar);
     }
 
     /// Passes an event to the game being read.
@@ -287,8 +294,12 @@ impl Parser {
 
     /// Closes the game being read, whose end and scores have been read.
     fn finish_game(&mut self, line: u64, items: &mut Vec<LogItem>) {
-        let game = std::mem::replace(&mut self.game, Game::after(line));
+        let mut game = std::mem::replace(&mut self.game, Game::after(line));
         let line = game.line;
+        if self.points.is_other_map(std::mem::take(&mut game.points)) {
+            // The log lacks the line that would name it.
+            self.setup.load(b"");
+        }
         let record = game.finish(&self.server, &self.setup);
         items.push(self.half_time.complete(line, record));
         self.clients.forget_visits();
@@ -334,6 +345,9 @@ impl LogParser for Parser {
                 }
                 self.event(line.number, event, items);
             }
+            Err(_) if grammar::is_team_name(line.bytes) => {}
+            // Something else that the server has printed.
+            Err(_) if line.stamp.is_some() && !grammar::is_beneath(line.bytes) => {}
             Err(why) => items.push(LogItem::malformed(line, why)),
         }
     }

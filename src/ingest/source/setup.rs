@@ -46,6 +46,11 @@ impl ServerSetup {
         self.map = text::name(map);
     }
 
+    /// Whether the game is Team Fortress 2, or not named by the log.
+    pub(super) fn may_be_tf2(&self) -> bool {
+        self.game.is_empty() || (self.game.starts_with("tf") && self.game != "tfc")
+    }
+
     /// Takes a setting, if it is one of [`VARIANTS`].
     pub(crate) fn set(&mut self, name: &[u8], value: &[u8]) {
         let known = VARIANTS.iter().find(|(known, _)| known.as_bytes() == name);

@@ -1,5 +1,6 @@
 //! Small logs, written for one question each.
 
+mod beginnings;
 mod counter_strike;
 
 use super::FORMAT;
@@ -606,8 +607,8 @@ fn a_log_may_end_with_the_final_scores() {
 #[test]
 fn lines_that_are_not_understood_are_shown() {
     let context = crate::ingest::Context {
-        server: String::new(),
         verbose: true,
+        ..crate::ingest::Context::default()
     };
     let mut log = tf2_log(&[], (1, 0));
     let odd = [

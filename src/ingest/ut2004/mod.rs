@@ -20,6 +20,7 @@ use super::{
 pub(super) const FORMAT: Format = Format {
     name: "ut2004",
     detect,
+    is_beneath: None,
     parser: |context| Box::new(parser::Parser::new(context)),
     max_line: MAX_LINE,
     unknown,

@@ -1,7 +1,7 @@
 //! Xonotic and Nexuiz: the event log, version 3 (`sv_eventlog`).
 //!
 //! A line is `:event:field:…`; a `:time:` line before it has the date, unless the server has that
-//! switched off. A game begins with `:gamestart:` and ends with `:scores:` (`:status:` lists scores in
+//! switched off; then the time stamps that another program wrote before the lines count. A game begins with `:gamestart:` and ends with `:scores:` (`:status:` lists scores in
 //! mid-game); `:end` closes the list. `grammar` reads one line, `game` follows one game.
 
 mod game;
@@ -28,6 +28,7 @@ use grammar::Event;
 pub(super) const FORMAT: Format = Format {
     name: "xonotic",
     detect,
+    is_beneath: Some(is_known),
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
     unknown,
@@ -36,29 +37,35 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn detect(head: &[u8]) -> bool {
-    mostly(head, |line| {
-        let Some(rest) = line.strip_prefix(b":") else {
-            return (!line.is_empty()).then_some(false);
-        };
-        let verb = rest.split(|&b| b == b':').next()?;
-        let verbs: [&[u8]; 14] = [
-            b"logversion",
-            b"time",
-            b"gamestart",
-            b"gameinfo",
-            b"join",
-            b"part",
-            b"team",
-            b"name",
-            b"kill",
-            b"ctf",
-            b"scores",
-            b"labels",
-            b"player",
-            b"teamscores",
-        ];
-        verbs.contains(&verb).then_some(true)
+    mostly(head, |line| match line.first() {
+        None => None,
+        Some(b':') => is_known(line).then_some(true),
+        Some(_) => Some(false),
     })
+}
+
+/// Whether a line has a common event of this format.
+fn is_known(line: &[u8]) -> bool {
+    const VERBS: [&[u8]; 14] = [
+        b"logversion",
+        b"time",
+        b"gamestart",
+        b"gameinfo",
+        b"join",
+        b"part",
+        b"team",
+        b"name",
+        b"kill",
+        b"ctf",
+        b"scores",
+        b"labels",
+        b"player",
+        b"teamscores",
+    ];
+    let verb = line
+        .strip_prefix(b":")
+        .and_then(|rest| rest.split(|&b| b == b':').next());
+    verb.is_some_and(|verb| VERBS.contains(&verb))
 }
 
 /// The identity and the name of a player of this nick.
@@ -102,6 +109,8 @@ struct Parser {
     calendar: Calendar,
     game: Option<Box<Game>>,
     stray: StrayPlay,
+    /// Whether the log has dates of its own.
+    dated: bool,
 }
 
 impl Parser {
@@ -111,6 +120,7 @@ impl Parser {
             calendar: Calendar::default(),
             game: None,
             stray: StrayPlay::default(),
+            dated: false,
         }
     }
 
@@ -126,7 +136,10 @@ impl Parser {
     fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
         match event {
             Event::Other => {}
-            Event::Time(date) => self.calendar.read(date),
+            Event::Time(date) => {
+                self.dated = true;
+                self.calendar.read(date);
+            }
             Event::GameStart { kind, map } => {
                 self.abandon(Skip::Unfinished, items);
                 let game = Game::new(line, kind, map, self.calendar);
@@ -157,6 +170,14 @@ impl LogParser for Parser {
     fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.is_empty() {
             return;
+        }
+        if let Some(stamp) = line.stamp {
+            if !line.bytes.starts_with(b":") {
+                return; // something else that the server has printed
+            }
+            if stamp.is_date && !self.dated {
+                self.calendar.read(stamp.at);
+            }
         }
         let read = match line.whole {
             true => grammar::read(line.bytes),

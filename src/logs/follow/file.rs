@@ -59,6 +59,17 @@ enum FollowStage {
     Complete(Option<FileStamp>),
 }
 
+/// The log before a followed one. While a folder is followed, each of its logs is followed as one of its
+/// files; of a single file, the log before it may have matches that ended while nobody followed it.
+enum PreviousLog {
+    /// Not looked for yet.
+    Unknown,
+    /// It is being read, before any line of its successor.
+    Reading(Box<FollowedFile>),
+    /// There is none, or it has been read.
+    Done,
+}
+
 /// One followed file.
 pub(super) struct FollowedFile {
     follow: Follow,
@@ -66,6 +77,8 @@ pub(super) struct FollowedFile {
     tail: Tail,
     /// When it was last written, as of the last poll.
     written: Timestamp,
+    /// The log that was rotated to make room for this one.
+    previous: PreviousLog,
     /// Its format, once detected.
     format: Option<&'static Format>,
     stage: FollowStage,
@@ -87,11 +100,16 @@ pub(super) struct FollowedFile {
 
 impl FollowedFile {
     pub fn new(path: &Path, follow: Follow, archive: Option<Arc<Archive>>) -> Self {
+        let previous = match path == follow.path {
+            true => PreviousLog::Unknown,
+            false => PreviousLog::Done,
+        };
         Self {
             follow,
             archive,
             tail: Tail::new(path),
             written: Timestamp(0),
+            previous,
             format: None,
             stage: FollowStage::Head(Vec::new()),
             spool: None,
@@ -112,11 +130,16 @@ impl FollowedFile {
 
     /// The number of bytes of the file that are not read yet.
     pub fn unread(&self) -> u64 {
-        if self.is_complete() {
+        let before = match &self.previous {
+            PreviousLog::Reading(previous) => previous.unread(),
+            _ => 0,
+        };
+        let own = if self.is_complete() {
             0
         } else {
             self.tail.unread()
-        }
+        };
+        before.saturating_add(own)
     }
 
     /// Reads the new lines of the file, and sends a request to record its matches.
@@ -135,6 +158,9 @@ impl FollowedFile {
             let fresh = Self::new(path, self.follow.clone(), self.archive.clone());
             *self = fresh;
         }
+        if !self.finish_previous(requests)? {
+            return Ok(());
+        }
         self.read(requests)?;
         if self.is_behind {
             return Ok(());
@@ -146,6 +172,55 @@ impl FollowedFile {
             self.archive(requests)?;
         }
         Ok(())
+    }
+
+    /// Reads the log before this one to its end, or a part of it. Returns whether that is done.
+    fn finish_previous(&mut self, requests: &Requests) -> Result<bool, LogError> {
+        if matches!(self.previous, PreviousLog::Unknown) {
+            if !self.tail.path().is_file() {
+                return Ok(true);
+            }
+            self.previous = match rotated(self.tail.path()) {
+                Some(path) => PreviousLog::Reading(Box::new(Self::new(
+                    &path,
+                    self.follow.clone(),
+                    self.archive.clone(),
+                ))),
+                None => PreviousLog::Done,
+            };
+        }
+        let PreviousLog::Reading(previous) = &mut self.previous else {
+            return Ok(true);
+        };
+        match previous.read_to_end(requests) {
+            Err(LogError::File { path, source }) => {
+                // It may be removed at any time.
+                tracing::warn!(log = %path.display(), error = %source, "cannot read the log before the followed one");
+            }
+            Err(error) => return Err(error),
+            Ok(false) => {
+                self.is_behind = true;
+                return Ok(false);
+            }
+            Ok(true) => {}
+        }
+        self.previous = PreviousLog::Done;
+        Ok(true)
+    }
+
+    /// Reads a log that does not grow any more to its end, or a part of it, and records its matches.
+    /// Returns whether that is done.
+    fn read_to_end(&mut self, requests: &Requests) -> Result<bool, LogError> {
+        self.record(requests)?;
+        if !self.is_complete() {
+            self.read(requests)?;
+            if self.is_behind {
+                return Ok(false);
+            }
+            self.finish();
+        }
+        self.archive(requests)?;
+        Ok(true)
     }
 
     /// Archives the part that was read, if there is an archive, and records its matches before that.
@@ -177,7 +252,11 @@ impl FollowedFile {
             let read = self.tail.read(&mut chunk);
             match read.map_err(LogError::file(self.tail.path()))? {
                 Tailed::Nothing => break,
-                Tailed::Fresh => {
+                fresh @ (Tailed::Fresh | Tailed::Truncated) => {
+                    if fresh == Tailed::Truncated {
+                        let path = self.tail.path().display();
+                        tracing::warn!(log = %path, "the log was truncated, and there is no copy of it in its folder; lines that were not read before are lost");
+                    }
                     match &mut self.stage {
                         FollowStage::Head(head) => head.clear(),
                         FollowStage::Reading(reading) => reading.interrupt(),
@@ -253,7 +332,8 @@ impl FollowedFile {
     }
 
     fn reading(&self, format: &'static Format) -> Reading {
-        Reading::new(format, &self.follow.server, None).of_game(&self.follow.game)
+        let written = self.tail.written().map(timestamp);
+        Reading::new(format, &self.follow.server, None, written).of_game(&self.follow.game)
     }
 
     fn parse(&mut self, bytes: &[u8]) {

@@ -6,9 +6,12 @@ use super::{
     slots::{Slot, Slots},
 };
 use crate::{
-    ingest::idtech3::{
-        grammar::{self, Event},
-        setup::GameSetup,
+    ingest::{
+        idtech3::{
+            grammar::{self, Event},
+            setup::GameSetup,
+        },
+        stamp,
     },
     protocol::Request,
     sidecar::{Act, lull::Lull, progress::GamePhase},
@@ -16,6 +19,7 @@ use crate::{
 
 impl IdTech3 {
     pub(super) fn read_log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        let line = stamp::bare(line, grammar::has_time);
         let Ok(Some((at, event))) = grammar::read(line, true) else {
             return;
         };

@@ -2,16 +2,20 @@
 
 use super::{RoundState, Source, counter_strike_word, word};
 use crate::{
-    ingest::source::{
-        clients::{ConnectedClients, GameContext},
-        grammar::{self, Event, PlayerAction, PlayerTag},
-        setup::ServerSetup,
+    ingest::{
+        source::{
+            clients::{ConnectedClients, GameContext},
+            grammar::{self, Event, PlayerAction, PlayerTag},
+            setup::ServerSetup,
+        },
+        stamp,
     },
     sidecar::{Act, follower::ConnectionKey},
 };
 
 impl Source {
     pub(super) fn read_log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        let line = stamp::bare(line, grammar::is_beneath);
         let Ok((stamp, rest)) = grammar::stamp(line) else {
             return;
         };

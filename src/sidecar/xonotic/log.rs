@@ -2,16 +2,20 @@
 
 use super::{MAX_CLIENTS, Scores, WITHOUT_TEAMS, Xonotic, XonoticClient, connection};
 use crate::{
-    ingest::xonotic::{
-        GAME,
-        grammar::{self, Event},
-        server_name,
+    ingest::{
+        stamp,
+        xonotic::{
+            GAME,
+            grammar::{self, Event},
+            server_name,
+        },
     },
     sidecar::{Act, follower::FollowedSetup},
 };
 
 impl Xonotic {
     pub(super) fn read_log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        let line = stamp::bare(line, |line| line.starts_with(b":"));
         let Ok(event) = grammar::read(line) else {
             return;
         };

@@ -109,3 +109,91 @@ fn teams_that_did_not_change_sides_play_two_matches() {
     });
     assert_eq!(scores.collect::<Vec<_>>(), [[1.0, 2.0], [3.0, 0.0]]);
 }
+
+/// The reasons for which a log has no match, or the summaries of its matches.
+fn found(log: &str) -> Vec<String> {
+    let items = read(&FORMAT, log);
+    let text = |item: &LogItem| match item {
+        LogItem::Match(game) => summary(game),
+        LogItem::Skipped { reason, .. } => reason.code().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    items.iter().map(text).collect()
+}
+
+/// The second half, in which the clients begin again, as after a change of the map.
+fn begun_second() -> String {
+    let begin = "  5:20 ClientBegin: 0\n  5:20 ClientBegin: 1\n  5:30 InitRound";
+    second(0, 3).replacen("  5:30 InitRound", begin, 1)
+}
+
+#[test]
+fn a_second_half_alone_is_no_match() {
+    let second = begun_second();
+    let (first, whole) = (first(), [&first(), &second, SHUTDOWN].concat());
+    let from = |line: &str| &first[first.find(line).unwrap()..];
+    let cut = [
+        ("in the first half", from("  2:00 Kill"), 2),
+        ("at its end", from("  5:10 Exit"), 2),
+        ("at its score", from("  5:10 red"), 2),
+        ("at its last line", from("  5:10 score: 1"), 2),
+        ("at half-time", "", 1),
+        (
+            "with the first half, of unknown players",
+            from("  0:10 InitRound"),
+            2,
+        ),
+    ];
+    for (name, start, games) in cut {
+        for kind in ["\\g_gametype\\3", "\\g_gametype\\7"] {
+            let log = [start, &second, SHUTDOWN]
+                .concat()
+                .replace("\\g_gametype\\3", kind);
+            assert_eq!(found(&log), vec!["started-before-log"; games], "{name}");
+            // The next match of the log is whole.
+            let log = log + &whole.replace("\\g_gametype\\3", kind);
+            assert_eq!(found(&log)[games..].len(), 1, "{name}");
+            assert_eq!(
+                found(&log)[games],
+                found(&whole.replace("\\g_gametype\\3", kind))[0],
+                "{name}"
+            );
+        }
+        // The log ends with it.
+        let log = [start, &second].concat();
+        assert_eq!(found(&log), vec!["started-before-log"; games], "{name}");
+    }
+}
+
+#[test]
+fn a_log_that_begins_with_the_first_round_has_the_whole_match() {
+    let first = first();
+    let from = &first[first.find("  0:01 Client").unwrap()..];
+    let log = [from, &second(0, 3), SHUTDOWN].concat();
+    assert_eq!(
+        found(&log),
+        ["2:4 540s | Ann 4 4 1:0-540 | Bob 2 2 0:0-300 0:300-540"]
+    );
+    // Without the second half, it may be one itself.
+    assert_eq!(found(&[from, SHUTDOWN].concat()), ["started-before-log"]);
+}
+
+#[test]
+fn a_second_half_after_a_first_one_without_a_record_is_no_match() {
+    let first = first();
+    let lines = first
+        .lines()
+        .filter(|line| !line.contains("Kill:") && !line.contains("red:"));
+    let no_result: String = lines.map(|line| format!("{line}\n")).collect();
+    let log = [&no_result, &second(0, 3), SHUTDOWN].concat();
+    assert_eq!(found(&log), ["no-result", "started-before-log"]);
+}
+
+#[test]
+fn a_match_without_a_change_of_sides_does_not_need_its_first_round() {
+    let log = [begun_second(), SHUTDOWN.to_owned()].concat();
+    let log = log.replace("g_swaproles\\1", "g_swaproles\\0");
+    let found = found(&log);
+    assert!(found[0].starts_with("0:3 240s | Ann 4 3 1:"), "{found:?}");
+    assert_eq!(found.len(), 1);
+}

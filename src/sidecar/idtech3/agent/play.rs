@@ -5,7 +5,10 @@ use super::{
 };
 use crate::{
     domain::{Ident, Verdict},
-    ingest::idtech3::grammar::{self, Event},
+    ingest::{
+        idtech3::grammar::{self, Event},
+        stamp,
+    },
     protocol::{Join, Request},
     sidecar::progress::GamePhase,
 };
@@ -20,6 +23,7 @@ const END_AGAIN: u64 = 10_000;
 impl IdTech3Agent {
     /// Call it for each line of the game server's log, without its line end.
     pub fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<AgentAct>) {
+        let line = stamp::bare(line, grammar::has_time);
         let Ok(Some((at, event))) = grammar::read(line, true) else {
             return;
         };

@@ -113,6 +113,25 @@ const CHOSEN: &str =
     "BALANCE 6 0.99 - 7\nTEAM 1 A\nTEAM 0 B\nTEAM 0 C\nTEAM 1 D\nBOTS 0 0\nBOTS 1 0";
 
 #[test]
+fn a_long_clock_and_time_stamps_change_nothing() {
+    let mut expected = Play::new(settings());
+    expected.log(&warm_up());
+    let expected = expected.done();
+    for time in [
+        "999:00 ",
+        "1000:00",
+        "1101:28",
+        "12345:0",
+        "1795176000|  0:00 ",
+        "2026-11-20T12:00:00.1Z 1101:28",
+    ] {
+        let mut play = Play::new(settings());
+        play.log(&warm_up().replace("0:00 ", time));
+        assert_eq!(play.done(), expected, "{time}");
+    }
+}
+
+#[test]
 fn a_warm_up_is_balanced_once_it_is_quiet() {
     let mut play = Play::new(settings());
     assert_eq!(play.done(), HELLO);
