@@ -2,13 +2,14 @@
 
 use super::{
     BacklogStatus, BackupMetrics, BackupStatus, FollowStatus, GameStatus, HookStatus,
-    HostingStatus, JournalStatus, MatchStatus, PredictionStatus, QueueStatus, Status, StoreStatus,
-    Watched, warnings::warnings,
+    HostingStatus, JournalStatus, MatchStatus, OtherSettingsStatus, PredictionStatus, QueueStatus,
+    Status, StoreStatus, Watched, warnings::warnings,
 };
 use crate::{
     coordinator::Stage,
     deliveries::HookMetrics,
     domain::Timestamp,
+    leases::OtherSettings,
     queues::{HostingLevels, QueueLevels},
 };
 
@@ -27,7 +28,15 @@ impl Watched {
                 bytes: self.database_size().await,
                 write_failures: self.failures().writes,
                 in_place: self.service.store().is_in_place(),
+                clock_difference_seconds: self.clocks.seconds(),
             },
+            other_settings: self
+                .service
+                .leases()
+                .others()
+                .into_iter()
+                .map(other)
+                .collect(),
             backups: self.backups.as_ref().map(|own| backups(own, clock.now())),
             ..self.of_play()
         };
@@ -78,6 +87,14 @@ impl Watched {
             }),
             ..Status::default()
         }
+    }
+}
+
+fn other(other: OtherSettings) -> OtherSettingsStatus {
+    OtherSettingsStatus {
+        lease: other.lease,
+        holder: other.holder,
+        keys: other.keys,
     }
 }
 
