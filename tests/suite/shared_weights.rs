@@ -295,8 +295,11 @@ async fn the_second_only_reads(first: &str, second: &str) {
     let last = Node::start_with(&backend, first).await;
     until(async || last.differs_in() == ["rating.system"]).await;
     // One that ends as it should is not waited for as long.
+    for task in other.tasks {
+        task.abort();
+        let _ = task.await;
+    }
     other.service.learning().end().await.unwrap();
-    other.kill();
     until(async || last.is_writer() && by().await.settings == key).await;
 }
 
