@@ -8,7 +8,6 @@ use tokio::time::{Instant, sleep};
 use crate::{
     config::Config,
     domain::Timestamp,
-    leases::SharedSettings,
     service::Service,
     store::{Lease, MOST_IN_CHUNK, StoreError},
 };
@@ -91,11 +90,7 @@ async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone,
     if settings.decisions.is_none() && settings.matches.is_none() {
         return Ok(done);
     }
-    let Ok(held) = service
-        .leases()
-        .take(store, LEASE, &SharedSettings::default())
-        .await?
-    else {
+    let Ok(held) = service.leases().take_always(store, LEASE).await? else {
         return Ok(done);
     };
     let result = remove_old(service, settings, now, held.lease(), &mut done).await;

@@ -103,6 +103,18 @@ impl LeaseSettings {
         Ok(Ok(held))
     }
 
+    /// Takes a lease if it is free, whatever settings its last holder had.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn take_always(
+        &self,
+        store: &Arc<dyn Store>,
+        name: &str,
+    ) -> Result<Result<HeldLease, (String, i64)>, StoreError> {
+        self.take(store, name, &SharedSettings::default()).await
+    }
+
     /// Reads who holds a lease, or held it last, and notes in which keys its settings differ. `None` if nobody has
     /// noted settings, or the database has only one daemon at a time.
     ///

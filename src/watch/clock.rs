@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-use crate::{domain::Timestamp, session::Clock, store::Store};
+use crate::{domain::Timestamp, service::Service};
 
 /// The greatest difference between the two clocks that is not reported, in seconds.
 pub(super) const APART: f64 = 3.0;
@@ -19,9 +19,10 @@ impl ClockDifference {
     }
 
     /// Measures it. Logs when the clocks begin to differ, and when they no longer do.
-    pub async fn measure(&self, store: &dyn Store, clock: &dyn Clock) {
+    pub async fn measure(&self, service: &Service) {
+        let clock = service.sessions().clock();
         let before = clock.now();
-        let theirs = match store.clock().await {
+        let theirs = match service.store().clock().await {
             Ok(Some(theirs)) => theirs,
             Ok(None) => return,
             Err(error) => return tracing::debug!(%error, "the clock of the database is not known"),

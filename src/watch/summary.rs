@@ -9,7 +9,6 @@ use crate::{
     coordinator::Stage,
     deliveries::HookMetrics,
     domain::Timestamp,
-    leases::OtherSettings,
     queues::{HostingLevels, QueueLevels},
 };
 
@@ -30,19 +29,24 @@ impl Watched {
                 in_place: self.service.store().is_in_place(),
                 clock_difference_seconds: self.clocks.seconds(),
             },
-            other_settings: self
-                .service
-                .leases()
-                .others()
-                .into_iter()
-                .map(other)
-                .collect(),
+            other_settings: self.other_settings(),
             backups: self.backups.as_ref().map(|own| backups(own, clock.now())),
             ..self.of_play()
         };
         let recent = self.recent.lock().since(self.failures());
         status.warnings = warnings(&status, recent);
         status
+    }
+
+    /// The daemons of the same database that have other settings.
+    fn other_settings(&self) -> Vec<OtherSettingsStatus> {
+        let others = self.service.leases().others().into_iter();
+        let others = others.map(|other| OtherSettingsStatus {
+            lease: other.lease,
+            holder: other.holder,
+            keys: other.keys,
+        });
+        others.collect()
     }
 
     /// The part of the status about games, matches and queues.
@@ -87,14 +91,6 @@ impl Watched {
             }),
             ..Status::default()
         }
-    }
-}
-
-fn other(other: OtherSettings) -> OtherSettingsStatus {
-    OtherSettingsStatus {
-        lease: other.lease,
-        holder: other.holder,
-        keys: other.keys,
     }
 }
 

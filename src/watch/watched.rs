@@ -89,8 +89,7 @@ impl Watched {
         loop {
             ticks.tick().await;
             self.recent.lock().sample(self.failures());
-            let clock = self.service.sessions().clock();
-            self.clocks.measure(&**self.service.store(), &**clock).await;
+            self.clocks.measure(&self.service).await;
         }
     }
 

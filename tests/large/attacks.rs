@@ -369,7 +369,10 @@ impl Attacks {
         for (map, id) in &self.games {
             let found = ids.remove(map).unwrap_or_default();
             assert_eq!(found.len(), 1, "{map} is there {} times", found.len());
-            assert!(id.is_none_or(|id| found == [id]), "{map}: {id:?}, {found:?}");
+            assert!(
+                id.is_none_or(|id| found == [id]),
+                "{map}: {id:?}, {found:?}"
+            );
         }
         for map in &self.logged {
             let found = ids.remove(map).unwrap_or_default();
@@ -417,7 +420,11 @@ fn ask(stream: &mut BufReader<TcpStream>, lines: &str) -> String {
         assert_ne!(stream.read_line(&mut line).unwrap(), 0, "{lines}");
         let line = line.trim_end().to_owned();
         if line == "PONG" {
-            return if is_told && first.is_empty() { line } else { first };
+            return if is_told && first.is_empty() {
+                line
+            } else {
+                first
+            };
         }
         if first.is_empty() {
             first = line;
