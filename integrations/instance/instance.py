@@ -41,15 +41,15 @@ class Line:
     def __init__(self, args, options, push=None):
         host, port = args.daemon.rsplit(":", 1)
         self.socket = socket.create_connection((host, int(port)), timeout=10)
-        self.file = self.socket.makefile("rw", encoding="utf-8", newline="\n")
+        # For reading only: a file for both forgets what it has read ahead when it writes, such as a push behind a PONG.
+        self.file = self.socket.makefile("r", encoding="utf-8", newline="\n")
         self.push = push
         token = [args.token] if args.token else []
         self.hello = self.ask(" ".join(["HELLO", args.name, *token, *options]))
 
     def ask(self, command):
         """Sends a line and waits until it is carried out. Returns the first line of the reply, if any."""
-        self.file.write(command + "\nPING\n")
-        self.file.flush()
+        self.socket.sendall(f"{command}\nPING\n".encode())
         reply = None
         while (line := self.read()) != "PONG":
             reply = reply or line

@@ -5,14 +5,14 @@ class Evenkeel:
     def __init__(self, address, *hello):
         host, port = address.rsplit(":", 1)
         self.socket = socket.create_connection((host, int(port)), timeout=10)
-        self.file = self.socket.makefile("rw", encoding="utf-8", errors="surrogateescape", newline="\n")
+        self.file = self.socket.makefile("r", encoding="utf-8", errors="surrogateescape", newline="\n")  # "rw" loses lines
         self.ask("HELLO", *hello)
 
     def ask(self, verb, *arguments, **options):
         """Returns the reply's lines as lists of words. Most commands have no reply; PONG ends each."""
         quote = lambda word: '"' + re.sub(r'(["\\])', r"\\\1", str(word)) + '"'
         named = (f"{key}={quote(value)}" for key, value in options.items())
-        print(verb, *map(quote, arguments), *named, "\nPING", file=self.file, flush=True)
+        self.socket.sendall(" ".join([verb, *map(quote, arguments), *named, "\nPING\n"]).encode(errors="surrogateescape"))
         reply = []
         while (line := self.file.readline()) not in ("PONG\n", ""):
             words = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', line)

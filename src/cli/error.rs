@@ -124,9 +124,12 @@ impl CliError {
         kind == Some(io::ErrorKind::BrokenPipe)
     }
 
-    /// The exit code: 3 for the configuration, 4 for the input, 5 for the database, 1 for anything
-    /// else. Clap itself exits with 2 if the flags are invalid.
+    /// The exit code: 3 for the configuration, 4 for the input, 5 for the database, 6 for what may pass by itself,
+    /// 1 for anything else. Clap itself exits with 2 if the flags are invalid.
     pub fn exit_code(&self) -> u8 {
+        if self.is_passing() {
+            return 6;
+        }
         match self {
             CliError::Config { .. }
             | CliError::ConfigValue(_)
@@ -139,12 +142,30 @@ impl CliError {
             ) => 3,
             CliError::Learning(LearningError::Pattern(_)) => 3,
             CliError::File { .. } | CliError::Input(_) => 4,
-            CliError::Store(_)
-            | CliError::Damaged(_)
-            | CliError::Service(ServiceError::Learning(LearningError::Store(_)))
-            | CliError::Learning(LearningError::Store(_))
-            | CliError::Session(SessionError::Store(_)) => 5,
+            CliError::Damaged(_) => 5,
+            error if error.of_store().is_some() => 5,
             _ => 1,
+        }
+    }
+
+    /// Whether the same command can succeed later, although nobody has changed anything: the database was locked or
+    /// away, or the disk was full.
+    fn is_passing(&self) -> bool {
+        let full = |error: &io::Error| error.kind() == io::ErrorKind::StorageFull;
+        match self {
+            CliError::File { source, .. } | CliError::Io(source) => full(source),
+            error => error.of_store().is_some_and(StoreError::is_passing),
+        }
+    }
+
+    /// The error of the database that this one is.
+    fn of_store(&self) -> Option<&StoreError> {
+        match self {
+            CliError::Store(error)
+            | CliError::Service(ServiceError::Learning(LearningError::Store(error)))
+            | CliError::Learning(LearningError::Store(error))
+            | CliError::Session(SessionError::Store(error)) => Some(error),
+            _ => None,
         }
     }
 }

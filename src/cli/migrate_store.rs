@@ -3,6 +3,7 @@
 use std::{
     io::{self, Write},
     path::PathBuf,
+    time::Duration,
 };
 
 use clap::Args;
@@ -19,7 +20,7 @@ use crate::{
     learning::Verified,
     service::Service,
     store::{
-        DatabasePlace, TableCompared, Transfer,
+        self, DatabasePlace, TableCompared, Transfer,
         postgres::{PoolSettings, PostgresUrl},
     },
 };
@@ -29,8 +30,8 @@ const DIGITS: usize = 16;
 
 /// Copy a whole database to an empty one, from SQLite to PostgreSQL or back
 ///
-/// Stop all daemons first: FROM is locked until the end, and nothing in it is changed, except that an older
-/// database is first brought up to date. TO is a file that does not exist yet, or an empty PostgreSQL
+/// Stop all daemons first: FROM is locked until the end. Its rows are not changed, except that an older database is
+/// first brought up to date. At the end, FROM gets a mark with which no daemon starts on it any more. TO is a file that does not exist yet, or an empty PostgreSQL
 /// database; it cannot be used before everything is in it. If the command ends too early, run it
 /// again, and it goes on. At the end it reads both sides again, compares each table by the SHA-256 of all its
 /// rows, and derives all weights from the matches of TO. Exits with 5 if something differs.
@@ -40,8 +41,11 @@ pub(super) struct MigrateStoreArgs {
     #[arg(value_name = "FROM")]
     from: String,
     /// Where to copy it: a path or a URL, too
-    #[arg(value_name = "TO")]
-    to: String,
+    #[arg(value_name = "TO", required_unless_present = "undo")]
+    to: Option<String>,
+    /// Make FROM usable again, which was copied to another database. It lacks what was written to that one since
+    #[arg(long, conflicts_with = "to")]
+    undo: bool,
     /// The configuration of the daemon, so that the weights can be compared
     #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
     config: Option<PathBuf>,
@@ -49,8 +53,12 @@ pub(super) struct MigrateStoreArgs {
 
 pub(super) async fn run(args: MigrateStoreArgs) -> Result<(), CliError> {
     let config = load_config(args.config.as_ref())?;
-    let (from, to) = (place("FROM", &args.from)?, place("TO", &args.to)?);
     let patience = config.store.busy_ms.duration();
+    let from = place("FROM", &args.from)?;
+    let Some(to) = &args.to else {
+        return undo(&from, patience).await;
+    };
+    let to = place("TO", to)?;
     let mut transfer = Transfer::open(&from, &to, patience).await?;
     let total = transfer.rows().await?;
     copy(&mut transfer, total).await?;
@@ -86,6 +94,18 @@ pub(super) async fn run(args: MigrateStoreArgs) -> Result<(), CliError> {
     }
     finish(transfer, changed).await?;
     writeln!(io::stdout(), "{to} has all that is in {from}")?;
+    Ok(())
+}
+
+/// Makes the source of an earlier transfer usable again.
+async fn undo(from: &DatabasePlace, patience: Duration) -> Result<(), CliError> {
+    let Some(to) = store::take_back(from, patience).await? else {
+        return Err(CliError::Input(format!("{from} was not moved")));
+    };
+    writeln!(
+        io::stdout(),
+        "{from} can be used again; what was written to {to} since is not in it"
+    )?;
     Ok(())
 }
 

@@ -90,7 +90,7 @@ async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone,
     if settings.decisions.is_none() && settings.matches.is_none() {
         return Ok(done);
     }
-    let Ok(held) = service.leases().take(store, LEASE).await? else {
+    let Ok(held) = service.leases().take_always(store, LEASE).await? else {
         return Ok(done);
     };
     let result = remove_old(service, settings, now, held.lease(), &mut done).await;

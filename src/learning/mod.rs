@@ -47,6 +47,7 @@ use tracing::Span;
 
 use crate::{
     domain::{Rulebook, Timestamp},
+    leases::SharedSettings,
     store::Store,
 };
 
@@ -70,6 +71,8 @@ pub struct Learning {
     settings: Settings,
     /// A hash of the settings. Derived data with another hash was made with other settings.
     settings_key: String,
+    /// What the daemons of a database must have in common.
+    shared: SharedSettings,
     rulebook: Rulebook,
     store: Arc<dyn Store>,
     behaviour: Arc<BehaviourBook>,
@@ -128,6 +131,7 @@ impl Learning {
                 settings.behaviour.clone(),
             )?),
             settings_key: derive::settings_key(&settings)?,
+            shared: settings.shared(derive::FOLD_VERSION)?,
             settings,
             store,
             standings: RwLock::default(),

@@ -3,6 +3,9 @@
 //! All daemons of a database fold its matches, and get the same weights. One of them writes the derived tables and
 //! the checkpoint: the one that has the lease of the fold. The next one continues from these. Commands write
 //! without a lease: the database keeps an older state from replacing a newer one.
+//!
+//! A daemon whose settings differ from those of the last writer takes the lease only once no daemon with those settings
+//! has had it for a while ([`LeaseSettings::take`]). Until then it only reads, and has weights by its own settings.
 
 use std::sync::Arc;
 
@@ -71,7 +74,7 @@ impl Learning {
         let Some(leases) = self.writer.leases.lock().clone() else {
             return;
         };
-        match leases.take(&self.store, LEASE).await {
+        match leases.take(&self.store, LEASE, &self.shared).await {
             Ok(Ok(held)) => *self.writer.held.lock() = Some(Arc::new(held)),
             Ok(Err((holder, _))) => {
                 tracing::info!(holder, "another daemon writes the weights of this database");
@@ -91,7 +94,7 @@ impl Learning {
             if let Some(held) = held.filter(|held| held.is_held()) {
                 held.lost().await;
             }
-            let held = leases.wait(&self.store, LEASE).await;
+            let held = leases.wait(&self.store, LEASE, &self.shared).await;
             *self.writer.held.lock() = Some(Arc::new(held));
             tracing::info!("this daemon writes the weights of the database from now on");
             while let Err(error) = self.refresh().await {

@@ -8,11 +8,17 @@
 //!
 //! On SQLite, a lease is a lock on a file beside the database, and lasts until its holder ends.
 //!
+//! Daemons of one PostgreSQL database may differ in the settings on which what they write depends, for example while
+//! these are changed on one machine after the other. The holder of a lease notes its settings beside it. A daemon with
+//! other settings leaves the lease alone as long as daemons with the noted ones may come back.
+//!
 //! Entry point: [`LeaseSettings::wait`].
 
 mod held;
 mod seek;
+mod settings;
 mod term;
 
 pub use held::HeldLease;
-pub use seek::LeaseSettings;
+pub use seek::{LeaseSettings, OtherSettings};
+pub use settings::SharedSettings;

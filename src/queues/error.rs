@@ -58,6 +58,9 @@ pub enum QueuesError {
     /// Another daemon of this database runs the queues.
     #[error("another daemon runs the queues of this database")]
     Elsewhere,
+    /// The daemon that runs the queues has other settings for this queue, or does not have it.
+    #[error("another daemon runs the queues of this database, with other settings for {0}")]
+    OtherSettings(String),
     /// No queue is in the partition that an instance names.
     #[error("no queue is in the partition {0}")]
     NoPartition(String),

@@ -58,8 +58,8 @@ async fn hold(
     let shared = &part.shared;
     loop {
         match load(part, clock).await {
-            Ok((life, hosting, slot)) => {
-                let mut task = Task::new(part, slot, clock, held, (life, hosting));
+            Ok((clock, life, hosting, slot)) => {
+                let mut task = Task::new(part, slot, &clock, held, (life, hosting));
                 match task.run(calls, connections).await {
                     Ok(end) => return end,
                     Err(error) if error.is_lease_lost() => return End::Lost,
@@ -83,8 +83,12 @@ async fn hold(
 }
 
 /// Reads the partition, whose slot is the number.
-async fn load(part: &Part, clock: &WaitClock) -> Result<(Life, Hosting, i64), StoreError> {
+async fn load(
+    part: &Part,
+    clock: &WaitClock,
+) -> Result<(WaitClock, Life, Hosting, i64), StoreError> {
     let (shared, partition) = (&part.shared, &part.name);
+    let clock = clock.of_database(shared).await?;
     let slot = shared.store.slot(partition).await?;
     let (tickets, matches) = shared.store.tickets_of(slot).await?;
     let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
@@ -98,5 +102,5 @@ async fn load(part: &Part, clock: &WaitClock) -> Result<(Life, Hosting, i64), St
         let tickets = life.waiting();
         tracing::info!(queues, partition, tickets, "the queues are open");
     }
-    Ok((life, hosting, slot))
+    Ok((clock, life, hosting, slot))
 }

@@ -12,7 +12,7 @@ use super::{Allocator, QueueMetrics, fleet::PostOffice, listeners::Listeners, pa
 use crate::{
     coordinator::CoordinatorSettings,
     learning::Learning,
-    leases::LeaseSettings,
+    leases::{LeaseSettings, SharedSettings},
     matchmaking::{Cores, Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
     session::Clock,
     store::Store,
@@ -93,6 +93,21 @@ impl Shared {
         own.map(|queue| queue.name().to_owned()).collect()
     }
 
+    /// What a daemon must have in common with this one to go on with the queues of a partition.
+    pub(super) fn settings_of(&self, partition: &str) -> SharedSettings {
+        let queues = self.queues();
+        let mut shared = SharedSettings::default();
+        for name in self.names_of(partition) {
+            let Some(queue) = queues.get(&name) else {
+                continue;
+            };
+            if let Err(error) = shared.add(&part_of(&name), queue.settings()) {
+                tracing::error!(%error, queue = name, "the settings cannot be compared");
+            }
+        }
+        shared
+    }
+
     /// The terms of the queues of a partition. Players may be in one ticket of all queues of a group.
     pub(super) fn terms(&self, partition: &str) -> Vec<(String, QueueTerms)> {
         let own = self.names_of(partition);
@@ -110,6 +125,11 @@ impl Shared {
         let queues = queues.iter().filter(|(name, _)| own.contains(*name));
         queues.map(terms).collect()
     }
+}
+
+/// The part of the shared settings that a queue is.
+pub(super) fn part_of(queue: &str) -> String {
+    format!("queue.{queue}")
 }
 
 /// Checks the settings of all queues. Those that are as before keep their searches.

@@ -18,6 +18,7 @@ use super::{
     host_ask::HostAsk,
     links::Links,
     parts::Part,
+    shared::part_of,
 };
 use crate::{leases::HeldLease, store::StoreError};
 
@@ -86,11 +87,13 @@ async fn try_to_take(part: &Part, left: &mut Option<Instant>) -> Result<Try, Sto
     let shared = &part.shared;
     let daemons = shared.office.as_ref().map(|office| office.alive().len());
     let partitions = shared.partitions();
+    let own = shared.settings_of(&part.name);
     let has_queues = partitions.contains(&part.name);
     let has_share = daemons.is_some_and(|daemons| {
         daemons > 1 && has_queues && shared.parts.has_share(partitions.len(), daemons)
     });
     if has_share && left.is_none_or(|since| since.elapsed() < shared.leases.lasts) {
+        shared.leases.look(&shared.store, &part.lease, &own).await?;
         return Ok(match shared.store.lease_holder(&part.lease).await? {
             Some((holder, epoch)) => {
                 *left = None;
@@ -104,7 +107,7 @@ async fn try_to_take(part: &Part, left: &mut Option<Instant>) -> Result<Try, Sto
     }
     *left = None;
     Ok(
-        match shared.leases.take(&shared.store, &part.lease).await? {
+        match shared.leases.take(&shared.store, &part.lease, &own).await? {
             Ok(held) => Try::Taken(held),
             Err((holder, epoch)) => Try::Of(holder, epoch),
         },
@@ -135,6 +138,11 @@ fn pass_on(part: &Part, call: Call, links: &mut Links, why: &QueuesError) {
         }
         ask => ask,
     };
+    if let Ask::Submit(_, ticket) = &ask
+        && shared.leases.differs(&part.lease, &part_of(&ticket.queue))
+    {
+        return answer.send(Err(QueuesError::OtherSettings(ticket.queue.clone())));
+    }
     let (office, answer) = match (&shared.office, answer) {
         (Some(office), ReplyTo::Here(answer)) => (office, answer),
         (_, answer) => return answer.send(Err(why.clone())),

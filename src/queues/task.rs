@@ -19,7 +19,12 @@ use super::{
     search::Found,
     wait_clock::WaitClock,
 };
-use crate::{domain::Timestamp, leases::HeldLease, store::StoreError, tickets::Life};
+use crate::{
+    domain::Timestamp,
+    leases::{HeldLease, SharedSettings},
+    store::StoreError,
+    tickets::Life,
+};
 
 /// How often the task looks at what is due.
 const TICK: Duration = Duration::from_millis(50);
@@ -58,6 +63,8 @@ pub(super) struct Task<'a> {
     polled: Option<Instant>,
     /// When the metrics last took over who waits.
     looked: Option<Instant>,
+    /// The settings that are noted beside the lease.
+    noted: SharedSettings,
 }
 
 /// Why a task has ended.
@@ -100,6 +107,7 @@ impl<'a> Task<'a> {
             reported: None,
             polled: None,
             looked: None,
+            noted: shared.settings_of(&part.name),
         }
     }
 
@@ -155,11 +163,12 @@ impl<'a> Task<'a> {
                     self.write_all(connections).await?;
                     return Ok(End::Left);
                 }
+                self.note_settings().await;
                 let own = shared.names_of(&self.part.name);
-                let partition = &self.part.name;
+                let (partition, life) = (&self.part.name, &self.life);
                 shared
                     .metrics
-                    .look(partition, &own, life, &hosting.coordinator);
+                    .look(partition, &own, life, &self.hosting.coordinator);
             }
         }
         calls.close();
@@ -168,6 +177,19 @@ impl<'a> Task<'a> {
         }
         self.write_all(connections).await?;
         Ok(End::Stopped)
+    }
+
+    /// Notes settings that have changed beside the lease.
+    async fn note_settings(&mut self) {
+        let now = self.shared.settings_of(&self.part.name);
+        if now == self.noted {
+            return;
+        }
+        let lease = self.held.lease();
+        match self.shared.store.describe_lease(lease, &now.text()).await {
+            Ok(()) => self.noted = now,
+            Err(error) => tracing::debug!(%error, "the settings of the queues are not noted"),
+        }
     }
 
     /// Writes also what can wait.

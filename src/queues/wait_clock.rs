@@ -1,9 +1,12 @@
 //! The clock of waits, which never goes back.
 
 use super::Shared;
-use crate::domain::Timestamp;
+use crate::{domain::Timestamp, store::StoreError};
 
 /// The time by which waits count: the time of day at the start, plus the time that has passed since.
+///
+/// The daemons of one database continue each other's waits. So the time of day at the start is that of the database's
+/// clock, where the database has one of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitClock {
     start: Timestamp,
@@ -18,6 +21,19 @@ impl WaitClock {
             start: shared.clock.now(),
             millis: shared.clock.millis(),
         }
+    }
+
+    /// The clock of a daemon that begins to run a partition now.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn of_database(self, shared: &Shared) -> Result<Self, StoreError> {
+        if !shared.clock.may_be_wrong() {
+            return Ok(self);
+        }
+        let start = shared.store.clock().await?;
+        let millis = shared.clock.millis();
+        Ok(start.map_or(self, |start| Self { start, millis }))
     }
 
     /// The time now.

@@ -223,6 +223,7 @@ pub(super) fn refusal(error: QueuesError) -> Refusal {
         | QueuesError::NotReady
         | QueuesError::Moved
         | QueuesError::Elsewhere
+        | QueuesError::OtherSettings(_)
         | QueuesError::Stopped => Code::Overloaded,
     };
     Refusal {

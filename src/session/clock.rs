@@ -22,6 +22,11 @@ pub trait Clock: Debug + Send + Sync {
 
     /// The date and time of day.
     fn now(&self) -> Timestamp;
+
+    /// Whether the time of day may differ from that of other machines.
+    fn may_be_wrong(&self) -> bool {
+        true
+    }
 }
 
 /// The clock of the machine.
@@ -77,5 +82,9 @@ impl Clock for HandClock {
     fn now(&self) -> Timestamp {
         let passed = i64::try_from(self.millis()).unwrap_or(i64::MAX);
         self.start.plus_millis(passed)
+    }
+
+    fn may_be_wrong(&self) -> bool {
+        false
     }
 }

@@ -62,6 +62,7 @@ fn of_sqlite(code: &str) -> fn(sqlx::Error) -> StoreError {
     match code.parse::<i64>().map(|code| code & 0xff) {
         Ok(5 | 6) => StoreError::Locked,
         Ok(8) => StoreError::ReadOnly,
+        Ok(10) => StoreError::Disk,
         Ok(11 | 26) => StoreError::Corrupt,
         Ok(14) => StoreError::CannotOpen,
         Ok(13) => StoreError::Full,
@@ -77,7 +78,9 @@ fn of_postgres(code: &str) -> fn(sqlx::Error) -> StoreError {
         "25006" => StoreError::ReadOnly,
         "53100" => StoreError::Full,
         // The server stops or starts, or has ended the connection.
-        "57P01" | "57P02" | "57P03" | "25P03" | "53300" => StoreError::Away,
+        "57P01" | "57P02" | "57P03" | "25P03" => StoreError::Away,
+        // The limit of the server, of the database or of the user.
+        "53300" => StoreError::Crowd,
         // A statement that took longer than it may.
         "57014" => StoreError::Silent,
         "3D000" => StoreError::CannotOpen,

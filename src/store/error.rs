@@ -38,9 +38,20 @@ pub enum StoreError {
     /// There is no room left on the disk.
     #[error("the disk is full")]
     Full(#[source] sqlx::Error),
+    /// The disk or the file system has failed. A full disk may do that, too.
+    #[error("the disk has failed, or is full: {}", said(.0))]
+    Disk(#[source] sqlx::Error),
     /// The database server cannot be reached, or it is stopping or starting.
-    #[error("the database server cannot be reached: {0}")]
+    #[error("the database server cannot be reached: {}", said(.0))]
     Away(#[source] sqlx::Error),
+    /// The server takes no further connections.
+    #[error("the database server takes no more connections: {}", said(.0))]
+    Crowd(#[source] sqlx::Error),
+    /// The server only reads: it follows another server, or is being restored.
+    #[error(
+        "the database server is in recovery and only reads: it follows another server, or is being restored"
+    )]
+    Recovering,
     /// No connection to the database was free in time.
     #[error("the database does not answer in time")]
     Silent(#[source] sqlx::Error),
@@ -63,6 +74,17 @@ pub enum StoreError {
     Unfinished {
         /// The path or the address of the database.
         place: String,
+    },
+    /// The database was transferred to another one, which is used instead.
+    #[error(
+        "{place} was moved to {to}: use that one. `evenkeel migrate-store --undo {place}` makes this one usable \
+         again, without what was written to the other one since"
+    )]
+    Moved {
+        /// The path or the address of the database.
+        place: String,
+        /// Where its content is now.
+        to: String,
     },
     /// The server is too old, or the database has another encoding than UTF-8.
     #[error("{place} cannot be used: {why}")]
@@ -130,6 +152,14 @@ pub enum StoreError {
     Other(#[source] sqlx::Error),
 }
 
+/// What the database itself has said.
+fn said(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        error => error.to_string(),
+    }
+}
+
 impl StoreError {
     /// Whether another process holds the database, so that a later try may succeed.
     pub(super) fn is_locked(&self) -> bool {
@@ -147,6 +177,21 @@ impl StoreError {
             Self::Locked(_) | Self::Silent(_) | Self::Away(_) | Self::Removed => true,
             Self::At { source, .. } => source.stops_all_writes(),
             Self::Shared(error) => error.stops_all_writes(),
+            _ => false,
+        }
+    }
+
+    /// Whether the cause may pass by itself, so that the same call can succeed later.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Locked(_)
+            | Self::Full(_)
+            | Self::Disk(_)
+            | Self::Away(_)
+            | Self::Crowd(_)
+            | Self::Recovering
+            | Self::Silent(_) => true,
+            Self::At { source, .. } => source.is_passing(),
             _ => false,
         }
     }

@@ -45,6 +45,21 @@ pub enum Taken {
     },
 }
 
+/// Who holds a lease, or held it last, and with which settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastHolder {
+    /// The name of the holder.
+    pub holder: String,
+    /// Its epoch.
+    pub epoch: i64,
+    /// What it has noted by [`Leases::describe_lease`]; empty if nothing.
+    pub settings: String,
+    /// For how long the lease has been free; `None` while it is held.
+    pub free_for: Option<Duration>,
+    /// Whether the holder gave it back. Otherwise it has ended by itself.
+    pub gave_it_back: bool,
+}
+
 /// The leases of a database. Times count by the clock of the database, so that the clocks of the daemons need
 /// not agree.
 #[async_trait]
@@ -84,4 +99,21 @@ pub trait Leases: Send + Sync {
     /// # Errors
     /// Fails if the database does. The lease then ends by itself.
     async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError>;
+
+    /// Notes the settings of the holder beside its lease, for daemons that may take it later. Does nothing where
+    /// only one daemon uses a database, as on SQLite.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn describe_lease(&self, _lease: &Lease, _settings: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Who holds a lease, or held it last. `None` if nobody ever has, and where only one daemon uses a database.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn last_holder(&self, _name: &str) -> Result<Option<LastHolder>, StoreError> {
+        Ok(None)
+    }
 }

@@ -46,6 +46,8 @@ use sqlx::{
     migrate::{Migration, MigrationType},
 };
 
+use crate::domain::Timestamp;
+
 pub use archive::{ChunkRow, MatchArchive};
 pub use backups::{BackedUp, BackupError, Backups, back_up};
 pub use behaviour::{BehaviourReport, BehaviourReports, BehaviourRows};
@@ -58,7 +60,7 @@ pub use derived::{
 };
 pub use error::StoreError;
 pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, QueueWrite};
-pub use leases::{LONGEST_LEASE, Lease, Leases, Taken};
+pub use leases::{LONGEST_LEASE, LastHolder, Lease, Leases, Taken};
 pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
 pub use metrics::StoreMetrics;
@@ -72,7 +74,7 @@ pub use place::DatabasePlace;
 pub use players::{NameSeen, OperatorOverrides, Players};
 pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
 pub use tickets::{FoundMatch, Tickets};
-pub use transfer::{TableCompared, TableSum, Transfer, TransferError};
+pub use transfer::{TableCompared, TableSum, Transfer, TransferError, take_back};
 pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
 
 /// An open database, with all its uses.
@@ -99,6 +101,14 @@ pub trait Store:
     /// Fails if no connection is free.
     async fn changes(&self) -> Result<Box<dyn Changes>, StoreError>;
 
+    /// The time of the database's clock, which all its daemons share; `None` if that is the machine's own clock.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
+    }
+
     /// Whether the path still leads to the open database. If not, its file was removed or replaced,
     /// and later writes are lost.
     fn is_in_place(&self) -> bool;
@@ -122,7 +132,8 @@ pub trait Store:
 pub trait Changes: Send {
     /// Waits for a commit since the last call. The first call returns at once, because of the
     /// commits before it. A commit of this process arrives at once, that of another process within
-    /// a quarter of a second. Cancel safe: dropping the future loses no commit.
+    /// a quarter of a second. On PostgreSQL, also returns after a second in which no commit was announced, because
+    /// an announcement may be lost. Cancel safe: dropping the future loses no commit.
     ///
     /// # Errors
     /// Fails if the database does.
@@ -142,12 +153,15 @@ pub async fn open_at(
     patience: Duration,
 ) -> Result<Arc<dyn Store>, StoreError> {
     let store = transfer::open(place, create, patience).await?;
-    if store.mark().await?.is_some() {
-        store.close().await;
-        let place = place.to_string();
-        return Err(StoreError::Unfinished { place });
-    }
-    Ok(store)
+    let (is_part, moved) = (store.mark().await?.is_some(), store.moved_to().await?);
+    let place = place.to_string();
+    let error = match moved {
+        _ if is_part => StoreError::Unfinished { place },
+        Some(to) => StoreError::Moved { place, to },
+        None => return Ok(store),
+    };
+    store.close().await;
+    Err(error)
 }
 
 /// Opens the SQLite database at `path`, as [`open_at`] does.

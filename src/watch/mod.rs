@@ -6,6 +6,7 @@
 //! Entry point: [`Watched`].
 
 mod backups;
+mod clock;
 mod http;
 mod recent;
 mod status;
@@ -17,6 +18,7 @@ pub use backups::BackupMetrics;
 pub use http::HttpMetrics;
 pub use status::{
     BacklogStatus, BackupStatus, FollowStatus, GameStatus, HookStatus, HostingStatus,
-    JournalStatus, MatchStatus, PredictionStatus, QueueStatus, Status, StoreStatus,
+    JournalStatus, MatchStatus, OtherSettingsStatus, PredictionStatus, QueueStatus, Status,
+    StoreStatus,
 };
 pub use watched::{NotReady, Watched};

@@ -41,6 +41,9 @@ pub struct Status {
     pub store: StoreStatus,
     /// The daily backups; `None` if the configuration has none.
     pub backups: Option<BackupStatus>,
+    /// The leases whose holders have other settings than this daemon.
+    #[serde(default)]
+    pub other_settings: Vec<OtherSettingsStatus>,
     /// What is wrong, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -151,7 +154,7 @@ pub struct FollowStatus {
 }
 
 /// The size and the failures of the database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StoreStatus {
     /// The size of its files; `None` if it is not known.
     pub bytes: Option<u64>,
@@ -159,6 +162,21 @@ pub struct StoreStatus {
     pub write_failures: u64,
     /// Whether the open file is still at its path.
     pub in_place: bool,
+    /// By how many seconds the clock of this machine is ahead of that of the database; `None` if that has none of its
+    /// own.
+    #[serde(default)]
+    pub clock_difference_seconds: Option<f64>,
+}
+
+/// A daemon of the same database that has other settings than this one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherSettingsStatus {
+    /// The lease that it holds, or held last: `fold` for the weights, `queues/…` for a partition of the queues.
+    pub lease: String,
+    /// Its name.
+    pub holder: String,
+    /// The keys whose values differ, and the queues that only one of the two has.
+    pub keys: Vec<String>,
 }
 
 /// The latest daily backup, and those that failed.

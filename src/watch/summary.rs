@@ -2,8 +2,8 @@
 
 use super::{
     BacklogStatus, BackupMetrics, BackupStatus, FollowStatus, GameStatus, HookStatus,
-    HostingStatus, JournalStatus, MatchStatus, PredictionStatus, QueueStatus, Status, StoreStatus,
-    Watched, warnings::warnings,
+    HostingStatus, JournalStatus, MatchStatus, OtherSettingsStatus, PredictionStatus, QueueStatus,
+    Status, StoreStatus, Watched, warnings::warnings,
 };
 use crate::{
     coordinator::Stage,
@@ -27,13 +27,26 @@ impl Watched {
                 bytes: self.database_size().await,
                 write_failures: self.failures().writes,
                 in_place: self.service.store().is_in_place(),
+                clock_difference_seconds: self.clocks.seconds(),
             },
+            other_settings: self.other_settings(),
             backups: self.backups.as_ref().map(|own| backups(own, clock.now())),
             ..self.of_play()
         };
         let recent = self.recent.lock().since(self.failures());
         status.warnings = warnings(&status, recent);
         status
+    }
+
+    /// The daemons of the same database that have other settings.
+    fn other_settings(&self) -> Vec<OtherSettingsStatus> {
+        let others = self.service.leases().others().into_iter();
+        let others = others.map(|other| OtherSettingsStatus {
+            lease: other.lease,
+            holder: other.holder,
+            keys: other.keys,
+        });
+        others.collect()
     }
 
     /// The part of the status about games, matches and queues.

@@ -1,6 +1,6 @@
 //! Sentences about what is wrong with the daemon, and the limits beyond which something is wrong.
 
-use super::{Status, recent::Failures};
+use super::{Status, clock::is_apart, recent::Failures};
 
 /// The longest time that a match may wait until weights are learned from it, in seconds.
 const LAG: f64 = 300.0;
@@ -77,6 +77,27 @@ fn more_warnings(status: &Status, warn: &mut impl FnMut(bool, String)) {
             ),
         );
     }
+    for other in &status.other_settings {
+        let what = match other.lease.as_str() {
+            "fold" => "writes the weights",
+            _ => "runs the queues",
+        };
+        let (holder, keys) = (&other.holder, other.keys.join(", "));
+        warn(
+            true,
+            format!("daemon {holder} {what} with other settings: {keys}"),
+        );
+    }
+    if let Some(seconds) = status.store.clock_difference_seconds {
+        let side = if seconds > 0.0 { "ahead of" } else { "behind" };
+        warn(
+            is_apart(seconds),
+            format!(
+                "the clock of this machine is {:.0} s {side} that of the database",
+                seconds.abs()
+            ),
+        );
+    }
     if let Some(followed) = &status.followed {
         warn(followed.broken, "no log is followed any more".to_owned());
         let failing = followed.failing;
@@ -108,7 +129,7 @@ fn more_warnings(status: &Status, warn: &mut impl FnMut(bool, String)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::{BackupStatus, FollowStatus, HookStatus, QueueStatus};
+    use crate::watch::{BackupStatus, FollowStatus, HookStatus, OtherSettingsStatus, QueueStatus};
 
     /// Makes something wrong, and a part of the warning about it.
     type Wrong<'a> = (&'a dyn Fn(&mut Status), &'a str);
@@ -157,7 +178,7 @@ mod tests {
             warnings(&healthy(), recent),
             ["within the last hour, 2 writes to the database failed"]
         );
-        let faults: [Wrong<'_>; 9] = [
+        let faults: [Wrong<'_>; 11] = [
             (&|s| s.not_ready = Some("x".to_owned()), "not ready: x"),
             (&|s| s.store.in_place = false, "removed or replaced"),
             (&|s| s.matches.lag_seconds = 301.0, "301 s to be learned"),
@@ -188,6 +209,20 @@ mod tests {
             (
                 &|s| s.backups = Some(BackupStatus::default()),
                 "no daily backup",
+            ),
+            (
+                &|s| s.store.clock_difference_seconds = Some(-601.0),
+                "601 s behind that of the database",
+            ),
+            (
+                &|s| {
+                    s.other_settings.push(OtherSettingsStatus {
+                        lease: "fold".to_owned(),
+                        holder: "7-ab".to_owned(),
+                        keys: vec!["rating.system".to_owned()],
+                    });
+                },
+                "7-ab writes the weights with other settings: rating.system",
             ),
         ];
         for (fault, expected) in faults {

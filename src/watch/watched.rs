@@ -11,6 +11,7 @@ use tokio::time::{Instant, interval, timeout};
 
 use super::{
     BackupMetrics, HttpMetrics,
+    clock::ClockDifference,
     recent::{Failures, RecentFailures},
 };
 use crate::{
@@ -56,6 +57,7 @@ pub struct Watched {
     pub(super) started: Timestamp,
     pub(super) began: Instant,
     pub(super) recent: Mutex<RecentFailures>,
+    pub(super) clocks: ClockDifference,
 }
 
 impl Watched {
@@ -72,6 +74,7 @@ impl Watched {
             http: HttpMetrics::default(),
             began: Instant::now(),
             recent: Mutex::default(),
+            clocks: ClockDifference::default(),
         }
     }
 
@@ -80,12 +83,13 @@ impl Watched {
         &self.http
     }
 
-    /// Samples the counters of failures once a minute; never returns.
+    /// Once a minute, samples the counters of failures and compares the clocks; never returns.
     pub async fn run(&self) {
         let mut ticks = interval(SAMPLE);
         loop {
             ticks.tick().await;
             self.recent.lock().sample(self.failures());
+            self.clocks.measure(&self.service).await;
         }
     }
 
@@ -165,6 +169,18 @@ impl Watched {
             "Whether the open database is still at its path, 0 or 1.",
             i64::from(self.service.store().is_in_place()),
         ));
+        all.push(Family::gauge(
+            "evenkeel_other_settings",
+            "Number of leases whose holder has other settings than this daemon.",
+            i64::try_from(self.service.leases().others().len()).unwrap_or(i64::MAX),
+        ));
+        if let Some(seconds) = self.clocks.seconds() {
+            all.push(Family::gauge(
+                "evenkeel_clock_difference_seconds",
+                "By how many seconds the clock of this machine is ahead of that of the database.",
+                seconds,
+            ));
+        }
         all.extend(self.backups.iter().flat_map(|backups| backups.families()));
         all.extend(self.followed.iter().flat_map(|logs| logs.families()));
         all.extend(HookMetrics::families(&self.hooks));

@@ -4,7 +4,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use evenkeel::store::{self, DatabasePlace, Store};
 use sqlx::{
-    ConnectOptions, FromRow,
+    ConnectOptions, FromRow, PgConnection,
     postgres::PgRow,
     sqlite::{SqliteConnectOptions, SqliteRow},
 };
@@ -125,6 +125,13 @@ impl Postgres {
         let server = Server::shared()?;
         let prefix = server.unused_name();
         Some(Self { server, prefix })
+    }
+
+    /// A connection with the database of this name, past the store.
+    pub async fn connect(&self, name: &str) -> PgConnection {
+        let name = format!("{}_{name}", self.prefix);
+        self.server.create(&name).await;
+        self.server.connect(&name).await
     }
 }
 

@@ -153,6 +153,24 @@ fn without_room(folder: &Path, daemon: &Process, take: impl Fn(), give: impl Fn(
     assert_eq!(sorted, all, "each match once");
 }
 
+/// The program ends with the code after which systemd starts it again.
+#[test]
+fn a_full_disk_at_the_start_passes() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    Process::start(disk.path()).stop();
+    disk.fill();
+    let mut command = evenkeel(disk.path());
+    let output = command.args(["serve", "--listen", "127.0.0.1:0"]).output();
+    let output = output.unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(6), "{error}");
+    assert!(error.contains("full"), "{error}");
+    fs::remove_file(disk.filler()).unwrap();
+    Process::start(disk.path()).stop();
+}
+
 #[test]
 fn a_full_disk_stops_recording_only_as_long_as_it_is_full() {
     let Some(disk) = SmallDisk::mount() else {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::Timestamp,
-    leases::LeaseSettings,
+    leases::{LeaseSettings, SharedSettings},
     service::Service,
     store::{BehaviourReport, Lease, QueueWrite, Store, StoreError, Taken},
     tickets::{Change, Life, Proposal, QueueTerms, Submission},
@@ -132,9 +132,10 @@ async fn a_ticket_is_in_one_match_whoever_is_wrong(backend: impl Backend) {
 async fn it_is_kept_and_handed_on(backend: impl Backend) {
     let (one, other) = (backend.database("one").await, backend.database("one").await);
     let settings = || LeaseSettings::new(SHORT);
-    let first = settings().wait(&one, "queues").await;
+    let none = SharedSettings::default();
+    let first = settings().wait(&one, "queues", &none).await;
     let second = settings();
-    let waiting = second.wait(&other, "queues");
+    let waiting = second.wait(&other, "queues", &none);
     tokio::pin!(waiting);
     // Ten times as long as a lease lasts.
     let early = tokio::time::timeout(10 * SHORT, &mut waiting).await;
@@ -145,7 +146,7 @@ async fn it_is_kept_and_handed_on(backend: impl Backend) {
     assert!(second.is_held());
     // Without a word.
     drop(second);
-    let third = settings().wait(&one, "queues").await;
+    let third = settings().wait(&one, "queues", &none).await;
     assert_eq!(third.lease().epoch, 3);
 }
 

@@ -51,6 +51,7 @@ mod old_database;
 mod openarena;
 mod parties;
 mod partition;
+mod passing;
 mod postgres_wire;
 mod process;
 mod protocol;

@@ -10,7 +10,7 @@ use std::{
 
 use evenkeel::{
     domain::Kind,
-    store::{self, DatabasePlace, Recorded, Store, Transfer, TransferError, WeightRow},
+    store::{self, DatabasePlace, Recorded, Store, Taken, Transfer, TransferError, WeightRow},
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
@@ -108,7 +108,7 @@ async fn content(path: &Path) -> BTreeMap<String, Vec<String>> {
     let mut database = SqliteConnection::connect(&url).await.unwrap();
     let columns = "SELECT t.name, group_concat('quote(' || c.name || ')', ' || '','' || ' ORDER BY c.name)
          FROM sqlite_schema t JOIN pragma_table_info(t.name) c
-         WHERE t.type = 'table' AND t.name NOT IN ('_sqlx_migrations', 'leases', 'unfinished_transfer')
+         WHERE t.type = 'table' AND t.name NOT IN ('_sqlx_migrations', 'leases', 'moved', 'unfinished_transfer')
          GROUP BY t.name";
     let tables: Vec<(String, String)> = sqlx::query_as(columns)
         .fetch_all(&mut database)
@@ -151,6 +151,10 @@ async fn there_and_back_every_row_arrives() {
         assert!(!rows.is_empty(), "{table} is empty, and not tested");
     }
 
+    let here = store::open(&path, false, common::BUSY).await.unwrap();
+    let expected = weights(&*here).await;
+    here.close().await;
+
     let name = server.unused_name();
     server.create(&name).await;
     let url = server.url(&name);
@@ -161,14 +165,11 @@ async fn there_and_back_every_row_arrives() {
     assert!(out.contains("weights derived again from postgres"), "{out}");
     assert!(out.contains(": all equal"), "{out}");
 
-    let here = store::open(&path, false, common::BUSY).await.unwrap();
     let patience = Duration::from_secs(20);
     let there = store::open_at(&server.place(&name), false, patience).await;
     let there = there.unwrap();
-    let expected = weights(&*here).await;
     assert!(expected.len() > 10, "{}", expected.len());
     assert_eq!(weights(&*there).await, expected);
-    here.close().await;
     there.close().await;
 
     let (code, out, err) = migrate(folder.path(), &url, "back.db");
@@ -185,6 +186,8 @@ async fn there_and_back_every_row_arrives() {
         .iter()
         .find_map(|row| row.strip_prefix("'matches',")?.parse().ok())
         .unwrap();
+    let moved = store::take_back(&server.place(&name), patience).await;
+    assert_eq!(moved.unwrap(), Some(back.display().to_string()));
     for place in [DatabasePlace::File(back), server.place(&name)] {
         let store = store::open_at(&place, false, patience).await.unwrap();
         let record = game(5, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
@@ -467,6 +470,9 @@ async fn names_that_postgresql_cannot_store_are_replaced() {
         assert!(output.status.success(), "{output:?}");
     };
     rebuild(None);
+    let here = store::open(&path, false, common::BUSY).await.unwrap();
+    let known = weights(&*here).await;
+    here.close().await;
     let name = server.unused_name();
     server.create(&name).await;
     let url = server.url(&name);
@@ -478,9 +484,8 @@ async fn names_that_postgresql_cannot_store_are_replaced() {
     );
     assert!(out.contains(": all equal"), "{out}");
     rebuild(Some(&url));
-    let here = store::open(&path, false, common::BUSY).await.unwrap();
     let there = store::open_at(&server.place(&name), false, Duration::from_secs(20)).await;
-    let (here, there) = (weights(&*here).await, weights(&*there.unwrap()).await);
+    let (here, there) = (known, weights(&*there.unwrap()).await);
     let bits = |rows: &[WeightRow]| -> Vec<(String, u64)> {
         let key = |row: &WeightRow| row.key.id.replace('\0', "\u{fffd}");
         let rows = rows.iter();
@@ -488,4 +493,99 @@ async fn names_that_postgresql_cannot_store_are_replaced() {
     };
     assert_eq!(bits(&here), bits(&there));
     assert_eq!(here.len(), 2);
+}
+
+/// A daemon that is started again, with its old configuration, must not write to a database that nobody reads any more.
+async fn nobody_uses_what_was_moved(folder: &Path, from: &str, to: &str) {
+    let run = |words: &[&str]| {
+        let mut command = evenkeel(folder);
+        let output = command.args(words).output().unwrap();
+        (
+            output.status.code().unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let variable = match from.contains("://") {
+        true => "EVENKEEL_STORE_URL",
+        false => "EVENKEEL_DB",
+    };
+    let (code, out, err) = migrate(folder, from, to);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    for words in [
+        &["serve", "--listen", "127.0.0.1:0"][..],
+        &["weights", "--game", "x"],
+        &["rebuild"],
+    ] {
+        let mut command = evenkeel(folder);
+        let output = command.args(words).env(variable, from).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(5), "{words:?}: {error}");
+        assert!(error.contains(" was moved to "), "{error}");
+        assert!(error.contains("migrate-store --undo"), "{error}");
+        assert!(!error.contains("?host="), "{error}");
+    }
+    // Not even a second transfer, to another place.
+    let (code, _, err) = migrate(folder, from, "elsewhere.db");
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains(" was moved to "), "{err}");
+    let (code, err) = run(&["migrate-store", "--undo", from]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (code, err) = run(&["migrate-store", "--undo", from]);
+    assert_eq!(code, 4);
+    assert!(err.contains("was not moved"), "{err}");
+    let mut command = evenkeel(folder);
+    let rebuilt = command.arg("rebuild").env(variable, from).output().unwrap();
+    assert!(rebuilt.status.success(), "{rebuilt:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_was_moved_is_not_used_by_mistake() {
+    let folder = TempDir::new().unwrap();
+    full(folder.path()).await;
+    nobody_uses_what_was_moved(folder.path(), "evenkeel.db", "new.db").await;
+}
+
+#[tokio::test]
+async fn a_postgresql_database_that_was_moved_is_not_used_by_mistake() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    full(folder.path()).await;
+    let name = server.unused_name();
+    server.create(&name).await;
+    let url = server.url(&name);
+    let (code, out, err) = migrate(folder.path(), "evenkeel.db", &url);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    nobody_uses_what_was_moved(folder.path(), &url, "back.db").await;
+}
+
+/// PostgreSQL cannot keep a daemon from starting while its database is copied. The copy is then not the whole.
+#[tokio::test]
+async fn a_transfer_does_not_end_beside_a_daemon() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let name = server.unused_name();
+    server.create(&name).await;
+    let (place, patience) = (server.place(&name), Duration::from_secs(20));
+    let daemon = store::open_at(&place, true, patience).await.unwrap();
+    let to = DatabasePlace::File(folder.path().join("new.db"));
+    let mut transfer = Transfer::open(&place, &to, patience).await.unwrap();
+    transfer.copy(|_| ()).await.unwrap();
+    let lease = daemon.take_lease("fold", "late", patience).await.unwrap();
+    let refused = transfer.finish(false).await.unwrap_err();
+    assert!(matches!(refused, TransferError::InUse { .. }), "{refused}");
+    let Taken::Yes(lease) = lease else {
+        panic!("the lease is free");
+    };
+    daemon.give_back_lease(&lease).await.unwrap();
+    // The source is in use as before; the target becomes usable once the command has run again.
+    assert!(store::open_at(&place, false, patience).await.is_ok());
+    assert!(store::open_at(&to, false, patience).await.is_err());
+    let mut transfer = Transfer::open(&place, &to, patience).await.unwrap();
+    transfer.copy(|_| ()).await.unwrap();
+    transfer.finish(false).await.unwrap();
+    assert!(store::open_at(&to, false, patience).await.is_ok());
 }

@@ -356,7 +356,7 @@ async fn a_locked_database_is_named() {
         .env("EVENKEEL_STORE_BUSY_MS", "0")
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(5));
+    assert_eq!(output.status.code(), Some(6));
     let output = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         output.contains("the database is locked by another process"),

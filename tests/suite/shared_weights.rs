@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 use evenkeel::{
     domain::{Kind::Human, PlayerKey},
     learning::AT_ONCE,
-    leases::LeaseSettings,
     service::Service,
     store::{self, DerivedRows, StoreError, Taken},
 };
+use sqlx::PgConnection;
 use tokio::task::JoinHandle;
 
 use crate::common::{
@@ -31,12 +31,18 @@ struct Node {
 
 impl Node {
     async fn start(backend: &impl Backend) -> Self {
+        Self::start_with(backend, "").await
+    }
+
+    async fn start_with(backend: &impl Backend, toml: &str) -> Self {
         let place = backend.place("league").await;
         let store = store::open_at(&place, true, PATIENCE).await.unwrap();
-        let settings = common::config("rating.min_seconds = 0").service();
+        let toml = format!("rating.min_seconds = 0\n{toml}");
+        let mut settings = common::config(&toml).service();
+        settings.lease = LASTS;
         let service = Arc::new(Service::open(store, settings).unwrap());
         let learning = service.learning();
-        learning.write_by_lease(LeaseSettings::new(LASTS));
+        learning.write_by_lease(service.leases().clone());
         learning.resume(AT_ONCE).await.unwrap();
         let (keeps, learns) = (learning.clone(), learning.clone());
         let tasks = vec![
@@ -64,6 +70,12 @@ impl Node {
     async fn derived_matches(&self) -> i64 {
         let derived = self.service.store().derived_from().await.unwrap();
         derived.map_or(0, |derived| derived.matches)
+    }
+
+    /// The keys in which the daemon that writes the weights has other settings.
+    fn differs_in(&self) -> Vec<String> {
+        let others = self.service.leases().others();
+        others.into_iter().flat_map(|other| other.keys).collect()
     }
 
     fn is_writer(&self) -> bool {
@@ -203,4 +215,100 @@ async fn a_daemon_that_is_killed_is_followed_by_another() {
     let second = agree(&[&two], first).await;
     until(async || two.is_writer() && two.derived_matches().await == 2).await;
     assert_eq!(two.known(), second);
+}
+
+/// Notifications may get lost, for example at a pooler. The database then drops all of them.
+#[tokio::test]
+async fn without_any_notification_daemons_learn_of_each_other() {
+    let Some(backend) = Postgres::shared() else {
+        return;
+    };
+    let mut database = backend.connect("league").await;
+    for statement in [
+        "CREATE FUNCTION pg_notify(text, text) RETURNS void LANGUAGE sql AS ''",
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$",
+    ] {
+        sqlx::query(statement).execute(&mut database).await.unwrap();
+    }
+    let one = Node::start(&backend).await;
+    let two = Node::start(&backend).await;
+    for (minute, node) in [(0, &one), (20, &two), (40, &one)] {
+        let before = one.known();
+        node.record(minute, [3.0, 1.0]).await;
+        agree(&[&one, &two], before).await;
+    }
+}
+
+const OTHER: &str = "rating.system = \"elo\"";
+
+/// The lease of the fold has ended for longer than it takes any daemon to notice.
+async fn has_ended(database: &mut PgConnection) {
+    until(async || {
+        let query = "SELECT now_millis() - ends_at > 3000 FROM leases WHERE name = 'fold'";
+        let query = sqlx::query_scalar(query).fetch_one(&mut *database);
+        query.await.unwrap()
+    })
+    .await;
+}
+
+/// Whichever of two daemons with other settings is the first: the second only reads, and says so. When the first one
+/// dies, the tables stay as they are until it has had the time to come back.
+async fn the_second_only_reads(first: &str, second: &str) {
+    let Some(backend) = Postgres::shared() else {
+        return;
+    };
+    let one = Node::start_with(&backend, first).await;
+    until(async || one.is_writer()).await;
+    one.record(0, [3.0, 1.0]).await;
+    until(async || one.derived_matches().await == 1).await;
+    let other = Node::start_with(&backend, second).await;
+    until(async || other.differs_in() == ["rating.system"]).await;
+    let store = backend.database("league").await;
+    let by = async || store.derived_from().await.unwrap().unwrap();
+    let key = by().await.settings;
+    // It dies.
+    let service = one.service.clone();
+    one.kill();
+    drop(service);
+    let mut database = backend.connect("league").await;
+    has_ended(&mut database).await;
+    other.record(20, [3.0, 1.0]).await;
+    until(async || other.service.learning().metrics().learned().matches == 2).await;
+    assert!(!other.is_writer());
+    assert_eq!((by().await.settings, by().await.matches), (key.clone(), 1));
+    // It comes back, and goes on at once.
+    let back = Node::start_with(&backend, first).await;
+    until(async || back.is_writer() && back.derived_matches().await == 2).await;
+    assert_eq!(by().await.settings, key);
+    assert_eq!(back.differs_in(), [""; 0]);
+    // It dies for good.
+    let service = back.service.clone();
+    back.kill();
+    drop(service);
+    has_ended(&mut database).await;
+    assert!(!other.is_writer());
+    let later = "UPDATE leases SET ends_at = now_millis() - 60000 WHERE name = 'fold'";
+    sqlx::query(later).execute(&mut database).await.unwrap();
+    until(async || other.is_writer() && by().await.settings != key).await;
+    assert_eq!(other.differs_in(), [""; 0]);
+    // Now the other one is the first.
+    let last = Node::start_with(&backend, first).await;
+    until(async || last.differs_in() == ["rating.system"]).await;
+    // One that ends as it should is not waited for as long.
+    for task in other.tasks {
+        task.abort();
+        let _ = task.await;
+    }
+    other.service.learning().end().await.unwrap();
+    until(async || last.is_writer() && by().await.settings == key).await;
+}
+
+#[tokio::test]
+async fn a_daemon_with_other_settings_only_reads() {
+    the_second_only_reads("", OTHER).await;
+}
+
+#[tokio::test]
+async fn a_daemon_with_the_former_settings_only_reads() {
+    the_second_only_reads(OTHER, "").await;
 }

@@ -7,10 +7,10 @@ use sqlx::{Executor, PgPool, postgres::PgListener};
 use tokio::{
     sync::mpsc::{self, Sender, error::TrySendError},
     task::JoinHandle,
-    time::timeout,
+    time::{Instant, timeout, timeout_at},
 };
 
-use super::DbConnection;
+use super::{DbConnection, connection::reason};
 use crate::store::{Changes, StoreError};
 
 /// The channel of the notifications.
@@ -20,6 +20,10 @@ pub(super) const CHANNEL: &str = "evenkeel";
 const SILENCE: Duration = Duration::from_secs(10);
 /// The longest time that this answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// After this time without a notification, a change is reported all the same: a notification may be lost, for example
+/// by a pooler between this process and the server.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Notifies all listeners once the transaction is committed. Several notifications of one transaction are one.
 pub(super) async fn announce(tx: &mut DbConnection) -> Result<(), StoreError> {
@@ -39,12 +43,17 @@ pub(super) struct Announcements {
     task: JoinHandle<()>,
     /// Whether the first call of [`Changes::next`] has returned.
     begun: bool,
+    /// When the last call returned.
+    looked: Instant,
 }
 
 impl Announcements {
     /// The notifications of a channel.
     pub async fn new(pool: &PgPool, channel: &str) -> Result<Self, StoreError> {
-        let mut listener = PgListener::connect_with(pool).await?;
+        let mut listener = match PgListener::connect_with(pool).await {
+            Ok(listener) => listener,
+            Err(error) => return Err(reason(pool, error).await.into()),
+        };
         listener.eager_reconnect(false);
         let listening = timeout(PATIENCE, listener.listen(channel)).await;
         listening.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
@@ -58,6 +67,7 @@ impl Announcements {
             heard,
             task,
             begun: false,
+            looked: Instant::now(),
         })
     }
 }
@@ -102,7 +112,11 @@ impl Changes for Announcements {
             self.begun = true;
             return Ok(());
         }
-        let heard = self.heard.recv().await;
-        heard.unwrap_or(Err(sqlx::Error::PoolClosed.into()))
+        let heard = timeout_at(self.looked + LOOK, self.heard.recv()).await;
+        self.looked = Instant::now();
+        match heard {
+            Ok(heard) => heard.unwrap_or(Err(sqlx::Error::PoolClosed.into())),
+            Err(_) => Ok(()),
+        }
     }
 }

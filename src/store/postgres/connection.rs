@@ -18,12 +18,17 @@ use sqlx::{
         PgConnectOptions, PgConnection, PgPoolOptions, PgQueryResult, PgStatement, PgTypeInfo,
     },
 };
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::{Db, DbRow};
 
 /// How long a connection may take to become ready again when it is given back to its pool.
 const RELEASE: Duration = Duration::from_secs(5);
+
+/// How long a server may take to say why it makes no connection.
+const REASON: Duration = Duration::from_secs(1);
+/// The pause before a server that is starting, or has no room, is asked again for a connection.
+const RETRY: Duration = Duration::from_millis(100);
 
 /// How long a part of an answer may take that needs a whole table.
 const LONG_PATIENCE: Duration = Duration::from_secs(3_600);
@@ -33,6 +38,49 @@ type Steps<'e> =
     Pin<Box<dyn Stream<Item = Result<Either<PgQueryResult, DbRow>, Error>> + Send + 'e>>;
 /// An answer that is being waited for.
 type Answer<'e, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'e>>;
+
+/// Makes a connection of its own. A server that is away, is starting or has no room is asked again, for at most
+/// `patience`: what it says then is the error.
+pub(super) async fn connect(
+    options: &PgConnectOptions,
+    patience: Duration,
+) -> Result<PgConnection, Error> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let made = timeout_at(deadline, PgConnection::connect_with(options)).await;
+        let error = match made {
+            Ok(Ok(connection)) => return Ok(connection),
+            Ok(Err(error)) => error,
+            Err(_) => return Err(Error::PoolTimedOut),
+        };
+        let may_pass = match &error {
+            Error::Io(_) => true,
+            Error::Database(error) => error.is_transient_in_connect_phase(),
+            _ => false,
+        };
+        if !may_pass || Instant::now() + RETRY >= deadline {
+            return Err(error);
+        }
+        sleep(RETRY).await;
+    }
+}
+
+/// The reason why a pool has not given a connection in time. If it could have made one, the server says why not.
+pub(super) async fn reason(pool: &PgPool, error: Error) -> Error {
+    let has_room = pool.size() < pool.options().get_max_connections();
+    if !matches!(error, Error::PoolTimedOut) || !has_room {
+        return error;
+    }
+    let options = pool.connect_options();
+    match timeout(REASON, PgConnection::connect_with(&options)).await {
+        Ok(Err(said)) => said,
+        Ok(Ok(connection)) => {
+            let _ = timeout(REASON, connection.close()).await;
+            error
+        }
+        Err(_) => error,
+    }
+}
 
 /// Connections to one server, each of which executes one statement at a time.
 #[derive(Clone, Debug)]
@@ -69,8 +117,12 @@ impl DbPool {
 
     /// Waits for a free connection.
     pub async fn acquire(&self) -> Result<Acquired, Error> {
+        let acquired = match self.inner.acquire().await {
+            Ok(acquired) => acquired,
+            Err(error) => return Err(reason(&self.inner, error).await),
+        };
         Ok(Acquired(DbConnection {
-            inner: Inner::Alone(self.inner.acquire().await?),
+            inner: Inner::Alone(acquired),
             patience: self.patience,
         }))
     }
@@ -78,7 +130,12 @@ impl DbPool {
     /// Begins a transaction with this statement. Dropping the connection rolls it back.
     pub async fn begin(&self, statement: &'static str) -> Result<Acquired, Error> {
         let pool = self.inner.clone();
-        let begun = async move { pool.begin_with(statement).await };
+        let begun = async move {
+            match pool.begin_with(statement).await {
+                Ok(begun) => Ok(begun),
+                Err(error) => Err(reason(&pool, error).await),
+            }
+        };
         // A task of its own, which is not dropped before it is done. Otherwise a connection could return to the
         // pool with an open transaction, and show old data to the next reader.
         let task = timeout(self.patience, tokio::spawn(begun));

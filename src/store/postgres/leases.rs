@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use super::{DbConnection, PgStore};
 use crate::{
     domain::Timestamp,
-    store::{LONGEST_LEASE, Lease, Leases, StoreError, Taken},
+    store::{LONGEST_LEASE, LastHolder, Lease, Leases, StoreError, Taken},
 };
 
 /// Finds the holder of a lease that has not ended.
@@ -71,10 +71,44 @@ impl Leases for PgStore {
     }
 
     async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError> {
-        let free = "UPDATE leases SET ends_at = 0 WHERE name = $1 AND epoch = $2";
+        let free = "WITH given AS (UPDATE leases SET ends_at = 0 WHERE name = $1 AND epoch = $2 RETURNING name)
+                    UPDATE lease_settings SET given_back_at = now_millis() WHERE name IN (SELECT name FROM given)";
         let query = sqlx::query(free).bind(&lease.name).bind(lease.epoch);
         query.execute(&self.apart).await?;
         Ok(())
+    }
+
+    async fn describe_lease(&self, lease: &Lease, settings: &str) -> Result<(), StoreError> {
+        let describe = "INSERT INTO lease_settings (name, settings)
+                        SELECT name, $3 FROM leases WHERE name = $1 AND epoch = $2 AND ends_at > now_millis()
+                        ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, given_back_at = NULL";
+        let query = sqlx::query(describe).bind(&lease.name).bind(lease.epoch);
+        query.bind(settings).execute(&self.apart).await?;
+        Ok(())
+    }
+
+    async fn last_holder(&self, name: &str) -> Result<Option<LastHolder>, StoreError> {
+        // A lease that ends later than any can was taken before the clock of the server was set back.
+        let last = "SELECT holder, epoch, coalesce(settings, ''), ends_at = 0,
+                           CASE WHEN ends_at > now_millis() AND ends_at <= now_millis() + $2 THEN NULL
+                                WHEN ends_at > now_millis() THEN $2
+                                WHEN ends_at = 0 THEN now_millis() - coalesce(given_back_at, 0)
+                                ELSE now_millis() - ends_at END
+                    FROM leases LEFT JOIN lease_settings USING (name) WHERE name = $1";
+        let query = sqlx::query_as(last).bind(name).bind(millis(LONGEST_LEASE));
+        let row: Option<(String, i64, String, bool, Option<i64>)> =
+            query.fetch_optional(&self.apart).await?;
+        let last = |(holder, epoch, settings, gave_it_back, free): (_, _, _, _, Option<i64>)| {
+            let free = free.map(|free| u64::try_from(free).unwrap_or(0));
+            LastHolder {
+                holder,
+                epoch,
+                settings,
+                free_for: free.map(Duration::from_millis),
+                gave_it_back,
+            }
+        };
+        Ok(row.map(last))
     }
 }
 

@@ -26,7 +26,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use sqlx::{
-    PgConnection, PgPool, Postgres as Db,
+    Connection, PgConnection, PgPool, Postgres as Db,
     postgres::{PgConnectOptions, PgPoolOptions, PgRow as DbRow},
 };
 
@@ -34,6 +34,7 @@ use super::{
     Changes, Post, Store, StoreError, StoreMetrics, chunk::ChunkCache, together::GamesTogether,
     written::WrittenWeights,
 };
+use crate::domain::Timestamp;
 use connection::{Acquired, DbConnection, DbPool};
 use migrations::MIGRATIONS;
 pub use settings::PoolSettings;
@@ -145,6 +146,12 @@ impl Store for PgStore {
         ))
     }
 
+    async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
+        let now = sqlx::query_scalar("SELECT now_millis()");
+        let now: i64 = now.fetch_one(&self.apart).await?;
+        Ok(Some(Timestamp(now)))
+    }
+
     fn is_in_place(&self) -> bool {
         true
     }
@@ -175,18 +182,19 @@ async fn snapshot(pool: &DbPool) -> Result<Acquired, StoreError> {
 
 /// Checks that the database can be used, and brings its tables up to date.
 async fn migrate(url: &PostgresUrl, create: bool, connect: Duration) -> Result<(), StoreError> {
-    let fail = |error| StoreError::new(url, error);
+    let options = options(url, MIGRATION_PATIENCE);
+    let connected = connection::connect(&options, connect).await;
+    let mut connection = connected.map_err(|error| StoreError::new(url, error))?;
+    let fits = check(url, &mut connection, create).await;
+    fits.map_err(|error| StoreError::at(url, error))?;
+    // The server ends it in any case.
+    let _ = connection.close().await;
     let pool = PgPoolOptions::new()
         .max_connections(1)
         .idle_timeout(None)
         .max_lifetime(None)
         .acquire_timeout(connect);
-    let pool = pool.connect_with(options(url, MIGRATION_PATIENCE));
-    let pool = pool.await.map_err(fail)?;
-    let mut connection = pool.acquire().await.map_err(fail)?;
-    let fits = check(url, &mut connection, create).await;
-    fits.map_err(|error| StoreError::at(url, error))?;
-    drop(connection);
+    let pool = pool.connect_lazy_with(options);
     let migrated = MIGRATIONS.run(&pool).await;
     migrated.map_err(|error| StoreError::migrating(url, error))?;
     pool.close().await;
@@ -223,9 +231,10 @@ async fn check(
         why,
     };
     let query = sqlx::query_as(
-        "SELECT current_setting('server_version_num'), current_setting('server_encoding')",
+        "SELECT current_setting('server_version_num'), current_setting('server_encoding'), pg_is_in_recovery()",
     );
-    let (version, encoding): (String, String) = query.fetch_one(&mut *connection).await?;
+    let (version, encoding, only_reads): (String, String, bool) =
+        query.fetch_one(&mut *connection).await?;
     let version = version.parse::<i32>().unwrap_or(0) / 10_000;
     if version < OLDEST {
         let why = format!("the server is PostgreSQL {version}, not {OLDEST} or newer");
@@ -233,6 +242,9 @@ async fn check(
     }
     if encoding != "UTF8" {
         return Err(unsuitable(format!("its encoding is {encoding}, not UTF8")));
+    }
+    if only_reads {
+        return Err(StoreError::Recovering);
     }
     // The migrator makes its own table before it makes ours.
     let query = sqlx::query_as(

@@ -36,6 +36,11 @@ impl Content for DbStore {
         row.as_ref().map(mark_of).transpose()
     }
 
+    async fn moved_to(&self) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT place FROM moved");
+        Ok(query.fetch_optional(&self.readers).await?)
+    }
+
     fn fit(&self, value: &mut Value) {
         content::fit(value);
     }
@@ -150,6 +155,15 @@ impl Locked for Writing {
         );
         let query = query.bind(&mark.source).bind(&mark.next).bind(last_key);
         query.execute(&mut *self.tx).await?;
+        Ok(())
+    }
+
+    async fn set_moved(&mut self, to: Option<&str>) -> Result<(), StoreError> {
+        self.clear("moved").await?;
+        if let Some(to) = to {
+            let query = sqlx::query("INSERT INTO moved (id, place) VALUES (1, $1)").bind(to);
+            query.execute(&mut *self.tx).await?;
+        }
         Ok(())
     }
 

@@ -24,6 +24,9 @@ pub(in crate::store) trait Content: Store {
     /// How far a transfer to this database is; `None` if there is none.
     async fn mark(&self) -> Result<Option<TransferMark>, StoreError>;
 
+    /// Where the content of this database was moved to; `None` if it was not.
+    async fn moved_to(&self) -> Result<Option<String>, StoreError>;
+
     /// Changes a value to the one that this database gives back if it is asked to store this one.
     fn fit(&self, value: &mut Value);
 }
@@ -79,6 +82,9 @@ pub(in crate::store) trait Locked: Send {
 
     /// Replaces or removes the mark of a transfer to this database.
     async fn set_mark(&mut self, mark: Option<&TransferMark>) -> Result<(), StoreError>;
+
+    /// Notes where the content of this database is moved to, or that it is used again.
+    async fn set_moved(&mut self, to: Option<&str>) -> Result<(), StoreError>;
 
     /// Makes what was written permanent, and lets others write.
     async fn commit(self: Box<Self>) -> Result<(), StoreError>;

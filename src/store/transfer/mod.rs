@@ -40,6 +40,8 @@ pub struct Transfer {
     mark: TransferMark,
     batch: usize,
     places: [String; 2],
+    /// The target, in a form that is valid in any folder.
+    moves_to: String,
     /// The claims of this process on the source and the target, which keep daemons from using them.
     _claims: [Claim; 2],
 }
@@ -71,6 +73,13 @@ impl Transfer {
             let place = from.to_string();
             return Err(StoreError::Unfinished { place }.into());
         }
+        // A transfer that was killed at its end goes on.
+        if let Some(moved) = source_store.moved_to().await?
+            && moved != absolute(to)
+        {
+            let place = from.to_string();
+            return Err(StoreError::Moved { place, to: moved }.into());
+        }
         let target = open(to, true, patience).await?;
         let claims = [claim, self::claim(&*target, to).await?];
         let mut source = source_store.lock().await?;
@@ -90,6 +99,7 @@ impl Transfer {
             mark,
             batch: BATCH_ROWS,
             places: [from.to_string(), to.to_string()],
+            moves_to: absolute(to),
             _claims: claims,
         })
     }
@@ -204,12 +214,19 @@ impl Transfer {
         Ok(compared)
     }
 
-    /// Ends the transfer: the target can be used from now on. With `derive_again`, its weights are derived
-    /// again when it is first used.
+    /// Ends the transfer: from now on, the target can be used, and the source cannot. With `derive_again`, the weights
+    /// of the target are derived again when it is first used.
     ///
     /// # Errors
-    /// Fails if the database does.
-    pub async fn finish(self, derive_again: bool) -> Result<(), TransferError> {
+    /// Fails if the database does, or if a daemon uses the source, which has started since the beginning.
+    pub async fn finish(mut self, derive_again: bool) -> Result<(), TransferError> {
+        if self.is_open_to_others() && self.from.claim().await?.is_none() {
+            let place = self.places[0].clone();
+            return Err(TransferError::InUse { place });
+        }
+        // The source first: at no time are both in use.
+        self.source.set_moved(Some(&self.moves_to)).await?;
+        self.source.commit().await?;
         let mut target = self.to.lock().await?;
         if derive_again {
             target.clear("derived_checkpoint").await?;
@@ -218,10 +235,34 @@ impl Transfer {
         target.set_mark(None).await?;
         target.commit().await?;
         self.to.close().await;
-        drop(self.source);
         self.from.close().await;
         Ok(())
     }
+
+    /// Whether the claim on the source does not keep daemons from starting.
+    fn is_open_to_others(&self) -> bool {
+        self._claims[0]._lease.is_none()
+    }
+}
+
+/// Makes a database usable again that was moved to another one. Returns where its content is now; `None` if it was
+/// not moved.
+///
+/// # Errors
+/// Fails if the database does.
+pub async fn take_back(
+    place: &DatabasePlace,
+    patience: Duration,
+) -> Result<Option<String>, TransferError> {
+    let store = open(place, false, patience).await?;
+    let moved = store.moved_to().await?;
+    if moved.is_some() {
+        let mut locked = store.lock().await?;
+        locked.set_moved(None).await?;
+        locked.commit().await?;
+    }
+    store.close().await;
+    Ok(moved)
 }
 
 /// Opens a database, also if a transfer to it is not finished.
@@ -236,6 +277,17 @@ pub(super) async fn open(
             Arc::new(PgStore::open(url, *settings, create, patience).await?)
         }
     })
+}
+
+/// A place in a form that is valid in any folder.
+fn absolute(place: &DatabasePlace) -> String {
+    match place {
+        DatabasePlace::File(path) => match std::path::absolute(path) {
+            Ok(path) => path.display().to_string(),
+            Err(_) => place.to_string(),
+        },
+        DatabasePlace::Server(..) => place.to_string(),
+    }
 }
 
 /// Whether both places are the same database. Two servers count as the same only if their names are equal.

@@ -31,14 +31,32 @@ pub struct Machines<'a> {
 impl<'a> Machines<'a> {
     /// Starts a daemon. Each has its journal in a folder of its own.
     pub fn start(folder: &Path, server: &Server, number: usize, database: &str) -> Process {
+        Self::start_with(folder, server, number, database, &[])
+    }
+
+    /// Starts a daemon with further variables.
+    fn start_with(
+        folder: &Path,
+        server: &Server,
+        number: usize,
+        database: &str,
+        more: &[(&str, &str)],
+    ) -> Process {
         let url = server.url(database);
         let journal = format!("games{number}");
-        let variables = [
+        let mut variables = vec![
             ("EVENKEEL_CONFIG", "evenkeel.toml"),
             ("EVENKEEL_STORE_URL", &*url),
             ("EVENKEEL_STORE_JOURNAL", &*journal),
         ];
+        variables.extend(more);
         Process::start_with(folder, &variables)
+    }
+
+    /// Starts a daemon again that has ended.
+    fn restart(&mut self, world: &World, at: usize, more: &[(&str, &str)]) {
+        self.daemons[at] = Self::start_with(self.folder, self.server, at, DATABASE, more);
+        world.addresses.lock()[at] = self.daemons[at].address;
     }
 
     /// Lets one thing after the other go wrong. Returns how often each has.
@@ -51,7 +69,7 @@ impl<'a> Machines<'a> {
         let since = Instant::now();
         let mut counts = BTreeMap::new();
         // At first each kind in turn, so that a short run has them all.
-        let kinds = 7;
+        let kinds = 11;
         for round in 0.. {
             pause(500 + draw.below(2_500));
             if since.elapsed() > lasts {
@@ -77,8 +95,7 @@ impl<'a> Machines<'a> {
         match kind {
             0 => {
                 self.daemons[at].kill();
-                self.daemons[at] = Self::start(self.folder, self.server, at, DATABASE);
-                world.addresses.lock()[at] = self.daemons[at].address;
+                self.restart(world, at, &[]);
                 "a daemon was killed"
             }
             1 => {
@@ -104,6 +121,29 @@ impl<'a> Machines<'a> {
             5 => {
                 self.runtime.block_on(self.cut_from_database());
                 "daemons were cut from the database"
+            }
+            6 => {
+                self.daemons.iter_mut().for_each(Process::kill);
+                (0..DAEMONS).for_each(|at| self.restart(world, at, &[]));
+                "all daemons were killed"
+            }
+            7 => {
+                self.lock_the_database(1_000 + draw.below(4_000));
+                "the database was locked for long"
+            }
+            8 => {
+                self.runtime.block_on(self.notify(false));
+                pause(2_000 + draw.below(2_000));
+                self.runtime.block_on(self.notify(true));
+                "notifications were lost"
+            }
+            9 => {
+                self.daemons[at].kill();
+                self.restart(world, at, &[("EVENKEEL_RATING_SYSTEM", "elo")]);
+                pause(1_000 + draw.below(3_000));
+                self.daemons[at].kill();
+                self.restart(world, at, &[]);
+                "a daemon had other settings"
             }
             _ => {
                 world.cut(draw);
@@ -138,6 +178,37 @@ impl<'a> Machines<'a> {
             }
             pause(200);
         }
+    }
+
+    /// Holds the lock of all writers.
+    fn lock_the_database(&self, millis: usize) {
+        self.runtime.block_on(async {
+            let mut connection = self.server.connect(DATABASE).await;
+            let lock = "SELECT pg_advisory_lock(1163283276)";
+            sqlx::query(lock).execute(&mut connection).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(millis as u64)).await;
+        });
+    }
+
+    /// Lets notifications arrive again, or not any more, for all connections that are made from now on. Ends the
+    /// others.
+    async fn notify(&self, arrives: bool) {
+        let mut connection = self.server.connect(DATABASE).await;
+        let path = match arrives {
+            true => "ALTER DATABASE fleet RESET search_path",
+            false => "ALTER DATABASE fleet SET search_path = public, pg_catalog",
+        };
+        let nothing = "CREATE OR REPLACE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''";
+        for statement in [nothing, path] {
+            sqlx::query(statement)
+                .execute(&mut connection)
+                .await
+                .unwrap();
+        }
+        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                   WHERE datname = $1 AND pid <> pg_backend_pid()";
+        let end = sqlx::query(end).bind(DATABASE);
+        end.execute(&mut connection).await.unwrap();
     }
 
     async fn connect(&self) -> Option<PgConnection> {

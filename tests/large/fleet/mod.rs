@@ -94,7 +94,7 @@ struct Seen {
 }
 
 /// A number from the environment.
-fn wish(name: &str, otherwise: u64) -> u64 {
+pub fn wish(name: &str, otherwise: u64) -> u64 {
     let wish = env::var(name).ok().map(|text| text.parse().unwrap());
     wish.unwrap_or(otherwise)
 }

@@ -1,6 +1,8 @@
 //! Several daemons on one PostgreSQL database: one runs the queues, and players of all of them are matched.
 
 mod chaos;
+mod clocks;
+mod differing;
 mod partitions;
 mod woken;
 
