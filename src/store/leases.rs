@@ -5,7 +5,6 @@ use std::{any::Any, fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::domain::Timestamp;
 
 /// The longest time for which a lease is taken. One that ends later was taken before the clock of the
 /// database was set back, and counts as free.
@@ -64,12 +63,6 @@ pub struct LastHolder {
 /// not agree.
 #[async_trait]
 pub trait Leases: Send + Sync {
-    /// The time by the clock of the database; `None` if that is the clock of this machine.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn clock(&self) -> Result<Option<Timestamp>, StoreError>;
-
     /// Takes a lease that is free or has ended. The holder has a name that no other process uses.
     ///
     /// # Errors

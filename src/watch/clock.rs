@@ -48,7 +48,10 @@ pub(super) fn is_apart(seconds: f64) -> bool {
 /// By how many seconds this machine's clock is ahead, at least. The database has read its clock between two readings
 /// of this machine's.
 fn ahead(before: Timestamp, theirs: Timestamp, after: Timestamp) -> f64 {
-    let (least, most) = (before.0 - theirs.0, after.0 - theirs.0);
+    let (least, most) = (
+        before.0.saturating_sub(theirs.0),
+        after.0.saturating_sub(theirs.0),
+    );
     let nearest = match (least > 0, most < 0) {
         (true, _) => least,
         (_, true) => most,

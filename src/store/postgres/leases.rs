@@ -8,10 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{DbConnection, PgStore};
-use crate::{
-    domain::Timestamp,
-    store::{LONGEST_LEASE, LastHolder, Lease, Leases, StoreError, Taken},
-};
+use crate::store::{LONGEST_LEASE, LastHolder, Lease, Leases, StoreError, Taken};
 
 /// Finds the holder of a lease that has not ended.
 const HELD: &str = "SELECT holder, epoch FROM leases
@@ -26,11 +23,6 @@ const TAKE: &str =
 
 #[async_trait]
 impl Leases for PgStore {
-    async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
-        let query = sqlx::query_scalar("SELECT now_millis()");
-        Ok(Some(Timestamp(query.fetch_one(&self.apart).await?)))
-    }
-
     async fn take_lease(
         &self,
         name: &str,

@@ -16,10 +16,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 
 use super::{DbConnection, SqliteStore};
-use crate::{
-    domain::Timestamp,
-    store::{Lease, Leases, StoreError, Taken},
-};
+use crate::store::{Lease, Leases, StoreError, Taken};
 
 /// What the name of the locked file ends with, after that of the database.
 pub(super) const SUFFIX: &str = "-lease";
@@ -82,10 +79,6 @@ fn lock(database: &Path) -> io::Result<Option<File>> {
 
 #[async_trait]
 impl Leases for SqliteStore {
-    async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(None)
-    }
-
     async fn take_lease(
         &self,
         name: &str,
