@@ -45,6 +45,11 @@ impl Cursor {
     /// The position before the first match.
     pub const START: Self = Self(None);
 
+    /// When the match before this position ended; `None` before the first one.
+    pub fn end(&self) -> Option<Timestamp> {
+        self.0.map(|(end, _)| end)
+    }
+
     /// The position before the first match that ended at `end` or later.
     pub fn since(end: Timestamp) -> Self {
         Self(Some((end.plus_millis(-1), Fingerprint([u8::MAX; 16]))))
