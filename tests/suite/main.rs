@@ -48,6 +48,7 @@ mod migrate_store;
 mod mutator;
 mod old_database;
 mod openarena;
+mod operator_sql;
 mod parties;
 mod partition;
 mod postgres_wire;

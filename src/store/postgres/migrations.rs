@@ -24,6 +24,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0002_scale"),
         file!("0003_match_chances"),
         file!("0004_former_scale"),
+        file!("0005_views"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

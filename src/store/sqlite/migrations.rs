@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 25] = [
+const FILES: [(&str, &str); 26] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -46,6 +46,7 @@ const FILES: [(&str, &str); 25] = [
     file!("0023_scale"),
     file!("0024_match_chances"),
     file!("0025_former_scale"),
+    file!("0026_views"),
 ];
 
 /// All migrations, in the order in which they run.
