@@ -11,6 +11,7 @@ mod backup;
 mod balance;
 mod check;
 mod config;
+mod csv_cell;
 mod demo;
 mod error;
 mod evaluate;

@@ -7,7 +7,9 @@ use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{
-    CliError, CommonArgs, open,
+    CliError, CommonArgs,
+    csv_cell::csv_cell,
+    open,
     table::{name_cell, printable, table},
 };
 use crate::{domain::Kind, rating::worth, store::WeightRow};
@@ -31,7 +33,7 @@ pub(super) struct WeightsArgs {
     /// Print JSON: with --game, an object with the players and what ten points are worth; without, an array
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Print CSV with a header line
+    /// Print CSV with a header line. A name or id that a spreadsheet would take for a formula has `'` before it
     #[arg(long)]
     csv: bool,
     #[command(flatten)]
@@ -164,7 +166,13 @@ fn write_csv(out: &mut impl Write, players: &[RankedPlayer<'_>]) -> Result<(), C
         "last_seen",
     ])?;
     for player in players {
-        writer.serialize(player)?;
+        let (name, id) = (csv_cell(player.name), csv_cell(player.id));
+        writer.serialize(RankedPlayer {
+            name: &name,
+            id: &id,
+            last_seen: player.last_seen.clone(),
+            ..*player
+        })?;
     }
     writer.flush()?;
     Ok(())
@@ -180,7 +188,7 @@ fn write_rulesets(args: &WeightsArgs, known: &[String]) -> Result<(), CliError> 
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(["ruleset"])?;
         for ruleset in known {
-            writer.write_record([ruleset])?;
+            writer.write_record([&*csv_cell(ruleset)])?;
         }
         writer.flush()?;
     } else {

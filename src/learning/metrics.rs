@@ -3,7 +3,10 @@
 use parking_lot::Mutex;
 
 use super::learned::Learned;
-use crate::metrics::{Buckets, Counter, Family, SECONDS};
+use crate::{
+    domain::Timestamp,
+    metrics::{Buckets, Counter, Family, FamilyKind, SECONDS},
+};
 
 /// What is counted about learning, and what the published weights were learned from.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ struct Waiting {
 pub struct LearnedFigures {
     /// Number of matches, rated or not.
     pub matches: i64,
+    /// When the latest of them ended; `None` without any, and while the weights in the database are served.
+    pub last_end: Option<Timestamp>,
     /// How many of them are rated.
     pub rated: u64,
     /// Number of matches with a predicted chance and a winner.
@@ -84,6 +89,7 @@ impl LearningMetrics {
         let predictions = &learned.predictions;
         *self.learned.lock() = LearnedFigures {
             matches: learned.matches,
+            last_end: learned.cursor.end(),
             rated: learned.rated,
             predictions: predictions.count(),
             log_loss: predictions.mean(),
@@ -119,7 +125,16 @@ impl LearningMetrics {
     /// The names, meanings and values at this millisecond of the clock.
     pub fn families(&self, millis: u64) -> Vec<Family> {
         let learned = self.learned();
+        let mut last = Family::new(
+            FamilyKind::Gauge,
+            "evenkeel_last_match_timestamp_seconds",
+            "When the latest match ended that the weights were learned from, in seconds since 1970.",
+        );
+        if let Some(end) = learned.last_end {
+            last = last.with(&[], end.0 as f64 / 1_000.0);
+        }
         vec![
+            last,
             Family::histogram(
                 "evenkeel_fold_seconds",
                 "Time to learn from new matches, with the time to write what was learned.",

@@ -56,6 +56,11 @@ impl Cursor {
             .map_or((i64::MIN, [0; 16]), |(end, print)| (end.0, print.0))
     }
 
+    /// When the match before this position ended; `None` before the first one.
+    pub fn end(&self) -> Option<Timestamp> {
+        self.0.map(|(end, _)| end)
+    }
+
     /// The position before the first match that ended at `end` or later.
     pub fn since(end: Timestamp) -> Self {
         Self(Some((end.plus_millis(-1), Fingerprint([u8::MAX; 16]))))

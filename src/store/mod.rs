@@ -65,9 +65,9 @@ pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
 pub use metrics::StoreMetrics;
 pub use pages::{
-    BoardQuery, BoardRow, ChanceStep, Closeness, Companion, GameOfPerson, HostedLine, InstanceLine,
-    MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, Pages, PersonRow, PresentPlayer,
-    QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
+    BoardQuery, BoardRow, ChanceStep, Closeness, Companion, Companions, GameOfPerson, HostedLine,
+    InstanceLine, MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, Pages, PersonRow,
+    PresentPlayer, QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
 };
 pub use partitions::{Partitions, ticket_base};
 pub use place::DatabasePlace;

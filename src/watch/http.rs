@@ -60,7 +60,7 @@ impl HttpMetrics {
             ),
             Family::counter(
                 "evenkeel_http_refused_total",
-                "Connections over HTTP that were closed because there were too many.",
+                "Connections over HTTP that were refused because there were too many.",
                 &self.refused,
             ),
         ]

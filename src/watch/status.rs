@@ -149,6 +149,9 @@ pub struct FollowStatus {
     pub unread_bytes: i64,
     /// Number of logs that could not be read.
     pub failing: i64,
+    /// Number of configured paths at which there is nothing.
+    #[serde(default)]
+    pub missing: i64,
     /// Whether no log is read any more.
     pub broken: bool,
 }

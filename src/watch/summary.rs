@@ -87,6 +87,7 @@ impl Watched {
             followed: self.followed.as_ref().map(|logs| FollowStatus {
                 unread_bytes: logs.unread(),
                 failing: logs.failing(),
+                missing: logs.missing(),
                 broken: logs.is_broken(),
             }),
             ..Status::default()

@@ -1,6 +1,7 @@
 //! Sentences about what is wrong with the daemon, and the limits beyond which something is wrong.
 
 use super::{Status, clock::is_apart, recent::Failures};
+use crate::domain::counted;
 
 /// The longest time that a match may wait until weights are learned from it, in seconds.
 const LAG: f64 = 300.0;
@@ -106,6 +107,10 @@ fn more_warnings(status: &Status, warn: &mut impl FnMut(bool, String)) {
             format!("{failing} followed logs cannot be read"),
         );
     }
+    if let Some(missing) = status.followed.map(|logs| logs.missing) {
+        let paths = counted(missing, "followed log");
+        warn(missing > 0, format!("{paths} cannot be found"));
+    }
     for hook in &status.webhooks {
         warn(
             hook.pending > EVENTS,
@@ -178,7 +183,7 @@ mod tests {
             warnings(&healthy(), recent),
             ["within the last hour, 2 writes to the database failed"]
         );
-        let faults: [Wrong<'_>; 11] = [
+        let faults: [Wrong<'_>; 12] = [
             (&|s| s.not_ready = Some("x".to_owned()), "not ready: x"),
             (&|s| s.store.in_place = false, "removed or replaced"),
             (&|s| s.matches.lag_seconds = 301.0, "301 s to be learned"),
@@ -196,6 +201,15 @@ mod tests {
                     })
                 },
                 "1 followed logs cannot be read",
+            ),
+            (
+                &|s| {
+                    s.followed = Some(FollowStatus {
+                        missing: 1,
+                        ..FollowStatus::default()
+                    })
+                },
+                "1 followed log cannot be found",
             ),
             (
                 &|s| {

@@ -12,6 +12,8 @@ pub(super) const FORECAST: &str = "Forecast";
 /// What a forecast is.
 pub(super) const OF_FORECAST: &str = "The forecast is the chance with everybody who played, each for as long as they \
      did, as predicted before the match was learned from.";
+/// Of which matches a share of wins is.
+pub(super) const OF_DECIDED: &str = "Of the matches that a team won, without draws";
 /// What the other chances are.
 pub(super) const OF_CHANCES: &str =
     "The chances are those that were predicted at that time. They do not count the score.";

@@ -18,7 +18,9 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    sync::OwnedSemaphorePermit,
     time,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -27,13 +29,15 @@ use super::{
     Site,
     access::Visitor,
     routes,
-    visitors::{Visit, Visitors},
+    visitors::{NoRoom, Visit, Visitors},
 };
 
 /// The largest head of a request, in bytes.
 const HEAD: usize = 16 * 1_024;
 /// The most header fields of a request.
 const FIELDS: usize = 64;
+/// How long a visitor for whom there is no room may take to read the answer.
+const REFUSAL: Duration = Duration::from_secs(2);
 /// How long a connection whose time is over may take to send the rest of its answer.
 const REST: Duration = Duration::from_secs(5);
 
@@ -87,15 +91,19 @@ async fn accept_all(
 ) {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => {
-                let Some(visit) = Visit::begin(visitors, peer) else {
+            Ok((stream, peer)) => match Visit::begin(visitors, peer) {
+                Ok(visit) => {
+                    let serving = serve(stream, router.clone(), visit, stop.clone(), drain);
+                    tasks.spawn(serving);
+                }
+                Err(why) => {
                     visitors.metrics().refused.count();
-                    tracing::debug!(%peer, "refusing a visitor: there are too many connections");
-                    continue;
-                };
-                let serving = serve(stream, router.clone(), visit, stop.clone(), drain);
-                tasks.spawn(serving);
-            }
+                    tracing::debug!(%peer, %why, "refusing a visitor");
+                    if let Ok(permit) = visitors.refusals.clone().try_acquire_owned() {
+                        tasks.spawn(refuse(stream, why, permit));
+                    }
+                }
+            },
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a visitor");
                 // The process has probably run out of file descriptors.
@@ -143,6 +151,25 @@ async fn serve(
     };
     connection.as_mut().graceful_shutdown();
     let _ = time::timeout(rest, connection).await;
+}
+
+/// Answers a visitor for whom there is no room, whatever the request is. Reads the request, because a connection that
+/// is closed with unread bytes may lose the answer.
+async fn refuse(mut stream: TcpStream, why: NoRoom, _permit: OwnedSemaphorePermit) {
+    let text = format!("{why}\n");
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+         Retry-After: 1\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{text}",
+        text.len()
+    );
+    let telling = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await?;
+        let mut request = stream.take(HEAD as u64);
+        tokio::io::copy(&mut request, &mut tokio::io::sink()).await
+    };
+    let told = time::timeout(REFUSAL, telling).await;
+    tracing::trace!(?told, "a visitor was refused");
 }
 
 /// The answer to an address that asks too often.

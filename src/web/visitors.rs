@@ -19,6 +19,8 @@ use crate::{
 
 /// The most addresses without a connection whose number of requests is kept in memory.
 const MOST_ADDRESSES: usize = 4_096;
+/// The most visitors at a time who are told that there is no room. The connections of more are closed.
+const MOST_REFUSALS: usize = 32;
 /// After a pause, an address may make the requests of so many seconds at once.
 const BURST_SECONDS: u32 = 10;
 
@@ -26,6 +28,8 @@ const BURST_SECONDS: u32 = 10;
 pub(super) struct Visitors {
     site: Arc<Site>,
     room: Arc<Semaphore>,
+    /// Room for visitors who are told that there is none.
+    pub(super) refusals: Arc<Semaphore>,
     /// The connections and requests by address, without trusted proxies.
     addresses: Mutex<AddressTable>,
     /// How often an address may ask; `None` for no limit.
@@ -40,6 +44,7 @@ impl Visitors {
         let per_second = limits.requests_per_second.get();
         Arc::new(Self {
             room: Arc::new(Semaphore::new(limits.max_connections.as_usize())),
+            refusals: Arc::new(Semaphore::new(MOST_REFUSALS)),
             addresses: Mutex::new(AddressTable::new(MOST_ADDRESSES)),
             rate: Rate::new(per_second, per_second.saturating_mul(BURST_SECONDS)),
             began: Instant::now(),
@@ -58,6 +63,15 @@ impl Visitors {
     }
 }
 
+/// Why a visitor is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoRoom {
+    #[error("too many visitors, try again later")]
+    AtAll,
+    #[error("too many connections from your address, try again later")]
+    ForAddress,
+}
+
 /// One connection; dropping it makes room for another.
 pub(super) struct Visit {
     visitors: Arc<Visitors>,
@@ -68,9 +82,13 @@ pub(super) struct Visit {
 }
 
 impl Visit {
-    /// Counts a connection; `None` if there are too many.
-    pub(super) fn begin(visitors: &Arc<Visitors>, peer: SocketAddr) -> Option<Self> {
-        let permit = visitors.room.clone().try_acquire_owned().ok()?;
+    /// Counts a connection.
+    ///
+    /// # Errors
+    /// Fails if there are too many, of all visitors or from this address.
+    pub(super) fn begin(visitors: &Arc<Visitors>, peer: SocketAddr) -> Result<Self, NoRoom> {
+        let permit = visitors.room.clone().try_acquire_owned();
+        let permit = permit.map_err(|_| NoRoom::AtAll)?;
         let (address, settings) = (peer.ip().to_canonical(), &visitors.site.settings);
         let counted = match settings.trusted_proxies.contains(&address) {
             true => None,
@@ -78,11 +96,12 @@ impl Visit {
                 let key = AddressKey::of(address);
                 let most = settings.limits.max_per_address.get();
                 let mut addresses = visitors.addresses.lock();
-                Some((key, addresses.enter(key, most, visitors.now())?))
+                let allowance = addresses.enter(key, most, visitors.now());
+                Some((key, allowance.ok_or(NoRoom::ForAddress)?))
             }
         };
         visitors.metrics().connections.rise();
-        Some(Self {
+        Ok(Self {
             visitors: visitors.clone(),
             peer: address,
             counted,

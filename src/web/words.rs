@@ -56,11 +56,12 @@ pub(super) fn tenths(number: f64) -> String {
     format!("{rounded:.1}")
 }
 
-/// A number without decimals that it does not have.
+/// A number with one decimal, or without decimals if that would be 0.
 pub(super) fn number(number: f64) -> String {
-    match number.fract() == 0.0 && number.abs() < 1e9 {
-        true => format!("{number:.0}"),
-        false => tenths(number),
+    let text = tenths(number);
+    match text.strip_suffix(".0") {
+        Some(whole) => whole.to_owned(),
+        None => text,
     }
 }
 
@@ -133,6 +134,9 @@ mod tests {
             [tenths(-0.04), number(3.0), number(2.5)],
             ["0.0", "3", "2.5"]
         );
+        assert_eq!(scores(&[0.0, 0.97]), "0 : 1");
+        assert_eq!(scores(&[2.96, 2.0]), "3 : 2");
+        assert_eq!([number(-0.04), number(1e12)], ["0", "1000000000000"]);
         assert_eq!([signed(0.26), signed(-1.0)], ["+0.3", "−1.0"]);
         assert_eq!(scores(&[5.0, -1.0]), "5 : -1");
         assert_eq!([length(193_001), length(-5)], ["3:13", "0:00"]);

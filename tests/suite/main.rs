@@ -49,6 +49,7 @@ mod migrate_store;
 mod mutator;
 mod old_database;
 mod openarena;
+mod operator_sql;
 mod parties;
 mod partition;
 mod passing;

@@ -234,10 +234,33 @@ fn everything_that_happens_is_counted() {
     let found = values(&text);
     assert!(found["evenkeel_backup_timestamp_seconds"] > 1e9);
     assert!(found["evenkeel_database_size_bytes"] > 1e4);
+    assert!(found["evenkeel_last_match_timestamp_seconds"] > 1e9);
     assert!(found["evenkeel_http_requests_total{status=\"2xx\"}"] > 3.0);
     assert!(text.len() < 100_000, "{} bytes", text.len());
     check_with_promtool(&text);
     files_name_only_what_exists(&text);
+}
+
+#[test]
+fn a_followed_log_that_is_not_there_is_counted() {
+    let folder = TempDir::new().unwrap();
+    let log = folder.path().join("games.log");
+    fs::write(&log, "").unwrap();
+    let toml = "[ingest]\nfollow_ms = 50\n[[follow]]\npath = 'games.log'\n[[follow]]\npath = 'never.log'\n";
+    let pages = start(folder.path(), toml);
+    until(&pages, &[("evenkeel_followed_missing", 1.0)]);
+    let status: Value = serde_json::from_str(&pages.get("/status.json").body).unwrap();
+    let warnings = status["warnings"].to_string();
+    assert!(
+        warnings.contains("1 followed log cannot be found"),
+        "{warnings}"
+    );
+    fs::remove_file(&log).unwrap();
+    until(&pages, &[("evenkeel_followed_missing", 2.0)]);
+    fs::write(&log, "").unwrap();
+    until(&pages, &[("evenkeel_followed_missing", 1.0)]);
+    // Without a match, there is none that could be old.
+    assert!(!scrape(&pages).contains_key("evenkeel_last_match_timestamp_seconds"));
 }
 
 /// Has `promtool` read the metrics, if it is installed.

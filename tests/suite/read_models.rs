@@ -137,14 +137,16 @@ fn sum<'a>(lines: impl Iterator<Item = &'a MatchLine>) -> Closeness {
         sum.rated += 1;
         sum.matches += 1;
         let gap = (line.scores[0] - line.scores[1]).abs();
-        sum.draws += i64::from(gap == 0.0);
+        sum.scored += 1;
+        sum.draws += i64::from(line.outcome == "draw");
         sum.gap += gap;
         sum.minutes += (line.ended.0 - line.started.0) as f64 / 60_000.0;
         sum.decided += i64::from(line.winner.is_some());
         sum.first_won += i64::from(line.winner == Some(0));
         if let Some((chance, won)) = line.forecast.zip(won(line)) {
             sum.predicted += 1;
-            sum.favoured += i64::from((chance > 0.5) == (won > 0.5) && won != 0.5);
+            sum.predicted_won += i64::from(won != 0.5);
+            sum.favoured += i64::from((chance >= 0.5) == (won > 0.5) && won != 0.5);
             sum.brier += (chance - won).powi(2);
         }
     }
@@ -170,6 +172,8 @@ fn assert_same(is: Closeness, should: Closeness, what: &str) {
             of.decided,
             of.predicted,
             of.favoured,
+            of.scored,
+            of.predicted_won,
         )
     };
     assert_eq!(whole(is), whole(should), "{what}");

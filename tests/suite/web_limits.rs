@@ -104,7 +104,15 @@ fn one_address_cannot_take_all_connections() {
         let mut byte = [0];
         stream.read_exact(&mut byte).unwrap();
     }
-    assert_eq!(pages.get("/healthz").status, 0, "a third is closed");
+    for path in ["/healthz", "/", "/index.json"] {
+        let third = pages.get(path);
+        assert_eq!(third.status, 503, "{third:?}");
+        assert_eq!(third.field("retry-after"), Some("1"));
+        assert_eq!(
+            third.body,
+            "too many connections from your address, try again later\n"
+        );
+    }
     drop(two);
     // The daemon notices soon that they have ended.
     let began = Instant::now();

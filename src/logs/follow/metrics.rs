@@ -11,6 +11,8 @@ pub struct FollowMetrics {
     pub(super) unread: Gauge,
     /// Logs that could not be read at the last poll.
     pub(super) failing: Gauge,
+    /// Configured paths at which there was nothing at the last poll.
+    pub(super) missing: Gauge,
     /// Matches that were recorded.
     pub(super) recorded: Counter,
     /// Whether the thread that reads the logs has failed: 0 or 1.
@@ -26,6 +28,11 @@ impl FollowMetrics {
     /// The number of logs that could not be read.
     pub fn failing(&self) -> i64 {
         self.failing.get()
+    }
+
+    /// The number of configured paths at which there is nothing: removed, or never there.
+    pub fn missing(&self) -> i64 {
+        self.missing.get()
     }
 
     /// Whether no log is followed any more, because the thread that reads them has failed.
@@ -50,6 +57,11 @@ impl FollowMetrics {
                 "evenkeel_followed_failing",
                 "Followed logs that could not be read.",
                 &self.failing,
+            ),
+            Family::gauge(
+                "evenkeel_followed_missing",
+                "Configured logs and folders to follow that do not exist.",
+                &self.missing,
             ),
             Family::gauge(
                 "evenkeel_followed_broken",

@@ -185,6 +185,8 @@ impl FollowedLogs {
         self.metrics.logs.set(size(self.files.len()));
         (self.metrics.unread).set(i64::try_from(unread).unwrap_or(i64::MAX));
         (self.metrics.failing).set(size(files().filter(|file| file.failed).count()));
+        let missing = self.follows.iter().filter(|follow| !follow.path.exists());
+        (self.metrics.missing).set(size(missing.count()));
     }
 
     /// Polls each file once. A file that has been renamed is still read to its end. Returns false if the

@@ -16,7 +16,8 @@ use crate::domain::{Kind, PlayerKey, Timestamp};
 pub use balance::{ChanceStep, Closeness, MapOfBalance, RulesetLine, WeekOfBalance};
 pub use matches::{MatchLine, PageMatch, PageSeat, PageStay};
 pub use players::{
-    BoardQuery, BoardRow, Companion, GameOfPerson, PersonRow, PresentPlayer, StandingLine,
+    BoardQuery, BoardRow, Companion, Companions, GameOfPerson, PersonRow, PresentPlayer,
+    StandingLine,
 };
 pub use queues::{HostedLine, InstanceLine, QueueHour};
 
@@ -79,8 +80,8 @@ pub trait Pages: Send + Sync {
     /// Fails if the database does.
     async fn games_of(&self, person: i64, limit: i64) -> Result<Vec<GameOfPerson>, StoreError>;
 
-    /// Who has played with and against a player since a time, those with most matches first, at most
-    /// `limit` of each.
+    /// Who has played with and against a player in at least `fewest` matches since a time, those with most matches
+    /// first, at most `limit` of each.
     ///
     /// # Errors
     /// Fails if the database does.
@@ -88,8 +89,9 @@ pub trait Pages: Send + Sync {
         &self,
         person: i64,
         since: Timestamp,
+        fewest: i64,
         limit: usize,
-    ) -> Result<Vec<Companion>, StoreError>;
+    ) -> Result<Companions, StoreError>;
 
     /// One match.
     ///

@@ -58,6 +58,8 @@ pub struct StandingLine {
     pub ruleset: String,
     /// The number of players of this kind who have a place there.
     pub of: i64,
+    /// When the latest match of the ruleset ended, from which the weight was learned; `None` without any.
+    pub learned: Option<Timestamp>,
     /// The player's line in the leaderboard.
     pub row: BoardRow,
 }
@@ -87,6 +89,17 @@ pub struct GameOfPerson {
     pub points_for: f64,
     /// Points scored against it; deaths without teams.
     pub points_against: f64,
+}
+
+/// Who has played with and against a player.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Companions {
+    /// Those with most matches, on the player's team and on others.
+    pub list: Vec<Companion>,
+    /// How many there are on the player's team, with those who are not in the list.
+    pub together: usize,
+    /// How many there are on other teams.
+    pub apart: usize,
 }
 
 /// A player who was in matches with another one.

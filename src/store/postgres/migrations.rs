@@ -26,6 +26,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0004_former_scale"),
         file!("0005_checkpoints"),
         file!("0006_moved_and_settings"),
+        file!("0007_views"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

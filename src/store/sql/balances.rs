@@ -12,11 +12,13 @@ use crate::store::{RulingRow, StoreError};
 const TABLES: [(&str, &str); 3] = [
     (
         "balance_cells",
-        "SELECT week, ruleset, map, count(*), count(gap), count(CASE WHEN gap = 0 THEN 1 END),
-                coalesce(sum(gap), 0), coalesce(sum(CASE WHEN gap IS NOT NULL THEN minutes END), 0),
+        "SELECT week, ruleset, map, count(*), count(spread),
+                count(CASE WHEN outcome = 'draw' AND spread IS NOT NULL THEN 1 END),
+                coalesce(sum(gap), 0), coalesce(sum(CASE WHEN spread IS NOT NULL THEN minutes END), 0),
                 count(CASE WHEN winner = 0 THEN 1 END), count(winner), count(chance * won),
-                count(CASE WHEN won <> 0.5 AND (chance > 0.5) = (won > 0.5) THEN 1 END),
-                coalesce(sum((chance - won) * (chance - won)), 0)
+                count(CASE WHEN won <> 0.5 AND (chance >= 0.5) = (won > 0.5) THEN 1 END),
+                coalesce(sum((chance - won) * (chance - won)), 0),
+                count(gap), count(CASE WHEN won <> 0.5 THEN chance END)
          FROM rated GROUP BY week, ruleset, map",
     ),
     (
@@ -41,18 +43,21 @@ const TABLES: [(&str, &str); 3] = [
 ];
 
 /// The rated matches that ended from $1 to before $2. The order of the join is fixed, because an index finds
-/// the matches of a week.
-const RATED: &str = "WITH rated AS (
+/// the matches of a week. `spread` is the difference between the highest and the lowest score, NULL without teams.
+/// `gap` is the same, NULL also where a team has won with the same score as all others: then no scores were reported.
+const RATED: &str = "WITH timed AS (
          SELECT r.ruleset, (m.ended_at + 259200000) / 604800000
                            - CASE WHEN (m.ended_at + 259200000) % 604800000 < 0
                                   THEN 1 ELSE 0 END AS week,
-                m.map, m.winner, r.chance,
+                m.map, m.outcome, m.winner, r.chance,
                 (m.ended_at - m.started_at) / CAST(60000 AS DOUBLE PRECISION) AS minutes,
-                (SELECT max(score) - min(score) FROM match_teams WHERE match_id = m.id) AS gap,
+                (SELECT max(score) - min(score) FROM match_teams WHERE match_id = m.id) AS spread,
                 CAST(CASE WHEN m.outcome = 'draw' THEN 0.5 WHEN m.outcome <> 'won' THEN NULL
                           WHEN m.winner = 0 THEN 1 ELSE 0 END AS DOUBLE PRECISION) AS won
          FROM matches m CROSS JOIN rulings r
-         WHERE r.match_id = m.id AND r.unrated IS NULL AND m.ended_at >= $1 AND m.ended_at < $2)";
+         WHERE r.match_id = m.id AND r.unrated IS NULL AND m.ended_at >= $1 AND m.ended_at < $2),
+     rated AS (
+         SELECT timed.*, CASE WHEN outcome <> 'won' OR spread > 0 THEN spread END AS gap FROM timed)";
 
 /// The tables that sum up `balance_cells`: the name, the column of its periods, the length of a period in
 /// weeks, and the column by which a period is divided further.
@@ -102,7 +107,8 @@ pub(super) async fn refresh(
         let insert = format!(
             "INSERT INTO {table}
              SELECT ruleset, (week - $1) / {length} + $2{by}, sum(rated), sum(matches), sum(draws), sum(gap),
-                    sum(minutes), sum(first_won), sum(decided), sum(predicted), sum(favoured), sum(brier)
+                    sum(minutes), sum(first_won), sum(decided), sum(predicted), sum(favoured), sum(brier),
+                    sum(scored), sum(predicted_won)
              FROM balance_cells WHERE week BETWEEN $1 AND $3 GROUP BY 1, 2{by}"
         );
         let query = sqlx::query(AssertSqlSafe(insert));

@@ -116,7 +116,12 @@ impl Hosting for DbStore {
     }
 
     async fn hosted_rows(&self, limit: u32) -> Result<Vec<HostedRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM hosted_report ORDER BY match_id DESC LIMIT $1");
+        let query = sqlx::query(
+            "SELECT h.match_id, h.queue, h.state, h.since, h.why, h.instance, h.tries, m.outcome,
+                    (SELECT count(*) FROM formed_seats s WHERE s.match_id = h.match_id) AS players
+             FROM hosted_matches h LEFT JOIN matches m ON m.id = h.match_id
+             ORDER BY h.match_id DESC LIMIT $1",
+        );
         let rows = query
             .bind(i64::from(limit))
             .fetch_all(&self.readers)
@@ -138,7 +143,11 @@ impl Hosting for DbStore {
     }
 
     async fn queue_rows(&self) -> Result<Vec<QueueRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM queue_report ORDER BY queue");
+        let query = sqlx::query(
+            "SELECT q.*, (SELECT min(submitted_at) FROM tickets t
+                           WHERE t.queue = q.queue AND t.state = 'queued') AS oldest
+             FROM queue_report q ORDER BY queue",
+        );
         let rows = query.fetch_all(&self.readers).await?;
         let read = |row: &DbRow| {
             let count = |name: &str| row.try_get::<i64, _>(name);
@@ -153,9 +162,7 @@ impl Hosting for DbStore {
                     count("expired")?,
                 ],
                 players: count("players_waiting")?,
-                oldest: row
-                    .try_get::<Option<i64>, _>("oldest_submitted_at")?
-                    .map(Timestamp),
+                oldest: row.try_get::<Option<i64>, _>("oldest")?.map(Timestamp),
             })
         };
         rows.iter().map(read).collect()

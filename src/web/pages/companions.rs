@@ -1,11 +1,11 @@
-//! With whom a player wins, and against whom.
+//! With whom a player wins, and against whom. Few players are listed: each table says how many of how many.
 
 use maud::{Markup, html};
 use serde::Serialize;
 
 use super::lists::scrolled;
 use crate::{
-    domain::Timestamp,
+    domain::{Timestamp, counted},
     store::{Companion, GameOfPerson},
     web::{Site, error::WebError, name::Player, words},
 };
@@ -21,9 +21,13 @@ const FEWEST: i64 = 3;
 
 /// Those with whom and against whom a player won most, the highest share first.
 #[derive(Debug, Serialize)]
-pub(super) struct Companions {
+pub(super) struct CompanionTables {
     with: Vec<CompanionLine>,
+    /// How many players were on the own team in enough matches.
+    with_of: usize,
     against: Vec<CompanionLine>,
+    /// How many players were on another team in enough matches.
+    against_of: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -39,17 +43,18 @@ pub(super) async fn companions(
     site: &Site,
     person: i64,
     games: &[GameOfPerson],
-) -> Result<Companions, WebError> {
+) -> Result<CompanionTables, WebError> {
     let last = games.get(GAMES - 1).or(games.last());
     let since = last.map_or(Timestamp(i64::MAX), |game| game.ended);
-    let found = site.pages().companions(person, since, LOOKED_AT).await?;
-    let (with, against) = found
-        .into_iter()
-        .filter(|companion| companion.games >= FEWEST)
-        .partition::<Vec<Companion>, _>(|companion| companion.together);
-    Ok(Companions {
+    let pages = site.pages();
+    let found = (pages.companions(person, since, FEWEST, LOOKED_AT)).await?;
+    let (with, against) =
+        (found.list.into_iter()).partition::<Vec<Companion>, _>(|companion| companion.together);
+    Ok(CompanionTables {
         with: lines(with),
+        with_of: found.together,
         against: lines(against),
+        against_of: found.apart,
     })
 }
 
@@ -65,30 +70,33 @@ fn lines(list: Vec<Companion>) -> Vec<CompanionLine> {
     lines
 }
 
-impl Companions {
+impl CompanionTables {
     /// The tables; none if no other player was in enough of the matches.
     pub(super) fn body(&self, site: &Site) -> Markup {
         html! {
             @if !self.with.is_empty() || !self.against.is_empty() {
                 h2 { "Wins with and against" }
                 div.columns {
-                    (table(site, "On the same team", &self.with))
-                    (table(site, "On the other team", &self.against))
+                    (table(site, "On the same team", &self.with, self.with_of))
+                    (table(site, "On the other team", &self.against, self.against_of))
                 }
                 p.note {
-                    "Players in at least " (FEWEST) " of the last " (GAMES) " matches. The share is that of the matches \
-                     that this page's player won."
+                    "Players in at least " (FEWEST) " of the last " (GAMES) " matches. Of the " (LOOKED_AT) " who were in \
+                     most of them, each table lists the " (LISTED) " with whom, or against whom, this page's \
+                     player won the largest share; a draw is half a win."
                 }
             }
         }
     }
 }
 
-fn table(site: &Site, title: &str, list: &[CompanionLine]) -> Markup {
+/// A table that lists some of `of` players.
+fn table(site: &Site, title: &str, list: &[CompanionLine], of: usize) -> Markup {
     html! {
         section {
             h3 { (title) }
             @if list.is_empty() { p { "Nobody yet." } } @else {
+                p { (list.len()) " of " (counted(of as u64, "player")) }
                 (scrolled(title, &html! {
                     table {
                         thead {

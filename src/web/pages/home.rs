@@ -10,7 +10,7 @@ use crate::{
     web::{
         Site,
         answer::Page,
-        chances::OF_FORECAST,
+        chances::{OF_DECIDED, OF_FORECAST},
         error::WebError,
         present::{PresentGame, Room, names, present, running},
         words,
@@ -41,11 +41,11 @@ struct RulesetSummary {
     rated_matches: i64,
     humans: i64,
     bots: i64,
-    /// The mean difference between the highest and the lowest score.
+    /// The mean difference between the highest and the lowest score; `None` if no scores were reported.
     mean_gap: Option<f64>,
     /// The share of its matches that were draws.
     draws: Option<f64>,
-    /// The share of matches with a forecast that the favourite of the forecast won.
+    /// The share that the favourite of the forecast won, of the matches that a team won.
     favourite_won: Option<f64>,
     #[serde(serialize_with = "as_text")]
     last: Timestamp,
@@ -59,9 +59,9 @@ impl From<RulesetLine> for RulesetSummary {
             rated_matches: of.rated,
             humans: line.humans,
             bots: line.bots,
-            mean_gap: words::mean(of.gap, of.matches),
-            draws: words::mean(of.draws as f64, of.matches),
-            favourite_won: words::mean(of.favoured as f64, of.predicted),
+            mean_gap: of.mean_gap(),
+            draws: of.draw_share(),
+            favourite_won: of.favourite_share(),
             last: line.last.unwrap_or_default(),
         }
     }
@@ -98,8 +98,8 @@ impl Page for Home {
                 (scrolled("Rulesets", &rulesets(site, &self.rulesets)))
                 p.note {
                     "The difference is that between the highest and the lowest score of a match. The favourite is the \
-                     team that was more likely to win by the forecast: the closer to 50 % it won, the more even the \
-                     teams were. " (OF_FORECAST)
+                     team that was more likely to win by the forecast: the closer to 50 % it won, of the matches that \
+                     a team won, the more even the teams were. " (OF_FORECAST)
                 }
             }
             @if !self.now.is_empty() {
@@ -154,8 +154,8 @@ fn rulesets(site: &Site, list: &[RulesetSummary]) -> Markup {
                     th.num.wide scope="col" { "Humans" }
                     th.num.wide scope="col" { "Bots" }
                     th.num scope="col" { "Mean difference" }
-                    th.num.wide scope="col" { "Draws" }
-                    th.num scope="col" { "Favourite won" }
+                    th.num scope="col" { abbr title=(OF_DECIDED) { "Favourite won" } }
+                    th.num scope="col" { "Draws" }
                     th.wide scope="col" { "Last match" }
                 }
             }
@@ -167,8 +167,8 @@ fn rulesets(site: &Site, list: &[RulesetSummary]) -> Markup {
                         td.num.wide { (line.humans) }
                         td.num.wide { (line.bots) }
                         td.num { (words::or_dash(line.mean_gap.map(words::tenths))) }
-                        td.num.wide { (words::or_dash(line.draws.map(words::percent))) }
                         td.num { (words::or_dash(line.favourite_won.map(words::percent))) }
+                        td.num { (words::or_dash(line.draws.map(words::percent))) }
                         td.wide { (words::time(line.last)) }
                     }
                 }

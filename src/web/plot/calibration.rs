@@ -34,7 +34,7 @@ pub(in crate::web) fn calibration(label: &str, steps: &[ChanceStep]) -> Result<M
             .axis_style(GRID)
             .label_style(("sans-serif", TEXT).into_font().color(&INK))
             .x_desc("forecast for the favourite")
-            .y_desc("favourite won")
+            .y_desc("favourite won (draw: half)")
             .x_labels(6)
             .y_labels(5)
             .x_label_formatter(&|share| words::percent(*share))

@@ -19,7 +19,8 @@ macro_rules! sums {
                CAST(sum(draws) AS BIGINT) AS draws, sum(gap) AS gap, sum(minutes) AS minutes,
                CAST(sum(first_won) AS BIGINT) AS first_won, CAST(sum(decided) AS BIGINT) AS decided,
                CAST(sum(predicted) AS BIGINT) AS predicted, CAST(sum(favoured) AS BIGINT) AS favoured,
-               sum(brier) AS brier
+               sum(brier) AS brier, CAST(sum(scored) AS BIGINT) AS scored,
+               CAST(sum(predicted_won) AS BIGINT) AS predicted_won
              FROM ",
             $from
         )
@@ -120,5 +121,7 @@ fn closeness(row: &DbRow) -> Result<Closeness, StoreError> {
         predicted: row.try_get("predicted")?,
         favoured: row.try_get("favoured")?,
         brier: row.try_get("brier")?,
+        scored: row.try_get("scored")?,
+        predicted_won: row.try_get("predicted_won")?,
     })
 }

@@ -110,7 +110,8 @@ pub(super) async fn standings(
     person: &PersonRow,
 ) -> Result<Vec<StandingLine>, StoreError> {
     let query = sqlx::query(rows!(
-        ", w.ruleset, (SELECT max(place) FROM weights o WHERE o.ruleset = w.ruleset AND o.kind = w.kind) AS last",
+        ", w.ruleset, (SELECT max(place) FROM weights o WHERE o.ruleset = w.ruleset AND o.kind = w.kind) AS last,
+           (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = w.ruleset AND r.unrated IS NULL) AS learned",
         "weights w",
         "w.player = $1 AND w.kind = $2 ORDER BY w.games DESC, w.ruleset LIMIT 50"
     ));
@@ -119,6 +120,7 @@ pub(super) async fn standings(
         Ok(StandingLine {
             ruleset: found.try_get("ruleset")?,
             of: found.try_get::<Option<i64>, _>("last")?.unwrap_or(0),
+            learned: found.try_get::<Option<i64>, _>("learned")?.map(Timestamp),
             row: row(found)?,
         })
     };

@@ -14,7 +14,7 @@ use super::super::{
 use super::boards::read_kind;
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
-    store::{Companion, GameOfPerson, StoreError},
+    store::{Companion, Companions, GameOfPerson, StoreError},
 };
 
 /// A player's latest rated matches, the last one first.
@@ -57,29 +57,29 @@ fn game(row: &DbRow) -> Result<GameOfPerson, StoreError> {
 /// The number of another person, whether on the same team, the number of matches, and the wins.
 type Counted = (i64, bool, i64, f64);
 
-/// Who has played with and against a player since a time.
+/// Who has played with and against a player in at least `fewest` matches since a time.
 pub(super) async fn companions(
     pool: &DbPool,
     person: i64,
     since: Timestamp,
+    fewest: i64,
     limit: usize,
-) -> Result<Vec<Companion>, StoreError> {
+) -> Result<Companions, StoreError> {
     let mut tx = snapshot(pool).await?;
     let query = sqlx::query_as(
         "SELECT q.person, q.team = p.team AS together, count(*), sum(p.result)
          FROM performances p
          JOIN performances q ON q.match_id = p.match_id AND q.person <> p.person
          WHERE p.person = $1 AND p.ended_at >= $2 AND p.result IS NOT NULL AND q.team IS NOT NULL
-         GROUP BY q.person, together",
+         GROUP BY q.person, q.team = p.team HAVING count(*) >= $3",
     );
-    let query = query.bind(person).bind(since.0);
+    let query = query.bind(person).bind(since.0).bind(fewest);
     let mut counted: Vec<Counted> = query.fetch_all(&mut *tx).await?;
     counted.sort_by_key(|&(other, _, games, _)| (Reverse(games), other));
-    let mut looked_at: Vec<Counted> = Vec::new();
-    for group in [true, false] {
-        let group = counted.iter().filter(|counted| counted.1 == group);
-        looked_at.extend(group.take(limit));
-    }
+    let (with, against): (Vec<Counted>, Vec<Counted>) =
+        counted.into_iter().partition(|counted| counted.1);
+    let looked_at = with.iter().take(limit).chain(against.iter().take(limit));
+    let looked_at: Vec<Counted> = looked_at.copied().collect();
     let shown = shown(&mut tx, &looked_at).await?;
     let companion = |&(person, together, games, won): &Counted| {
         let (handle, kind, name) = shown.get(&person)?.clone();
@@ -92,7 +92,11 @@ pub(super) async fn companions(
             won,
         })
     };
-    Ok(looked_at.iter().filter_map(companion).collect())
+    Ok(Companions {
+        list: looked_at.iter().filter_map(companion).collect(),
+        together: with.len(),
+        apart: against.len(),
+    })
 }
 
 /// The handle, the kind and the name of each of these persons, without those who have no page.

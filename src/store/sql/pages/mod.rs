@@ -15,7 +15,7 @@ use super::DbStore;
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
     store::{
-        BoardQuery, BoardRow, ChanceStep, Companion, GameOfPerson, HostedLine, InstanceLine,
+        BoardQuery, BoardRow, ChanceStep, Companions, GameOfPerson, HostedLine, InstanceLine,
         MapOfBalance, MatchLine, PageMatch, Pages, PersonRow, PresentPlayer, QueueHour,
         RulesetLine, StandingLine, StoreError, SystemsRow, WeekOfBalance,
     },
@@ -59,9 +59,10 @@ impl Pages for DbStore {
         &self,
         person: i64,
         since: Timestamp,
+        fewest: i64,
         limit: usize,
-    ) -> Result<Vec<Companion>, StoreError> {
-        games::companions(&self.pages, person, since, limit).await
+    ) -> Result<Companions, StoreError> {
+        games::companions(&self.pages, person, since, fewest, limit).await
     }
 
     async fn page_match(&self, id: i64) -> Result<Option<PageMatch>, StoreError> {

@@ -5,17 +5,21 @@ use serde::Serialize;
 
 use crate::{
     store::Closeness,
-    web::{pages::lists::scrolled, words},
+    web::{chances::OF_DECIDED, pages::lists::scrolled, words},
 };
 
 /// How even some matches were.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct BalanceLine {
     pub(super) matches: i64,
+    /// `None` if no scores were reported.
     pub(super) mean_gap: Option<f64>,
     pub(super) draws: Option<f64>,
+    /// The share that team 0 won, of the matches that a team won.
     pub(super) team_0_won: Option<f64>,
+    /// The number of matches with a forecast and a result.
     pub(super) predicted: i64,
+    /// The share that the favourite of the forecast won, of the matches that a team won.
     pub(super) favourite_won: Option<f64>,
     /// The mean squared difference between forecast and result: 0.25 for a coin.
     pub(super) brier: Option<f64>,
@@ -34,13 +38,13 @@ impl From<Closeness> for BalanceLine {
     fn from(of: Closeness) -> Self {
         Self {
             matches: of.matches,
-            mean_gap: words::mean(of.gap, of.matches),
-            draws: words::mean(of.draws as f64, of.matches),
-            team_0_won: words::mean(of.first_won as f64, of.decided),
+            mean_gap: of.mean_gap(),
+            draws: of.draw_share(),
+            team_0_won: of.first_share(),
             predicted: of.predicted,
-            favourite_won: words::mean(of.favoured as f64, of.predicted),
-            brier: words::mean(of.brier, of.predicted),
-            mean_minutes: words::mean(of.minutes, of.matches),
+            favourite_won: of.favourite_share(),
+            brier: of.mean_brier(),
+            mean_minutes: of.mean_minutes(),
         }
     }
 }
@@ -59,9 +63,9 @@ pub(super) fn table(label: &str, first: &str, lines: &[(&str, &BalanceLine)]) ->
                         th scope="col" { (first) }
                         th.num scope="col" { "Matches" }
                         th.num scope="col" { "Mean difference" }
-                        th.num.wide scope="col" { "Draws" }
                         th.num.wide scope="col" { "Team 0 won" }
-                        th.num scope="col" { "Favourite won" }
+                        th.num scope="col" { abbr title=(OF_DECIDED) { "Favourite won" } }
+                        th.num scope="col" { "Draws" }
                         th.num.wide scope="col" { abbr title="Mean squared difference between forecast and result" { "Brier" } }
                         th.num.wide scope="col" { "Minutes" }
                     }
@@ -72,9 +76,9 @@ pub(super) fn table(label: &str, first: &str, lines: &[(&str, &BalanceLine)]) ->
                             th.date[first == WEEK_OF] scope="row" { (name) }
                             td.num { (line.matches) }
                             td.num { (words::or_dash(line.mean_gap.map(words::tenths))) }
-                            td.num.wide { (words::or_dash(line.draws.map(words::percent))) }
                             td.num.wide { (words::or_dash(line.team_0_won.map(words::percent))) }
                             td.num { (words::or_dash(line.favourite_won.map(words::percent))) }
+                            td.num { (words::or_dash(line.draws.map(words::percent))) }
                             td.num.wide { (words::or_dash(line.brier.map(|brier| format!("{brier:.3}")))) }
                             td.num.wide { (words::or_dash(line.mean_minutes.map(words::tenths))) }
                         }

@@ -91,6 +91,11 @@ pub(in crate::web) async fn balance(
         let weeks = weeks.iter().filter(|week| wanted(week.begins));
         BalanceLine::from(sum(weeks))
     };
+    let all = part(&|_| true);
+    let gaps = match all.mean_gap {
+        Some(_) => gap_bars(&site.pages().balance_gaps(&name).await?),
+        None => Vec::new(),
+    };
     let maps = site.pages().balance_maps(&name, MAPS).await?;
     let steps = site.pages().balance_chances(&name).await?;
     let point = |step: ChanceStep| CalibrationPoint {
@@ -106,10 +111,10 @@ pub(in crate::web) async fn balance(
     let latest: Vec<&WeekOfBalance> = with_teams.collect();
     let latest = &latest[latest.len().saturating_sub(WEEKS)..];
     Ok(BalancePage {
-        all: part(&|_| true),
+        all,
         before: from.map(|from| part(&|begins| begins < from)),
         after: from.map(|from| part(&|begins| begins >= from)),
-        gaps: gap_bars(&site.pages().balance_gaps(&name).await?),
+        gaps,
         calibration: steps.into_iter().map(point).collect(),
         maps: maps
             .into_iter()
@@ -132,11 +137,13 @@ fn sum<'a>(weeks: impl Iterator<Item = &'a WeekOfBalance>) -> Closeness {
             rated: sum.rated + of.rated,
             matches: sum.matches + of.matches,
             draws: sum.draws + of.draws,
+            scored: sum.scored + of.scored,
             gap: sum.gap + of.gap,
             minutes: sum.minutes + of.minutes,
             first_won: sum.first_won + of.first_won,
             decided: sum.decided + of.decided,
             predicted: sum.predicted + of.predicted,
+            predicted_won: sum.predicted_won + of.predicted_won,
             favoured: sum.favoured + of.favoured,
             brier: sum.brier + of.brier,
         }
@@ -184,9 +191,14 @@ impl BalancePage {
         let calibration = plot::calibration("How often favourites won, by their forecast", &steps)?;
         Ok(html! {
             div.columns {
-                figure { figcaption { "Matches by the difference of scores" } (gaps) }
+                @if !self.gaps.is_empty() {
+                    figure { figcaption { "Matches by the difference of scores" } (gaps) }
+                }
                 @if !steps.is_empty() {
-                    figure { figcaption { "Forecasts: on the line, favourites win as often as predicted" } (calibration) }
+                    figure {
+                        figcaption { "Forecasts: on the line, favourites win as often as predicted. A draw is half a win" }
+                        (calibration)
+                    }
                 }
             }
         })
@@ -217,9 +229,11 @@ impl Page for BalancePage {
         lines.extend(self.before.as_ref().map(|line| ("Before", line)));
         lines.extend(self.after.as_ref().map(|line| ("After", line)));
         let weeks: Vec<(&str, &BalanceLine)> = named(&self.weeks).into_iter().rev().collect();
-        let by_week = self.weeks.iter().map(|week| Bar {
-            name: week.name.clone(),
-            height: week.line.mean_gap.unwrap_or(0.0),
+        let by_week = self.weeks.iter().filter_map(|week| {
+            Some(Bar {
+                name: week.name.clone(),
+                height: week.line.mean_gap?,
+            })
         });
         let by_week: Vec<Bar> = by_week.collect();
         Ok(html! {
@@ -231,12 +245,13 @@ impl Page for BalancePage {
                 (table("Balance", "Weeks", &lines))
                 p.note {
                     "The favourite is the team that was more likely to win by the forecast; the closer to 50 % it won, \
-                     the more even the teams were. Brier is the mean squared difference between forecast and result: \
-                     0.25 for a coin, and the lower, the more was known. A week counts as before a date if it begins \
+                     the more even the teams were. Shares of wins are of the matches that a team won, without draws. \
+                     Brier is the mean squared difference between forecast and result: 0.25 for a coin, and the lower, \
+                     the more was known; a draw is half a win there. A week counts as before a date if it begins \
                      before it. " (OF_FORECAST)
                 }
                 (self.plots()?)
-                @if self.weeks.len() > 1 {
+                @if by_week.len() > 1 {
                     figure {
                         figcaption { "Mean difference of scores by week" }
                         (plot::bars("Mean difference of scores by week", "week that begins on", &by_week)?)

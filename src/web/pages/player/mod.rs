@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     board::BoardLine,
-    companions::{Companions, companions},
+    companions::{CompanionTables, companions},
     lists::scrolled,
 };
 use crate::{
@@ -48,7 +48,7 @@ pub(in crate::web) struct PlayerPage {
     games: Vec<PlayedGame>,
     best_maps: Vec<MapResult>,
     worst_maps: Vec<MapResult>,
-    companions: Companions,
+    companions: CompanionTables,
 }
 
 /// A player's standing under a ruleset.
@@ -58,7 +58,7 @@ struct PlayerStandingLine {
     players: i64,
     #[serde(flatten)]
     line: BoardLine,
-    /// The weight after each of the latest matches, the first one first.
+    /// The weight after each of the latest matches, the first one first, and the weight of now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<HistoryPoint>,
 }
@@ -81,7 +81,7 @@ pub(in crate::web) async fn player(
     let numbers = site.settings.shows_numbers();
     let standing = |line: StandingLine| PlayerStandingLine {
         history: match numbers {
-            true => history::history(&games, &line.ruleset),
+            true => history::history(&games, &line),
             false => Vec::new(),
         },
         ruleset: line.ruleset,
