@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(all(&mut tail), "y\n");
     }
 
-    /// Appends a file to another one that need not exist yet, compressed with gzip.
+    /// Writes a compressed copy.
     fn compress(from: &Path, to: &Path) {
         let mut file =
             flate2::write::GzEncoder::new(File::create(to).unwrap(), flate2::Compression::fast());
@@ -370,7 +370,8 @@ mod tests {
 
     #[test]
     fn what_a_copy_has_is_not_lost() {
-        let copies: [(&str, fn(&Path, &Path)); 4] = [
+        type MakeCopy = fn(&Path, &Path);
+        let copies: [(&str, MakeCopy); 4] = [
             ("log.1", |from, to| assert!(fs::copy(from, to).is_ok())),
             ("log-20261120", |from, to| {
                 assert!(fs::copy(from, to).is_ok())
@@ -410,7 +411,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let (path, old) = (folder.path().join("log"), folder.path().join("log.1"));
         fs::write(&old, "one\nold\n").unwrap();
-        let past = SystemTime::now() - std::time::Duration::from_secs(100);
+        let past = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(100);
         let file = File::options().write(true).open(&old).unwrap();
         file.set_modified(past).unwrap();
         fs::write(folder.path().join("log.2"), "two\nold\n").unwrap();

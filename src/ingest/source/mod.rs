@@ -251,6 +251,11 @@ impl Parser {
             }
             other => self.play(line, other, items),
         }
+        let may_be_last = matches!(event, Event::Final(..) | Event::Scored(..));
+        if may_be_last && self.game.has_all_results() {
+            // No further line can add a score. Nothing may follow for long.
+            self.finish_game(line, items);
+        }
     }
 
     /// Begins the game anew. What was played may be the first half of a match.

@@ -96,7 +96,9 @@ fn separator(rest: &[u8]) -> Option<&[u8]> {
 
 fn bare_time(line: &[u8]) -> Option<(StampTime, &[u8])> {
     match line.first()? {
-        b'0'..=b'9' => iso(line).or_else(|| unix(line)).or_else(|| of_day(line)),
+        b'0'..=b'9' => iso(line)
+            .or_else(|| since_1970(line))
+            .or_else(|| of_day(line)),
         _ => {
             let after_week_day = weekday(line);
             let line = after_week_day.unwrap_or(line);
@@ -195,7 +197,7 @@ fn iso(line: &[u8]) -> Option<(StampTime, &[u8])> {
 }
 
 /// Seconds since 1970, also with decimals; or milli-, micro- or nanoseconds.
-fn unix(line: &[u8]) -> Option<(StampTime, &[u8])> {
+fn since_1970(line: &[u8]) -> Option<(StampTime, &[u8])> {
     let count = line.iter().take_while(|b| b.is_ascii_digit()).count();
     let (value, rest) = (count <= 19).then(|| digits(line, count.min(18)))??;
     let rest = &rest[count - count.min(18)..];

@@ -175,6 +175,8 @@ def idtech3(text):
             half = None
             game = begin(info, now, known)
             game.rounds, game.first = True, first
+            # A second half whose first one began before the log.
+            game.alone = first is None and not known and info.get("g_swaproles") == "1"
             if old and old.end is None:
                 game.base = old.base
             elif info.get("g_swaproles") == "1":
@@ -234,7 +236,7 @@ def idtech3(text):
                 one = game.people[game.there.pop(slot)]
                 one.points = (one.points or 0) + points - game.base.get(slot, 0)
     close()
-    return matches
+    return [match for match in matches if not getattr(match, "alone", False)]
 
 
 def shared_guids(text):

@@ -490,3 +490,22 @@ fn names_of_teams_without_a_date_are_no_fault() {
         "{items:?}"
     );
 }
+
+#[test]
+fn a_match_is_over_with_its_last_score() {
+    // While a log is followed, nothing may come after the score for long.
+    let log = lines(
+        "0 roles Red Blue\n5 rs\n100 kill Red Blue\n200 win Red 195.0\n210 over\n210 final 1:0\n",
+    );
+    let mut reader = crate::ingest::Reader::new(&FORMAT, &crate::ingest::Context::default());
+    let mut items = Vec::new();
+    reader.feed(log.as_bytes(), &mut items);
+    assert!(matches!(items[..], [LogItem::Match(_)]), "{items:?}");
+    // Lines may be doubled.
+    reader.feed(
+        log[log.find("L 01/24/2026 - 18:03:30").unwrap()..].as_bytes(),
+        &mut items,
+    );
+    reader.finish(&mut items);
+    assert_eq!(items.len(), 1);
+}
