@@ -78,13 +78,16 @@ fn keep(problem: &Problem, settings: &Settings, given_up: &[usize]) -> usize {
     /// Of more, the pick would hardly vary more (30 picks of 64 give 24 different ones), and larger games would
     /// take several times as long.
     const AS_EVEN: usize = 64;
+    /// In a game of four teams with a strong bot on one of them, 64 were too few.
+    const INEXACT: usize = 200;
     let by_chance = settings.objective == Objective::Chance && problem.spec().strengths.is_some();
-    let top = settings.top.as_usize();
-    match problem.spec().doubt {
-        Some(_) if by_chance => top.max(AS_EVEN),
-        _ if !problem.spec().bots_there.is_empty() || !given_up.is_empty() => top.max(AS_EVEN),
-        _ => top,
-    }
+    let inexact = !problem.spec().bots_there.is_empty() || !given_up.is_empty();
+    let least = match problem.spec().doubt {
+        _ if inexact => INEXACT,
+        Some(_) if by_chance => AS_EVEN,
+        _ => 0,
+    };
+    settings.top.as_usize().max(least)
 }
 
 /// The arguments that are the same for every attempt.

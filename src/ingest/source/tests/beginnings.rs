@@ -503,7 +503,7 @@ fn a_match_is_over_with_its_last_score() {
     assert!(matches!(items[..], [LogItem::Match(_)]), "{items:?}");
     // Lines may be doubled.
     reader.feed(
-        log[log.find("L 01/24/2026 - 18:03:30").unwrap()..].as_bytes(),
+        &log.as_bytes()[log.find("L 01/24/2026 - 18:03:30").unwrap()..],
         &mut items,
     );
     reader.finish(&mut items);
