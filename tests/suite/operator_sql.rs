@@ -698,7 +698,7 @@ async fn the_pages_state_what_the_database_has() {
                  FROM matches m JOIN rulings r ON r.match_id = m.id
                  JOIN match_teams a ON a.match_id = m.id AND a.team = 0
                  JOIN match_teams b ON b.match_id = m.id AND b.team = 1
-                 WHERE r.ruleset = 'arena.ctf' AND datetime(ended_at / 1000, 'unixepoch') BETWEEN '{from}' AND '{to}'"
+                 WHERE r.ruleset = 'arena.ctf' AND datetime(m.ended_at / 1000, 'unixepoch') BETWEEN '{from}' AND '{to}'"
             ),
         )
         .await;
