@@ -181,14 +181,23 @@ async fn migrate(url: &PostgresUrl, create: bool, connect: Duration) -> Result<(
         .idle_timeout(None)
         .max_lifetime(None)
         .acquire_timeout(connect);
-    let pool = pool.connect_with(options(url, MIGRATION_PATIENCE));
-    let pool = pool.await.map_err(fail)?;
+    let options = options(url, MIGRATION_PATIENCE);
+    let pool = match pool.connect_with(options.clone()).await {
+        Ok(pool) => pool,
+        // The pool has tried again and again, and does not say why in vain.
+        Err(sqlx::Error::PoolTimedOut) => {
+            let again = timeout(connect, PgConnection::connect_with(&options)).await;
+            let error = again.ok().and_then(Result::err);
+            return Err(fail(error.unwrap_or(sqlx::Error::PoolTimedOut)));
+        }
+        Err(error) => return Err(fail(error)),
+    };
     let mut connection = pool.acquire().await.map_err(fail)?;
     let fits = check(url, &mut connection, create).await;
     fits.map_err(|error| StoreError::at(url, error))?;
     drop(connection);
     let migrated = MIGRATIONS.run(&pool).await;
-    migrated.map_err(|error| StoreError::migrating(url, error))?;
+    migrated.map_err(|error| StoreError::migrating(url, &MIGRATIONS, error))?;
     pool.close().await;
     Ok(())
 }
@@ -247,6 +256,6 @@ async fn check(
         (true, _) => Ok(()),
         (false, true) => Err(StoreError::Foreign { place }),
         (false, false) if create => Ok(()),
-        (false, false) => Err(StoreError::Missing { place }),
+        (false, false) => Err(StoreError::Empty { place }),
     }
 }
