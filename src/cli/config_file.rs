@@ -25,7 +25,7 @@ fn system_file() -> Option<PathBuf> {
 
 /// The folder of the relative paths in a configuration file: that of the file, empty for the current folder.
 fn folder_of(file: &Path) -> PathBuf {
-    if file == Path::new(SYSTEM_FILE) {
+    if std::path::absolute(file).is_ok_and(|whole| whole == Path::new(SYSTEM_FILE)) {
         return SYSTEM_DATA.into();
     }
     // A pipe, such as `/dev/fd/63`, is in no folder of the operator.
@@ -139,6 +139,8 @@ mod tests {
         assert_eq!(folder_of(&file), folder.path());
         assert_eq!(folder_of(Path::new("Cargo.toml")), Path::new(""));
         assert_eq!(folder_of(Path::new(SYSTEM_FILE)), Path::new(SYSTEM_DATA));
+        let other = Path::new("/etc/evenkeel/./evenkeel.toml");
+        assert_eq!(folder_of(other), Path::new(SYSTEM_DATA));
         assert_eq!(folder_of(Path::new("/dev/null")), Path::new(""));
     }
 }

@@ -187,10 +187,19 @@ mod tests {
     #[test]
     fn codes_are_left_out_of_messages() {
         for (message, shown) in [
-            ("a.db: Permission denied (os error 13)", "a.db: Permission denied"),
-            ("error returned from database: (code: 26) file is not a database", "file is not a database"),
+            (
+                "a.db: Permission denied (os error 13)",
+                "a.db: Permission denied",
+            ),
+            (
+                "error returned from database: (code: 26) file is not a database",
+                "file is not a database",
+            ),
             ("x (os error 2): y (os error 13)", "x: y"),
-            ("named (os error x) by a player", "named (os error x) by a player"),
+            (
+                "named (os error x) by a player",
+                "named (os error x) by a player",
+            ),
         ] {
             assert_eq!(without_codes(message), shown);
         }

@@ -68,7 +68,9 @@ pub(super) async fn run(args: MigrateStoreArgs) -> Result<(), CliError> {
             say(&format!("{weights} derived again from {to}: all equal"))?;
         }
         Verified::Incomparable(why) => {
-            say(&format!("note: {why}; they were copied, but not derived again"))?;
+            say(&format!(
+                "note: {why}; they were copied, but not derived again"
+            ))?;
         }
         Verified::Different(count, one) => faults.push(format!(
             "{} of {to} {} not what its matches give, among them that of {}",

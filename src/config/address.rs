@@ -47,7 +47,16 @@ mod tests {
         assert_eq!(parse("[::1]:7997"), Ok("[::1]:7997".to_owned()));
         let named = parse_address("localhost:7997").unwrap();
         assert!(named.ip().is_loopback() && named.port() == 7997, "{named}");
-        for wrong in ["", "7997", "localhost", ":7997", "::1:7997", "a b:1", "localhost:x", "localhost:65536"] {
+        for wrong in [
+            "",
+            "7997",
+            "localhost",
+            ":7997",
+            "::1:7997",
+            "a b:1",
+            "localhost:x",
+            "localhost:65536",
+        ] {
             assert_eq!(parse(wrong), Err(AddressError::Form), "{wrong}");
         }
         // RFC 6761: this name never has an address.

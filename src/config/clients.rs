@@ -183,7 +183,11 @@ impl Config {
         }
         for client in &self.clients {
             let token = client.token()?;
-            weak.extend(token.filter(|token| token.can_be_guessed).map(|_| &client.name));
+            weak.extend(
+                token
+                    .filter(|token| token.can_be_guessed)
+                    .map(|_| &client.name),
+            );
         }
         let warning = |name: &String| {
             format!(

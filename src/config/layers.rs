@@ -86,7 +86,10 @@ fn unknown(key: &str, at: &str, known: &Table, is_section: bool) -> String {
             Some(near) if LISTS_OF_SECTIONS.contains(&near) => {
                 format!("unknown section [{path}], did you mean [[{near}]]?")
             }
-            Some(near) => format!("unknown section [{path}], did you mean [{}]?", join(at, near)),
+            Some(near) => format!(
+                "unknown section [{path}], did you mean [{}]?",
+                join(at, near)
+            ),
             None => format!("unknown section [{path}]"),
         };
     }

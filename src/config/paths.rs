@@ -7,11 +7,7 @@ use super::{Config, FolderChoice, JournalChoice};
 impl Config {
     /// Makes relative paths relative to `folder`, the folder of the file. Those that the environment has set
     /// stay relative to the current folder, like the paths in flags. An empty path means that there is none.
-    pub(super) fn resolve_paths(
-        &mut self,
-        folder: &Path,
-        from_environment: impl Fn(&str) -> bool,
-    ) {
+    pub(super) fn resolve_paths(&mut self, folder: &Path, from_environment: impl Fn(&str) -> bool) {
         let resolve = |key: &str, path: &mut PathBuf| {
             if !path.as_os_str().is_empty() && !from_environment(key) {
                 *path = folder.join(&*path);

@@ -66,7 +66,11 @@ fn the_documented_defaults_are_those_of_the_rooms() {
 #[test]
 fn what_is_written_is_laid_over_the_defaults() {
     let config = load("[rating]\nwindow = 5\n[game_types.aliases]\nx = 'Y'\n").unwrap();
-    assert_eq!(config.game_types.aliases.len(), 1, "no game has aliases by default");
+    assert_eq!(
+        config.game_types.aliases.len(),
+        1,
+        "no game has aliases by default"
+    );
     assert_eq!(config.rating.rating.presence.window.get(), 5);
     assert_eq!(config.rating.rating.presence.half_life.get(), 10.0);
     assert_eq!(config.game_types.aliases["x"], "Y");
@@ -716,7 +720,10 @@ fn an_unknown_key_is_answered_with_what_may_be_meant() {
             "[server]\nmax_conections = 3",
             "line 2: unknown key server.max_conections, did you mean max_connections?",
         ),
-        ("[serve]", "line 1: unknown section [serve], did you mean [server]?"),
+        (
+            "[serve]",
+            "line 1: unknown section [serve], did you mean [server]?",
+        ),
         (
             "[server.tsl]",
             "line 1: unknown section [server.tsl], did you mean [server.tls]?",
@@ -780,8 +787,17 @@ fn relative_paths_are_relative_to_the_file() {
     assert_eq!(
         paths("/x", &[]),
         [
-            "/x/evenkeel.db", "/x/games", "/x/old", "/logs", "/x/tls/a.pem", "/x/tls/a.key",
-            "/x/ca.pem", "", "/x/games.log", "/x/a.token", "/x/a.key",
+            "/x/evenkeel.db",
+            "/x/games",
+            "/x/old",
+            "/logs",
+            "/x/tls/a.pem",
+            "/x/tls/a.key",
+            "/x/ca.pem",
+            "",
+            "/x/games.log",
+            "/x/a.token",
+            "/x/a.key",
         ]
     );
     // A variable is not in the file.
@@ -821,10 +837,14 @@ fn tokens_that_can_be_guessed_are_named() {
         format!("[[clients]]\nname = '{name}'\ntoken = '{token}'\nrights = ['ask']\n")
     };
     let hash = Secret::of("abc").hash();
-    let text = client("weak", "abc") + &client("good", "a long random string") + &client("hashed", &hash);
+    let text =
+        client("weak", "abc") + &client("good", "a long random string") + &client("hashed", &hash);
     let warnings = load(&text).unwrap().warnings().unwrap();
     assert_eq!(warnings.len(), 1);
-    assert!(warnings[0].starts_with("the token of client weak is short"), "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("the token of client weak is short"),
+        "{warnings:?}"
+    );
     let old = load("[server.clients]\nold = 'abc'\n").unwrap();
     assert_eq!(old.warnings().unwrap().len(), 1);
 }

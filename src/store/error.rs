@@ -70,7 +70,9 @@ pub enum StoreError {
         place: String,
     },
     /// The encrypted connection to the server could not be made.
-    #[error("the connection cannot be encrypted: {0}; see the parameters sslmode and sslrootcert of the URL")]
+    #[error(
+        "the connection cannot be encrypted: {0}; see the parameters sslmode and sslrootcert of the URL"
+    )]
     Tls(String),
     /// The user of the server lacks a right.
     #[error(

@@ -51,7 +51,10 @@ fn commands_in_another_folder_use_the_database_of_the_file() {
     assert_eq!((code, out.starts_with("b.db: ")), (0, true), "{err}");
     assert_eq!(names(other.path()), ["b.db"]);
     let (code, _, err) = run(&["weights", "--db", "none.db"]);
-    assert_eq!((code, err.as_str()), (5, "evenkeel: there is no database at none.db\n"));
+    assert_eq!(
+        (code, err.as_str()),
+        (5, "evenkeel: there is no database at none.db\n")
+    );
 }
 
 #[test]
@@ -70,11 +73,18 @@ fn a_database_where_earlier_versions_kept_it_is_not_passed_over() {
             "evenkeel: there is no database at {}, but there is one in the current folder, evenkeel.db: ",
             database.display()
         );
-        assert!(err.starts_with(&why) && err.contains("set [store] database"), "{err}");
+        assert!(
+            err.starts_with(&why) && err.contains("set [store] database"),
+            "{err}"
+        );
     }
     assert_eq!(names(etc.path()), ["evenkeel.toml"]);
     let whole = data.path().join("evenkeel.db");
-    fs::write(&file, format!("[store]\ndatabase = '{}'\n", whole.display())).unwrap();
+    fs::write(
+        &file,
+        format!("[store]\ndatabase = '{}'\n", whole.display()),
+    )
+    .unwrap();
     let mut command = evenkeel(data.path());
     let (code, out, err) = output(command.arg("weights").arg("--config").arg(&file));
     assert_eq!((code, out.contains("baseoa.ctf")), (0, true), "{err}");
@@ -109,7 +119,10 @@ fn the_configuration_of_the_system_is_used_when_nothing_else_is_given() {
     for words in [&["weights"][..], &["status"]] {
         let (code, _, err) = run(words, &[]);
         assert_eq!(code, 3);
-        assert!(err.contains("evenkeel.toml: line 2: unknown section [serve]"), "{err}");
+        assert!(
+            err.contains("evenkeel.toml: line 2: unknown section [serve]"),
+            "{err}"
+        );
     }
     fs::remove_file(&file).unwrap();
     let (_, _, err) = run(&["weights"], &[]);
@@ -120,7 +133,9 @@ fn the_configuration_of_the_system_is_used_when_nothing_else_is_given() {
 fn the_service_of_the_package_keeps_its_data_in_its_state_directory() {
     let text = include_str!("../../packaging/debian/evenkeel.toml");
     let unit = include_str!("../../packaging/debian/evenkeel.service");
-    let state = unit.lines().find_map(|line| line.strip_prefix("WorkingDirectory="));
+    let state = unit
+        .lines()
+        .find_map(|line| line.strip_prefix("WorkingDirectory="));
     let state = Path::new(state.unwrap());
     // A test of the command line shows that this is the folder of the paths in that file.
     assert_eq!(state, Path::new("/var/lib/evenkeel"));
@@ -134,7 +149,9 @@ fn the_service_of_the_package_keeps_its_data_in_its_state_directory() {
 /// The texts between the lines that begin and end a block of TOML in a document.
 fn toml_blocks(document: &str) -> Vec<&str> {
     let blocks = document.split("```toml\n").skip(1);
-    blocks.map(|rest| rest.split("```").next().unwrap()).collect()
+    blocks
+        .map(|rest| rest.split("```").next().unwrap())
+        .collect()
 }
 
 #[test]
@@ -146,12 +163,16 @@ fn the_bot_of_discord_may_queue_players_as_its_manual_configures_it() {
     let text = blocks.concat() + "\n[queue.pickup]\nteams = 2\nsize = 1\nruleset = 'x'\n";
     let text = text
         .replace("/etc/evenkeel/webhook.key", "webhook.key")
-        .replace(&zeros, &Secret::of("a token for the bot").hash());
+        .replace(&zeros, &Secret::of("a-token-for-the-bot").hash());
     fs::write(folder.path().join("evenkeel.toml"), text).unwrap();
-    fs::write(folder.path().join("webhook.key"), "a long random secret of the webhook\n").unwrap();
+    fs::write(
+        folder.path().join("webhook.key"),
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n",
+    )
+    .unwrap();
     let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
     let said = daemon.ask(
-        "HELLO discord \"a token for the bot\"\nENQUEUE pickup t1\nSEAT discord-1\nSUBMIT\nCANCEL t1\n",
+        "HELLO discord a-token-for-the-bot\nENQUEUE pickup t1\nSEAT discord-1\nSUBMIT\nCANCEL t1\n",
     );
     assert!(said.contains("QUEUED t1"), "{said}");
     assert!(!said.contains("ERROR"), "{said}");
@@ -160,7 +181,10 @@ fn the_bot_of_discord_may_queue_players_as_its_manual_configures_it() {
 #[test]
 fn the_example_of_an_instance_uses_the_port_of_the_daemon() {
     let readme = include_str!("../../integrations/instance/README.md");
-    let port = format!("127.0.0.1:{}", Config::load("", []).unwrap().server.listen.port());
+    let port = format!(
+        "127.0.0.1:{}",
+        Config::load("", []).unwrap().server.listen.port()
+    );
     let mut addresses = readme.split("127.0.0.1:").skip(1);
     assert!(addresses.all(|rest| port.ends_with(&rest[..4])), "{readme}");
     assert_eq!(readme.matches(&port).count(), 2);

@@ -76,10 +76,7 @@ fn a_configuration_file_that_cannot_be_read() {
         with("evenkeel.db"),
         "configuration file evenkeel.db: is not a text file"
     );
-    assert_eq!(
-        with("."),
-        "configuration file .: is a folder, not a file"
-    );
+    assert_eq!(with("."), "configuration file .: is a folder, not a file");
 }
 
 #[test]
@@ -88,7 +85,9 @@ fn addresses_are_explained_and_names_are_looked_up() {
     let listen = |address: &str| failure(folder.path(), &["serve", "--listen", address], 2);
     let why = listen("7997");
     assert!(
-        why.contains("'7997' for '--listen <ADDRESS:PORT>': expected ADDRESS:PORT, such as 127.0.0.1:7997"),
+        why.contains(
+            "'7997' for '--listen <ADDRESS:PORT>': expected ADDRESS:PORT, such as 127.0.0.1:7997"
+        ),
         "{why}"
     );
     let why = listen("game.invalid:7997");
@@ -98,7 +97,14 @@ fn addresses_are_explained_and_names_are_looked_up() {
     );
     let daemon = Process::run(folder.path(), &["serve", "--listen", "localhost:0"], &[]);
     assert!(daemon.address.ip().is_loopback());
-    let sidecar = ["sidecar", "idtech3", "--log", "x", "--rcon", "game.invalid:1"];
+    let sidecar = [
+        "sidecar",
+        "idtech3",
+        "--log",
+        "x",
+        "--rcon",
+        "game.invalid:1",
+    ];
     let why = failure(folder.path(), &sidecar, 2);
     assert!(
         why.contains("'--rcon <ADDRESS:PORT>': the host name game.invalid has no known address"),
@@ -158,7 +164,11 @@ fn a_database_of_another_user_is_named_with_its_owner() {
 #[tokio::test]
 async fn a_database_that_cannot_be_used_is_explained_without_codes() {
     let folder = played();
-    fs::write(folder.path().join("notes.txt"), "not a database. ".repeat(100)).unwrap();
+    fs::write(
+        folder.path().join("notes.txt"),
+        "not a database. ".repeat(100),
+    )
+    .unwrap();
     assert_eq!(
         failure(folder.path(), &["weights", "--db", "notes.txt"], 5),
         "notes.txt: the database is damaged, or is not an SQLite database"
@@ -167,16 +177,21 @@ async fn a_database_that_cannot_be_used_is_explained_without_codes() {
         failure(folder.path(), &["ingest", CTF, "--db", "no/such.db"], 5),
         "no/such.db: the folder no does not exist"
     );
-    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+    let newer =
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
          VALUES (9999, 'later', 1, x'00', 0)";
     common::sql(&folder.path().join("evenkeel.db"), newer).await;
     let why = failure(folder.path(), &["weights"], 5);
     assert!(
-        why.starts_with("evenkeel.db was written by a newer Evenkeel: it has migration 9999, and this version, "),
+        why.starts_with(
+            "evenkeel.db was written by a newer Evenkeel: it has migration 9999, and this version, "
+        ),
         "{why}"
     );
     assert!(
-        why.ends_with("Use the newer version, or restore a backup that was made before the upgrade"),
+        why.ends_with(
+            "Use the newer version, or restore a backup that was made before the upgrade"
+        ),
         "{why}"
     );
 }
@@ -240,11 +255,15 @@ fn matches_are_named_by_number_or_by_player() {
 #[test]
 fn a_player_whom_nobody_knows_is_not_changed_by_a_slip() {
     let folder = played();
-    let player = |words: &[&str]| failure(folder.path(), &[&["player"], words].concat(), 4);
-    let bot = "no stored match has a human with the identity Sarge, but there is a bot Sarge: add --bot";
+    let player = |words: &[&str]| failure(folder.path(), &[&["player"][..], words].concat(), 4);
+    let bot =
+        "no stored match has a human with the identity Sarge, but there is a bot Sarge: add --bot";
     assert_eq!(player(&["show", "Sarge"]), bot);
     let add_new = "for a player who has not played yet, add --new";
-    assert_eq!(player(&["pin-weight", "Sarge", "60"]), format!("{bot}; {add_new}"));
+    assert_eq!(
+        player(&["pin-weight", "Sarge", "60"]),
+        format!("{bot}; {add_new}")
+    );
     let nobody = "no stored match has a bot with the identity Sage";
     assert_eq!(player(&["show", "Sage", "--bot"]), nobody);
     let nobody = format!("{nobody}; {add_new}");
@@ -256,7 +275,7 @@ fn a_player_whom_nobody_knows_is_not_changed_by_a_slip() {
         &["pin-weight", "Sage", "off", "--bot"],
         &["merge", "Sage", "Sarge", "--bot", "--new"],
     ] {
-        let said = run(folder.path(), &[&["player"], words].concat());
+        let said = run(folder.path(), &[&["player"][..], words].concat());
         assert_eq!(said.code, 0, "{}", said.err);
     }
 }
@@ -265,8 +284,14 @@ fn a_player_whom_nobody_knows_is_not_changed_by_a_slip() {
 fn a_token_that_can_be_guessed_is_named() {
     let folder = TempDir::new().unwrap();
     let said = run_command(evenkeel(folder.path()).args(["token", "hash"]), "short\n");
-    assert_eq!((said.code, said.out), (0, format!("{}\n", Secret::of("short").hash())));
-    assert!(said.err.starts_with("warning: this token is short and can be guessed"));
+    assert_eq!(
+        (said.code, said.out),
+        (0, format!("{}\n", Secret::of("short").hash()))
+    );
+    assert!(
+        said.err
+            .starts_with("warning: this token is short and can be guessed")
+    );
     let long = "a long random string";
     let said = run_command(evenkeel(folder.path()).args(["token", "hash"]), long);
     assert_eq!(said.err, "");
@@ -296,7 +321,10 @@ fn tables_without_rows_are_a_sentence() {
     let out = |words: &[&str]| run(folder.path(), words).out;
     let none = "no queue is configured: see [queue] in the manual\n";
     assert_eq!(out(&["queue", "status"]), none);
-    assert_eq!(out(&["instances"]), format!("no instance has connected, and {none}"));
+    assert_eq!(
+        out(&["instances"]),
+        format!("no instance has connected, and {none}")
+    );
     assert_eq!(
         out(&["hosted"]),
         format!("no instance has hosted a match in the last day, and {none}")
@@ -314,9 +342,14 @@ fn tables_without_rows_are_a_sentence() {
 fn an_evaluation_says_what_it_counts() {
     let folder = TempDir::new().unwrap();
     let row = |n: u32, y: &str| {
-        format!("{{\"t\":{},\"game\":\"x\",\"teams\":[[\"a\",\"b\"],[\"c\",\"d\"]],\"y\":{y}}}\n", n * 9_000)
+        format!(
+            "{{\"t\":{},\"game\":\"x\",\"teams\":[[\"a\",\"b\"],[\"c\",\"d\"]],\"y\":{y}}}\n",
+            n * 9_000
+        )
     };
-    let history: String = (0..40).map(|n| row(n, if n % 2 == 0 { "1" } else { "0" })).collect();
+    let history: String = (0..40)
+        .map(|n| row(n, if n % 2 == 0 { "1" } else { "0" }))
+        .collect();
     fs::write(folder.path().join("past.jsonl"), history).unwrap();
     let said = run(folder.path(), &["evaluate", "past.jsonl"]);
     let first = said.out.lines().next().unwrap();
@@ -341,12 +374,16 @@ fn every_sidecar_says_what_it_follows_and_what_it_waits_for() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap().to_string();
     drop(free);
-    let last = format!("no connection to the daemon at {address}: cannot connect: Connection refused");
+    let last =
+        format!("no connection to the daemon at {address}: cannot connect: Connection refused");
     let rest = ["--rcon", "127.0.0.1:9", "--dry-run", "--daemon", &address];
     let lines = |words: &[&str]| {
-        let mut seen = sidecar(folder.path(), &[words, &rest].concat(), &last);
+        let mut seen = sidecar(folder.path(), &[words, &rest[..]].concat(), &last);
         assert_eq!(seen.pop().map(|line| line.starts_with(&last)), Some(true));
-        assert_eq!(seen.pop(), Some(format!("waiting for the daemon at {address}")));
+        assert_eq!(
+            seen.pop(),
+            Some(format!("waiting for the daemon at {address}"))
+        );
         assert_eq!(
             seen.pop().as_deref(),
             Some("a dry run: commands for the game server are printed, and not sent")
@@ -374,14 +411,24 @@ fn every_sidecar_says_what_it_follows_and_what_it_waits_for() {
         "following the newest log of the folder logs, now logs/games.log"
     );
     let heard = lines(&["source", "--log-udp", "127.0.0.1:0"]);
-    assert!(heard.starts_with("waiting for the log on 127.0.0.1:"), "{heard}");
+    assert!(
+        heard.starts_with("waiting for the log on 127.0.0.1:"),
+        "{heard}"
+    );
     // What can never become right ends at once.
-    let words = [&["sidecar", "idtech3", "--log", "logs"], &rest[..]].concat();
+    let words = [&["sidecar", "idtech3", "--log", "logs"][..], &rest[..]].concat();
     assert_eq!(
         failure(folder.path(), &words, 4),
         "logs is a folder: --log must name the file that the game server writes"
     );
-    let agent = ["instance", "idtech3", "--log", "logs", "--rcon", "127.0.0.1:9"];
+    let agent = [
+        "instance",
+        "idtech3",
+        "--log",
+        "logs",
+        "--rcon",
+        "127.0.0.1:9",
+    ];
     assert_eq!(
         failure(folder.path(), &agent, 4),
         "logs is a folder: --log must name the file that the game server writes"
@@ -399,9 +446,18 @@ fn a_transfer_whose_output_nobody_reads_is_finished() {
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.status.code(), err.as_str()), (Some(0), ""));
-    let old = run(folder.path(), &["weights", "--game", "baseoa.ctf", "--bots", "--csv"]);
+    let old = run(
+        folder.path(),
+        &["weights", "--game", "baseoa.ctf", "--bots", "--csv"],
+    );
     let new = [
-        "weights", "--game", "baseoa.ctf", "--bots", "--csv", "--db", "new.db",
+        "weights",
+        "--game",
+        "baseoa.ctf",
+        "--bots",
+        "--csv",
+        "--db",
+        "new.db",
     ];
     let new = run(folder.path(), &new);
     assert_eq!((new.code, new.out), (0, old.out), "{}", new.err);

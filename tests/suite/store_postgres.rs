@@ -250,7 +250,8 @@ async fn a_database_that_is_no_place_for_this_is_refused() {
     newer.execute(&mut other).await.unwrap();
     let error = open(&name, true).await.unwrap_err().to_string();
     assert!(
-        error.contains("was written by a newer Evenkeel: it has migration 9000, and this version, "),
+        error
+            .contains("was written by a newer Evenkeel: it has migration 9000, and this version, "),
         "{error}"
     );
 }

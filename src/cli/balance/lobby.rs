@@ -165,14 +165,14 @@ fn list(text: &str) -> Result<LobbyFile, String> {
         let wrong = |why: &str| format!("line {}: {why}", index + 1);
         let split = line.split_once(char::is_whitespace);
         let (weight, name) = split.ok_or_else(|| wrong("expected `weight name`"))?;
-        let weight = weight.parse().map_err(|_| {
-            match line.rsplit_once(char::is_whitespace) {
+        let weight = weight
+            .parse()
+            .map_err(|_| match line.rsplit_once(char::is_whitespace) {
                 Some((name, weight)) if weight.parse::<f64>().is_ok() => {
                     wrong(&format!("the weight comes first: {weight} {}", name.trim()))
                 }
                 _ => wrong("the weight is no number"),
-            }
-        })?;
+            })?;
         let name = name.trim().to_owned();
         if !seen.insert(name.clone()) {
             return Err(wrong("this name has been used before"));

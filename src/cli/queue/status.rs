@@ -6,11 +6,11 @@ use clap::Args;
 use comfy_table::Cell;
 use serde_json::json;
 
-use super::super::{
+use super::NO_QUEUE;
+use crate::cli::{
     CliError, CommonArgs, open,
     table::{name_cell, table},
 };
-use super::NO_QUEUE;
 
 /// The states of tickets, in the order of [`QueueRow::tickets`](crate::store::QueueRow::tickets).
 const STATES: [&str; 6] = [

@@ -161,9 +161,9 @@ impl GameLog {
 fn describe_file(path: &Path) -> String {
     let shown = path.display();
     match path.metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => format!(
-            "the log {shown} does not exist yet: waiting for the game server to write it"
-        ),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            format!("the log {shown} does not exist yet: waiting for the game server to write it")
+        }
         Ok(meta) if meta.len() == 0 => format!(
             "following the log {shown}, which is empty: waiting for the game server to write to it"
         ),
@@ -354,7 +354,9 @@ mod tests {
         append(&later.join("a.log"), "one\n");
         assert_eq!(all(&mut log), ["one"]);
         let refused = GameLog::file(folder.path()).err().unwrap().to_string();
-        assert!(refused.ends_with("is a folder: --log must name the file that the game server writes"));
+        assert!(
+            refused.ends_with("is a folder: --log must name the file that the game server writes")
+        );
     }
 
     #[test]
@@ -362,17 +364,31 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("games.log");
         let file = || GameLog::file(&path).unwrap().describe();
-        assert!(file().ends_with("games.log does not exist yet: waiting for the game server to write it"));
+        assert!(
+            file()
+                .ends_with("games.log does not exist yet: waiting for the game server to write it")
+        );
         append(&path, "");
-        assert!(file().ends_with("games.log, which is empty: waiting for the game server to write to it"));
+        assert!(
+            file()
+                .ends_with("games.log, which is empty: waiting for the game server to write to it")
+        );
         let of_folder = || GameLog::file_or_folder(folder.path()).describe();
-        assert!(of_folder().contains("which has no log yet"), "{}", of_folder());
+        assert!(
+            of_folder().contains("which has no log yet"),
+            "{}",
+            of_folder()
+        );
         append(&path, "one\n");
         assert_eq!(file(), format!("following the log {}", path.display()));
         assert!(of_folder().ends_with("games.log"), "{}", of_folder());
         let here = "127.0.0.1:0".parse().unwrap();
         let datagrams = GameLog::datagrams(here, "127.0.0.1".parse().unwrap(), None).unwrap();
-        assert!(datagrams.describe().starts_with("waiting for the log on 127.0.0.1:"));
+        assert!(
+            datagrams
+                .describe()
+                .starts_with("waiting for the log on 127.0.0.1:")
+        );
     }
 
     #[test]

@@ -37,10 +37,12 @@ impl FromStr for DaemonAddress {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let Some(target) = text.strip_prefix(SCHEME) else {
-            return parse_address(text).map(Self::Plain).map_err(|why| match why {
-                AddressError::Form => "expected ADDRESS:PORT or tls://HOST:PORT".to_owned(),
-                AddressError::UnknownHost(_) => why.to_string(),
-            });
+            return parse_address(text)
+                .map(Self::Plain)
+                .map_err(|why| match why {
+                    AddressError::Form => "expected ADDRESS:PORT or tls://HOST:PORT".to_owned(),
+                    AddressError::UnknownHost(_) => why.to_string(),
+                });
         };
         let parts = target.rsplit_once(':');
         let (host, port) = parts.ok_or("expected tls://HOST:PORT")?;

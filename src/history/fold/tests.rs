@@ -124,7 +124,11 @@ fn an_identity_in_the_place_of_a_name_replaces_no_name() {
         let name = fold.weights().next().unwrap().name.to_owned();
         name
     };
-    let (first, named, last) = (unnamed(200_000), duel(400_000, [3.0, 1.0]), unnamed(600_000));
+    let (first, named, last) = (
+        unnamed(200_000),
+        duel(400_000, [3.0, 1.0]),
+        unnamed(600_000),
+    );
     assert_eq!(name(&[&first]), "a");
     assert_eq!(name(&[&first, &named]), "a!");
     assert_eq!(name(&[&first, &named, &last]), "a!");

@@ -26,9 +26,10 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use sqlx::{
-    PgConnection, PgPool, Postgres as Db,
+    Connection, PgConnection, PgPool, Postgres as Db,
     postgres::{PgConnectOptions, PgPoolOptions, PgRow as DbRow},
 };
+use tokio::time::timeout;
 
 use super::{
     Changes, Post, Store, StoreError, StoreMetrics, chunk::ChunkCache, together::GamesTogether,

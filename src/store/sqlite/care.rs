@@ -9,7 +9,7 @@ use sqlx::{
     AssertSqlSafe, ConnectOptions, Connection, Row, SqliteConnection, sqlite::SqliteConnectOptions,
 };
 
-use super::{APPLICATION_ID, application_id};
+use super::{APPLICATION_ID, application_id, denied};
 use crate::store::{Care, Forgotten, StoreError};
 
 /// The derived tables. The checkpoint is not among them: it may be older than the weights.

@@ -47,12 +47,13 @@ fn why(path: &Path) -> Option<String> {
             Some(format!("permission denied{}", owner_of(path)))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+            let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
+            let shown = folder.display();
             match folder.try_exists() {
-                Ok(false) => Some(format!("the folder {} does not exist", folder.display())),
+                Ok(false) => Some(format!("the folder {shown} does not exist")),
                 _ => Some(format!(
-                    "permission denied: no file can be made in {}{}",
-                    folder.display(),
+                    "no file can be made in the folder {shown}{}",
                     owner_of(folder)
                 )),
             }
