@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 
-use super::{CliError, load_config};
+use super::{CliError, load_config, table::printable};
 use crate::{config::DEFAULT, daemon};
 
 /// Print the documented defaults, or check a configuration file
@@ -37,6 +37,9 @@ pub(super) fn run(args: &ConfigArgs) -> Result<(), CliError> {
             config.check_access()?;
             daemon::check_certificate(&config)?;
             writeln!(out, "{}: valid", file.display())?;
+            for warning in config.warnings()? {
+                writeln!(out, "warning: {}", printable(&warning))?;
+            }
         }
     }
     Ok(())

@@ -20,12 +20,22 @@ pub(super) enum CliError {
     Config { path: PathBuf, source: ConfigError },
     #[error(transparent)]
     ConfigValue(#[from] ConfigError),
+    #[error("configuration file {}: {why}", path.display())]
+    ConfigFile { path: PathBuf, why: String },
+    #[error(
+        "there is no database at {}, but there is one in the current folder, {}: a relative path in a \
+         configuration file is relative to the folder of that file. Move the database there, or set [store] \
+         database to its whole path", database.display(), here.display()
+    )]
+    OtherDatabase { database: PathBuf, here: PathBuf },
     #[error("--db names an SQLite file and store.url a PostgreSQL database; only one can be used")]
     TwoDatabases,
     #[error("log.filter: {0}")]
     LogFilter(#[from] tracing_subscriber::filter::ParseError),
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
+    #[error("{0}")]
+    Usage(String),
     #[error("{0}")]
     Input(String),
     #[error("{0}")]
@@ -71,6 +81,7 @@ impl From<BackupError> for CliError {
     fn from(error: BackupError) -> Self {
         match error {
             BackupError::File { path, source } => Self::File { path, source },
+            error @ BackupError::Exists(_) => Self::Input(error.to_string()),
             BackupError::Store(error) => Self::Store(error),
             BackupError::Ended(error) => Self::Task(error),
         }
@@ -124,14 +135,17 @@ impl CliError {
         kind == Some(io::ErrorKind::BrokenPipe)
     }
 
-    /// The exit code: 3 for the configuration, 4 for the input, 5 for the database, 6 for what may pass by itself,
-    /// 1 for anything else. Clap itself exits with 2 if the flags are invalid.
+    /// The exit code: 2 for the flags, 3 for the configuration, 4 for the input, 5 for the database, 6 for what may pass
+    /// by itself, 1 for anything else. Clap itself exits with 2 if the flags are invalid, too.
     pub fn exit_code(&self) -> u8 {
         if self.is_passing() {
             return 6;
         }
         match self {
+            CliError::Usage(_) => 2,
             CliError::Config { .. }
+            | CliError::ConfigFile { .. }
+            | CliError::OtherDatabase { .. }
             | CliError::ConfigValue(_)
             | CliError::TwoDatabases
             | CliError::LogFilter(_)
@@ -166,6 +180,49 @@ impl CliError {
             | CliError::Learning(LearningError::Store(error))
             | CliError::Session(SessionError::Store(error)) => Some(error),
             _ => None,
+        }
+    }
+}
+
+/// A message without the numbers that the operating system and SQLite give to errors, and without the words that the
+/// library of databases puts before each.
+pub(super) fn without_codes(message: &str) -> String {
+    let mut text = message.replace("error returned from database: ", "");
+    for (start, end) in [(" (os error ", ")"), ("(code: ", ") ")] {
+        while let Some(at) = text.find(start) {
+            let rest = &text[at + start.len()..];
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            if digits == 0 || !rest[digits..].starts_with(end) {
+                break;
+            }
+            text.replace_range(at..at + start.len() + digits + end.len(), "");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_left_out_of_messages() {
+        for (message, shown) in [
+            (
+                "a.db: Permission denied (os error 13)",
+                "a.db: Permission denied",
+            ),
+            (
+                "error returned from database: (code: 26) file is not a database",
+                "file is not a database",
+            ),
+            ("x (os error 2): y (os error 13)", "x: y"),
+            (
+                "named (os error x) by a player",
+                "named (os error x) by a player",
+            ),
+        ] {
+            assert_eq!(without_codes(message), shown);
         }
     }
 }

@@ -8,10 +8,14 @@ use serde_json::json;
 
 use super::{
     CliError, CommonArgs, open,
+    queue::NO_QUEUE,
     sidecar::{AgentArgs, run_agent},
     table::{name_cell, table},
 };
-use crate::store::{HostedRow, InstanceRow};
+use crate::{
+    config::Config,
+    store::{HostedRow, InstanceRow},
+};
 
 /// List the instances: game servers that can host matches of queues
 #[derive(Debug, Args)]
@@ -62,7 +66,8 @@ pub(super) struct HostedArgs {
 }
 
 pub(super) async fn run(args: &InstancesArgs) -> Result<(), CliError> {
-    let service = open(&args.common.load()?, false).await?;
+    let config = args.common.load()?;
+    let service = open(&config, false).await?;
     let rows = service.store().instance_rows().await?;
     service.close().await;
     let mut out = io::stdout().lock();
@@ -70,6 +75,10 @@ pub(super) async fn run(args: &InstancesArgs) -> Result<(), CliError> {
         for row in &rows {
             writeln!(out, "{}", instance_json(row))?;
         }
+        return Ok(());
+    }
+    if rows.is_empty() {
+        writeln!(out, "no instance has connected{}", without_queues(&config))?;
         return Ok(());
     }
     let mut shown = table(&[
@@ -88,6 +97,14 @@ pub(super) async fn run(args: &InstancesArgs) -> Result<(), CliError> {
     }
     writeln!(out, "{shown}")?;
     Ok(())
+}
+
+/// That there are no queues either, if there are none.
+fn without_queues(config: &Config) -> String {
+    match config.queue.is_empty() {
+        true => format!(", and {NO_QUEUE}"),
+        false => String::new(),
+    }
 }
 
 fn state(row: &InstanceRow) -> &'static str {
@@ -130,7 +147,8 @@ pub(super) async fn change(args: InstanceArgs) -> Result<(), CliError> {
 }
 
 pub(super) async fn hosted(args: &HostedArgs) -> Result<(), CliError> {
-    let service = open(&args.common.load()?, false).await?;
+    let config = args.common.load()?;
+    let service = open(&config, false).await?;
     let rows = service.store().hosted_rows(args.limit).await?;
     service.close().await;
     let mut out = io::stdout().lock();
@@ -138,6 +156,11 @@ pub(super) async fn hosted(args: &HostedArgs) -> Result<(), CliError> {
         for row in &rows {
             writeln!(out, "{}", hosted_json(row))?;
         }
+        return Ok(());
+    }
+    if rows.is_empty() {
+        let none = "no instance has hosted a match in the last day";
+        writeln!(out, "{none}{}", without_queues(&config))?;
         return Ok(());
     }
     let heads = [

@@ -31,7 +31,7 @@ enum MatchCommand {
     /// Show who played in a match, how it ended, and whether it is rated
     Show {
         /// The id of the match, as END replies it and the views list it
-        #[arg(value_name = "N")]
+        #[arg(value_name = "N", value_parser = parse_id)]
         id: i64,
         #[command(flatten)]
         common: CommonArgs,
@@ -45,7 +45,7 @@ enum MatchCommand {
 #[derive(Debug, Args)]
 struct SelectionArgs {
     /// The ids of the matches
-    #[arg(value_name = "N", required_unless_present = "player")]
+    #[arg(value_name = "N", value_parser = parse_id)]
     ids: Vec<i64>,
     /// All matches of the player with this identity, and of the identities that count as theirs
     #[arg(long, value_name = "ID", conflicts_with = "ids")]
@@ -73,11 +73,20 @@ pub(super) async fn run(args: MatchArgs) -> Result<(), CliError> {
     }
 }
 
+fn parse_id(text: &str) -> Result<i64, String> {
+    let id = text.parse().ok().filter(|id| *id > 0);
+    id.ok_or_else(|| "expected the number of a match".to_owned())
+}
+
 fn unknown(id: i64) -> CliError {
     CliError::Input(format!("there is no match {id}"))
 }
 
 async fn set_void(selection: &SelectionArgs, void: bool) -> Result<(), CliError> {
+    if selection.ids.is_empty() && selection.player.is_none() {
+        let why = "which matches? Give their numbers, or --player and the identity of a player";
+        return Err(CliError::Usage(why.to_owned()));
+    }
     let service = open(&selection.common.load()?, false).await?;
     let ids = select(&service, selection).await?;
     let changed = service.store().set_void(&ids, void).await?;

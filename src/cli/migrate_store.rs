@@ -73,11 +73,12 @@ pub(super) async fn run(args: MigrateStoreArgs) -> Result<(), CliError> {
     match verify(&transfer, &config).await? {
         Verified::Equal(weights) => {
             let weights = counted(weights, "weight");
-            writeln!(io::stdout(), "{weights} derived again from {to}: all equal")?;
+            say(&format!("{weights} derived again from {to}: all equal"))?;
         }
         Verified::Incomparable(why) => {
-            let out = &mut io::stdout();
-            writeln!(out, "note: {why}; they were copied, but not derived again")?;
+            say(&format!(
+                "note: {why}; they were copied, but not derived again"
+            ))?;
         }
         Verified::Different(count, one) => faults.push(format!(
             "{} of {to} {} not what its matches give, among them that of {}",
@@ -93,8 +94,15 @@ pub(super) async fn run(args: MigrateStoreArgs) -> Result<(), CliError> {
         )));
     }
     finish(transfer, changed).await?;
-    writeln!(io::stdout(), "{to} has all that is in {from}")?;
-    Ok(())
+    say(&format!("{to} has all that is in {from}"))
+}
+
+/// Prints a line. The transfer goes on if nobody reads it, as behind `head`: otherwise it would end half done.
+fn say(line: &str) -> Result<(), CliError> {
+    match writeln!(io::stdout(), "{line}") {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
 }
 
 /// Makes the source of an earlier transfer usable again.
@@ -172,19 +180,17 @@ fn print(compared: &[TableCompared]) -> Result<(), CliError> {
             Cell::new(result),
         ]);
     }
-    writeln!(io::stdout(), "{shown}")?;
-    Ok(())
+    say(&shown.to_string())
 }
 
 /// Ends the transfer, so that the target can be used.
 async fn finish(transfer: Transfer, changed: u64) -> Result<(), CliError> {
     if changed > 0 {
         let texts = counted(changed, "text");
-        writeln!(
-            io::stdout(),
+        say(&format!(
             "note: {texts} with the character NUL, which PostgreSQL does not store, have U+FFFD instead; the \
              weights are derived again at the next start"
-        )?;
+        ))?;
     }
     Ok(transfer.finish(changed > 0).await?)
 }

@@ -11,6 +11,7 @@ mod backup;
 mod balance;
 mod check;
 mod config;
+mod config_file;
 mod csv_cell;
 mod demo;
 mod error;
@@ -48,12 +49,13 @@ use std::{
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
-    config::{Config, ConfigError, LogFormat, LogSection},
+    config::{Config, LogFormat, LogSection},
     daemon,
     logs::Archive,
     service::Service,
 };
 
+use config_file::load_config;
 use error::CliError;
 
 /// Pick even teams for any multiplayer game server, with weights learned from finished games
@@ -99,7 +101,8 @@ enum Command {
 /// The flags of every command that opens the database.
 #[derive(Clone, Debug, Args)]
 struct CommonArgs {
-    /// Read the configuration from FILE; without it, every key has its default
+    /// Read the configuration from FILE [default: /etc/evenkeel/evenkeel.toml if it exists, unless --db is
+    /// given; otherwise every key has its default]
     #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
     config: Option<PathBuf>,
     /// Use the SQLite database FILE instead of the one that the configuration names
@@ -115,10 +118,10 @@ pub fn run(cli: Cli) -> ExitCode {
         // `evenkeel weights … | head` succeeds.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            let mut message = format!("evenkeel: {error}");
+            let mut message = format!("evenkeel: {}", error::without_codes(&error.to_string()));
             let mut cause = error.source();
             while let Some(inner) = cause {
-                let text = inner.to_string();
+                let text = error::without_codes(&inner.to_string());
                 if !message.contains(&text) {
                     message.push_str(&format!(": {text}"));
                 }
@@ -173,51 +176,6 @@ fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, 
     // Do not wait for a search for teams that is still running on a blocking thread.
     runtime.shutdown_background();
     result
-}
-
-impl CommonArgs {
-    /// Loads the configuration. A flag overrides the environment, which overrides the file, which overrides
-    /// the defaults.
-    fn load(&self) -> Result<Config, CliError> {
-        let mut config = load_config(self.config.as_ref())?;
-        if let Some(db) = &self.db {
-            if config.store.url.is_some() {
-                return Err(CliError::TwoDatabases);
-            }
-            config.store.database.clone_from(db);
-        }
-        Ok(config)
-    }
-}
-
-/// Loads the configuration from a file, or the defaults, with overrides from the `EVENKEEL_*`
-/// variables. An error names the line or the variable at fault.
-fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
-    let environment = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let Some(path) = path else {
-        return Ok(Config::load("", environment)?);
-    };
-    let bytes = std::fs::read(path).map_err(|source| CliError::File {
-        path: path.clone(),
-        source,
-    })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
-        let why = "the line is not UTF-8".to_owned();
-        CliError::Config {
-            path: path.clone(),
-            source: ConfigError::Line { line, why },
-        }
-    })?;
-    Config::load(&text, environment).map_err(|source| match source {
-        ConfigError::Line { .. } => CliError::Config {
-            path: path.clone(),
-            source,
-        },
-        other => other.into(),
-    })
 }
 
 /// The SQLite file of a command that has no other database to work on.

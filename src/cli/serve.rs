@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, log_to_stderr};
 use crate::{
-    config::{Config, LogFormat, WebAddress},
+    config::{Config, LogFormat, WebAddress, parse_address},
     daemon::{
         Daemon, FileWatch, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading,
     },
@@ -18,7 +18,7 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     common: CommonArgs,
     /// Listen on this address instead of the configured one
-    #[arg(long, value_name = "ADDRESS:PORT", env = "EVENKEEL_LISTEN")]
+    #[arg(long, value_name = "ADDRESS:PORT", env = "EVENKEEL_LISTEN", value_parser = parse_address)]
     listen: Option<SocketAddr>,
     /// Serve the statistics pages on this address instead of the configured one; "off" serves none
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -30,7 +30,7 @@ pub(super) struct ServeArgs {
 
 pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
     // Before the file is read, so that no change is missed.
-    let mut watch = FileWatch::new(args.common.config.clone());
+    let mut watch = FileWatch::new(args.common.file());
     let mut config = args.common.load()?;
     watch.replace(args.common.files_of(&config));
     if let Some(listen) = args.listen {
@@ -91,7 +91,7 @@ impl CommonArgs {
     /// The files that the configuration consists of: its own, and those of tokens.
     fn files_of(&self, config: &Config) -> Vec<PathBuf> {
         let mut files = config.token_files();
-        files.extend(self.config.clone());
+        files.extend(self.file());
         files
     }
 }

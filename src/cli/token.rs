@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use clap::{Args, Subcommand};
 use rand::{TryRng, rngs::SysRng};
 
-use super::CliError;
+use super::{CliError, progress::print_error_line};
 use crate::domain::Secret;
 
 /// The number of random bytes of a token.
@@ -49,6 +49,10 @@ pub(super) fn run(args: &TokenArgs) -> Result<(), CliError> {
                 return Err(CliError::Input("the standard input is empty".to_owned()));
             }
             writeln!(out, "{}", Secret::of(token).hash())?;
+            if Secret::can_be_guessed(token) {
+                let warning = "warning: this token is short and can be guessed: `evenkeel token new` draws a long one";
+                print_error_line(warning);
+            }
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use rand::{TryRng, rngs::SysRng};
 use serde_json::json;
 
 use super::{
-    CliError, CommonArgs, block_on, load_config, open,
+    CliError, CommonArgs, block_on, open,
     table::{name_cell, table},
 };
 use crate::{
@@ -64,7 +64,7 @@ pub(super) fn run(args: &WebhookArgs) -> Result<ExitCode, CliError> {
 }
 
 fn test(name: &str, common: &CommonArgs) -> Result<ExitCode, CliError> {
-    let config = load_config(common.config.as_ref())?;
+    let config = common.settings()?;
     let mut hooks = config.webhook.iter();
     let Some(hook) = hooks.find(|hook| hook.name.to_string() == name) else {
         return Err(CliError::Input(format!(

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     access::{AccessSettings, ClientSpec, PlayerScope},
-    domain::{Right, Rights, Secret},
+    domain::{Right, Rights},
 };
 
 /// The most bytes that are read of a file with a token.
@@ -69,11 +69,7 @@ impl ClientSection {
 
     /// The client that this section describes. Reads the file with its token, if it has one.
     fn spec(&self) -> Result<ClientSpec, ConfigError> {
-        let secret = match (&self.token, &self.token_file) {
-            (Some(token), _) => Some(token.0.clone()),
-            (None, Some(path)) => Some(self.secret_in(path)?),
-            (None, None) => None,
-        };
+        let secret = self.token()?.map(|token| token.secret);
         let everybody = PlayerScope::everybody();
         Ok(ClientSpec {
             name: self.name.clone(),
@@ -84,16 +80,23 @@ impl ClientSection {
         })
     }
 
-    fn secret_in(&self, path: &Path) -> Result<Secret, ConfigError> {
+    /// The token of the client, if it has one. Reads the file with it.
+    fn token(&self) -> Result<Option<ConfiguredToken>, ConfigError> {
+        match (&self.token, &self.token_file) {
+            (Some(token), _) => Ok(Some(token.clone())),
+            (None, Some(path)) => self.token_in(path).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn token_in(&self, path: &Path) -> Result<ConfiguredToken, ConfigError> {
         let wrong = |why: String| ConfigError::TokenFile {
             client: self.name.clone(),
             path: path.to_owned(),
             why,
         };
         let text = first_line(path).map_err(|error| wrong(error.to_string()))?;
-        let token =
-            ConfiguredToken::of(&text).map_err(|why| wrong(format!("its first line {why}")))?;
-        Ok(token.0)
+        ConfiguredToken::of(&text).map_err(|why| wrong(format!("its first line {why}")))
     }
 }
 
@@ -152,10 +155,10 @@ impl Config {
     /// # Errors
     /// Fails if a file with a token cannot be read or contains none.
     pub fn access(&self) -> Result<AccessSettings, ConfigError> {
-        let old = self.server.clients.iter().map(|(name, secret)| {
+        let old = self.server.clients.iter().map(|(name, token)| {
             Ok(ClientSpec {
                 name: name.clone(),
-                secret: Some(secret.clone()),
+                secret: Some(token.secret.clone()),
                 networks: Vec::new(),
                 rights: OLD_RIGHTS,
                 players: PlayerScope::everybody(),
@@ -167,6 +170,31 @@ impl Config {
             allow_anonymous: self.server.allow_anonymous,
             rates: self.limits,
         })
+    }
+
+    /// What is allowed and a risk, one sentence each. Reads the files with tokens.
+    ///
+    /// # Errors
+    /// Fails if a file with a token cannot be read or contains none.
+    pub fn warnings(&self) -> Result<Vec<String>, ConfigError> {
+        let mut weak = Vec::new();
+        for (name, token) in &self.server.clients {
+            weak.extend(token.can_be_guessed.then_some(name));
+        }
+        for client in &self.clients {
+            let token = client.token()?;
+            weak.extend(
+                token
+                    .filter(|token| token.can_be_guessed)
+                    .map(|_| &client.name),
+            );
+        }
+        let warning = |name: &String| {
+            format!(
+                "the token of client {name} is short and can be guessed: `evenkeel token new` draws a long one"
+            )
+        };
+        Ok(weak.into_iter().map(warning).collect())
     }
 
     /// The files with tokens of clients.

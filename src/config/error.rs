@@ -2,6 +2,8 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
+use super::nearest::nearest;
+
 /// Why a configuration is invalid, and where.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
@@ -64,10 +66,11 @@ pub(super) fn plain(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("unknown field ") {
         let (found, known) = rest.split_once(", expected ").unwrap_or((rest, ""));
         let known = known.trim_start_matches("one of ").replace('`', "");
-        return format!(
-            "unknown key {}; the keys are {known}",
-            found.replace('`', "")
-        );
+        let found = found.replace('`', "");
+        return match nearest(&found, known.split(", ")) {
+            Some(near) => format!("unknown key {found}, did you mean {near}?"),
+            None => format!("unknown key {found}; the keys are {known}"),
+        };
     }
     if let Some(name) = message.strip_prefix("missing field ") {
         return format!("the key {} is missing", name.replace('`', ""));

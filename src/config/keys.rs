@@ -10,14 +10,14 @@ use serde::Deserialize;
 use super::{
     ConfiguredValues,
     clients::ClientSection,
-    values::{self, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
+    values::{self, ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
     access::RateSettings,
     coordinator::CoordinatorSettings,
     deliveries::WebhookSettings,
     domain::{
-        GameTypeLists, MutatorLists, Secret,
+        GameTypeLists, MutatorLists,
         behaviour::BehaviourSettings,
         units::{Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
     },
@@ -70,6 +70,7 @@ pub struct Config {
 #[derive(Clone, Debug, Deserialize)]
 #[allow(missing_docs)]
 pub struct ServerSection {
+    #[serde(deserialize_with = "values::address")]
     pub listen: SocketAddr,
     #[serde(flatten)]
     pub limits: Limits,
@@ -78,7 +79,7 @@ pub struct ServerSection {
     pub allow_anonymous: bool,
     pub tls: TlsSection,
     #[serde(deserialize_with = "values::tokens")]
-    pub clients: BTreeMap<String, Secret>,
+    pub clients: BTreeMap<String, ConfiguredToken>,
 }
 
 impl ServerSection {
@@ -129,6 +130,9 @@ pub struct WebSection {
 pub struct StoreSection {
     #[serde(deserialize_with = "values::path")]
     pub database: PathBuf,
+    /// `database` as the file has it, before it was made relative to the folder of the file.
+    #[serde(skip)]
+    pub database_as_written: PathBuf,
     /// Whether the operator has set `database`.
     #[serde(skip)]
     pub database_is_set: bool,

@@ -8,7 +8,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{ConfigError, DEFAULT};
+use super::{ConfigError, DEFAULT, nearest::nearest};
 
 /// Tables in which the operator chooses the names of keys.
 const FREE_TABLES: [&str; 4] = [
@@ -47,7 +47,8 @@ pub(super) fn refuse_unknown_keys(
         let path = join(at, key.get_ref());
         let line = line_at(text, key.span().start);
         let Some(default) = known.get(key.get_ref().as_ref()) else {
-            let why = format!("unknown key {path}");
+            let is_section = matches!(value.get_ref(), DeValue::Table(_));
+            let why = unknown(key.get_ref(), at, known, is_section);
             return Err(ConfigError::Line { line, why });
         };
         let why = match (value.get_ref(), default) {
@@ -70,6 +71,58 @@ pub(super) fn refuse_unknown_keys(
         return Err(ConfigError::Line { line, why });
     }
     Ok(())
+}
+
+/// Why a key, or a section, is refused that is not in `known`, the section at this path: which one the operator
+/// may have meant.
+fn unknown(key: &str, at: &str, known: &Table, is_section: bool) -> String {
+    let path = join(at, key);
+    let takes_sections = |name: &&str| {
+        known.get(*name).is_some_and(Value::is_table) || LISTS_OF_SECTIONS.contains(name)
+    };
+    if is_section {
+        let sections = known.keys().map(String::as_str).filter(takes_sections);
+        return match nearest(key, sections) {
+            Some(near) if LISTS_OF_SECTIONS.contains(&near) => {
+                format!("unknown section [{path}], did you mean [[{near}]]?")
+            }
+            Some(near) => format!(
+                "unknown section [{path}], did you mean [{}]?",
+                join(at, near)
+            ),
+            None => format!("unknown section [{path}]"),
+        };
+    }
+    if let Some(near) = nearest(key, known.keys().map(String::as_str)) {
+        return format!("unknown key {path}, did you mean {near}?");
+    }
+    let mut homes = Vec::new();
+    sections_with(key, &defaults(), "", &mut homes);
+    match homes.split_last() {
+        None => format!("unknown key {path}"),
+        Some((last, [])) => format!("unknown key {path}: {key} belongs in {last}"),
+        Some((last, others)) => {
+            let others = others.join(", ");
+            format!("unknown key {path}: {key} belongs in {others} or {last}")
+        }
+    }
+}
+
+/// Adds the sections of `table` that have this key.
+fn sections_with(key: &str, table: &Table, at: &str, homes: &mut Vec<String>) {
+    for (name, value) in table {
+        let path = join(at, name);
+        match value {
+            Value::Table(_) if FREE_TABLES.contains(&path.as_str()) => {}
+            Value::Table(inner) => {
+                if inner.get(key).is_some_and(|value| !value.is_table()) {
+                    homes.push(format!("[{path}]"));
+                }
+                sections_with(key, inner, &path, homes);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Overrides `base` with `own`: merges tables, and replaces all other values.
@@ -102,7 +155,14 @@ pub(super) fn apply_environment(
         });
         let Some((path, old)) = find_key(merged, wanted, "") else {
             if in_section {
-                let why = "the configuration has no such key".to_owned();
+                let mut names = Vec::new();
+                variables(merged, "", &mut names);
+                let why = match nearest(&name, names.iter().map(String::as_str)) {
+                    Some(near) => {
+                        format!("the configuration has no such key, did you mean {near}?")
+                    }
+                    None => "the configuration has no such key".to_owned(),
+                };
                 return Err(ConfigError::Environment { name, why });
             }
             continue;
@@ -116,6 +176,23 @@ pub(super) fn apply_environment(
     Ok(set)
 }
 
+/// Adds the names of the variables that set the keys of `table`.
+fn variables(table: &Table, at: &str, names: &mut Vec<String>) {
+    for (key, value) in table {
+        let path = join(at, key);
+        match value {
+            Value::Table(_) if FREE_TABLES.contains(&path.as_str()) => {}
+            Value::Table(inner) => variables(inner, &path, names),
+            _ => names.push(ENV_PREFIX.to_owned() + &variable(&path)),
+        }
+    }
+}
+
+/// The name of the variable that sets the key at a path, without its prefix.
+fn variable(path: &str) -> String {
+    path.replace('.', "_").to_uppercase()
+}
+
 /// Finds the value whose path, in capitals and with `_` between its parts, is `wanted`.
 fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String, &'a mut Value)> {
     for (key, value) in table.iter_mut() {
@@ -127,7 +204,7 @@ fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String,
                     return Some(found);
                 }
             }
-            value if path.replace('.', "_").to_uppercase() == wanted => return Some((path, value)),
+            value if variable(&path) == wanted => return Some((path, value)),
             _ => {}
         }
     }

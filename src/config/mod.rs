@@ -5,22 +5,26 @@
 //! or variable. Each key is in two places: in the documented file, and as a field whose type states
 //! its range. Entry point: [`Config::load`].
 
+mod address;
 mod changed;
 mod check;
 mod clients;
 mod error;
 mod keys;
 mod layers;
+mod nearest;
+mod paths;
 mod rooms;
 mod values;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use toml::{
     Table, Value,
     de::{DeTable, Error as TomlError},
 };
 
+pub use address::{AddressError, parse_address};
 pub use changed::ConfiguredValues;
 use check::Fault;
 pub use clients::ClientSection;
@@ -35,11 +39,24 @@ pub use values::{ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoic
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");
 
 impl Config {
-    /// Loads the defaults, overridden by `text`, the operator's file, and by `environment`.
+    /// Does what [`load_in`](Self::load_in) does, for a file in the current folder.
+    ///
+    /// # Errors
+    /// Those of [`load_in`](Self::load_in).
+    pub fn load(
+        text: &str,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        Self::load_in(Path::new(""), text, environment)
+    }
+
+    /// Loads the defaults, overridden by `text`, the operator's file, and by `environment`. Relative paths in
+    /// the file and in the defaults are relative to `folder`.
     ///
     /// # Errors
     /// Returns the first unknown key or invalid value, with its line or variable.
-    pub fn load(
+    pub fn load_in(
+        folder: &Path,
         text: &str,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
@@ -65,6 +82,7 @@ impl Config {
         config.web.listen_is_set = origin.is_set("web.listen");
         config.values = ConfiguredValues::new(merged);
         config.store.database_is_set = origin.is_set("store.database");
+        config.resolve_paths(folder, |key| origin.by_environment.contains_key(key));
         match config.first_fault() {
             Some(fault) => Err(origin.blame(&fault)),
             None => Ok(config),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::{
-    domain::{Rulebook, units::MaxDifference},
+    domain::{Rulebook, Secret, units::MaxDifference},
     rating::SystemChoice,
 };
 
@@ -66,19 +66,26 @@ fn the_documented_defaults_are_those_of_the_rooms() {
 #[test]
 fn what_is_written_is_laid_over_the_defaults() {
     let config = load("[rating]\nwindow = 5\n[game_types.aliases]\nx = 'Y'\n").unwrap();
+    assert_eq!(
+        config.game_types.aliases.len(),
+        1,
+        "no game has aliases by default"
+    );
     assert_eq!(config.rating.rating.presence.window.get(), 5);
     assert_eq!(config.rating.rating.presence.half_life.get(), 10.0);
     assert_eq!(config.game_types.aliases["x"], "Y");
-    assert_eq!(config.game_types.aliases["ctf"], "XGame.xCTFGame");
 }
 
 #[test]
 fn faults_name_their_line() {
     assert_eq!(
         fault("[rating]\n\nwindoww = 5"),
-        "line 3: unknown key rating.windoww"
+        "line 3: unknown key rating.windoww, did you mean window?"
     );
-    assert_eq!(fault("\n[ratings]"), "line 2: unknown key ratings");
+    assert_eq!(
+        fault("\n[ratings]"),
+        "line 2: unknown section [ratings], did you mean [rating]?"
+    );
     assert_eq!(
         fault("[rating]\nwindow = 0"),
         "line 2: rating.window must be 1 to 1000, not 0"
@@ -703,10 +710,143 @@ fn the_shipped_lists_know_the_games() {
     }
     assert!(book.is_team_game("baseoa.ctf") && !book.is_team_game("baseq3.ffa"));
     assert!(!book.is_team_game("XGame.xDeathMatch") && book.is_team_game("XGame.xTeamGame"));
+    assert_eq!(book.ruleset::<&str>("CTF", &[]).to_string(), "ctf");
+}
+
+#[test]
+fn an_unknown_key_is_answered_with_what_may_be_meant() {
+    for (text, why) in [
+        (
+            "[server]\nmax_conections = 3",
+            "line 2: unknown key server.max_conections, did you mean max_connections?",
+        ),
+        (
+            "[serve]",
+            "line 1: unknown section [serve], did you mean [server]?",
+        ),
+        (
+            "[server.tsl]",
+            "line 1: unknown section [server.tsl], did you mean [server.tls]?",
+        ),
+        (
+            "listen = 'x'",
+            "line 1: unknown key listen: listen belongs in [server], [server.tls] or [web]",
+        ),
+        (
+            "half_life = 3",
+            "line 1: unknown key half_life: half_life belongs in [rating]",
+        ),
+        (
+            "[client]",
+            "line 1: unknown section [client], did you mean [[clients]]?",
+        ),
+        ("[colour]", "line 1: unknown section [colour]"),
+        ("[web]\ncolour = 1", "line 2: unknown key web.colour"),
+    ] {
+        assert_eq!(fault(text), why);
+    }
+    let variable = |name: &str| {
+        let set = [(name.to_owned(), "3".to_owned())];
+        Config::load("", set).unwrap_err().to_string()
+    };
     assert_eq!(
-        book.ruleset::<&str>("CTF", &[]),
-        book.ruleset::<&str>("XGame.xCTFGame", &[])
+        variable("EVENKEEL_SERVER_MAX_CONECTIONS"),
+        "EVENKEEL_SERVER_MAX_CONECTIONS: the configuration has no such key, did you mean \
+         EVENKEEL_SERVER_MAX_CONNECTIONS?"
     );
+}
+
+#[test]
+fn relative_paths_are_relative_to_the_file() {
+    let text = "[store]\njournal = 'games'\nbackups = 'old'\n[ingest]\narchive = '/logs'\n
+        [server.tls]\nlisten = ''\ncertificate = 'tls/a.pem'\nkey = 'tls/a.key'\n
+        [coordinator.agones]\nca = 'ca.pem'\n
+        [[follow]]\npath = 'games.log'\n
+        [[clients]]\nname = 'a'\ntoken_file = 'a.token'\nrights = ['ask']\n
+        [[webhook]]\nname = 'a'\nurl = 'http://127.0.0.1:1/'\nsecret_file = 'a.key'\n";
+    let paths = |folder: &str, environment: &[(&str, &str)]| {
+        let set = environment.iter();
+        let set = set.map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        let config = Config::load_in(folder.as_ref(), text, set).unwrap();
+        let agones = &config.coordinator.agones;
+        [
+            config.store.database.clone(),
+            config.journal().unwrap(),
+            config.backups().unwrap().folder,
+            config.ingest.archive.clone(),
+            config.server.tls.certificate.clone(),
+            config.server.tls.key.clone(),
+            agones.ca.clone(),
+            agones.client_cert.clone(),
+            config.follow[0].path.clone(),
+            config.clients[0].token_file.clone().unwrap(),
+            config.webhook[0].secret_file.clone().unwrap(),
+        ]
+        .map(|path| path.display().to_string())
+    };
+    assert_eq!(
+        paths("/x", &[]),
+        [
+            "/x/evenkeel.db",
+            "/x/games",
+            "/x/old",
+            "/logs",
+            "/x/tls/a.pem",
+            "/x/tls/a.key",
+            "/x/ca.pem",
+            "",
+            "/x/games.log",
+            "/x/a.token",
+            "/x/a.key",
+        ]
+    );
+    // A variable is not in the file.
+    let here = paths("/x", &[("EVENKEEL_STORE_DATABASE", "here.db")]);
+    assert_eq!((here[0].as_str(), here[2].as_str()), ("here.db", "/x/old"));
+    assert_eq!(paths("", &[])[0], "evenkeel.db");
+    // The journal is beside the database.
+    let config = Config::load_in("/x".as_ref(), "", []).unwrap();
+    assert_eq!(config.journal(), Some("/x/evenkeel.games".into()));
+}
+
+#[test]
+fn addresses_may_name_hosts() {
+    let config = load("[server]\nlisten = 'localhost:17997'\n").unwrap();
+    assert!(config.server.listen.ip().is_loopback());
+    for (text, why) in [
+        (
+            "[server]\nlisten = '7997'",
+            "line 2: server.listen must be an address and a port such as \"127.0.0.1:7997\"",
+        ),
+        (
+            "[server]\nlisten = 'game.invalid:1'",
+            "line 2: server.listen: the host name game.invalid has no known address",
+        ),
+        (
+            "[web]\nlisten = 'localhost'",
+            "line 2: web.listen must be \"off\", or an address and a port such as \"127.0.0.1:7998\"",
+        ),
+    ] {
+        assert_eq!(fault(text), why);
+    }
+}
+
+#[test]
+fn tokens_that_can_be_guessed_are_named() {
+    let client = |name: &str, token: &str| {
+        format!("[[clients]]\nname = '{name}'\ntoken = '{token}'\nrights = ['ask']\n")
+    };
+    let hash = Secret::of("abc").hash();
+    let text =
+        client("weak", "abc") + &client("good", "a long random string") + &client("hashed", &hash);
+    let warnings = load(&text).unwrap().warnings().unwrap();
+    assert_eq!(warnings.len(), 1);
+    assert!(
+        warnings[0].starts_with("the token of client weak is short"),
+        "{warnings:?}"
+    );
+    let old = load("[server.clients]\nold = 'abc'\n").unwrap();
+    assert_eq!(old.warnings().unwrap().len(), 1);
 }
 
 #[test]
@@ -723,7 +863,11 @@ fn queues_are_read_and_their_faults_name_the_line() {
     for (more, why) in [
         (
             "sizes = 3",
-            "line 5: queue.q.sizes: unknown key sizes; the keys are teams, ",
+            "line 5: queue.q.sizes: unknown key sizes, did you mean size?",
+        ),
+        (
+            "colour = 'red'",
+            "line 5: queue.q.colour: unknown key colour; the keys are teams, ",
         ),
         (
             "ttl = 0",

@@ -12,6 +12,7 @@ use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Deserializer, de::Error};
 use tracing_subscriber::EnvFilter;
 
+use super::{AddressError, parse_address};
 use crate::{
     domain::{Secret, Timestamp},
     logs,
@@ -70,23 +71,38 @@ pub enum WebAddress {
 }
 
 impl TryFrom<String> for WebAddress {
-    type Error = &'static str;
+    type Error = String;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
+        let expected = "must be \"off\", or an address and a port such as \"127.0.0.1:7998\"";
+        text.parse().map_err(|why| wrong_address(why, expected))
     }
 }
 
 impl FromStr for WebAddress {
-    type Err = &'static str;
+    type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expected = "must be \"off\", or an address and a port such as \"127.0.0.1:7998\"";
         match text {
             "off" => Ok(Self::Off),
-            _ => text.parse().map(Self::At).map_err(|_| expected),
+            _ => parse_address(text).map(Self::At),
         }
     }
+}
+
+/// Why an address in the file is refused; `expected` describes its form.
+fn wrong_address(why: AddressError, expected: &str) -> String {
+    match why {
+        AddressError::Form => expected.to_owned(),
+        AddressError::UnknownHost(_) => why.to_string(),
+    }
+}
+
+/// Deserialises an address and port.
+pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
+    let expected = "must be an address and a port such as \"127.0.0.1:7997\"";
+    let text = String::deserialize(from)?;
+    parse_address(&text).map_err(|why| D::Error::custom(wrong_address(why, expected)))
 }
 
 /// A date such as `2026-11-20` or `2026-11-20T15:30:00`, in UTC.
@@ -205,7 +221,12 @@ pub(super) fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Er
 /// The token of a client, or its hash. Only the digest is kept, and no error contains the value, so that
 /// nothing can print it.
 #[derive(Clone, Debug)]
-pub struct ConfiguredToken(pub Secret);
+pub struct ConfiguredToken {
+    /// What proves the client's identity.
+    pub secret: Secret,
+    /// Whether the token is so short that it can be guessed.
+    pub can_be_guessed: bool,
+}
 
 impl<'de> Deserialize<'de> for ConfiguredToken {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -223,20 +244,24 @@ impl ConfiguredToken {
             return Err("must not be empty");
         }
         let why = "must be a token, or a hash as `evenkeel token` prints it";
-        Secret::configured(text).map(Self).ok_or(why)
+        let secret = Secret::configured(text).ok_or(why)?;
+        let can_be_guessed = Secret::can_be_guessed(text);
+        Ok(Self {
+            secret,
+            can_be_guessed,
+        })
     }
 }
 
 /// Deserialises the tokens of clients, by name.
 pub(super) fn tokens<'de, D: Deserializer<'de>>(
     from: D,
-) -> Result<BTreeMap<String, Secret>, D::Error> {
+) -> Result<BTreeMap<String, ConfiguredToken>, D::Error> {
     let tokens = BTreeMap::<String, ConfiguredToken>::deserialize(from)?;
     if tokens.keys().any(|name| name.trim().is_empty()) {
         return Err(D::Error::custom(NO_NAME));
     }
-    let secrets = tokens.into_iter().map(|(name, token)| (name, token.0));
-    Ok(secrets.collect())
+    Ok(tokens)
 }
 
 /// Deserialises an address and port, or an empty text.
@@ -247,8 +272,9 @@ pub(super) fn optional_address<'de, D: Deserializer<'de>>(
     if text.is_empty() {
         return Ok(None);
     }
-    let why = "must be empty, or an address and port such as \"0.0.0.0:7999\"";
-    text.parse().map(Some).map_err(|_| D::Error::custom(why))
+    let expected = "must be empty, or an address and port such as \"0.0.0.0:7999\"";
+    let address = parse_address(&text).map(Some);
+    address.map_err(|why| D::Error::custom(wrong_address(why, expected)))
 }
 
 /// An IPv4 network that is written as a part of IPv6, as the IPv4 network: addresses are compared as IPv4.

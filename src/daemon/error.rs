@@ -15,8 +15,10 @@ pub enum DaemonError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The address cannot be bound.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("{key}: cannot listen on {address}: {source}")]
     Listen {
+        /// The section and the key with the address.
+        key: &'static str,
         /// The configured address.
         address: SocketAddr,
         /// The error of the operating system.

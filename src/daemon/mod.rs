@@ -43,7 +43,7 @@ use crate::{
 
 pub use error::DaemonError;
 pub use file_watch::FileWatch;
-use pages::PageServer;
+use pages::{PageListeners, PageServer};
 pub use reload::{Reloader, reload};
 pub use service_manager::{reloaded, reloading};
 pub use shutdown::{ReloadSignal, ShutdownSignal};
@@ -87,6 +87,7 @@ impl Daemon {
         file_limit::survive()?;
         let gate = Arc::new(Gate::new(config.check_access()?));
         let mut listeners = bind(config).await?;
+        let pages = PageListeners::bind(&config.web).await?;
         let threads = ConnectionThreads::start(config.server.threads())?;
         listeners.runtimes = threads.runtimes();
         let service = Arc::new(open_service(config, true).await?);
@@ -119,7 +120,7 @@ impl Daemon {
         let is_file = config.store.url.is_none();
         watched.database = is_file.then(|| config.store.database.clone());
         let watched = Arc::new(watched);
-        let pages = PageServer::open(&config.web, &service, &watched).await?;
+        let pages = PageServer::new(pages, &config.web, &service, &watched)?;
         Ok(Self {
             listeners,
             threads,
@@ -353,17 +354,13 @@ pub async fn open_service(config: &Config, create: bool) -> Result<Service, Daem
 
 /// Binds the configured addresses, and reads the certificate of encrypted connections.
 async fn bind(config: &Config) -> Result<Listeners, DaemonError> {
-    let bind = async |address: SocketAddr| {
-        let bound = TcpListener::bind(address).await;
-        bound.map_err(|source| DaemonError::Listen { address, source })
-    };
-    let plain = bind(config.server.listen).await?;
+    let plain = bind_address("[server] listen", config.server.listen).await?;
     let section = &config.server.tls;
     let tls = match section.listen {
         None => None,
         Some(address) => Some(TlsListener {
             identity: Arc::new(TlsIdentity::load(&section.certificate, &section.key)?),
-            listener: bind(address).await?,
+            listener: bind_address("[server.tls] listen", address).await?,
             handshake: section.handshake_seconds.duration(),
         }),
     };
@@ -371,6 +368,16 @@ async fn bind(config: &Config) -> Result<Listeners, DaemonError> {
         plain,
         tls,
         runtimes: Vec::new(),
+    })
+}
+
+/// Binds the address that a key of the configuration has.
+async fn bind_address(key: &'static str, address: SocketAddr) -> Result<TcpListener, DaemonError> {
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|source| DaemonError::Listen {
+        key,
+        address,
+        source,
     })
 }
 

@@ -1,10 +1,10 @@
 //! What the daemon serves over HTTP: the statistics pages, and metrics for operators.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use tokio::{net::TcpListener, time::sleep};
 
-use super::{DaemonError, Tasks};
+use super::{DaemonError, Tasks, bind_address};
 use crate::{
     config::{WebAddress, WebSection},
     server::Limits,
@@ -13,41 +13,58 @@ use crate::{
     web::{self, Site},
 };
 
-/// The listeners over HTTP, and what they show.
-pub(super) struct PageServer {
-    site: Arc<Site>,
-    service: Arc<Service>,
+/// The listeners over HTTP.
+pub(super) struct PageListeners {
     /// The listener of the pages, if there are any.
     pages: Option<TcpListener>,
     /// The listener that serves only metrics, if there is one.
     metrics: Option<TcpListener>,
 }
 
+/// The listeners over HTTP, and what they show.
+pub(super) struct PageServer {
+    site: Arc<Site>,
+    service: Arc<Service>,
+    listeners: PageListeners,
+}
+
 /// How often it is checked whether the rating systems are to be compared.
 const COMPARISONS: Duration = Duration::from_secs(60);
 
-impl PageServer {
+impl PageListeners {
     /// Binds the addresses of the pages and of the metrics. There are no pages if there are to be none, or if
     /// another program has the default address.
     ///
     /// # Errors
     /// Fails if an address that the operator has set cannot be bound.
-    pub(super) async fn open(
+    pub(super) async fn bind(web: &WebSection) -> Result<Self, DaemonError> {
+        let pages = listen(web).await?;
+        let metrics = match web.metrics_listen {
+            None => None,
+            Some(address) => Some(bind_address("[web] metrics_listen", address).await?),
+        };
+        Ok(Self { pages, metrics })
+    }
+}
+
+impl PageServer {
+    /// Shows the service at these listeners, and logs where.
+    ///
+    /// # Errors
+    /// Fails if the operating system does not return the address of a listener.
+    pub(super) fn new(
+        listeners: PageListeners,
         web: &WebSection,
         service: &Arc<Service>,
         watched: &Arc<Watched>,
     ) -> Result<Self, DaemonError> {
-        let pages = listen(web).await?;
-        let metrics = match web.metrics_listen {
-            None => None,
-            Some(address) => Some(bind(address).await?),
-        };
+        let PageListeners { pages, metrics } = &listeners;
         let base = &web.pages.base_path;
-        if let Some(listener) = &pages {
+        if let Some(listener) = pages {
             let bound = listener.local_addr()?;
             tracing::info!("statistics pages are at http://{bound}{base}/");
         }
-        if let Some(listener) = &metrics {
+        if let Some(listener) = metrics {
             let bound = listener.local_addr()?;
             tracing::info!("metrics are at http://{bound}/metrics");
         }
@@ -56,8 +73,7 @@ impl PageServer {
         let site = site.with_metrics(watched.clone(), from, metrics.is_none());
         Ok(Self {
             site: Arc::new(site),
-            pages,
-            metrics,
+            listeners,
             service: service.clone(),
         })
     }
@@ -65,14 +81,15 @@ impl PageServer {
     /// Serves until the tasks are stopped.
     pub(super) fn start(self, tasks: &Tasks, limits: Limits) {
         let drain = limits.drain_seconds.duration();
-        if let Some(listener) = self.pages {
+        let PageListeners { pages, metrics } = self.listeners;
+        if let Some(listener) = pages {
             let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
             let serving = web::run(listener, self.site.clone(), tracker, stop, drain);
             tasks.tracker.spawn(serving);
             let service = self.service;
             tasks.spawn(async move { compare_systems(service).await });
         }
-        if let Some(listener) = self.metrics {
+        if let Some(listener) = metrics {
             let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
             let serving = web::run_metrics(listener, self.site, tracker, stop, drain);
             tasks.tracker.spawn(serving);
@@ -101,7 +118,7 @@ async fn listen(web: &WebSection) -> Result<Option<TcpListener>, DaemonError> {
     let WebAddress::At(address) = web.listen else {
         return Ok(None);
     };
-    match bind(address).await {
+    match bind_address("[web] listen", address).await {
         Ok(listener) => Ok(Some(listener)),
         Err(DaemonError::Listen { source, .. })
             if !web.listen_is_set && source.kind() == io::ErrorKind::AddrInUse =>
@@ -113,9 +130,4 @@ async fn listen(web: &WebSection) -> Result<Option<TcpListener>, DaemonError> {
         }
         Err(error) => Err(error),
     }
-}
-
-async fn bind(address: SocketAddr) -> Result<TcpListener, DaemonError> {
-    let bound = TcpListener::bind(address).await;
-    bound.map_err(|source| DaemonError::Listen { address, source })
 }

@@ -15,6 +15,10 @@ impl MatchRecord {
         let mut seats: BTreeMap<PlayerKey, usize> = BTreeMap::new();
         for (old, mut participant) in self.participants.drain(..).enumerate() {
             if let Some(other) = counts_as.get(&participant.key) {
+                // The identity stands for a name that is not known.
+                if participant.name == participant.key.id {
+                    participant.name.clone_from(&other.id);
+                }
                 participant.key = other.clone();
             }
             let seat = *seats.entry(participant.key.clone()).or_insert(merged.len());

@@ -8,6 +8,9 @@ use subtle::ConstantTimeEq;
 /// What a hash in a configuration begins with.
 const HASHED: &str = "sha256:";
 
+/// The fewest characters of a secret that is not guessed soon.
+const FEWEST: usize = 16;
+
 /// A secret that proves an identity. Only its digest is stored, so that it cannot be printed.
 ///
 /// Two secrets are compared in a time that does not depend on where they differ.
@@ -38,6 +41,12 @@ impl Secret {
             *byte = u8::from_str_radix(pair, 16).ok()?;
         }
         Some(Self(digest))
+    }
+
+    /// Whether the secret of a text in a configuration is so short that it can be guessed. A hash does not show
+    /// how long its secret is.
+    pub fn can_be_guessed(text: &str) -> bool {
+        !text.starts_with(HASHED) && text.chars().count() < FEWEST
     }
 
     /// The hash of the secret, as a configuration may hold it: `sha256:` and 64 digits.
@@ -77,6 +86,8 @@ mod tests {
         let upper = hash.to_uppercase().replace("SHA256", "sha256");
         assert_eq!(Secret::configured(&upper), Some(secret.clone()));
         assert_eq!(Secret::configured("sesame"), Some(secret.clone()));
+        assert!(Secret::can_be_guessed("sesame") && !Secret::can_be_guessed(&hash));
+        assert!(!Secret::can_be_guessed("a long random string"));
         assert_ne!(Secret::of(&hash), secret, "who has the hash has no token");
         let bad = [
             "sha256:",

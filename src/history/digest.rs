@@ -68,7 +68,7 @@ pub(super) struct Digested {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Person {
     pub key: PlayerKey,
-    /// The name in their latest match.
+    /// The name in their latest match that states one; else the identity.
     pub name: String,
 }
 
@@ -171,6 +171,8 @@ impl Digest {
     fn player(&mut self, participant: &Participant) -> Player {
         let number = self.known.players.of(&participant.key);
         match self.known.people.get_mut(number as usize) {
+            // The identity stands for a name that is not known, and replaces none that is.
+            Some(_) if participant.name == participant.key.id => {}
             Some(person) => person.name.clone_from(&participant.name),
             None => self.known.people.push(Person {
                 key: participant.key.clone(),

@@ -56,6 +56,9 @@ pub enum BackupError {
         /// The error of the file system.
         source: io::Error,
     },
+    /// The file that is to be written exists.
+    #[error("{} exists; choose another name", .0.display())]
+    Exists(PathBuf),
     /// The database cannot be read, or the disk is full.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -159,8 +162,7 @@ impl Backups {
 /// Fails if the file exists or cannot be written, or the database cannot be read.
 pub async fn back_up(database: &dyn Care, to: &Path) -> Result<(), BackupError> {
     if fs::symlink_metadata(to).is_ok() {
-        let exists = io::Error::from(io::ErrorKind::AlreadyExists);
-        return Err(fault(to, exists));
+        return Err(BackupError::Exists(to.to_owned()));
     }
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(PARTIAL);

@@ -26,9 +26,15 @@ pub enum StoreError {
         /// The file that daemons have left beside it.
         beside: String,
     },
-    /// The file is damaged, or is not a database.
-    #[error("the database is damaged, or is not an SQLite database")]
+    /// The file is damaged.
+    #[error("the database is damaged")]
     Corrupt(#[source] sqlx::Error),
+    /// The file does not begin as a database does.
+    #[error("the database is damaged, or is not an SQLite database")]
+    NotSqlite,
+    /// This process may not open the file.
+    #[error("{0}")]
+    Denied(String),
     /// The file cannot be opened or created, or the server refuses the user or has no such database.
     #[error("the database cannot be opened or created")]
     CannotOpen(#[source] sqlx::Error),
@@ -94,13 +100,36 @@ pub enum StoreError {
         /// What is wrong with it.
         why: String,
     },
+    /// The database of a server has no tables yet, and this command does not create them.
+    #[error("{place} is empty: `evenkeel serve` or `evenkeel ingest` begins it")]
+    Empty {
+        /// The address of the database.
+        place: String,
+    },
+    /// The encrypted connection to the server could not be made.
+    #[error(
+        "the connection cannot be encrypted: {0}; see the parameters sslmode and sslrootcert of the URL"
+    )]
+    Tls(String),
+    /// The user of the server lacks a right.
+    #[error(
+        "the database user lacks a right: {0}. The user must own the database, or have the rights CONNECT on it \
+         and USAGE and CREATE on its schema"
+    )]
+    Right(String),
     /// A newer version of Evenkeel has migrated the database.
-    #[error("{place} was written by a newer Evenkeel (migration {version})")]
+    #[error(
+        "{place} was written by a newer Evenkeel: it has migration {version}, and this version, {}, knows those \
+         up to {known}. Use the newer version, or restore a backup that was made before the upgrade",
+        env!("CARGO_PKG_VERSION")
+    )]
     Newer {
         /// The path or the address of the database.
         place: String,
         /// The number of the first migration that this program does not know.
         version: i64,
+        /// The number of the last migration that this program knows.
+        known: i64,
     },
     /// A record that must not be stored, or whose rows were changed by hand.
     #[error("match {what} is not a match: {why}")]

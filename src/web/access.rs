@@ -18,8 +18,11 @@ pub(super) struct Visitor(pub IpAddr);
 /// `None` if a proxy has forwarded it that is not trusted, or that states no address.
 fn origin(peer: IpAddr, fields: &HeaderMap, proxies: &[IpAddr]) -> Option<IpAddr> {
     let peer = peer.to_canonical();
-    if !proxies.contains(&peer) {
-        let is_forwarded = TRACES.iter().any(|name| fields.contains_key(*name));
+    let is_forwarded = TRACES.iter().any(|name| fields.contains_key(*name));
+    // A trusted proxy states for whom it asks. So on this machine, where the proxy is not alone, a request that
+    // states nothing comes from another program, such as `evenkeel status` or Prometheus.
+    let asks_itself = peer.is_loopback() && !is_forwarded;
+    if !proxies.contains(&peer) || asks_itself {
         return (!is_forwarded).then_some(peer);
     }
     let stated: Vec<&str> = fields
@@ -74,6 +77,9 @@ mod tests {
         }
         // A trusted one.
         assert_eq!(origin("10.0.0.1", &[]), "nobody");
+        // A program beside a trusted one on this machine; but not what that proxy forwards.
+        assert_eq!(origin("::1", &[]), "::1");
+        assert_eq!(origin("::1", &[("via", "1.1 x")]), "nobody");
         assert_eq!(origin("::1", &[(forwarded, "203.0.113.5")]), "203.0.113.5");
         let invented = [(forwarded, "127.0.0.1, 203.0.113.5, 10.0.0.1")];
         assert_eq!(origin("::1", &invented), "203.0.113.5");

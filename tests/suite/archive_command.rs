@@ -379,7 +379,13 @@ async fn the_page_of_an_archived_match_shows_its_players_and_no_identity() {
     assert_eq!(
         run(
             folder.path(),
-            &["player", "merge", &identity(2), &format!("{SECRET}other")]
+            &[
+                "player",
+                "merge",
+                &identity(2),
+                &format!("{SECRET}other"),
+                "--new"
+            ]
         )
         .0,
         0

@@ -24,6 +24,7 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 /// Runs a command of the program; returns the exit code, and what it has printed.
 fn run(folder: &Path, words: &[&str]) -> (i32, String, String) {
     let output = Command::new(BINARY)
+        .env("EVENKEEL_SYSTEM_CONFIG", "")
         .current_dir(folder)
         .args(words)
         .output()

@@ -19,6 +19,7 @@ fn evenkeel(folder: &Path) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
         command.env_remove(name);
     }
+    command.env("EVENKEEL_SYSTEM_CONFIG", "");
     command.current_dir(folder);
     command
 }
@@ -289,7 +290,7 @@ fn the_configuration_is_one_source() {
         assert_eq!((code, out.as_str()), (3, ""));
         assert_eq!(
             err,
-            "evenkeel: bad.toml: line 3: unknown key rating.halflife\n"
+            "evenkeel: bad.toml: line 3: unknown key rating.halflife, did you mean half_life?\n"
         );
     }
     fs::write(folder.path().join("log.toml"), "[log]\nfilter = 'a=b=c'\n").unwrap();

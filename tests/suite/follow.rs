@@ -18,6 +18,7 @@ fn evenkeel(folder: &Path, args: &[&str]) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
         command.env_remove(name);
     }
+    command.env("EVENKEEL_SYSTEM_CONFIG", "");
     command.current_dir(folder).args(args);
     command
 }

@@ -26,6 +26,7 @@ fn script(name: &str, wish: &OsString) -> Command {
     }
     script
         .env("EVENKEEL_BIN", env!("CARGO_BIN_EXE_evenkeel"))
+        .env("EVENKEEL_SYSTEM_CONFIG", "")
         .env("PYTHONDONTWRITEBYTECODE", "1");
     if wish == "install" {
         script.arg("--install");
@@ -89,6 +90,7 @@ fn a_real_server_is_balanced_end_to_end() {
     let weights = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
         command.current_dir(&kept).args(arguments);
+        command.env("EVENKEEL_SYSTEM_CONFIG", "");
         command.output().unwrap()
     };
     let log = kept.join("openarena/baseoa/games.log");

@@ -346,6 +346,16 @@ fn only_some_addresses_may_read_metrics() {
     let invented = "X-Forwarded-For: 203.0.113.5, 198.51.100.1\r\n";
     assert_eq!(status(&pages, "/metrics", invented), 403);
     drop(pages);
+    // Beside a trusted proxy on this machine, programs of this machine still read them.
+    let pages = start(folder.path(), "[web]\ntrusted_proxies = ['127.0.0.1']\n");
+    for path in ["/metrics", "/status.json"] {
+        assert_eq!(status(&pages, path, ""), 200);
+        assert_eq!(status(&pages, path, forwarded), 403);
+    }
+    let address = pages.address.to_string();
+    let (code, _, errors) = self::status(folder.path(), &["--web", &address]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    drop(pages);
     let pages = start(folder.path(), "[web]\nmetrics_from = ['10.0.0.0/8']\n");
     assert_eq!(status(&pages, "/metrics", ""), 403);
 }
@@ -475,7 +485,7 @@ fn a_status_that_is_not_good_has_an_exit_code() {
     drop(nobody);
     let (code, _, errors) = status(folder.path(), &["--web", &address]);
     assert_eq!(code, Some(1));
-    assert!(errors.contains("no status from the daemon"), "{errors}");
+    assert!(errors.contains("the daemon is not running at "), "{errors}");
 }
 
 #[tokio::test]

@@ -144,7 +144,7 @@ fn two_daemons_cannot_have_one_port() {
     assert_eq!(second.status.code(), Some(1));
     let output = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(
-        output.contains(&format!("cannot listen on {address}: ")),
+        output.contains(&format!("[server] listen: cannot listen on {address}: ")),
         "{output}"
     );
 }

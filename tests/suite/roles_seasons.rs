@@ -110,7 +110,15 @@ async fn joint_shows_commanders_and_other_systems_neither() {
 async fn a_pinned_weight_is_the_same_in_every_role() {
     let folder = database("rating.system = 'hive'\n", 40).await;
     let mut pin = evenkeel(folder.path());
-    pin.args(["player", "pin-weight", "bob", "30", "--db", "test.db"]);
+    pin.args([
+        "player",
+        "pin-weight",
+        "bob",
+        "30",
+        "--new",
+        "--db",
+        "test.db",
+    ]);
     assert!(
         pin.args(["--config", "evenkeel.toml"])
             .status()

@@ -26,6 +26,7 @@ fn run_with(folder: &Path, args: &[&str], stdin: &str) -> (i32, String, String) 
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
         command.env_remove(name);
     }
+    command.env("EVENKEEL_SYSTEM_CONFIG", "");
     let command = command.current_dir(folder).args(args).write_stdin(stdin);
     let output = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();

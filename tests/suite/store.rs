@@ -466,7 +466,7 @@ async fn a_newer_database_is_left_alone() {
     assert!(
         refusal(&path)
             .await
-            .contains("newer Evenkeel (migration 9999)")
+            .contains("newer Evenkeel: it has migration 9999, and this version, ")
     );
 }
 

@@ -9,7 +9,10 @@ use evenkeel::{
         MatchRecord,
     },
     service::Service,
-    store::{self, Recorded, Store, StoreError, WeightRow},
+    store::{
+        self, DatabasePlace, Recorded, Store, StoreError, WeightRow,
+        postgres::{PoolSettings, PostgresUrl},
+    },
 };
 use sqlx::Connection;
 
@@ -222,9 +225,11 @@ async fn a_database_that_is_no_place_for_this_is_refused() {
     assert!(error.contains("cannot be opened"), "{error}");
     server.create(&name).await;
     let error = open(&name, false).await.unwrap_err();
-    assert!(matches!(error, StoreError::At { .. }), "{error}");
+    assert!(matches!(error, StoreError::Empty { .. }), "{error}");
+    let error = error.to_string();
+    let words = " is empty: `evenkeel serve` or `evenkeel ingest` begins it";
     assert!(
-        error.to_string().contains("there is no database at"),
+        error.starts_with("postgres://") && error.ends_with(words),
         "{error}"
     );
     let mut other = server.connect(&name).await;
@@ -245,7 +250,36 @@ async fn a_database_that_is_no_place_for_this_is_refused() {
     newer.execute(&mut other).await.unwrap();
     let error = open(&name, true).await.unwrap_err().to_string();
     assert!(
-        error.contains("was written by a newer Evenkeel (migration 9000)"),
+        error
+            .contains("was written by a newer Evenkeel: it has migration 9000, and this version, "),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_user_without_rights_is_told_which() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let name = server.unused_name();
+    server.create(&name).await;
+    let mut owner = server.connect(&name).await;
+    for statement in [
+        "DO $$ BEGIN CREATE ROLE guest LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$",
+        "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+    ] {
+        sqlx::query(statement).execute(&mut owner).await.unwrap();
+    }
+    let url = server.url(&name).replace("user=evenkeel", "user=guest");
+    let settings = PoolSettings {
+        connect: Duration::from_secs(20),
+        ..PoolSettings::default()
+    };
+    let place = DatabasePlace::Server(PostgresUrl::parse(&url).unwrap(), settings);
+    let error = store::open_at(&place, true, Duration::from_secs(5)).await;
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("the database user lacks a right: permission denied for schema public. The user must own"),
         "{error}"
     );
 }

@@ -362,7 +362,7 @@ fn the_default_address_may_be_taken_and_a_configured_one_may_not() {
         assert_eq!(output.status.code(), Some(1));
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
-            errors.contains(&format!("cannot listen on {address}: ")),
+            errors.contains(&format!("[web] listen: cannot listen on {address}: ")),
             "{errors}"
         );
     }

@@ -167,7 +167,12 @@ fn list(text: &str) -> Result<LobbyFile, String> {
         let (weight, name) = split.ok_or_else(|| wrong("expected `weight name`"))?;
         let weight = weight
             .parse()
-            .map_err(|_| wrong("the weight is no number"))?;
+            .map_err(|_| match line.rsplit_once(char::is_whitespace) {
+                Some((name, weight)) if weight.parse::<f64>().is_ok() => {
+                    wrong(&format!("the weight comes first: {weight} {}", name.trim()))
+                }
+                _ => wrong("the weight is no number"),
+            })?;
         let name = name.trim().to_owned();
         if !seen.insert(name.clone()) {
             return Err(wrong("this name has been used before"));
@@ -197,6 +202,10 @@ mod tests {
     fn lists_name_their_faulty_line() {
         let fault = |text| list(text).err().unwrap_or_default();
         assert_eq!(fault("5 a\nfive b"), "line 2: the weight is no number");
+        assert_eq!(
+            fault("50 Ann\nBoring Bob  60"),
+            "line 2: the weight comes first: 60 Boring Bob"
+        );
         assert_eq!(fault("5 a\n\n7"), "line 3: expected `weight name`");
         assert_eq!(
             fault("5 a\n# no\n7 a"),

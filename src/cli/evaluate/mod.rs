@@ -15,7 +15,7 @@ use clap::{Args, builder::PossibleValuesParser};
 use super::{
     CliError, CommonArgs,
     ingest::line_of,
-    load_config, open,
+    open,
     progress::{Progress, print_error_line},
 };
 use crate::{
@@ -226,7 +226,7 @@ fn write_predictions(
 }
 
 fn evaluate(args: &EvaluateArgs, history: &EvaluatedHistory) -> Result<Evaluation, CliError> {
-    let config = load_config(args.common.config.as_ref())?;
+    let config = args.common.settings()?;
     let rulebook =
         Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;
     let named = args

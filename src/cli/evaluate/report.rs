@@ -104,12 +104,20 @@ impl HistoryReport {
             undecided,
             ..
         } = self;
-        let rated = "not rated, undecided after the first 20 %";
+        let rated = match unrated {
+            0 => "all rated".to_owned(),
+            _ => format!("{unrated} not rated"),
+        };
+        let none = match undecided {
+            0 => String::new(),
+            _ => format!(" ({undecided} had none)"),
+        };
+        let predicted = self.all.first().map_or(0, |row| row.matches);
         writeln!(
             out,
-            "{}: {} ({unrated}, {undecided} {rated})",
+            "{}: {}, {rated}; predicted: {predicted}, those after the first 20 % that had a winner{none}",
             printable(history),
-            counted(*matches, "match")
+            counted(*matches, "match"),
         )?;
         let difference = format!(
             "log loss − {}, {:.0} %",

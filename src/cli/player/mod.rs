@@ -39,6 +39,9 @@ enum PlayerCommand {
         /// The identity that the matches count for
         #[arg(value_name = "INTO")]
         into: String,
+        /// Also accept identities of players who have not played a match yet
+        #[arg(long)]
+        new: bool,
     },
     /// Undo a merge
     Split(IdentityArgs),
@@ -61,6 +64,9 @@ enum PlayerCommand {
         /// 0 to 100, or "off" to learn the weight from matches again
         #[arg(value_name = "WEIGHT", value_parser = parse_weight)]
         weight: WeightOrOff,
+        /// Also accept the identity of a player who has not played a match yet
+        #[arg(long)]
+        new: bool,
     },
 }
 
@@ -143,7 +149,9 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
             suspects::run(args, &service).await?;
             None
         }
-        PlayerCommand::Merge { player, into } => Some(merge(&service, &player.key(), into).await?),
+        PlayerCommand::Merge { player, into, new } => {
+            Some(merge(&service, &player.key(), into, *new).await?)
+        }
         PlayerCommand::Split(player) => Some(split(&service, &player.key()).await?),
         PlayerCommand::Forget(player) => Some(forget(&service, &player.key()).await?),
         PlayerCommand::Hide(player) => {
@@ -156,8 +164,18 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
         }
         PlayerCommand::StartWeight(args) => Some(start::run(args, &service).await?),
         PlayerCommand::StartWeights(args) => Some(start::run_list(args, &service).await?),
-        PlayerCommand::PinWeight { player, weight } => {
-            Some(pin_weight(&service, &player.key(), weight.0).await?)
+        PlayerCommand::PinWeight {
+            player,
+            weight,
+            new,
+        } => {
+            let key = player.key();
+            check_identity(&key)?;
+            // A weight can always be released.
+            if weight.0.is_some() && !new {
+                require_known(&service, &key).await?;
+            }
+            Some(pin_weight(&service, &key, weight.0).await?)
         }
     };
     if let Some(changed) = changed {
@@ -215,7 +233,6 @@ async fn pin_weight(
     key: &PlayerKey,
     weight: Option<f64>,
 ) -> Result<String, CliError> {
-    check_identity(key)?;
     service.store().pin_weight(key, weight).await?;
     let id = printable(&key.id);
     Ok(match weight {
@@ -226,18 +243,52 @@ async fn pin_weight(
 
 /// Fails unless the player has a name in a stored match.
 async fn require_matches(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
-    match service.store().names(key).await?.is_empty() {
-        true => Err(CliError::Input(format!(
-            "no stored match has a {} with the identity {}",
-            key.kind,
-            printable(&key.id)
-        ))),
-        false => Ok(()),
+    if has_matches(service, key).await? {
+        return Ok(());
     }
+    Err(CliError::Input(nobody(service, key).await?))
+}
+
+/// Fails unless the player has a name in a stored match, and says how to set something for a player to come.
+async fn require_known(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
+    if has_matches(service, key).await? {
+        return Ok(());
+    }
+    let nobody = nobody(service, key).await?;
+    Err(CliError::Input(format!(
+        "{nobody}; for a player who has not played yet, add --new"
+    )))
+}
+
+async fn has_matches(service: &Service, key: &PlayerKey) -> Result<bool, CliError> {
+    Ok(!service.store().names(key).await?.is_empty())
+}
+
+/// That nobody has played under an identity; and whether one of the other kind has.
+async fn nobody(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
+    let (kind, id) = (key.kind, printable(&key.id));
+    let (other, hint) = match kind {
+        Kind::Human => (Kind::Bot, "add --bot"),
+        Kind::Bot => (Kind::Human, "leave out --bot"),
+    };
+    let other = PlayerKey {
+        kind: other,
+        id: key.id.clone(),
+    };
+    let nobody = format!("no stored match has a {kind} with the identity {id}");
+    Ok(match has_matches(service, &other).await? {
+        true => format!("{nobody}, but there is a {} {id}: {hint}", other.kind),
+        false => nobody,
+    })
 }
 
 /// Merges `key` into the identity `into` of the same kind.
-async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<String, CliError> {
+async fn merge(
+    service: &Service,
+    key: &PlayerKey,
+    into: &str,
+    new: bool,
+) -> Result<String, CliError> {
     let target = PlayerKey {
         kind: key.kind,
         id: into.to_owned(),
@@ -247,6 +298,10 @@ async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<String,
     if target == *key {
         let message = "an identity cannot be merged into itself";
         return Err(CliError::Input(message.to_owned()));
+    }
+    if !new {
+        require_known(service, key).await?;
+        require_known(service, &target).await?;
     }
     service.store().merge_player(key, &target).await?;
     let (id, into) = (printable(&key.id), printable(&target.id));

@@ -15,6 +15,9 @@ use clap::{Args, Subcommand};
 
 use super::{CliError, block_on};
 
+/// What is printed instead of an empty table.
+pub(super) const NO_QUEUE: &str = "no queue is configured: see [queue] in the manual";
+
 /// Form matches from a file of tickets, check or simulate the queues of a configuration, or show who
 /// waits
 #[derive(Debug, Args)]

@@ -6,7 +6,8 @@ use clap::Args;
 use comfy_table::Cell;
 use serde_json::json;
 
-use super::super::{
+use super::NO_QUEUE;
+use crate::cli::{
     CliError, CommonArgs, open,
     table::{name_cell, table},
 };
@@ -32,7 +33,8 @@ pub(in crate::cli) struct StatusArgs {
 }
 
 pub(super) async fn run(args: &StatusArgs) -> Result<(), CliError> {
-    let service = open(&args.common.load()?, false).await?;
+    let config = args.common.load()?;
+    let service = open(&config, false).await?;
     let rows = service.store().queue_rows().await?;
     service.close().await;
     let mut out = io::stdout().lock();
@@ -48,6 +50,14 @@ pub(super) async fn run(args: &StatusArgs) -> Result<(), CliError> {
             }
             writeln!(out, "{line}")?;
         }
+        return Ok(());
+    }
+    if rows.is_empty() {
+        let why = match config.queue.is_empty() {
+            true => NO_QUEUE,
+            false => "nobody has been in a queue in the last day",
+        };
+        writeln!(out, "{why}")?;
         return Ok(());
     }
     let heads = [

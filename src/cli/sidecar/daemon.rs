@@ -76,6 +76,11 @@ impl DaemonConnection {
         }
     }
 
+    /// The way to the daemon.
+    pub(super) fn way(&self) -> &DaemonWay {
+        &self.way
+    }
+
     /// Starts to connect. From now on, it connects again whenever a connection ends.
     pub(super) fn connect(&mut self) {
         let work = keep_connected(

@@ -68,9 +68,14 @@ impl<S: Sidecar + Send + 'static> SidecarDriver<S> {
         let mut shutdown = ShutdownSignal::install()?;
         let mut poll = tokio::time::interval(POLL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        report(&self.game.log.describe())?;
+        if self.console.is_none() {
+            report("a dry run: commands for the game server are printed, and not sent")?;
+        }
         // Read the existing log before the first request; its acts are out of date.
         let now = self.now();
         (self.game, _) = read_log(self.game, now).await?;
+        report(&format!("waiting for the daemon at {}", self.daemon.way()))?;
         self.daemon.connect();
         loop {
             let mut acts = Vec::new();
@@ -94,14 +99,19 @@ impl<S: Sidecar + Send + 'static> SidecarDriver<S> {
     fn take_daemon_event(&mut self, event: DaemonEvent, acts: &mut Vec<Act>) {
         let now = self.now();
         match event {
-            DaemonEvent::Connected => self.game.sidecar.connected(now, acts),
+            DaemonEvent::Connected => {
+                let way = self.daemon.way();
+                acts.push(Act::Report(format!("connected to the daemon at {way}")));
+                self.game.sidecar.connected(now, acts);
+            }
             DaemonEvent::Reply(reply) => self.game.sidecar.reply(reply, now, acts),
             // A sidecar has not asked for any.
             DaemonEvent::Push(_) => {}
             DaemonEvent::Lost(reason) => {
                 self.game.sidecar.disconnected();
+                let way = self.daemon.way();
                 acts.push(Act::Report(format!(
-                    "no connection to the daemon: {reason}"
+                    "no connection to the daemon at {way}: {reason}"
                 )));
             }
         }

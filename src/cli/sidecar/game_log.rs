@@ -9,6 +9,7 @@ use std::{
 };
 
 use crate::{
+    cli::CliError,
     ingest::{Framed, Lines, MAX_LINE},
     logs::{Tail, Tailed},
 };
@@ -64,19 +65,28 @@ impl GameLog {
     }
 
     /// A file, which need not exist yet.
-    pub(super) fn file(path: &Path) -> Self {
-        Self::new(Origin::File(Tail::new(path)))
+    ///
+    /// # Errors
+    /// Fails if the path is that of a folder.
+    pub(super) fn file(path: &Path) -> Result<Self, CliError> {
+        match path.is_dir() {
+            true => Err(CliError::Input(format!(
+                "{} is a folder: --log must name the file that the game server writes",
+                path.display()
+            ))),
+            false => Ok(Self::new(Origin::File(Tail::new(path)))),
+        }
     }
 
     /// A file, or the newest `.log` of a folder and those that come after it. Neither need exist yet.
     pub(super) fn file_or_folder(path: &Path) -> Self {
         Self {
             folders: true,
-            ..Self::file(path)
+            ..Self::new(Origin::File(Tail::new(path)))
         }
     }
 
-    /// The datagrams that this game server sends to this address; and the address, with its port.
+    /// The datagrams that this game server sends to this address.
     ///
     /// # Errors
     /// Fails if the address cannot be listened on.
@@ -84,16 +94,30 @@ impl GameLog {
         listen: SocketAddr,
         server: IpAddr,
         secret: Option<String>,
-    ) -> io::Result<(Self, SocketAddr)> {
+    ) -> io::Result<Self> {
         let socket = UdpSocket::bind(listen)?;
         socket.set_nonblocking(true)?;
-        let address = socket.local_addr()?;
         let datagrams = Datagrams {
             socket,
             server,
             secret,
         };
-        Ok((Self::new(Origin::Datagrams(datagrams)), address))
+        Ok(Self::new(Origin::Datagrams(datagrams)))
+    }
+
+    /// What is followed, and what the operator has to wait for before anything comes from it.
+    pub(super) fn describe(&self) -> String {
+        match &self.origin {
+            Origin::File(tail) if self.folders && tail.path().is_dir() => {
+                describe_folder(tail.path())
+            }
+            Origin::File(tail) => describe_file(tail.path()),
+            Origin::Folder(newest) => describe_folder(&newest.folder),
+            Origin::Datagrams(datagrams) => match datagrams.socket.local_addr() {
+                Ok(address) => format!("waiting for the log on {address}"),
+                Err(error) => format!("the log has no address: {error}"),
+            },
+        }
     }
 
     /// Passes every new line to `each`, without its end.
@@ -131,6 +155,32 @@ impl GameLog {
             Err(_) if std::mem::replace(&mut self.unreadable, true) => Ok(()),
             Err(error) => Err(format!("cannot read {name}: {error}; trying again")),
         }
+    }
+}
+
+fn describe_file(path: &Path) -> String {
+    let shown = path.display();
+    match path.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            format!("the log {shown} does not exist yet: waiting for the game server to write it")
+        }
+        Ok(meta) if meta.len() == 0 => format!(
+            "following the log {shown}, which is empty: waiting for the game server to write to it"
+        ),
+        _ => format!("following the log {shown}"),
+    }
+}
+
+fn describe_folder(folder: &Path) -> String {
+    let shown = folder.display();
+    match newest_in(folder) {
+        Ok(Some(newest)) => format!(
+            "following the newest log of the folder {shown}, now {}",
+            newest.display()
+        ),
+        _ => format!(
+            "following the folder {shown}, which has no log yet: waiting for the game server to write one"
+        ),
     }
 }
 
@@ -303,8 +353,42 @@ mod tests {
         fs::create_dir(&later).unwrap();
         append(&later.join("a.log"), "one\n");
         assert_eq!(all(&mut log), ["one"]);
-        let mut file = GameLog::file(folder.path());
-        assert!(file.read(|_| {}).is_err(), "this one must be a file");
+        let refused = GameLog::file(folder.path()).err().unwrap().to_string();
+        assert!(
+            refused.ends_with("is a folder: --log must name the file that the game server writes")
+        );
+    }
+
+    #[test]
+    fn what_is_followed_is_described_with_what_is_missing() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("games.log");
+        let file = || GameLog::file(&path).unwrap().describe();
+        assert!(
+            file()
+                .ends_with("games.log does not exist yet: waiting for the game server to write it")
+        );
+        append(&path, "");
+        assert!(
+            file()
+                .ends_with("games.log, which is empty: waiting for the game server to write to it")
+        );
+        let of_folder = || GameLog::file_or_folder(folder.path()).describe();
+        assert!(
+            of_folder().contains("which has no log yet"),
+            "{}",
+            of_folder()
+        );
+        append(&path, "one\n");
+        assert_eq!(file(), format!("following the log {}", path.display()));
+        assert!(of_folder().ends_with("games.log"), "{}", of_folder());
+        let here = "127.0.0.1:0".parse().unwrap();
+        let datagrams = GameLog::datagrams(here, "127.0.0.1".parse().unwrap(), None).unwrap();
+        assert!(
+            datagrams
+                .describe()
+                .starts_with("waiting for the log on 127.0.0.1:")
+        );
     }
 
     #[test]
@@ -344,10 +428,11 @@ mod tests {
     fn only_the_game_server_is_listened_to() {
         let here: SocketAddr = "127.0.0.1:0".parse().unwrap();
         for (server, heard) in [("127.0.0.1", 1), ("192.0.2.1", 0), ("::ffff:127.0.0.1", 1)] {
-            let (mut log, to) = GameLog::datagrams(here, server.parse().unwrap(), None).unwrap();
+            let mut log = GameLog::datagrams(here, server.parse().unwrap(), None).unwrap();
             let Origin::Datagrams(datagrams) = &log.origin else {
                 unreachable!()
             };
+            let to = datagrams.socket.local_addr().unwrap();
             datagrams.socket.set_nonblocking(false).unwrap();
             let game = UdpSocket::bind(here).unwrap();
             game.send_to(b"\xff\xff\xff\xffRL 01\n\0", to).unwrap();

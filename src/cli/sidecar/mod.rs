@@ -99,6 +99,7 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
 }
 
 async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
+    let log = GameLog::file(&args.log)?;
     let token = args.server.token()?;
     let console: Option<Box<dyn RemoteConsole>> = match args.dry_run {
         true => None,
@@ -117,7 +118,7 @@ async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
     };
     let driver = SidecarDriver::new(
         IdTech3::new(settings),
-        GameLog::file(&args.log),
+        log,
         args.server.daemon.way()?,
         console,
     );

@@ -8,13 +8,13 @@ use std::{
 use clap::Args;
 
 use super::{console::Password, way::DaemonArgs};
-use crate::cli::CliError;
+use crate::{cli::CliError, config::parse_address};
 
 /// The remote console of a game server, the daemon, and what the game server sends in HELLO.
 #[derive(Debug, Args)]
 pub(super) struct ServerArgs {
     /// Address of the game server's remote console
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_address)]
     pub(super) rcon: SocketAddr,
     /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
     #[arg(long, value_name = "FILE")]

@@ -6,13 +6,14 @@ use clap::Args;
 
 use super::{
     common::{FollowerArgs, millis, parse_opening},
-    driver::{RemoteConsole, SidecarDriver, report},
+    driver::{RemoteConsole, SidecarDriver},
     game_log::GameLog,
     server::secret_in,
     source_console::SourceConsole,
 };
 use crate::{
     cli::CliError,
+    config::parse_address,
     sidecar::{follower::CommandTemplate, source::Source},
 };
 
@@ -23,7 +24,7 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "PATH", required_unless_present = "log_udp")]
     log: Option<PathBuf>,
     /// Address on which to receive the log, in place of --log (logaddress_add)
-    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "log")]
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "log", value_parser = parse_address)]
     log_udp: Option<SocketAddr>,
     /// File whose first line is the sv_logsecret of the game server
     #[arg(long, value_name = "FILE", requires = "log_udp")]
@@ -62,9 +63,7 @@ pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
     let log = match (&args.log, args.log_udp) {
         (_, Some(listen)) => {
             let secret = args.log_secret_file.as_deref().map(secret_in).transpose()?;
-            let (log, address) = GameLog::datagrams(listen, server.rcon.ip(), secret)?;
-            report(&format!("waiting for the log on {address}"))?;
-            log
+            GameLog::datagrams(listen, server.rcon.ip(), secret)?
         }
         (Some(path), None) => GameLog::file_or_folder(path),
         (None, None) => return Err(CliError::Input("--log or --log-udp is missing".to_owned())),

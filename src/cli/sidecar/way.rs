@@ -1,11 +1,14 @@
 //! How a sidecar reaches Evenkeel's daemon: by the plain address, or by the one for encrypted connections.
 
-use std::{net::SocketAddr, path::PathBuf, str::FromStr};
+use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 
 use clap::Args;
 
 use super::CliError;
-use crate::client::{Client, ClientError, ClientSettings, Trust};
+use crate::{
+    client::{Client, ClientError, ClientSettings, Trust},
+    config::{AddressError, parse_address},
+};
 
 /// The scheme of addresses for encrypted connections.
 const SCHEME: &str = "tls://";
@@ -30,12 +33,16 @@ enum DaemonAddress {
 }
 
 impl FromStr for DaemonAddress {
-    type Err = &'static str;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let Some(target) = text.strip_prefix(SCHEME) else {
-            let plain = text.parse().map(Self::Plain);
-            return plain.map_err(|_| "expected ADDRESS:PORT or tls://HOST:PORT");
+            return parse_address(text)
+                .map(Self::Plain)
+                .map_err(|why| match why {
+                    AddressError::Form => "expected ADDRESS:PORT or tls://HOST:PORT".to_owned(),
+                    AddressError::UnknownHost(_) => why.to_string(),
+                });
         };
         let parts = target.rsplit_once(':');
         let (host, port) = parts.ok_or("expected tls://HOST:PORT")?;
@@ -46,7 +53,7 @@ impl FromStr for DaemonAddress {
         let host = inner.unwrap_or(host);
         match port {
             Some(port) if !host.is_empty() => Ok(Self::Encrypted(host.to_owned(), port)),
-            _ => Err("expected tls://HOST:PORT"),
+            _ => Err("expected tls://HOST:PORT".to_owned()),
         }
     }
 }
@@ -87,6 +94,15 @@ impl DaemonArgs {
     }
 }
 
+impl fmt::Display for DaemonWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(address) => address.fmt(f),
+            Self::Encrypted(host, port, _) => write!(f, "{SCHEME}{host}:{port}"),
+        }
+    }
+}
+
 impl DaemonWay {
     /// Connects.
     ///
@@ -117,15 +133,14 @@ mod tests {
         ] {
             assert_eq!(text.parse(), encrypted(host, port), "{text}");
         }
-        let plain = "127.0.0.1:7997".parse().map(DaemonAddress::Plain);
-        assert_eq!(
-            "127.0.0.1:7997".parse::<DaemonAddress>(),
-            plain.map_err(|_: std::net::AddrParseError| "")
-        );
+        let plain = DaemonAddress::Plain("127.0.0.1:7997".parse().unwrap());
+        assert_eq!("127.0.0.1:7997".parse(), Ok(plain));
+        let named = "localhost:7997".parse::<DaemonAddress>().unwrap();
+        assert!(matches!(named, DaemonAddress::Plain(address) if address.ip().is_loopback()));
         for wrong in [
             "",
             "host",
-            "host:1",
+            "host.invalid:1",
             "tls://",
             "tls://host",
             "tls://:1",

@@ -33,7 +33,8 @@ pub(in crate::cli) struct SimulateArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// Read the configuration from FILE; without it, every key has its default
+    /// Read the configuration from FILE [default: /etc/evenkeel/evenkeel.toml if it exists; otherwise every
+    /// key has its default]
     #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
     pub(super) config: Option<std::path::PathBuf>,
 }

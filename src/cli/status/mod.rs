@@ -14,7 +14,7 @@ use clap::Args;
 
 use super::{CliError, load_config, table::printable};
 use crate::{
-    config::{Config, WebAddress},
+    config::{Config, WebAddress, parse_address},
     watch::Status,
 };
 
@@ -27,7 +27,7 @@ const LARGEST: u64 = 1 << 20;
 /// Clears a terminal, and puts the cursor into its first line.
 const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 
-/// Show how the running daemon is, and what is wrong with it
+/// Show the daemon's status and warnings
 ///
 /// Asks the daemon at the address of its metrics or pages for /status.json. Exits with 1 if the daemon cannot
 /// be reached or is not ready.
@@ -46,9 +46,10 @@ pub(super) struct DaemonStatusArgs {
     )]
     watch: Option<u64>,
     /// Ask at this address instead of the configured one
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_address)]
     web: Option<SocketAddr>,
-    /// Read the configuration from FILE; without it, every key has its default
+    /// Read the configuration from FILE [default: /etc/evenkeel/evenkeel.toml if it exists; otherwise every
+    /// key has its default]
     #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
     config: Option<PathBuf>,
 }
@@ -112,7 +113,18 @@ fn ask(address: SocketAddr) -> Result<Status, CliError> {
     };
     let agent = ureq::Agent::from(config);
     let sent = agent.get(format!("http://{address}/status.json")).call();
-    let mut response = sent.map_err(|error| fail(error.to_string()))?;
+    let mut response = sent.map_err(|error| match error {
+        ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            CliError::Unreachable(format!(
+                "the daemon is not running at {address}, or has no pages there: see [web] listen"
+            ))
+        }
+        // The port for game servers answers with lines of its own.
+        ureq::Error::Protocol(_) => {
+            fail("this is not the port of the pages, which is [web] listen".to_owned())
+        }
+        other => fail(other.to_string()),
+    })?;
     let body = response.body_mut().with_config().limit(LARGEST);
     let text = body.read_to_string();
     let text = text.map_err(|error| fail(error.to_string()))?;

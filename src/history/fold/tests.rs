@@ -111,6 +111,30 @@ fn two_games_by_hand() {
 }
 
 #[test]
+fn an_identity_in_the_place_of_a_name_replaces_no_name() {
+    let unnamed = |end| {
+        let mut record = duel(end, [3.0, 1.0]);
+        for participant in &mut record.participants {
+            participant.name.clone_from(&participant.key.id);
+        }
+        record
+    };
+    let name = |matches: &[&MatchRecord]| {
+        let fold = folded(matches.iter().copied());
+        let name = fold.weights().next().unwrap().name.to_owned();
+        name
+    };
+    let (first, named, last) = (
+        unnamed(200_000),
+        duel(400_000, [3.0, 1.0]),
+        unnamed(600_000),
+    );
+    assert_eq!(name(&[&first]), "a");
+    assert_eq!(name(&[&first, &named]), "a!");
+    assert_eq!(name(&[&first, &named, &last]), "a!");
+}
+
+#[test]
 fn rulesets_and_kinds_are_apart() {
     let mut insta = duel(200_000, [3.0, 1.0]);
     insta.mutators = vec!["Insta".into()];

@@ -196,7 +196,7 @@ async fn migrate(url: &PostgresUrl, create: bool, connect: Duration) -> Result<(
         .acquire_timeout(connect);
     let pool = pool.connect_lazy_with(options);
     let migrated = MIGRATIONS.run(&pool).await;
-    migrated.map_err(|error| StoreError::migrating(url, error))?;
+    migrated.map_err(|error| StoreError::migrating(url, &MIGRATIONS, error))?;
     pool.close().await;
     Ok(())
 }
@@ -259,6 +259,6 @@ async fn check(
         (true, _) => Ok(()),
         (false, true) => Err(StoreError::Foreign { place }),
         (false, false) if create => Ok(()),
-        (false, false) => Err(StoreError::Missing { place }),
+        (false, false) => Err(StoreError::Empty { place }),
     }
 }

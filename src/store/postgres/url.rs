@@ -20,6 +20,9 @@ const PARAMETERS: [&str; 12] = [
     "statement-cache-capacity",
 ];
 
+/// The values of the parameter `sslmode`.
+const SSL_MODES: &str = "disable, allow, prefer, require, verify-ca and verify-full";
+
 /// The address of a PostgreSQL database: a URL such as `postgres://user:password@host/database`. It is printed
 /// without the password.
 ///
@@ -45,7 +48,7 @@ impl PostgresUrl {
         if let Some(unknown) = names.find(|name| !PARAMETERS.contains(name)) {
             return Err(format!("has an unknown parameter, {unknown}"));
         }
-        let options = PgConnectOptions::from_str(text).map_err(|_| "is not a URL".to_owned())?;
+        let options = PgConnectOptions::from_str(text).map_err(|_| what_is_wrong(text))?;
         if options.get_database().is_none_or(str::is_empty) {
             return Err("must name a database, as in postgres://user@host/database".to_owned());
         }
@@ -60,6 +63,20 @@ impl PostgresUrl {
     /// The options of a connection to this address.
     pub(super) fn options(&self) -> &PgConnectOptions {
         &self.0
+    }
+}
+
+/// What is wrong in a URL that cannot be read: one of its parameters, or the rest. Values may be passwords and are
+/// not named.
+fn what_is_wrong(text: &str) -> String {
+    let (address, query) = text.split_once('?').unwrap_or((text, ""));
+    let reads = |text: &str| PgConnectOptions::from_str(text).is_ok();
+    let mut pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let wrong = pairs.find(|pair| reads(address) && !reads(&format!("{address}?{pair}")));
+    match wrong.map(|pair| pair.split_once('=').map_or(pair, |(name, _)| name)) {
+        Some("sslmode") => format!("has a wrong sslmode; the words are {SSL_MODES}"),
+        Some(name) => format!("has a wrong value of the parameter {name}"),
+        None => "is not a URL".to_owned(),
     }
 }
 
@@ -136,6 +153,14 @@ mod tests {
             ("evenkeel.db", "must begin with postgres://"),
             ("mysql://ann@host/league", "must begin with postgres://"),
             ("postgres://ann:secret@ho st/league", "is not a URL"),
+            (
+                "postgres://ann@host/league?sslmode=sometimes",
+                "has a wrong sslmode; the words are disable, allow, prefer, require, verify-ca and verify-full",
+            ),
+            (
+                "postgres://ann@host/league?sslmode=disable&port=secret",
+                "has a wrong value of the parameter port",
+            ),
             (
                 "postgres://ann@host/league?sslmod=disable",
                 "has an unknown parameter, sslmod",

@@ -9,7 +9,7 @@ use sqlx::{
     AssertSqlSafe, ConnectOptions, Connection, Row, SqliteConnection, sqlite::SqliteConnectOptions,
 };
 
-use super::{APPLICATION_ID, application_id};
+use super::{APPLICATION_ID, application_id, denied};
 use crate::store::{Care, Forgotten, StoreError};
 
 /// The derived tables. The checkpoint is not among them: it may be older than the weights.
@@ -42,11 +42,7 @@ impl SqliteFile {
     /// # Errors
     /// Fails if it is missing, damaged, of another program, or cannot be opened.
     pub async fn open(path: &Path, busy: std::time::Duration) -> Result<Self, StoreError> {
-        if !path.exists() {
-            return Err(StoreError::Missing {
-                place: path.display().to_string(),
-            });
-        }
+        denied::refuse_missing(path)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .read_only(true)
@@ -56,7 +52,8 @@ impl SqliteFile {
             options,
         };
         let fail = |error| StoreError::new(&path.display(), error);
-        let mut connection = file.connect().await?;
+        let connection = file.connect().await;
+        let mut connection = connection.map_err(|error| denied::explain(path, error))?;
         let id = application_id(&mut connection).await.map_err(fail)?;
         match id == APPLICATION_ID {
             true => Ok(file),

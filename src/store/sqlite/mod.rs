@@ -7,6 +7,7 @@
 mod care;
 mod changes;
 mod content;
+mod denied;
 mod file;
 mod leases;
 pub(super) mod migrations;
@@ -94,10 +95,8 @@ impl SqliteStore {
     /// # Errors
     /// Those of [`open`](super::open).
     pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
-        if !create && !path.exists() {
-            return Err(StoreError::Missing {
-                place: path.display().to_string(),
-            });
+        if !create {
+            denied::refuse_missing(path)?;
         }
         file::look_at(path)?;
         let deadline = Instant::now() + busy;
@@ -106,7 +105,7 @@ impl SqliteStore {
                 // Switching to WAL mode needs an exclusive lock, for which SQLite itself does not
                 // wait.
                 Err(error) if error.is_locked() && Instant::now() < deadline => sleep(RETRY).await,
-                done => return done,
+                done => return done.map_err(|error| denied::explain(path, error)),
             }
         }
     }
@@ -217,7 +216,10 @@ async fn migrate(path: &Path, writer: &DbPool) -> Result<(), StoreError> {
         tries -= 1;
         match MIGRATIONS.run(writer).await {
             Err(MigrateError::ExecuteMigration(..)) if tries > 0 => {}
-            done => return done.map_err(|error| StoreError::migrating(&path.display(), error)),
+            done => {
+                let fail = |error| StoreError::migrating(&path.display(), &MIGRATIONS, error);
+                return done.map_err(fail);
+            }
         }
     }
 }

@@ -44,7 +44,7 @@ pub fn correct(world: &Arc<World>, folder: &Path, url: &str, seed: u64) -> Corre
                 let player = format!("a{}", draw.below(6));
                 let weight = (draw.below(2) == 0).then(|| draw.below(101) as f64);
                 let word = weight.map_or("off".to_owned(), |weight| weight.to_string());
-                let done = run(&["player", "pin-weight", &player, &word]);
+                let done = run(&["player", "pin-weight", &player, &word, "--new"]);
                 all.pins.insert(player, done.then_some(weight));
             }
             1 => {
@@ -53,7 +53,7 @@ pub fn correct(world: &Arc<World>, folder: &Path, url: &str, seed: u64) -> Corre
                 let was = all.merges.get(&pair).copied().flatten();
                 let merges = !was.unwrap_or(false);
                 let done = match merges {
-                    true => run(&["player", "merge", &pair.0, &pair.1]),
+                    true => run(&["player", "merge", &pair.0, &pair.1, "--new"]),
                     false => run(&["player", "split", &pair.0]),
                 };
                 all.merges.insert(pair, done.then_some(merges));

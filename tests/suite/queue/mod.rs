@@ -19,6 +19,7 @@ fn queue(folder: &Path, args: &[&str]) -> (i32, String, String) {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
         command.env_remove(name);
     }
+    command.env("EVENKEEL_SYSTEM_CONFIG", "");
     let output = command
         .current_dir(folder)
         .arg("queue")

@@ -81,11 +81,13 @@ impl AgentDriver {
         let mut shutdown = ShutdownSignal::install()?;
         let mut poll = interval(POLL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        report(&self.watched.log.describe())?;
         // Read the existing log before the first request; its acts are out of date.
         self.read_log().await?;
         if let Some(kept) = self.kept.read()? {
             self.watched.agent.restore(kept);
         }
+        report(&format!("waiting for the daemon at {}", self.daemon.way()))?;
         self.daemon.connect();
         loop {
             let mut acts = Vec::new();
@@ -136,12 +138,17 @@ impl AgentDriver {
     fn take_daemon_event(&mut self, event: DaemonEvent, acts: &mut Vec<AgentAct>) {
         let (now, agent) = (self.now(), &mut self.watched.agent);
         match event {
-            DaemonEvent::Connected => agent.connected(now, acts),
+            DaemonEvent::Connected => {
+                let text = format!("connected to the daemon at {}", self.daemon.way());
+                acts.push(AgentAct::Report(text));
+                agent.connected(now, acts);
+            }
             DaemonEvent::Reply(reply) => agent.reply(reply, now, acts),
             DaemonEvent::Push(push) => agent.push(&push, now, acts),
             DaemonEvent::Lost(reason) => {
                 agent.disconnected();
-                let text = format!("no connection to the daemon: {reason}");
+                let way = self.daemon.way();
+                let text = format!("no connection to the daemon at {way}: {reason}");
                 acts.push(AgentAct::Report(text));
             }
         }

@@ -127,6 +127,7 @@ fn draw_password() -> Result<String, CliError> {
 }
 
 pub(in crate::cli) async fn run(args: AgentArgs) -> Result<(), CliError> {
+    let log = GameLog::file(&args.log)?;
     let settings = args.settings()?;
     let rcon = args.server.rcon;
     let password = args.server.password()?;
@@ -138,7 +139,7 @@ pub(in crate::cli) async fn run(args: AgentArgs) -> Result<(), CliError> {
     let daemon = DaemonConnection::new(args.server.daemon.way()?).with_longest_pause(LONGEST_PAUSE);
     let driver = AgentDriver::new(
         IdTech3Agent::new(settings),
-        GameLog::file(&args.log),
+        log,
         daemon,
         (console, questions),
         KeptMatch::new(kept),

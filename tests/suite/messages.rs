@@ -1,0 +1,464 @@
+//! What the commands say when they cannot do what was asked: what is wrong, and what to do.
+
+use std::{
+    fs,
+    io::Write,
+    net::TcpListener,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use evenkeel::domain::Secret;
+use tempfile::TempDir;
+
+use crate::common::{
+    self,
+    http::Pages,
+    process::{BINARY, Process, evenkeel},
+};
+
+const CTF: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/fixtures/openarena/ctf-014.log"
+);
+
+/// What a command has printed, and its exit code.
+struct Said {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn run_command(command: &mut Command, stdin: &str) -> Said {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command that reads nothing may have ended.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Said {
+        code: output.status.code().unwrap(),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+fn run(folder: &Path, words: &[&str]) -> Said {
+    run_command(evenkeel(folder).args(words), "")
+}
+
+/// The words with which a command fails, after "evenkeel: "; checks the exit code.
+#[track_caller]
+fn failure(folder: &Path, words: &[&str], code: i32) -> String {
+    let said = run(folder, words);
+    assert_eq!((said.code, said.out.as_str()), (code, ""), "{}", said.err);
+    let line = said.err.trim_end();
+    line.strip_prefix("evenkeel: ").unwrap_or(line).to_owned()
+}
+
+/// A folder with a database of one match.
+fn played() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let said = run(folder.path(), &["ingest", CTF]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    folder
+}
+
+#[test]
+fn a_configuration_file_that_cannot_be_read() {
+    let folder = played();
+    let with = |file: &str| failure(folder.path(), &["weights", "--config", file], 3);
+    assert_eq!(with("nope.toml"), "configuration file nope.toml: not found");
+    assert_eq!(
+        with("evenkeel.db"),
+        "configuration file evenkeel.db: is not a text file"
+    );
+    assert_eq!(with("."), "configuration file .: is a folder, not a file");
+}
+
+#[test]
+fn addresses_are_explained_and_names_are_looked_up() {
+    let folder = TempDir::new().unwrap();
+    let listen = |address: &str| failure(folder.path(), &["serve", "--listen", address], 2);
+    let why = listen("7997");
+    assert!(
+        why.contains(
+            "'7997' for '--listen <ADDRESS:PORT>': expected ADDRESS:PORT, such as 127.0.0.1:7997"
+        ),
+        "{why}"
+    );
+    let why = listen("game.invalid:7997");
+    assert!(
+        why.contains("the host name game.invalid has no known address"),
+        "{why}"
+    );
+    let daemon = Process::run(folder.path(), &["serve", "--listen", "localhost:0"], &[]);
+    assert!(daemon.address.ip().is_loopback());
+    let sidecar = [
+        "sidecar",
+        "idtech3",
+        "--log",
+        "x",
+        "--rcon",
+        "game.invalid:1",
+    ];
+    let why = failure(folder.path(), &sidecar, 2);
+    assert!(
+        why.contains("'--rcon <ADDRESS:PORT>': the host name game.invalid has no known address"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_busy_port_of_the_pages_is_named_before_anything_is_served() {
+    let folder = TempDir::new().unwrap();
+    let busy = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = busy.local_addr().unwrap().to_string();
+    let words = ["serve", "--listen", "127.0.0.1:0", "--web", &address];
+    let said = run(folder.path(), &words);
+    let why = format!("[web] listen: cannot listen on {address}: Address already in use");
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains(&why), "{}", said.err);
+    assert!(!said.err.contains("listening address="), "{}", said.err);
+}
+
+/// A file that belongs to somebody else, or that its owner may not open.
+#[cfg(unix)]
+#[test]
+fn a_database_of_another_user_is_named_with_its_owner() {
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+
+    let mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let folder = played();
+    let binary = folder.path().join("evenkeel");
+    fs::copy(BINARY, &binary).unwrap();
+    mode(&binary, 0o555);
+    mode(&folder.path().join("evenkeel.db"), 0o000);
+    mode(folder.path(), 0o755);
+    let id = |what: &str| {
+        let output = Command::new("id").arg(what).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let mut command = Command::new(&binary);
+    command
+        .args(["weights", "--db", "evenkeel.db"])
+        .current_dir(folder.path());
+    if id("-u") == "0" {
+        // Root may open everything.
+        command.uid(65_534).gid(65_534);
+    }
+    let said = run_command(&mut command, "");
+    assert_eq!(said.code, 5, "{}", said.err);
+    let owner = format!("it belongs to the user {}", id("-un"));
+    assert_eq!(
+        said.err,
+        format!("evenkeel: evenkeel.db: permission denied; {owner}\n")
+    );
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_used_is_explained_without_codes() {
+    let folder = played();
+    fs::write(
+        folder.path().join("notes.txt"),
+        "not a database. ".repeat(100),
+    )
+    .unwrap();
+    assert_eq!(
+        failure(folder.path(), &["weights", "--db", "notes.txt"], 5),
+        "notes.txt: the database is damaged, or is not an SQLite database"
+    );
+    assert_eq!(
+        failure(folder.path(), &["ingest", CTF, "--db", "no/such.db"], 5),
+        "no/such.db: the folder no does not exist"
+    );
+    let newer =
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (9999, 'later', 1, x'00', 0)";
+    common::sql(&folder.path().join("evenkeel.db"), newer).await;
+    let why = failure(folder.path(), &["weights"], 5);
+    assert!(
+        why.starts_with(
+            "evenkeel.db was written by a newer Evenkeel: it has migration 9999, and this version, "
+        ),
+        "{why}"
+    );
+    assert!(
+        why.ends_with(
+            "Use the newer version, or restore a backup that was made before the upgrade"
+        ),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_status_without_a_daemon_or_at_another_port() {
+    let folder = TempDir::new().unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    assert_eq!(
+        failure(folder.path(), &["status", "--web", &address], 1),
+        format!("the daemon is not running at {address}, or has no pages there: see [web] listen")
+    );
+    let pages = Pages::start(folder.path(), &[]);
+    let game_port = pages.daemon.address.to_string();
+    assert_eq!(
+        failure(folder.path(), &["status", "--web", &game_port], 1),
+        format!(
+            "no status from the daemon at {game_port}: this is not the port of the pages, which is [web] listen"
+        )
+    );
+}
+
+#[test]
+fn a_backup_replaces_no_file() {
+    let folder = played();
+    fs::write(folder.path().join("new.db"), "precious").unwrap();
+    assert_eq!(
+        failure(folder.path(), &["backup", "new.db"], 4),
+        "new.db exists; choose another name"
+    );
+    assert_eq!(
+        fs::read_to_string(folder.path().join("new.db")).unwrap(),
+        "precious"
+    );
+}
+
+#[test]
+fn matches_are_named_by_number_or_by_player() {
+    let folder = played();
+    for db in [None, Some("evenkeel.db")] {
+        let mut command = evenkeel(folder.path());
+        command.args(["match", "void"]);
+        command.envs(db.map(|db| ("EVENKEEL_DB", db)));
+        let said = run_command(&mut command, "");
+        assert_eq!(
+            (said.code, said.err.as_str()),
+            (
+                2,
+                "evenkeel: which matches? Give their numbers, or --player and the identity of a player\n"
+            )
+        );
+    }
+    for words in [["match", "void", "abc"], ["match", "show", "0"]] {
+        let why = failure(folder.path(), &words, 2);
+        assert!(why.contains("': expected the number of a match"), "{why}");
+    }
+}
+
+#[test]
+fn a_player_whom_nobody_knows_is_not_changed_by_a_slip() {
+    let folder = played();
+    let player = |words: &[&str]| failure(folder.path(), &[&["player"][..], words].concat(), 4);
+    let bot =
+        "no stored match has a human with the identity Sarge, but there is a bot Sarge: add --bot";
+    assert_eq!(player(&["show", "Sarge"]), bot);
+    let add_new = "for a player who has not played yet, add --new";
+    assert_eq!(
+        player(&["pin-weight", "Sarge", "60"]),
+        format!("{bot}; {add_new}")
+    );
+    let nobody = "no stored match has a bot with the identity Sage";
+    assert_eq!(player(&["show", "Sage", "--bot"]), nobody);
+    let nobody = format!("{nobody}; {add_new}");
+    assert_eq!(player(&["pin-weight", "Sage", "60", "--bot"]), nobody);
+    assert_eq!(player(&["merge", "Sage", "Sarge", "--bot"]), nobody);
+    assert_eq!(player(&["merge", "Sarge", "Sage", "--bot"]), nobody);
+    for words in [
+        &["pin-weight", "Sage", "60", "--bot", "--new"][..],
+        &["pin-weight", "Sage", "off", "--bot"],
+        &["merge", "Sage", "Sarge", "--bot", "--new"],
+    ] {
+        let said = run(folder.path(), &[&["player"][..], words].concat());
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+}
+
+#[test]
+fn a_token_that_can_be_guessed_is_named() {
+    let folder = TempDir::new().unwrap();
+    let said = run_command(evenkeel(folder.path()).args(["token", "hash"]), "short\n");
+    assert_eq!(
+        (said.code, said.out),
+        (0, format!("{}\n", Secret::of("short").hash()))
+    );
+    assert!(
+        said.err
+            .starts_with("warning: this token is short and can be guessed")
+    );
+    let long = "a long random string";
+    let said = run_command(evenkeel(folder.path()).args(["token", "hash"]), long);
+    assert_eq!(said.err, "");
+    let text = "[[clients]]\nname = 'ctf-1'\ntoken = 'abc'\nrights = ['ask']\n";
+    fs::write(folder.path().join("own.toml"), text).unwrap();
+    let said = run(folder.path(), &["config", "check", "own.toml"]);
+    assert_eq!(
+        said.out,
+        "own.toml: valid\nwarning: the token of client ctf-1 is short and can be guessed: `evenkeel token new` \
+         draws a long one\n"
+    );
+}
+
+#[test]
+fn a_short_name_of_a_game_stands_for_no_other_game() {
+    let folder = played();
+    let said = run(folder.path(), &["weights", "--game", "ctf"]);
+    assert_eq!(
+        said.out,
+        "no humans have a weight under ctf\n  ruleset with weights: baseoa.ctf\n"
+    );
+}
+
+#[test]
+fn tables_without_rows_are_a_sentence() {
+    let folder = played();
+    let out = |words: &[&str]| run(folder.path(), words).out;
+    let none = "no queue is configured: see [queue] in the manual\n";
+    assert_eq!(out(&["queue", "status"]), none);
+    assert_eq!(
+        out(&["instances"]),
+        format!("no instance has connected, and {none}")
+    );
+    assert_eq!(
+        out(&["hosted"]),
+        format!("no instance has hosted a match in the last day, and {none}")
+    );
+    assert_eq!(out(&["instances", "--json"]), "");
+    let queue = "[queue.duel]\nteams = 2\nsize = 1\nruleset = 'x'\n";
+    fs::write(folder.path().join("own.toml"), queue).unwrap();
+    assert_eq!(
+        out(&["queue", "status", "--config", "own.toml"]),
+        "nobody has been in a queue in the last day\n"
+    );
+}
+
+#[test]
+fn an_evaluation_says_what_it_counts() {
+    let folder = TempDir::new().unwrap();
+    let row = |n: u32, y: &str| {
+        format!(
+            "{{\"t\":{},\"game\":\"x\",\"teams\":[[\"a\",\"b\"],[\"c\",\"d\"]],\"y\":{y}}}\n",
+            n * 9_000
+        )
+    };
+    let history: String = (0..40)
+        .map(|n| row(n, if n % 2 == 0 { "1" } else { "0" }))
+        .collect();
+    fs::write(folder.path().join("past.jsonl"), history).unwrap();
+    let said = run(folder.path(), &["evaluate", "past.jsonl"]);
+    let first = said.out.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "past.jsonl: 40 matches, all rated; predicted: 32, those after the first 20 % that had a winner"
+    );
+}
+
+/// The first lines of a sidecar, up to one that begins so.
+fn sidecar(folder: &Path, words: &[&str], last: &str) -> Vec<String> {
+    let mut command = evenkeel(folder);
+    command.arg("sidecar").args(words);
+    let mut process = crate::sidecar::Process::start(&mut command);
+    process.wait_for(last);
+    process.seen.clone()
+}
+
+#[test]
+fn every_sidecar_says_what_it_follows_and_what_it_waits_for() {
+    let folder = TempDir::new().unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let last =
+        format!("no connection to the daemon at {address}: cannot connect: Connection refused");
+    let rest = ["--rcon", "127.0.0.1:9", "--dry-run", "--daemon", &address];
+    let lines = |words: &[&str]| {
+        let mut seen = sidecar(folder.path(), &[words, &rest[..]].concat(), &last);
+        assert_eq!(seen.pop().map(|line| line.starts_with(&last)), Some(true));
+        assert_eq!(
+            seen.pop(),
+            Some(format!("waiting for the daemon at {address}"))
+        );
+        assert_eq!(
+            seen.pop().as_deref(),
+            Some("a dry run: commands for the game server are printed, and not sent")
+        );
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        seen.remove(0)
+    };
+    let none = "the log none.log does not exist yet: waiting for the game server to write it";
+    for engine in ["idtech3", "source", "xonotic"] {
+        assert_eq!(lines(&[engine, "--log", "none.log"]), none, "{engine}");
+    }
+    fs::create_dir(folder.path().join("logs")).unwrap();
+    assert_eq!(
+        lines(&["source", "--log", "logs"]),
+        "following the folder logs, which has no log yet: waiting for the game server to write one"
+    );
+    fs::write(folder.path().join("logs/games.log"), "").unwrap();
+    assert_eq!(
+        lines(&["idtech3", "--log", "logs/games.log"]),
+        "following the log logs/games.log, which is empty: waiting for the game server to write to it"
+    );
+    fs::write(folder.path().join("logs/games.log"), "\n").unwrap();
+    assert_eq!(
+        lines(&["xonotic", "--log", "logs"]),
+        "following the newest log of the folder logs, now logs/games.log"
+    );
+    let heard = lines(&["source", "--log-udp", "127.0.0.1:0"]);
+    assert!(
+        heard.starts_with("waiting for the log on 127.0.0.1:"),
+        "{heard}"
+    );
+    // What can never become right ends at once.
+    let words = [&["sidecar", "idtech3", "--log", "logs"][..], &rest[..]].concat();
+    assert_eq!(
+        failure(folder.path(), &words, 4),
+        "logs is a folder: --log must name the file that the game server writes"
+    );
+    let agent = [
+        "instance",
+        "idtech3",
+        "--log",
+        "logs",
+        "--rcon",
+        "127.0.0.1:9",
+    ];
+    assert_eq!(
+        failure(folder.path(), &agent, 4),
+        "logs is a folder: --log must name the file that the game server writes"
+    );
+}
+
+#[test]
+fn a_transfer_whose_output_nobody_reads_is_finished() {
+    let folder = played();
+    let mut command = evenkeel(folder.path());
+    command.args(["migrate-store", "evenkeel.db", "new.db"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), err.as_str()), (Some(0), ""));
+    let old = run(
+        folder.path(),
+        &["weights", "--game", "baseoa.ctf", "--bots", "--csv"],
+    );
+    let new = [
+        "weights",
+        "--game",
+        "baseoa.ctf",
+        "--bots",
+        "--csv",
+        "--db",
+        "new.db",
+    ];
+    let new = run(folder.path(), &new);
+    assert_eq!((new.code, new.out), (0, old.out), "{}", new.err);
+}
