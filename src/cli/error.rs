@@ -188,6 +188,7 @@ impl CliError {
 /// library of databases puts before each.
 pub(super) fn without_codes(message: &str) -> String {
     let mut text = message.replace("error returned from database: ", "");
+    text = text.replace("error communicating with database: ", "");
     for (start, end) in [(" (os error ", ")"), ("(code: ", ") ")] {
         while let Some(at) = text.find(start) {
             let rest = &text[at + start.len()..];

@@ -134,7 +134,7 @@ fn faults_name_their_line() {
             .starts_with("line 2: mutators.ignore has a bad pattern")
     );
     assert!(fault("[balance]\npower = nan").starts_with("line 2: balance.power must be"));
-    assert!(fault("[server]\nlisten = 'here'").starts_with("line 2: server.listen: "));
+    assert!(fault("[server]\nlisten = 'here'").starts_with("line 2: server.listen must be"));
     for path in ["/readyz", "/metrics", "/a/../b", "/."] {
         let fault = fault(&format!("[web]\nbase_path = '{path}'"));
         assert!(
@@ -202,7 +202,7 @@ fn the_environment_wins_and_is_blamed() {
     let error = Config::load(text, env("EVENKEEL_BALANCE_TOPP", "1")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "EVENKEEL_BALANCE_TOPP: the configuration has no such key"
+        "EVENKEEL_BALANCE_TOPP: the configuration has no such key, did you mean EVENKEEL_BALANCE_TOP?"
     );
     let config = Config::load(text, env("EVENKEEL_BALANCE_FACTORS_MOVED", "0.0")).unwrap();
     assert_eq!(config.balance.partition.factors.moved.get(), 0.0);

@@ -354,15 +354,8 @@ async fn the_views_answer_an_operator() {
     .fetch_all(&pool)
     .await
     .unwrap();
-    let row = |place, player: &str, weight| {
-        (
-            "xgame.xctfgame".into(),
-            "human".into(),
-            place,
-            player.into(),
-            weight,
-        )
-    };
+    let row =
+        |place, player: &str, weight| ("ctf".into(), "human".into(), place, player.into(), weight);
     assert_eq!(board, [row(1, "ann", 62.5), row(2, "bob", 37.5)]);
     type Row = (String, Option<f64>, Option<f64>, f64, Option<String>);
     let history: Vec<Row> = sqlx::query_as(
@@ -480,7 +473,7 @@ async fn a_database_that_is_not_there_is_only_made_by_those_who_may() {
     assert!(
         refusal(&folder.path().join("no/such/folder.db"))
             .await
-            .contains("cannot be opened")
+            .contains("no/such does not exist")
     );
 }
 
