@@ -400,6 +400,8 @@ proptest! {
     #[test]
     fn rebalance_asks_for_no_move_right_after_balance(game in games()) {
         let (mut lobby, weights) = (game.lobby(), game.weights());
+        // With bots on more than two teams, BALANCE compares only the splits exactly that are best without them.
+        prop_assume!(game.teams == 2 || game.bots.is_empty());
         let (balanced, ..) = game.balance(&mut lobby, &weights);
         // REBALANCE does not count what friends add whom a move brings together again.
         let team = |at: usize| balanced.answer.team_of[at];

@@ -121,8 +121,7 @@ fn an_identity_in_the_place_of_a_name_replaces_no_name() {
     };
     let name = |matches: &[&MatchRecord]| {
         let fold = folded(matches.iter().copied());
-        let name = fold.weights().next().unwrap().name.to_owned();
-        name
+        fold.weights().next().unwrap().name.to_owned()
     };
     let (first, named, last) = (
         unnamed(200_000),
