@@ -185,6 +185,7 @@ pub enum StoreError {
 fn said(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => error.message().to_owned(),
+        sqlx::Error::Io(error) => error.to_string(),
         error => error.to_string(),
     }
 }

@@ -337,7 +337,7 @@ async fn archived_matches_move_to_postgres_and_back() {
     assert_eq!(run(folder, &["archive", "--days", "1"]).0, 0);
     assert_eq!(run(folder, &["rebuild"]).0, 0);
     // Checkpoints stay where they are. Nothing opens the source any more once it has moved.
-    let printed = |(code, printed, error): (i32, String, String)| {
+    let told = |(code, printed, error): (i32, String, String)| {
         assert_eq!(code, 0, "{error}");
         let lines = printed.lines();
         let moved: Vec<_> = lines
@@ -346,7 +346,7 @@ async fn archived_matches_move_to_postgres_and_back() {
             .collect();
         moved
     };
-    let before = ["export", "check"].map(|command| (command, printed(run(folder, &[command]))));
+    let before = ["export", "check"].map(|command| (command, told(run(folder, &[command]))));
     let name = server.unused_name();
     server.create(&name).await;
     let url = server.url(&name);
@@ -355,7 +355,7 @@ async fn archived_matches_move_to_postgres_and_back() {
     let (code, printed, error) = run(folder, &["migrate-store", &url, "back.db"]);
     assert_eq!(code, 0, "{printed}{error}");
     for (command, before) in before {
-        let back = printed(run(folder, &[command, "--db", "back.db"]));
+        let back = told(run(folder, &[command, "--db", "back.db"]));
         let differ = before.iter().zip(&back).find(|(one, other)| one != other);
         assert_eq!(differ, None, "{command}");
         assert_eq!(before.len(), back.len(), "{command}");

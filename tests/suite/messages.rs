@@ -438,6 +438,11 @@ fn every_sidecar_says_what_it_follows_and_what_it_waits_for() {
 #[test]
 fn a_transfer_whose_output_nobody_reads_is_finished() {
     let folder = played();
+    // Once it has moved, nothing opens it by mistake.
+    let old = run(
+        folder.path(),
+        &["weights", "--game", "baseoa.ctf", "--bots", "--csv"],
+    );
     let mut command = evenkeel(folder.path());
     command.args(["migrate-store", "evenkeel.db", "new.db"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -446,10 +451,6 @@ fn a_transfer_whose_output_nobody_reads_is_finished() {
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.status.code(), err.as_str()), (Some(0), ""));
-    let old = run(
-        folder.path(),
-        &["weights", "--game", "baseoa.ctf", "--bots", "--csv"],
-    );
     let new = [
         "weights",
         "--game",

@@ -2,6 +2,7 @@
 
 use std::{
     future::Future,
+    io,
     ops::{Deref, DerefMut},
     pin::Pin,
     time::Duration,
@@ -46,21 +47,24 @@ pub(super) async fn connect(
     patience: Duration,
 ) -> Result<PgConnection, Error> {
     let deadline = Instant::now() + patience;
+    let mut last = Error::PoolTimedOut;
     loop {
         let made = timeout_at(deadline, PgConnection::connect_with(options)).await;
         let error = match made {
             Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(error)) => error,
-            Err(_) => return Err(Error::PoolTimedOut),
+            Err(_) => return Err(last),
         };
         let may_pass = match &error {
-            Error::Io(_) => true,
+            // A certificate that is not trusted is invalid data.
+            Error::Io(error) => error.kind() != io::ErrorKind::InvalidData,
             Error::Database(error) => error.is_transient_in_connect_phase(),
             _ => false,
         };
         if !may_pass || Instant::now() + RETRY >= deadline {
             return Err(error);
         }
+        last = error;
         sleep(RETRY).await;
     }
 }
