@@ -95,6 +95,8 @@ impl Life {
     fn unseat(&mut self, id: MatchId, ticket: TicketNumber) {
         if self.matches.unseat(id, ticket) {
             self.changes.push(Change::Unseated { id, ticket });
+            // After a day of play, this may have been the last ticket of the match.
+            self.drop_empty(id);
         }
     }
 }

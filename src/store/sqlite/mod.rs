@@ -215,7 +215,8 @@ async fn migrate(path: &Path, writer: &DbPool) -> Result<(), StoreError> {
     loop {
         tries -= 1;
         match MIGRATIONS.run(writer).await {
-            Err(MigrateError::ExecuteMigration(..)) if tries > 0 => {}
+            // Another process has run the same one meanwhile.
+            Err(MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)) if tries > 0 => {}
             done => {
                 let fail = |error| StoreError::migrating(&path.display(), &MIGRATIONS, error);
                 return done.map_err(fail);
