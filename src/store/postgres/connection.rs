@@ -46,21 +46,25 @@ pub(super) async fn connect(
     patience: Duration,
 ) -> Result<PgConnection, Error> {
     let deadline = Instant::now() + patience;
+    let mut last = Error::PoolTimedOut;
     loop {
         let made = timeout_at(deadline, PgConnection::connect_with(options)).await;
         let error = match made {
             Ok(Ok(connection)) => return Ok(connection),
             Ok(Err(error)) => error,
-            Err(_) => return Err(Error::PoolTimedOut),
+            // What was said before says more than that there was no answer this time.
+            Err(_) => return Err(last),
         };
         let may_pass = match &error {
-            Error::Io(_) => true,
+            // A certificate that is not trusted stays so.
+            Error::Io(error) => error.kind() != std::io::ErrorKind::InvalidData,
             Error::Database(error) => error.is_transient_in_connect_phase(),
             _ => false,
         };
         if !may_pass || Instant::now() + RETRY >= deadline {
             return Err(error);
         }
+        last = error;
         sleep(RETRY).await;
     }
 }
