@@ -214,6 +214,8 @@ impl StoreError {
     /// Whether the cause may pass by itself, so that the same call can succeed later.
     pub fn is_passing(&self) -> bool {
         match self {
+            // A certificate that is not trusted stays so.
+            Self::Away(sqlx::Error::Io(error)) => error.kind() != std::io::ErrorKind::InvalidData,
             Self::Locked(_)
             | Self::Full(_)
             | Self::Disk(_)

@@ -174,13 +174,11 @@ impl Watched {
             "Number of leases whose holder has other settings than this daemon.",
             i64::try_from(self.service.leases().others().len()).unwrap_or(i64::MAX),
         ));
-        if let Some(seconds) = self.clocks.seconds() {
-            all.push(Family::gauge(
-                "evenkeel_clock_difference_seconds",
-                "By how many seconds the clock of this machine is ahead of that of the database.",
-                seconds,
-            ));
-        }
+        all.push(Family::gauge(
+            "evenkeel_clock_difference_seconds",
+            "By how many seconds the clock of this machine is ahead of that of the database; 0 if that is the same.",
+            self.clocks.seconds().unwrap_or(0.0),
+        ));
         all.extend(self.backups.iter().flat_map(|backups| backups.families()));
         all.extend(self.followed.iter().flat_map(|logs| logs.families()));
         all.extend(HookMetrics::families(&self.hooks));
