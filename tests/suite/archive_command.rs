@@ -337,18 +337,11 @@ async fn archived_matches_move_to_postgres_and_back() {
     assert_eq!(run(folder, &["archive", "--days", "1"]).0, 0);
     assert_eq!(run(folder, &["rebuild"]).0, 0);
     // Checkpoints and leases stay where they are. Nothing opens the source any more once it has moved.
-    let told = |(code, printed, error): (i32, String, String)| {
+    let stays = |line: &&str| line.ends_with("derived_checkpoint") || line.ends_with("leases");
+    let told = |(code, printed, error): (i32, String, String)| -> Vec<String> {
         assert_eq!(code, 0, "{error}");
-        let lines = printed.lines();
-        let moved: Vec<_> = lines
-            .filter(|line| {
-                !["derived_checkpoint", "leases"]
-                    .iter()
-                    .any(|own| line.ends_with(own))
-            })
-            .map(str::to_owned)
-            .collect();
-        moved
+        let lines = printed.lines().filter(|line| !stays(line));
+        lines.map(str::to_owned).collect()
     };
     let before = ["export", "check"].map(|command| (command, told(run(folder, &[command]))));
     let name = server.unused_name();

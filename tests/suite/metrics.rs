@@ -294,8 +294,6 @@ fn files_name_only_what_exists(text: &str) {
             names.extend(["bucket", "sum", "count"].map(|part| format!("{name}_{part}")));
         }
     }
-    // SQLite has no clock of its own.
-    names.insert("evenkeel_clock_difference_seconds".to_owned());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging");
     for file in ["grafana/evenkeel.json", "prometheus/alerts.yaml"] {
         let text = fs::read_to_string(root.join(file)).unwrap();
