@@ -169,8 +169,8 @@ impl Evaluation {
     }
 
     /// The system that predicts a ruleset best, and its line. It is the default one unless another is better beyond
-    /// chance over [`ENOUGH`] matches; of several such, that with the lowest log loss. `rating.system = "auto"` chooses by
-    /// this. Without the default system, that with the lowest log loss. `None` if there are no predictions.
+    /// chance over at least 500 matches; of several such, that with the lowest log loss. `rating.system = "auto"` chooses
+    /// by this. Without the default system, that with the lowest log loss. `None` if there are no predictions.
     pub fn best(&self, ruleset: &Ruleset) -> Option<(SystemName, Line)> {
         let usual = SystemName::default();
         let table = self.table(Some(ruleset), Subset::All, Some(usual));
