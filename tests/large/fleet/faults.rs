@@ -68,8 +68,9 @@ impl<'a> Machines<'a> {
     ) -> BTreeMap<&'static str, usize> {
         let since = Instant::now();
         let mut counts = BTreeMap::new();
-        // At first each kind in turn, so that a short run has them all.
-        let kinds = 11;
+        // At first each kind in turn, so that a short run has them all. `EVENKEEL_FLEET_KINDS=11` adds four that
+        // take longer to recover from.
+        let kinds = usize::try_from(super::wish("EVENKEEL_FLEET_KINDS", 7)).unwrap();
         for round in 0.. {
             pause(500 + draw.below(2_500));
             if since.elapsed() > lasts {
@@ -122,22 +123,22 @@ impl<'a> Machines<'a> {
                 self.runtime.block_on(self.cut_from_database());
                 "daemons were cut from the database"
             }
-            6 => {
+            7 => {
                 self.daemons.iter_mut().for_each(Process::kill);
                 (0..DAEMONS).for_each(|at| self.restart(world, at, &[]));
                 "all daemons were killed"
             }
-            7 => {
+            8 => {
                 self.lock_the_database(1_000 + draw.below(4_000));
                 "the database was locked for long"
             }
-            8 => {
+            9 => {
                 self.runtime.block_on(self.notify(false));
                 pause(2_000 + draw.below(2_000));
                 self.runtime.block_on(self.notify(true));
                 "notifications were lost"
             }
-            9 => {
+            10 => {
                 self.daemons[at].kill();
                 self.restart(world, at, &[("EVENKEEL_RATING_SYSTEM", "elo")]);
                 pause(1_000 + draw.below(3_000));
