@@ -97,8 +97,8 @@ impl Look {
 }
 
 impl Learning {
-    /// Learns from stored matches that have not been folded, publishes the weights and writes them
-    /// to the database. Returns whether it wrote anything, because there were new matches or other
+    /// Learns from the stored matches that have not been folded, publishes the weights and writes them
+    /// to the database. Matches that come meanwhile wait for the next call. Returns whether it wrote anything, because there were new matches or other
     /// settings.
     ///
     /// Matches that are later than all folded ones are folded one by one. If one is earlier, those
@@ -156,7 +156,7 @@ impl Learning {
                 None => self.begin(&look).await?,
             };
             learned.goal = look.saves().then_some(look.stored);
-            let learned = self.catch_up(learned, &mut progress).await?;
+            let learned = self.fold(learned, look.stored, true, &mut progress).await?;
             if learned.matches < look.stored {
                 let late = look.stored - learned.matches;
                 tracing::debug!(
@@ -241,24 +241,20 @@ impl Learning {
         })
     }
 
-    /// Folds all matches after the cursor, and compares the rating systems if that is due.
-    pub(super) async fn catch_up(
-        &self,
-        learned: Learned,
-        progress: &mut impl FnMut(u64),
-    ) -> Result<Learned, LearningError> {
-        self.fold_to_end(learned, true, progress).await
-    }
-
-    /// Folds all matches after the cursor. With `compares`, compares the rating systems if that is due.
-    pub(super) async fn fold_to_end(
+    /// Folds the matches after the cursor, until `enough` are folded or there are no more: a fold that went on while
+    /// matches come would never end where they come as fast as it learns. With `compares`, compares the rating
+    /// systems if that is due.
+    pub(super) async fn fold(
         &self,
         mut learned: Learned,
+        enough: i64,
         compares: bool,
         progress: &mut impl FnMut(u64),
     ) -> Result<Learned, LearningError> {
         loop {
-            let (matches, _) = self.store.matches(learned.cursor, CHUNK).await?;
+            let missing = (enough - learned.matches).clamp(0, i64::from(CHUNK));
+            let missing = u32::try_from(missing).unwrap_or(0);
+            let (matches, _) = self.store.matches(learned.cursor, missing).await?;
             let done = matches.is_empty();
             let trial = match learned.comparison_due().filter(|_| done && compares) {
                 Some(due) => Some(self.first_matches(due, &learned).await?),

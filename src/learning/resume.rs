@@ -176,7 +176,7 @@ impl Learning {
         Ok(extent.0)
     }
 
-    /// Continues from the checkpoint, or from nothing, to the last match, and publishes the weights. Returns
+    /// Continues from the checkpoint, or from nothing, until `matches` are folded, and publishes the weights. Returns
     /// `false` without effect if there is too much to fold.
     async fn fold_rest(
         &self,
@@ -197,7 +197,7 @@ impl Learning {
         // To compare rating systems takes as long as to fold all matches several times.
         let due = learned.comparison_due_at(matches);
         let compares = due.is_none_or(|due| i64::try_from(due).is_ok_and(|due| due <= at_once));
-        let learned = self.fold_to_end(learned, compares, &mut |_| ()).await?;
+        let learned = self.fold(learned, matches, compares, &mut |_| ()).await?;
         self.metrics.publish(&learned);
         let phase = if compares { CURRENT } else { OLD };
         self.replace(learned.knowledge.clone(), None, phase);

@@ -39,7 +39,7 @@ impl Learning {
             Some(_) => {}
         }
         let nothing = Learned::nothing(&self.settings, &overrides)?;
-        let learned = self.catch_up(nothing, &mut progress).await?;
+        let learned = self.fold(nothing, matches, true, &mut progress).await?;
         let derived = learned.knowledge.rows();
         Ok(compare(&derived, &self.stored_weights().await?))
     }

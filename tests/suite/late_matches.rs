@@ -18,6 +18,7 @@ use evenkeel::{
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
+use tokio::{runtime::Handle, task};
 
 use crate::common::{
     self,
@@ -213,6 +214,27 @@ async fn after_a_match_from_the_future_the_next_ones_are_not_learned_with_all_ot
         rows.iter().any(|row| (380..450).contains(&row.matches)),
         "{rows:?}"
     );
+}
+
+/// Else a daemon in whose database others record faster than it learns would never write a weight, nor start.
+#[tokio::test(flavor = "multi_thread")]
+async fn learning_ends_though_matches_come_all_the_time() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let service = open(&path, "").await;
+    service.store().record_all(&in_time(0..3)).await.unwrap();
+    let mut next = 3;
+    let record_one = |_| {
+        assert!(next < 20, "it waits for the last match");
+        let new = in_time(next..next + 1);
+        let recorded = service.store().record_all(&new);
+        task::block_in_place(|| Handle::current().block_on(recorded)).unwrap();
+        next += 1;
+    };
+    let rebuilt = service.learning().rebuild(record_one).await.unwrap();
+    assert_eq!(rebuilt.matches, 3);
+    assert!(service.learning().refresh().await.unwrap());
+    assert_eq!(service.learning().metrics().learned().matches, next);
 }
 
 /// Run it with `cargo test --release --test suite late_matches -- --ignored --nocapture`.
