@@ -74,20 +74,19 @@ impl Look {
         self.permit.is_some() && (self.all || !self.is_other)
     }
 
-    /// Drops the rulings that this process need not write any more: those that are on disk, and those that another
-    /// daemon writes. That daemon may end before it has written them; `lacks_rulings` notes this.
-    fn forget_rulings(&self, learned: &mut Learned, is_written: bool) {
-        let before = self.before.as_ref().filter(|_| !self.is_other);
-        let on_disk = before.is_some_and(|before| before.matches >= learned.matches);
-        if is_written || on_disk {
-            learned.lacks_rulings = false;
-        } else if self.is_other {
-            learned.lacks_rulings = true;
-        } else {
-            return;
-        }
+    /// Drops the rulings of a state that is `from` these matches: they are on disk, or another daemon writes them.
+    /// That one may end before, or learn from as many matches, but not from the same ones.
+    fn forget_rulings(&self, learned: &mut Learned, from: &DerivedFrom, is_written: bool) {
+        let is_the_writers = self.permit.is_some() && self.before.as_ref() == Some(from);
+        let are_on_disk = is_written || (is_the_writers && !self.lacks_rulings(learned));
+        learned.ruled = are_on_disk.then(|| from.clone());
         learned.has_all_rulings &= learned.pending.is_empty();
         learned.pending.clear();
+    }
+
+    /// Whether rulings may be missing on disk that this state does not have any more.
+    fn lacks_rulings(&self, learned: &Learned) -> bool {
+        !learned.has_all_rulings && (learned.ruled.is_none() || learned.ruled != self.before)
     }
 
     /// Whether a fold can go on from a state with this key.
@@ -171,7 +170,7 @@ impl Learning {
                 settings: look.key.clone(),
             };
             let due = look.is_due(&from);
-            if due && learned.lacks_rulings && !look.all {
+            if due && !look.all && look.lacks_rulings(&learned) {
                 continue; // fold again from the checkpoint, to get the rulings again
             }
             let is_changed = known != Some(learned.matches);
@@ -182,14 +181,17 @@ impl Learning {
             // Put back before anything is written: a write that fails is tried again with this state.
             let (_, learned) = slot.insert((look.key.clone(), learned));
             if let Some(permit) = look.permit.as_ref().filter(|_| due)
-                && !self.write(learned, from, look.all, permit).await?
+                && !self.write(learned, &from, look.all, permit).await?
             {
-                *slot = None;
-                continue; // another process wrote meanwhile, or has the lease
+                if !learned.has_all_rulings {
+                    *slot = None;
+                }
+                continue; // another process wrote meanwhile, has the lease, or recorded a match
             }
-            look.forget_rulings(learned, due);
+            look.forget_rulings(learned, &from, due);
             let new = learned.matches - learned.checkpointed;
             let is_new = look.all || new >= EVERY || !learned.taken.is_empty();
+            let is_new = is_new && learned.ruled.as_ref() == Some(&from);
             if let Some(permit) = look.permit.as_ref().filter(|_| look.saves() && is_new) {
                 self.write_checkpoint(&mut slot, permit).await?;
             }
@@ -306,12 +308,12 @@ impl Learning {
     async fn write(
         &self,
         learned: &mut Learned,
-        from: DerivedFrom,
+        from: &DerivedFrom,
         all: bool,
         permit: &Permit,
     ) -> Result<bool, LearningError> {
         let derived = DerivedRows {
-            from,
+            from: from.clone(),
             rulings: std::mem::take(&mut learned.pending),
             weights: Arc::new(learned.knowledge.rows()),
             divisions: self.division_rows(),

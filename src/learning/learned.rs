@@ -27,7 +27,7 @@ use crate::{
     },
     history::{self, Fold, Late, Level, Plan, Suspect, Weight, evaluate},
     rating::{SystemChoice, SystemName},
-    store::{Cursor, OperatorOverrides, RulingRow, Stored, WeightRow},
+    store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Stored, WeightRow},
 };
 
 /// What was learned from the matches folded so far, and the position after the last of them.
@@ -45,8 +45,9 @@ pub(super) struct Learned {
     pub(super) pending: Vec<RulingRow>,
     /// Whether these are the rulings on all folded matches.
     pub(super) has_all_rulings: bool,
-    /// Whether rulings were dropped that may not be on disk.
-    pub(super) lacks_rulings: bool,
+    /// What the derived tables were made from when they had the rulings on all folded matches but the pending ones;
+    /// `None` if some may be missing.
+    pub(super) ruled: Option<DerivedFrom>,
     /// How good the predictions for the folded matches were.
     pub(super) predictions: Predictions,
     pub(super) knowledge: Knowledge,
@@ -120,7 +121,7 @@ impl Learned {
             rated: 0,
             pending: Vec::new(),
             has_all_rulings: true,
-            lacks_rulings: false,
+            ruled: None,
             predictions: Predictions::default(),
             knowledge: Knowledge {
                 folds: systems.iter().map(fold).collect(),

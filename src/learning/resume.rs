@@ -25,14 +25,15 @@ impl Learning {
         overrides: &OperatorOverrides,
         derived: Option<&DerivedFrom>,
     ) -> Result<Option<Learned>, LearningError> {
-        let derived = derived.map_or(0, |derived| derived.matches);
+        let matches = derived.map_or(0, |derived| derived.matches);
         for row in self.store.checkpoints().await? {
             if row.settings == key
-                && row.matches <= derived
+                && row.matches <= matches
                 && self.is_valid(&row).await?
                 && let Some(checkpoint) = self.stored_checkpoint(&row).await?
-                && let Some(learned) = self.restored(checkpoint, overrides).await?
+                && let Some(mut learned) = self.restored(checkpoint, overrides).await?
             {
+                learned.ruled = derived.cloned();
                 return Ok(Some(learned));
             }
         }
@@ -138,7 +139,10 @@ impl Learning {
         let mut slot = self.learned.lock().await;
         let derived = self.store.derived_from().await?;
         let is_due = |(key, learned): &(String, Learned)| {
-            derived.is_some_and(|derived| derived.settings == *key)
+            derived
+                .as_ref()
+                .is_some_and(|derived| derived.settings == *key)
+                && learned.ruled == derived
                 && learned.matches > learned.checkpointed
         };
         if slot.as_ref().is_some_and(is_due)

@@ -162,10 +162,14 @@ pub trait Derived: Send + Sync {
     async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError>;
 
     /// Replaces the derived tables in one transaction. If `all` is set, the given rulings replace
-    /// those on disk. Otherwise each of them replaces the one on the same match, and the others stay;
-    /// ids are in no order, because a match of a queue has its id before it is played. Under other
-    /// settings, or if the tables were made from all matches and the new rows were not, returns `false` and
-    /// changes nothing. Of the weights, only those are written that differ from the last call of this process,
+    /// those on disk, and the checkpoints are deleted. Otherwise each of them replaces the one on the same match, and
+    /// the others stay; ids are in no order, because a match of a queue has its id before it is played.
+    ///
+    /// Returns `false` and changes nothing if the tables are newer than the new rows: if those were not made from all
+    /// matches, and the tables were, or with `all`, were made from more. Without `all`, also if the tables were made
+    /// with other settings.
+    ///
+    /// Of the weights, only those are written that differ from the last call of this process,
     /// unless another process has written since.
     ///
     /// # Errors

@@ -237,6 +237,37 @@ async fn learning_ends_though_matches_come_all_the_time() {
     assert_eq!(service.learning().metrics().learned().matches, next);
 }
 
+/// A command derives everything anew while a daemon learns from two more matches, of which it has written one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rebuild_beside_a_daemon_loses_no_ruling() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let (daemon, command) = (open(&path, "").await, open(&path, "").await);
+    daemon.store().record_all(&in_time(0..600)).await.unwrap();
+    daemon.learning().refresh().await.unwrap();
+    let meanwhile = async || {
+        // One that comes late, so that the command passes it.
+        let late = recorded(10 * 100 + 1);
+        daemon.store().record_all(&[late]).await.unwrap();
+        daemon.learning().refresh().await.unwrap();
+        daemon.store().record_all(&in_time(600..601)).await.unwrap();
+    };
+    let mut has_come = false;
+    let progress = |_| {
+        if !std::mem::replace(&mut has_come, true) {
+            task::block_in_place(|| Handle::current().block_on(meanwhile()));
+        }
+    };
+    command.learning().rebuild(progress).await.unwrap();
+    daemon.learning().refresh().await.unwrap();
+    let count = "SELECT (SELECT count(*) FROM rulings), (SELECT count(*) FROM matches)";
+    let counts: Vec<(i64, i64)> = rows(&path, count).await;
+    assert_eq!(counts, [(602, 602)]);
+    let learned = derived(&daemon, &path).await;
+    command.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(derived(&daemon, &path).await, learned);
+}
+
 /// Run it with `cargo test --release --test suite late_matches -- --ignored --nocapture`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "measures how long a late match takes among 40,000"]

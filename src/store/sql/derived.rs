@@ -230,7 +230,11 @@ async fn may_replace(
     let query = sqlx::query_as("SELECT count(*), coalesce(max(id), 0) FROM matches");
     let now: (i64, i64) = query.fetch_one(tx).await?;
     let is_complete = |from: &DerivedFrom| (from.matches, from.last_match) == now;
-    Ok(is_complete(from) || !is_complete(&before))
+    let keeps_up = match all {
+        true => from.matches >= before.matches,
+        false => !is_complete(&before),
+    };
+    Ok(keeps_up || is_complete(from))
 }
 
 /// The input that the derived tables were made from, as this transaction sees it.
@@ -240,11 +244,15 @@ async fn stored_from(tx: &mut DbConnection) -> Result<Option<DerivedFrom>, Store
     row.as_ref().map(from_row).transpose()
 }
 
+/// Deletes all rulings, and the checkpoints: who continues from one counts on the rulings before it.
 async fn delete_rulings(tx: &mut DbConnection) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM performances")
-        .execute(&mut *tx)
-        .await?;
-    sqlx::query("DELETE FROM rulings").execute(tx).await?;
+    for delete in [
+        "DELETE FROM performances",
+        "DELETE FROM rulings",
+        "DELETE FROM derived_checkpoint",
+    ] {
+        sqlx::query(delete).execute(&mut *tx).await?;
+    }
     Ok(())
 }
 
