@@ -460,7 +460,7 @@ fn balance_takes_every_part_of_the_problem() {
 #[test]
 fn the_lobby_file_of_the_documentation_works() {
     let folder = folder();
-    let page = include_str!("../../docs/choosing-teams.md");
+    let page = include_str!("../../docs/how-to/balance-a-list.md");
     let (_, from) = page.split_once("```toml\n").unwrap();
     let (lobby, _) = from.split_once("```").unwrap();
     fs::write(folder.path().join("lobby.toml"), lobby).unwrap();

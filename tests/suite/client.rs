@@ -1,4 +1,4 @@
-//! Clients: the library's, and the Python example, which docs/connect.md contains unchanged.
+//! Clients: the library's, and the Python example, which docs/how-to/own-client.md contains unchanged.
 
 use std::{
     process::{Command, Output},
@@ -34,7 +34,7 @@ async fn run(arguments: &[&str]) -> Option<Output> {
 
 #[test]
 fn the_documentation_shows_the_client() {
-    let page = include_str!("../../docs/connect.md");
+    let page = include_str!("../../docs/how-to/own-client.md");
     let client = include_str!("../../integrations/python/client.py");
     let (_, from) = page.split_once("```python\n").unwrap();
     let (shown, _) = from.split_once("```").unwrap();

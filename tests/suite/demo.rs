@@ -132,13 +132,13 @@ fn what_the_demo_keeps_serves() {
     assert!(answers[2].ends_with(" 14"), "{answer}");
 
     // The documentation shows this database.
-    let readme = include_str!("../../README.md");
+    let readme = readme();
     let (_, from) = readme.split_once("$ printf '").unwrap();
     let (asked, from) = from.split_once("' | nc").unwrap();
     let shown = from.lines().skip(1).take_while(|line| !line.is_empty());
     let shown: String = shown.map(|line| line.trim().to_owned() + "\n").collect();
     assert_eq!(ask(&asked.replace("\\n", "\n")), shown, "README.md");
-    let page = include_str!("../../docs/protocol.md");
+    let page = include_str!("../../docs/reference/protocol.md");
     let (_, session) = page.split_once("\n> ").unwrap();
     let (session, _) = session.split_once("```").unwrap();
     let session = format!("> {session}");
@@ -146,7 +146,7 @@ fn what_the_demo_keeps_serves() {
         let lines = session.lines().filter_map(|line| line.strip_prefix(mark));
         lines.map(|line| format!("{line}\n")).collect::<String>()
     };
-    assert_eq!(ask(&side("> ")), side("< "), "docs/protocol.md");
+    assert_eq!(ask(&side("> ")), side("< "), "docs/reference/protocol.md");
     drop(daemon);
     let weights = [
         "weights",
@@ -159,8 +159,11 @@ fn what_the_demo_keeps_serves() {
     ];
     let (_, list, _) = run(folder.path(), &weights);
     let head: Vec<&str> = list.lines().take(4).collect();
-    let page = include_str!("../../docs/ratings.md");
-    assert!(page.contains(&head.join("\n")), "docs/ratings.md: {list}");
+    let page = include_str!("../../docs/how-to/players.md");
+    assert!(
+        page.contains(&head.join("\n")),
+        "docs/how-to/players.md: {list}"
+    );
 }
 
 /// Two strong bots are on one team and two weak ones on the other.
@@ -216,12 +219,16 @@ fn explain_agrees_with_balance_where_the_strong_bots_are_on_one_team() {
     }
 }
 
+fn readme() -> String {
+    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
+}
+
 /// The README shows some lines of the demo, in their order.
 #[test]
 fn the_readme_shows_what_the_demo_prints() {
     let folder = folder();
     let out = run(folder.path(), &["demo"]).1;
-    let readme = include_str!("../../README.md");
+    let readme = readme();
     let (_, from) = readme.split_once("```\n").unwrap();
     let (shown, _) = from.split_once("```").unwrap();
     let mut lines = out.lines();

@@ -10,7 +10,7 @@ use clap::CommandFactory;
 use evenkeel::{cli::Cli, config::DEFAULT};
 
 /// The most lines and columns of the README.
-const README: (usize, usize) = (200, 100);
+const README: (usize, usize) = (150, 100);
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -20,9 +20,14 @@ fn root() -> &'static Path {
 fn pages() -> Vec<(PathBuf, String)> {
     let mut paths = vec![root().join("README.md"), root().join("CHANGELOG.md")];
     let folder = |name: &str| fs::read_dir(root().join(name)).unwrap();
-    paths.extend(folder("docs").map(|entry| entry.unwrap().path()));
+    let shelves = folder("docs").map(|entry| entry.unwrap().path());
+    let (shelves, own): (Vec<_>, Vec<_>) = shelves.partition(|path| path.is_dir());
+    paths.extend(own);
+    let within = |shelf: &PathBuf| fs::read_dir(shelf).unwrap();
+    paths.extend(shelves.iter().flat_map(within).map(|e| e.unwrap().path()));
     paths.extend(folder("integrations").map(|entry| entry.unwrap().path().join("README.md")));
     let pages = paths.into_iter().filter(|path| path.is_file());
+    let pages = pages.filter(|path| path.extension().is_some_and(|end| end == "md"));
     let pages: Vec<_> = pages
         .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
         .collect();
@@ -76,9 +81,9 @@ fn anchors(text: &str) -> BTreeSet<String> {
 /// A page that is part of the Rust documentation cannot link to other pages, which are not there.
 #[test]
 fn pages_in_the_rust_documentation_link_only_to_themselves() {
-    let included = include_str!("../../src/protocol/mod.rs").contains("docs/protocol.md");
+    let included = include_str!("../../src/protocol/mod.rs").contains("docs/reference/protocol.md");
     assert!(included, "the page is no longer included");
-    let page = fs::read_to_string(root().join("docs/protocol.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/reference/protocol.md")).unwrap();
     let links = page.split("](").skip(1);
     let links: Vec<_> = links.filter_map(|rest| rest.split_once(')')).collect();
     assert!(!links.is_empty());
@@ -213,7 +218,7 @@ fn every_key_that_is_named_is_configurable() {
 /// Each list of steps to add something is short, and names files and no folders alone.
 #[test]
 fn the_ways_to_add_something_are_short() {
-    let text = fs::read_to_string(root().join("docs/development.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/internals/development.md")).unwrap();
     let ways: Vec<&str> = text.split("\n### Add a ").skip(1).collect();
     let names: Vec<&str> = ways.iter().filter_map(|way| way.lines().next()).collect();
     let expected = ["rating system", "log format", "verb", "configuration key"];
@@ -224,6 +229,22 @@ fn the_ways_to_add_something_are_short() {
         assert!(steps.count() < 10, "{way}");
         assert!(way.matches(".rs`").count() > 1, "{way}");
     }
+}
+
+/// The protocol and what only contributors read may be long.
+#[test]
+fn the_pages_are_short() {
+    let free = [
+        "CHANGELOG.md",
+        "docs/reference/protocol.md",
+        "docs/internals",
+    ];
+    let free = free.map(|name| root().join(name));
+    let bound = |path: &Path| !free.iter().any(|free| path.starts_with(free));
+    let long = pages().into_iter().filter(|(path, _)| bound(path));
+    let long = long.map(|(path, text)| (text.lines().count(), path));
+    let long: Vec<_> = long.filter(|(lines, _)| *lines > 250).collect();
+    assert!(long.is_empty(), "{long:#?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The views and the pages state the numbers that follow from the matches, on each kind of database. The questions of
-//! `docs/database.md` are run as they stand there.
+//! `docs/reference/database.md` are run as they stand there.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -483,8 +483,11 @@ async fn closeness_is_counted_by_outcomes(open: impl Backend) {
 
 /// The statements of the section "Ten questions".
 fn questions() -> Vec<String> {
-    let page =
-        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/database.md")).unwrap();
+    let page = fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/docs/reference/database.md"
+    ))
+    .unwrap();
     let section = page.split_once("## Ten questions\n").unwrap().1;
     let section = section.split("\n## ").next().unwrap();
     let blocks = section.split("```sql\n").skip(1);

@@ -107,7 +107,8 @@ async fn first(client: &mut Client, line: &str) -> String {
 /// The page on access lists each verb with the rights of which one is enough.
 #[test]
 fn the_documentation_has_the_rights_of_every_verb() {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/access.md"));
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/how-to/access.md"));
     let page = page.unwrap();
     let rows = page.lines().filter_map(|line| {
         let (rights, verbs) = line.strip_prefix("| `")?.split_once('|')?;
@@ -175,7 +176,7 @@ async fn every_verb_needs_its_right() {
 /// The table of the documentation is that of the test above.
 #[test]
 fn the_documentation_lists_the_verbs_of_each_right() {
-    let page = include_str!("../../docs/access.md");
+    let page = include_str!("../../docs/how-to/access.md");
     let mut rows: Vec<Vec<&str>> = VERBS.iter().map(|(_, needed)| needed.to_vec()).collect();
     rows.sort();
     rows.dedup();

@@ -287,7 +287,7 @@ impl Others {
 }
 
 /// The matches of others show how much strength decides, and thus what a player's own results mean
-/// (`docs/ratings.md`). What they change is bounded, and less the more the player has played.
+/// (`docs/explanation/ratings.md`). What they change is bounded, and less the more the player has played.
 #[test]
 fn matches_of_others_move_a_weight_within_bounds_that_shrink() {
     use Others::{Chance, Decided, Level, Surprising};

@@ -82,7 +82,7 @@ fn listed(matches: &[MatchRecord]) -> BTreeSet<String> {
 }
 
 /// The share of honest newcomers, drawn as the regulars are, who are listed, and that of visitors who are
-/// three deviations above the mean; documented in docs/ratings.md.
+/// three deviations above the mean; documented in docs/how-to/players.md.
 #[test]
 fn honest_newcomers_are_hardly_ever_listed_and_second_accounts_often() {
     let (mut honest, mut wrong, mut strong, mut found) = (0, 0, 0, 0);

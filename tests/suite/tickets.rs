@@ -60,7 +60,7 @@ fn without_team(line: &str) -> String {
 
 #[tokio::test]
 async fn the_documented_session_is_true() {
-    let page = include_str!("../../docs/protocol.md");
+    let page = include_str!("../../docs/reference/protocol.md");
     let (_, section) = page.split_once("## A session of the queue").unwrap();
     let block = |fence: &str| {
         let (_, rest) = section.split_once(fence).unwrap();

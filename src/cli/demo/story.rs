@@ -223,7 +223,7 @@ Start the daemon on them, and ask it from another terminal:
 Learn from the logs of your own game servers:
   evenkeel ingest games.log
 
-How to connect a game server is described in docs/connect.md."
+How to connect a game server is described in docs/how-to/connect.md."
     )
 }
 

@@ -10,7 +10,7 @@ pub struct Effort(u32);
 
 /// The tickets of a small pool, in which matches are formed again at least [`TRIES`] times.
 const FEW: usize = 64;
-/// With more, small pools hardly have more matches (`docs/figures.md`).
+/// With more, small pools hardly have more matches (`docs/internals/figures.md`).
 const TRIES: usize = 16;
 
 impl Effort {

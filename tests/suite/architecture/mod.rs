@@ -450,7 +450,7 @@ fn what_only_unix_has_is_behind_a_cfg() {
 #[test]
 fn what_depends_on_the_system_is_documented() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(root.join("docs/operation.md")).unwrap();
+    let page = fs::read_to_string(root.join("docs/how-to/install.md")).unwrap();
     let (mut files, mut missing) = (BTreeSet::new(), BTreeSet::new());
     for (room, _) in ROOMS {
         for (_, module) in SOURCES.room(room) {
@@ -464,7 +464,10 @@ fn what_depends_on_the_system_is_documented() {
             }
         }
     }
-    assert!(missing.is_empty(), "not in docs/operation.md: {missing:#?}");
+    assert!(
+        missing.is_empty(),
+        "not in docs/how-to/install.md: {missing:#?}"
+    );
     assert!(files.len() > 3, "the search is broken: {files:?}");
 }
 
