@@ -9,8 +9,8 @@ use std::{
 use clap::CommandFactory;
 use evenkeel::{cli::Cli, config::DEFAULT};
 
-/// The most lines and columns of the README.
-const README: (usize, usize) = (150, 100);
+/// The most lines of the README, and the most columns of those that are no rows of a table.
+const README: (usize, usize) = (150, 110);
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -252,6 +252,7 @@ fn the_readme_is_short() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let (lines, columns) = README;
     assert!(readme.lines().count() <= lines);
-    let long = readme.lines().filter(|l| l.chars().count() > columns);
+    let text = readme.lines().filter(|line| !line.starts_with('|'));
+    let long = text.filter(|line| line.chars().count() > columns);
     assert_eq!(long.collect::<Vec<_>>(), Vec::<&str>::new());
 }
