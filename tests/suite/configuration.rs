@@ -189,3 +189,17 @@ fn the_example_of_an_instance_uses_the_port_of_the_daemon() {
     assert!(addresses.all(|rest| port.ends_with(&rest[..4])), "{readme}");
     assert_eq!(readme.matches(&port).count(), 2);
 }
+
+/// The configurations that pages tell operators to write.
+#[test]
+fn the_configurations_of_the_tutorials_are_valid() {
+    let small = include_str!("../../docs/tutorials/small-server.md");
+    let two = include_str!("../../docs/how-to/several-machines.md").replace("\n   ", "\n");
+    let tf2 = include_str!("../../docs/tutorials/team-fortress-2.md");
+    for (page, text) in [("small", small), ("two", &two), ("tf2", tf2)] {
+        let blocks = toml_blocks(text).concat();
+        assert!(!blocks.is_empty(), "{page}");
+        let config = Config::load(&blocks, []);
+        assert!(config.is_ok(), "{page}: {:?}", config.err());
+    }
+}

@@ -109,3 +109,22 @@ fn open(folder: &Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+/// The tutorial, word by word: an evening with bots, shortened to one match. Four minutes. The tests above
+/// install what it needs.
+#[test]
+fn the_first_evening_is_as_the_tutorial_tells_it() {
+    if wish().is_none() || !Path::new("/usr/games/openarena-server").exists() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("integrations/openarena");
+    let mut script = Command::new("python3");
+    script.arg(folder.join("evening.py"));
+    script.args(["--evenkeel", env!("CARGO_BIN_EXE_evenkeel")]);
+    let output = script.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let log = String::from_utf8_lossy(&output.stderr);
+    std::io::stderr().write_all(&output.stdout).unwrap();
+    assert!(output.status.success(), "{log}");
+    assert!(said.ends_with("everything on the page happened\n"));
+}
