@@ -44,7 +44,7 @@ def alike(line):
 
 class Evening:
     def __init__(self, folder, program):
-        self.home, self.programs, self.logs = folder, [], {}
+        self.home, self.programs, self.logs, self.seen = folder, [], {}, {}
         tools = folder / "bin"
         tools.mkdir()
         shutil.copy(program, tools / "evenkeel")
@@ -89,19 +89,21 @@ class Evening:
                 start_new_session=True))
 
     def sees(self, name, text, seconds):
-        """Waits until the program has printed each of these lines."""
+        """Waits until the program has printed each of these lines, in this order and after those seen before."""
         wanted = [alike(line) for line in text.splitlines() if line.strip()]
         wanted = [line for line in wanted if not line.startswith(IF_MOVED)]
         until = time.monotonic() + seconds
-        while True:
+        while wanted:
             printed = self.logs[name].read_text(encoding="utf-8", errors="replace").splitlines()
-            missing = [line for line in wanted if line not in map(alike, printed)]
-            if not missing:
-                print("".join(f"  {name}: {line}\n" for line in text.splitlines()), end="", flush=True)
-                return
+            at = self.seen.get(name, 0)
+            if len(printed) > at:
+                self.seen[name] = at + 1
+                print(f"  {name}: {printed[at]}", flush=True)
+                if alike(printed[at]) == wanted[0]:
+                    wanted.pop(0)
+                continue
             if time.monotonic() > until:
-                print("\n".join(printed[-20:]), file=sys.stderr)
-                raise SystemExit(f"{name} has not printed: {missing}")
+                raise SystemExit(f"{name} has not printed: {wanted}")
             time.sleep(0.2)
 
     def waits(self, name, text, seconds):
