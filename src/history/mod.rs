@@ -40,7 +40,7 @@ pub use standing::Spread;
 use standing::Standing;
 use starts::{Starts, StartsByNumber};
 
-pub use bootstrap::{CONFIDENCE, Interval};
+pub use bootstrap::{CONFIDENCE, Interval, interval};
 pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
 pub(crate) use elsewhere::PART as PART_FROM_ELSEWHERE;
 pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
