@@ -13,6 +13,7 @@
 //! This room does no I/O and reads no clock. Entry points: [`Fold::new`] and [`evaluate`].
 
 mod bootstrap;
+mod coin;
 mod comparison;
 mod departures;
 mod digest;
@@ -41,6 +42,7 @@ use standing::Standing;
 use starts::{Starts, StartsByNumber};
 
 pub use bootstrap::{CONFIDENCE, Interval, interval};
+pub use coin::{BesideCoin, Gains};
 pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
 pub(crate) use elsewhere::PART as PART_FROM_ELSEWHERE;
 pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
