@@ -15,14 +15,32 @@ pub struct History {
 }
 
 /// The people of one match, who are to be divided into teams anew.
+#[derive(Clone)]
 pub struct Lobby {
     /// The daemon learns from the matches from `first` to `at`, which is the match of this lobby.
     pub first: usize,
     pub at: usize,
+    /// The first match of its group of lobbies.
+    pub begin: usize,
     /// The players, with the team that they played on.
     pub players: Vec<(String, usize)>,
     /// The number of the judge of this lobby.
     pub block: usize,
+}
+
+impl Lobby {
+    /// The teams as played.
+    pub fn played(&self) -> Vec<u8> {
+        self.players.iter().map(|(_, team)| *team as u8).collect()
+    }
+
+    /// The same lobby after only so many matches before its group.
+    pub fn after(&self, learned: usize) -> Self {
+        Self {
+            first: self.begin - learned,
+            ..self.clone()
+        }
+    }
 }
 
 /// The judges of a history: a part of the lobbies has the same one.
@@ -73,6 +91,25 @@ impl History {
         spread(found, count)
     }
 
+    /// Groups of `size` consecutive lobbies in the middle of the history, one every `apart` matches, of which the
+    /// first has `learned` matches before it. `first` is that of the whole history.
+    pub fn groups(&self, learned: usize, apart: usize, size: usize) -> Vec<Lobby> {
+        let all = self.matches.len() as f64;
+        let (from, to) = ((FROM * all) as usize, (TO * all) as usize);
+        let from = from.max(learned);
+        let block = |at: usize| (at - from) * BLOCKS / (to - from).max(1);
+        let end = |block: usize| from + ((block + 1) * (to - from)).div_ceil(BLOCKS);
+        let group = |begin: usize| {
+            let end_of_group = to.min(begin + size);
+            let own = (begin..end_of_group).filter_map(move |at| {
+                let lobby = self.lobby(0, at, block(at), end(block(at)))?;
+                Some(Lobby { begin, ..lobby })
+            });
+            own.collect::<Vec<_>>()
+        };
+        (from..to).step_by(apart).flat_map(group).collect()
+    }
+
     /// About `count` lobbies of communities that begin anew: each piece of the history is a community
     /// that has played `length` matches.
     pub fn fresh_lobbies(&self, length: usize, count: usize) -> Vec<Lobby> {
@@ -110,6 +147,7 @@ impl History {
         (fine && players.iter().all(|(id, _)| known(id))).then_some(Lobby {
             first,
             at,
+            begin: at,
             players,
             block,
         })

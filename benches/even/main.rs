@@ -5,10 +5,12 @@
 //! teams. A regression that was fitted on later matches alone ([`judge`]) says how far the chance of
 //! these teams is from one half. Beside it are the teams as they were played, all teams of equal size
 //! (`random`), and the most even teams by the same kind of regression, fitted on the matches before
-//! (`ceiling`): more than about that cannot be known beforehand.
+//! (`ceiling`): more than about that cannot be known beforehand. With the argument `early`, it shows how
+//! that changes with the number of matches that the daemon has learned from ([`early`]).
 
 #![allow(clippy::expect_used)] // a benchmark that cannot run has nothing to clean up
 
+mod early;
 mod judge;
 mod lobbies;
 mod picks;
@@ -60,6 +62,7 @@ fn main() {
         .build()
         .expect("a runtime");
     println!("mean distance of the chance from one half, by the judge");
+    let (early, only): (Vec<String>, Vec<String>) = only.into_iter().partition(|o| o == "early");
     for set in SETS
         .iter()
         .filter(|s| only.is_empty() || only.iter().any(|o| o == s.name))
@@ -73,7 +76,10 @@ fn main() {
             }
         };
         let history = History::new(matches, set.sides);
-        runtime.block_on(report(set, &history));
+        match early.is_empty() {
+            true => runtime.block_on(report(set, &history)),
+            false => runtime.block_on(early::report(set.name, &history)),
+        }
     }
 }
 

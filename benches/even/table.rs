@@ -134,12 +134,12 @@ fn details(
     );
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The 95 % interval of the mean, by a bootstrap of blocks of neighbouring lobbies.
-fn interval(values: &[f64]) -> (f64, f64) {
+pub fn interval(values: &[f64]) -> (f64, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(7);
     let length = (values.len() as f64).cbrt().ceil() as usize;
     let mut means: Vec<f64> = (0..SAMPLES)
@@ -157,7 +157,7 @@ fn interval(values: &[f64]) -> (f64, f64) {
 }
 
 /// All divisions of `players` into two teams whose sizes differ by at most one.
-fn splits(players: usize) -> Vec<Vec<u8>> {
+pub fn splits(players: usize) -> Vec<Vec<u8>> {
     let bits = |set: u32| (0..players).map(|p| (set >> p & 1) as u8).collect();
     let sizes = [players / 2, players.div_ceil(2)];
     let sets = (0..1u32 << players).filter(|set| sizes.contains(&(set.count_ones() as usize)));

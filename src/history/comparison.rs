@@ -18,7 +18,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    fn of(difference: Interval) -> Self {
+    pub(super) fn of(difference: Interval) -> Self {
         match difference {
             Interval { high, .. } if high < 0.0 => Self::Better,
             Interval { low, .. } if low > 0.0 => Self::Worse,

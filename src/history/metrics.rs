@@ -29,6 +29,15 @@ impl Forecast {
         }
     }
 
+    /// By how much the log loss is lower than a coin's on average, if the chance is exact.
+    pub(super) fn expected_gain(&self) -> f64 {
+        let part = |chance: f64| match chance > 0.0 {
+            true => chance * libm::log(chance),
+            false => 0.0,
+        };
+        std::f64::consts::LN_2 + part(self.chance) + part(1.0 - self.chance)
+    }
+
     /// −ln of the chance given to the observed result.
     pub fn log_loss(&self) -> f64 {
         -libm::log(self.given())

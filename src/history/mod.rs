@@ -8,11 +8,12 @@
 //! ([`Late`]); the caller then folds all matches again.
 //!
 //! [`evaluate`] runs any of the systems over a history and predicts each match before it learns
-//! from it.
+//! from it. [`fresh`] does so for a history that is begun anew again and again.
 //!
 //! This room does no I/O and reads no clock. Entry points: [`Fold::new`] and [`evaluate`].
 
 mod bootstrap;
+mod coin;
 mod comparison;
 mod departures;
 mod digest;
@@ -40,10 +41,14 @@ pub use standing::Spread;
 use standing::Standing;
 use starts::{Starts, StartsByNumber};
 
-pub use bootstrap::{CONFIDENCE, Interval};
+pub use bootstrap::{CONFIDENCE, Interval, interval};
+pub use coin::{BesideCoin, Gains};
 pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
 pub(crate) use elsewhere::PART as PART_FROM_ELSEWHERE;
-pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
+pub use evaluate::{
+    Evaluation, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan, Prediction,
+    Subset, evaluate, fresh, steps as fresh_steps,
+};
 pub use fold::{BadState, Fold, Late, LineupReading, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};

@@ -418,7 +418,7 @@ impl Standing {
 
     /// The rating system's prediction for a lineup of two teams, with its inputs.
     pub fn reading(&self, game: &RatedGame) -> LineupReading {
-        let outlook = self.system.outlook(game);
+        let (outlook, chance) = self.system.outlook_and_chance(game);
         let newcomer = Curve::of(self.system.scale()).newcomer();
         let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);
         let sum = |team: usize| -> f64 {
@@ -432,7 +432,6 @@ impl Standing {
                 .map(|seat| strength(seat.player) - newcomer + friends(seat) + command(seat))
                 .sum()
         };
-        let chance = self.system.beats(game, 0, 1);
         LineupReading {
             outlook,
             edge: outlook.link.edge(chance),

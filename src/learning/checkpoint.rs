@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// "EVKC" and the version of the layout. Change it when [`Checkpoint`] or a rating system's state changes.
-const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x05";
+const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x06";
 /// Bytes before the encoded state: the header, the version of the fold, the checksum.
 const PREFIX: usize = 8 + 4 + 32;
 /// Larger states are not stored: writing them would take longer than folding the matches again.

@@ -164,8 +164,11 @@ impl Learned {
             });
             match ruling {
                 Some(Ok(ruling)) => {
-                    self.rated += u64::from(ruling.rated.is_ok());
-                    self.predictions.add(ruling.chance, record.outcome);
+                    if ruling.rated.is_ok() {
+                        self.rated += 1;
+                        let predictions = &mut self.predictions;
+                        predictions.add(&ruling.ruleset, ruling.chance, record.outcome);
+                    }
                     let mut row = rulings::row(id, &record, &seats, &ruling);
                     if self.void.contains(&id) {
                         row.unrated = Some(VOID);

@@ -1,10 +1,13 @@
 //! What is counted about learning.
 
+use std::collections::BTreeMap;
+
 use parking_lot::Mutex;
 
 use super::learned::Learned;
 use crate::{
     domain::Timestamp,
+    history::BesideCoin,
     metrics::{Buckets, Counter, Family, FamilyKind, SECONDS},
 };
 
@@ -17,6 +20,8 @@ pub struct LearningMetrics {
     failures: Counter,
     waiting: Mutex<Waiting>,
     learned: Mutex<LearnedFigures>,
+    /// How far the predictions of each ruleset are from a coin.
+    beside_coin: Mutex<BTreeMap<String, BesideCoin>>,
 }
 
 /// The milliseconds at which the oldest matches were noticed that the weights do not include.
@@ -43,6 +48,8 @@ pub struct LearnedFigures {
     pub log_loss: f64,
     /// The mean log loss of the last predictions, at most 100 of them.
     pub recent_log_loss: f64,
+    /// How far all predictions are from a coin; `None` while the weights in the database are served.
+    pub beside_coin: Option<BesideCoin>,
 }
 
 impl Default for LearningMetrics {
@@ -52,6 +59,7 @@ impl Default for LearningMetrics {
             failures: Counter::default(),
             waiting: Mutex::default(),
             learned: Mutex::default(),
+            beside_coin: Mutex::default(),
         }
     }
 }
@@ -94,7 +102,9 @@ impl LearningMetrics {
             predictions: predictions.count(),
             log_loss: predictions.mean(),
             recent_log_loss: predictions.recent_mean(),
+            beside_coin: Some(predictions.beside_coin()),
         };
+        *self.beside_coin.lock() = predictions.beside_coin_by_ruleset();
     }
 
     /// Takes over that the weights in the database are published, which were learned from so many matches.
@@ -103,11 +113,18 @@ impl LearningMetrics {
             matches,
             ..LearnedFigures::default()
         };
+        self.beside_coin.lock().clear();
     }
 
     /// What the published weights were learned from.
     pub fn learned(&self) -> LearnedFigures {
         *self.learned.lock()
+    }
+
+    /// How far the predictions of a ruleset are from a coin; `None` without any matches of it, and while the weights
+    /// in the database are served.
+    pub fn beside_coin(&self, ruleset: &str) -> Option<BesideCoin> {
+        self.beside_coin.lock().get(ruleset).copied()
     }
 
     /// How long the oldest match waits that the weights do not include, in seconds at this millisecond.

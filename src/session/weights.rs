@@ -1,6 +1,6 @@
 //! The weights of one game: as its lobby sees them, and as the session answers questions about them.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use super::{Session, SessionError};
 use crate::{
@@ -18,7 +18,12 @@ pub(super) struct GameWeights {
     pub(super) map: String,
     /// The default weights of an unknown human and of the mean bot.
     pub(super) defaults: (f64, f64),
+    /// The last reading, with its lineup: an answer needs that of the same teams several times.
+    pub(super) last: RefCell<Option<(Lineup, LineupReading)>>,
 }
+
+/// The players of each team.
+type Lineup = Vec<Vec<LineupPlayer>>;
 
 impl Weights for GameWeights {
     fn human(&self, id: &str) -> f64 {
@@ -124,7 +129,14 @@ impl Weights for GameWeights {
 
 impl GameWeights {
     fn reading(&self, teams: &[Vec<LineupPlayer>]) -> Option<LineupReading> {
-        self.standings.reading(&self.ruleset, &self.map, teams)
+        if let Some((lineup, reading)) = &*self.last.borrow()
+            && lineup == teams
+        {
+            return Some(*reading);
+        }
+        let reading = self.standings.reading(&self.ruleset, &self.map, teams)?;
+        self.last.replace(Some((teams.to_vec(), reading)));
+        Some(reading)
     }
 
     /// The largest standard deviation of the edge between two of these teams. Players whose weight
@@ -254,6 +266,7 @@ impl Session {
                 balance.default_weight.get(),
                 balance.default_bot_weight.get(),
             ),
+            last: RefCell::default(),
         })
     }
 }

@@ -71,7 +71,7 @@ pub struct MatchStatus {
 }
 
 /// How good the predictions were.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PredictionStatus {
     /// Number of matches whose chance was predicted.
     pub count: u64,
@@ -79,6 +79,15 @@ pub struct PredictionStatus {
     pub log_loss: f64,
     /// The mean log loss of the last 100.
     pub recent_log_loss: f64,
+    /// By how much the mean log loss is lower than a coin's; `None` for too few predictions.
+    #[serde(default)]
+    pub gain: Option<f64>,
+    /// The 95 % interval of the gain reaches so far on both sides of it.
+    #[serde(default)]
+    pub gain_reach: Option<f64>,
+    /// What that means, in a sentence; `None` while the weights are derived again.
+    #[serde(default)]
+    pub beside_coin: Option<String>,
 }
 
 /// The journals of running games.

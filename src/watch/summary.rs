@@ -72,6 +72,9 @@ impl Watched {
                 count: learned.predictions,
                 log_loss: learned.log_loss,
                 recent_log_loss: learned.recent_log_loss,
+                gain: learned.beside_coin.and_then(|c| c.reach.and(Some(c.gain))),
+                gain_reach: learned.beside_coin.and_then(|coin| coin.reach),
+                beside_coin: learned.beside_coin.map(|coin| coin.to_string()),
             },
             journal: JournalStatus {
                 unforced: levels.unforced_journals,

@@ -721,6 +721,30 @@ fn evaluate_compares_the_systems() {
     assert!(out.contains("│ elo ") && !out.contains("glicko2"), "{out}");
     let alone = "\nelo has nothing to be compared with.\n";
     assert!(out.contains(alone) && out.contains("beside elo"), "{out}");
+    let fresh = |more: &[&str]| {
+        let args = ["evaluate", "past.jsonl", "--system", "elo"];
+        run(folder.path(), &[&args, more].concat())
+    };
+    let (_, out, _) = fresh(&["--fresh"]);
+    let head =
+        "past.jsonl: 60 matches, begun anew every 200: 1 start; a coin has a log loss of 0.6931\n";
+    assert!(out.starts_with(head), "{out}");
+    assert!(out.contains("first 50 (of 1 start)"), "{out}");
+    assert!(out.contains("│ elo ") && !out.contains("joint"), "{out}");
+    let (_, out, _) = fresh(&["--fresh=10", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (json[0]["starts"].as_u64(), json[0]["every"].as_u64()),
+        (Some(6), Some(10))
+    );
+    let first = &json[0]["systems"][1]["first"];
+    assert_eq!(first.as_array().unwrap().len(), 1, "{first}");
+    assert_eq!(
+        (first[0]["matches"].as_u64(), first[0]["starts"].as_u64()),
+        (Some(50), Some(2))
+    );
+    let (code, _, err) = fresh(&["--fresh", "--against", "joint"]);
+    assert!(code != 0 && err.contains("cannot be used with"), "{err}");
     run(folder.path(), &["ingest", "past.jsonl"]);
     assert!(
         run(folder.path(), &["evaluate"])

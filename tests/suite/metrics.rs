@@ -408,7 +408,15 @@ fn the_status_shows_a_running_daemon() {
     let address = pages.address.to_string();
     let (code, text, errors) = status(folder.path(), &["--web", &address]);
     assert_eq!((code, errors.as_str()), (Some(0), ""), "{text}");
-    for part in ["┆ ready", "2 learned from", "3 free", "big", "nobody: "] {
+    let sentence = " learned; whether predictions beat a coin shows after 30 predicted";
+    for part in [
+        "┆ ready",
+        "2 learned from",
+        "3 free",
+        "big",
+        "nobody: ",
+        sentence,
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("warning: "), "{text}");

@@ -221,6 +221,20 @@ fn a_match_page_tells_what_was_expected_and_what_happened() {
         balance["all"]["brier"].as_f64().unwrap() < 0.25,
         "{balance}"
     );
+    let said = &balance["predictions"];
+    assert_eq!(said["learned"], 60, "{said}");
+    let sentence = said["sentence"].as_str().unwrap();
+    assert!(
+        sentence.starts_with("60 matches learned; predictions beat a coin by 0."),
+        "{sentence}"
+    );
+    let status = json(&pages, "/status.json");
+    let of_all = &status["predictions"];
+    assert!(of_all["gain"].as_f64().unwrap() > of_all["gain_reach"].as_f64().unwrap());
+    let sentence_of_all = of_all["beside_coin"].as_str().unwrap();
+    assert!(sentence_of_all.contains("predictions beat a coin by 0."));
+    let html = pages.get("/balance?ruleset=baseoa.ctf").body;
+    assert!(html.contains(sentence), "{sentence}");
     let parts = ["before", "after"].map(|part| balance[part]["matches"].as_i64().unwrap());
     assert_eq!(parts.iter().sum::<i64>(), 60);
     let gaps = balance["gaps"].as_array().unwrap().iter();

@@ -1,5 +1,6 @@
 //! `evenkeel evaluate`: measures how well each rating system would have predicted the stored matches.
 
+mod fresh;
 mod plot;
 mod report;
 mod summary;
@@ -25,6 +26,7 @@ use crate::{
     rating::SystemName,
 };
 
+use fresh::FreshReport;
 use plot::plot;
 use report::HistoryReport;
 
@@ -45,6 +47,9 @@ const BASE_RATE: &str = "base rate";
 /// interval of the difference of their log losses, by a bootstrap of blocks of consecutive matches, since
 /// neighbouring matches are correlated. If the interval contains 0, the systems are "level"; otherwise
 /// this one is "better" or "worse". The line below a table sums this up. 95 % holds for each system by itself.
+///
+/// With --fresh, the systems begin the history anew every 200 matches, as if a new community played these matches, and
+/// are compared with a coin. That shows after how many matches their weights are of use.
 #[derive(Debug, Args)]
 pub(super) struct EvaluateArgs {
     /// Logs or JSONL histories to read instead of the database; each file is evaluated separately
@@ -60,6 +65,18 @@ pub(super) struct EvaluateArgs {
     /// team numbers mean nothing; with FILE= only in that file. May be repeated
     #[arg(long, value_name = "[FILE=]SEED", value_parser = parse_exchange)]
     exchange: Vec<Exchange>,
+    /// Begin the history anew every MATCHES matches, and show the log loss of the first 50, 100 and 200 matches with a
+    /// winner after each start, and after how many of them each system predicts better than a coin
+    #[arg(
+        long,
+        value_name = "MATCHES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "200",
+        value_parser = clap::value_parser!(u32).range(10..),
+        conflicts_with_all = ["against", "predictions", "plot"]
+    )]
+    fresh: Option<u32>,
     /// Seed of the bootstrap that the confidence intervals come from
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
@@ -134,6 +151,12 @@ struct EvaluatedHistory {
 pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     args.check_exchange()?;
     let histories = histories(&args).await?;
+    if let Some(every) = args.fresh {
+        let every = every as usize;
+        let report = |history| fresh::run(&args, history, every);
+        let reports: Vec<FreshReport> = histories.iter().map(report).collect::<Result<_, _>>()?;
+        return fresh::print(&reports, args.json);
+    }
     let mut reports = Vec::new();
     let mut predictions = args.predictions.as_deref().map(create_csv).transpose()?;
     for history in &histories {
@@ -225,21 +248,26 @@ fn write_predictions(
     Ok(())
 }
 
-fn evaluate(args: &EvaluateArgs, history: &EvaluatedHistory) -> Result<Evaluation, CliError> {
-    let config = args.common.settings()?;
-    let rulebook =
-        Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;
-    let named = args
-        .systems
-        .iter()
-        .filter_map(|name| SystemName::parse(name));
+/// The plan for a history, with the systems that were chosen.
+fn plan(args: &EvaluateArgs, history: &EvaluatedHistory) -> Plan {
     let mut plan = Plan {
         exchange: history.exchange,
         seed: args.seed,
         ..Plan::default()
     };
     if !args.systems.is_empty() {
-        plan.systems = named.collect();
+        let named = args.systems.iter();
+        plan.systems = named.filter_map(|name| SystemName::parse(name)).collect();
+    }
+    plan
+}
+
+fn evaluate(args: &EvaluateArgs, history: &EvaluatedHistory) -> Result<Evaluation, CliError> {
+    let config = args.common.settings()?;
+    let rulebook =
+        Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;
+    let mut plan = plan(args, history);
+    if !args.systems.is_empty() {
         // Evaluate the system that the others are compared with, too.
         let against = SystemName::parse(&args.against).unwrap_or_default();
         if !plan.systems.contains(&against) {

@@ -146,6 +146,9 @@ fn print(status: &Status, json: bool) -> Result<(), CliError> {
         return Ok(());
     }
     writeln!(out, "{}", summary(status))?;
+    if let Some(sentence) = &status.predictions.beside_coin {
+        writeln!(out, "{}", printable(sentence))?;
+    }
     if !status.queues.is_empty() {
         writeln!(out, "{}", queues(&status.queues))?;
     }

@@ -1,6 +1,8 @@
 //! Evaluation: runs every system on the same history and predicts each match before learning from
 //! it.
 
+mod fresh;
+
 use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
@@ -13,6 +15,8 @@ use crate::{
     domain::{MatchRecord, PlayerKey, Rulebook, Ruleset},
     rating::{self, SystemName},
 };
+
+pub use fresh::{FIRST, FirstMatches, Fresh, FreshLine, fresh, steps};
 
 /// Which systems to evaluate, and how. Plain data.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::*;
+use super::{fresh::steps, *};
 use crate::domain::{Kind, Outcome, Participant, Presence, RulebookSpec, Span, Timestamp};
 
 fn rulebook() -> Rulebook {
@@ -159,4 +159,63 @@ fn unrated_and_undecided_matches_are_counted_apart() {
         evaluation.table(None, Subset::All, None)[0].metrics.matches,
         6
     );
+}
+
+fn begun_anew(matches: &[MatchRecord], every: usize) -> Fresh {
+    let plan = Plan {
+        systems: vec![SystemName::Joint],
+        ..Plan::default()
+    };
+    let matches: Vec<&MatchRecord> = matches.iter().collect();
+    let mut seen = 0;
+    let mut progress = |done| seen = done;
+    let settings = Settings::default();
+    let fresh = fresh(
+        &matches,
+        every,
+        &rulebook(),
+        &settings,
+        &plan,
+        &mut progress,
+    );
+    assert_eq!(seen, steps(matches.len(), every));
+    fresh
+}
+
+#[test]
+fn fresh_starts_show_when_a_system_begins_to_beat_a_coin() {
+    let of = |strength| begun_anew(&history(1_000, strength, 0.0), 200).table()[1].clone();
+    let (clear, none) = (of(2.5), of(0.0));
+    assert_eq!(clear.system, Some(SystemName::Joint));
+    let after = clear.beats_coin_after.unwrap();
+    assert!(after <= 50, "{clear:?}");
+    assert_eq!(none.beats_coin_after, None, "{none:?}");
+    let first = clear.first.map(Option::unwrap);
+    assert_eq!(first.map(|f| f.starts), [5, 5, 5]);
+    let losses = first.map(|f| f.log_loss);
+    assert!(losses.is_sorted_by(|a, b| a > b), "{losses:?}");
+    assert_eq!(first[2].comparison(), Comparison::Better);
+}
+
+#[test]
+fn a_fresh_start_knows_nothing_of_what_came_before() {
+    let matches = history(400, 2.0, 0.0);
+    let both = begun_anew(&matches, 200);
+    let alone = begun_anew(&matches[200..], 200);
+    assert_eq!((both.starts, alone.starts), (2, 1));
+    for (both, alone) in both.beside_coin.iter().zip(&alone.beside_coin) {
+        assert_eq!(both[1], alone[0]);
+    }
+}
+
+#[test]
+fn a_short_history_has_only_the_columns_that_it_fills() {
+    let columns = |matches: usize| {
+        let lines = begun_anew(&history(matches, 1.0, 0.0), 200).table();
+        lines[1].first.map(|first| first.map_or(0, |f| f.starts))
+    };
+    assert_eq!(columns(0), [0, 0, 0]);
+    assert_eq!(columns(49), [0, 0, 0]);
+    assert_eq!(columns(120), [1, 1, 0]);
+    assert_eq!(columns(260), [2, 1, 1]);
 }

@@ -382,11 +382,16 @@ impl System for Joint {
 
     /// The noise is that of exactly this lineup, 1 + a·S·a.
     fn outlook(&self, game: &RatedGame) -> Outlook {
-        let (mut per_latent, mut variance) = (0.0, 0.0);
+        self.outlook_and_chance(game).0
+    }
+
+    fn outlook_and_chance(&self, game: &RatedGame) -> (Outlook, f64) {
+        let (mut per_latent, mut variance, mut chance) = (0.0, 0.0, 0.0);
         for (weight, member, latent) in self.latents(game, 0, 1) {
             let factor = member.calibration.factor(game.ruleset);
             per_latent += weight * factor / libm::sqrt(1.0 + latent.variance);
             variance += weight * latent.variance;
+            chance += weight * member.calibration.chance(game.ruleset, latent);
         }
         let players = game.shares().max(1.0);
         let per_strength = per_latent * columns::unit(players);
@@ -400,7 +405,7 @@ impl System for Joint {
             false => [0.0; 2],
         };
         let newcomer = self.effect(Column::Newness);
-        Outlook {
+        let outlook = Outlook {
             link: Link::Normal,
             per_strength,
             players,
@@ -411,7 +416,8 @@ impl System for Joint {
             unit: UNIT,
             doubt: per_latent * libm::sqrt(variance),
             company: self.company(),
-        }
+        };
+        (outlook, chance)
     }
 
     fn command(&self, player: Player, _: &RatedGame) -> f64 {

@@ -44,6 +44,8 @@ pub(in crate::web) struct BalancePage {
     ruleset: Option<String>,
     rulesets: Vec<String>,
     date: Option<String>,
+    /// Whether the predictions of the ruleset are better than a coin; `None` while its weights are derived again.
+    predictions: Option<PredictionLine>,
     all: BalanceLine,
     /// The weeks that began before the date, and the others.
     before: Option<BalanceLine>,
@@ -53,6 +55,19 @@ pub(in crate::web) struct BalancePage {
     calibration: Vec<CalibrationPoint>,
     maps: Vec<NamedBalance>,
     weeks: Vec<NamedBalance>,
+}
+
+/// How far the predictions of a ruleset are from a coin.
+#[derive(Debug, Serialize)]
+struct PredictionLine {
+    learned: u64,
+    predicted: u64,
+    /// By how much the mean log loss is lower than a coin's.
+    #[serde(serialize_with = "rounded")]
+    gain: f64,
+    /// The 95 % interval reaches so far on both sides of the gain; `None` for too few predictions.
+    gain_reach: Option<f64>,
+    sentence: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -110,7 +125,16 @@ pub(in crate::web) async fn balance(
     let with_teams = weeks.iter().filter(|week| week.closeness.matches > 0);
     let latest: Vec<&WeekOfBalance> = with_teams.collect();
     let latest = &latest[latest.len().saturating_sub(WEEKS)..];
+    let beside_coin = site.learning().metrics().beside_coin(&name);
+    let predictions = beside_coin.map(|of| PredictionLine {
+        learned: of.learned,
+        predicted: of.predicted,
+        gain: of.gain,
+        gain_reach: of.reach,
+        sentence: of.to_string(),
+    });
     Ok(BalancePage {
+        predictions,
         all,
         before: from.map(|from| part(&|begins| begins < from)),
         after: from.map(|from| part(&|begins| begins >= from)),
@@ -242,6 +266,9 @@ impl Page for BalancePage {
                 p { "No match has been rated yet." }
             } @else {
                 (self.controls(site))
+                @if let Some(predictions) = &self.predictions {
+                    p { (predictions.sentence) "." }
+                }
                 (table("Balance", "Weeks", &lines))
                 p.note {
                     "The favourite is the team that was more likely to win by the forecast; the closer to 50 % it won, \

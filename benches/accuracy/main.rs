@@ -1,24 +1,41 @@
-//! How well each rating system predicts the published sets of finished games in `../shared`: `cargo
-//! bench --bench accuracy`. Not a test, because it takes too long.
+//! How well each rating system predicts the published sets of finished games in `../shared`, beside
+//! systems of others ([`peers`]): `cargo bench --bench accuracy`. Not a test, because it takes too long.
+//!
+//! With names of sets, it does only these: `cargo bench --bench accuracy -- tagpro`. First it asserts that
+//! the peers reproduce published examples.
 
 #![allow(
     clippy::disallowed_methods,
     reason = "the duration of each evaluation is printed"
 )]
 
+mod elo_mmr;
+mod openskill;
+mod peers;
+mod report;
+mod skill_ratings;
+mod through_time;
+mod whole_history;
+
 use std::{fs, io, path::Path, time::Instant};
 
 use evenkeel::{
     domain::{Fingerprint, MatchRecord, Rulebook, RulebookSpec},
-    history::{Evaluation, FEWEST_COMPARED, Plan, Settings, Subset, evaluate},
+    history::{FEWEST_COMPARED, Plan, Settings, Subset, evaluate},
     logs::{LogError, read_matches},
     rating::SystemName,
 };
 
-/// A history, whether its sides have a meaning, and the log loss that `joint` is to reach.
+use report::{Predicted, print, print_first, print_peers};
+
+/// A recorded history.
 struct Set {
     name: &'static str,
+    /// Whether its sides have a meaning.
     sides: bool,
+    /// Whether it is also evaluated with the teams as they are given, where sides mean nothing.
+    given: bool,
+    /// The log loss that `joint` is to reach.
     target: Option<f64>,
 }
 
@@ -27,7 +44,7 @@ const HISTORIES: [Set; 4] = [
     Set::new("tribes_pug", false, Some(0.614)),
     Set::new("tagpro", false, Some(0.637)),
     Set::new("ns2_gather", true, Some(0.623)),
-    Set::new("beach_points", false, Some(0.465)),
+    Set::new("beach_points", false, Some(0.465)).and_given(),
 ];
 
 /// The recorded logs: folders in `../shared/data/logs`, each of which is a history.
@@ -40,9 +57,6 @@ const LOGS: [Set; 6] = [
     Set::new("ut99", true, None),
 ];
 
-/// The numbers of decided matches, from the very first one on, over which the log loss of a new
-/// community is printed.
-const FIRST: [usize; 4] = [50, 100, 200, 400];
 /// The matches from one fresh start to the next. What the first matches of a history show is mostly
 /// chance, so the history is also begun anew again and again.
 const APART: usize = 200;
@@ -52,8 +66,14 @@ impl Set {
         Self {
             name,
             sides,
+            given: false,
             target,
         }
+    }
+
+    const fn and_given(mut self) -> Self {
+        self.given = true;
+        self
     }
 
     /// Evaluates the history, unless it cannot be read or is too short.
@@ -84,37 +104,51 @@ impl Set {
             let matches = matches.iter();
             evaluate(matches, rulebook, &settings, plan, &mut timer, &mut |_| ())
         };
-        let evaluation = run(&plan, matches);
         println!("\n{}", self.name);
         if let Some(target) = self.target {
             println!("log loss to be reached {target}");
         }
-        for subset in [Subset::All, Subset::Experienced] {
-            print(&evaluation, subset);
+        let predicted = Predicted::new(run(&plan, matches), matches);
+        print(&predicted.evaluation, Subset::All);
+        print_peers(&predicted);
+        print(&predicted.evaluation, Subset::Experienced);
+        if self.given {
+            let given = Plan {
+                exchange: None,
+                ..plan.clone()
+            };
+            println!("with the teams as they are given:");
+            print(&run(&given, matches), Subset::All);
         }
         let from_first = Plan {
             warm_up: 0.0,
             ..plan.clone()
         };
+        let first = |matches: &[MatchRecord]| Predicted::new(run(&from_first, matches), matches);
         println!("the first decided matches, from the very first one on:");
-        let evaluation = run(&from_first, matches);
-        print_first(&[evaluation]);
+        print_first(&[first(matches)]);
         let starts = (0..matches.len()).step_by(APART);
         let parts = starts.map(|at| &matches[at..matches.len().min(at + 2 * APART)]);
-        let evaluations: Vec<Evaluation> = parts.map(|part| run(&from_first, part)).collect();
+        let fresh: Vec<Predicted> = parts.map(first).collect();
         println!("the same, as the mean over fresh starts every {APART} matches:");
-        print_first(&evaluations);
+        print_first(&fresh);
         print_without(matches, rulebook, &plan);
     }
 }
 
 fn main() {
+    peers::check();
+    let only: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with('-'))
+        .collect();
+    let wanted = |set: &&Set| only.is_empty() || only.iter().any(|name| name == set.name);
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    for set in &HISTORIES {
+    for set in HISTORIES.iter().filter(wanted) {
         let file = data.join("matches").join(set.name).with_extension("jsonl");
         set.run(read_matches(&file, &mut |_| ()));
     }
-    for set in &LOGS {
+    for set in LOGS.iter().filter(wanted) {
         set.run(read_folder(&data.join("logs").join(set.name)));
     }
 }
@@ -158,40 +192,6 @@ fn print_without(matches: &[MatchRecord], rulebook: &Rulebook, plan: &Plan) {
     }
 }
 
-/// Prints the log loss of each system over the first matches, as the mean over the evaluations that
-/// have so many; their number is in brackets.
-fn print_first(evaluations: &[Evaluation]) {
-    let long_enough = |number: usize| {
-        let enough =
-            |e: &&Evaluation| e.predictions().filter(|p| p.system.is_none()).count() >= number;
-        evaluations.iter().filter(enough).collect::<Vec<_>>()
-    };
-    let columns = FIRST.map(|number| (number, long_enough(number)));
-    print!("  {:12}", "");
-    for (number, evaluations) in &columns {
-        print!("  {:>9}", format!("{number} ({})", evaluations.len()));
-    }
-    println!();
-    let systems = SystemName::ALL.into_iter().map(Some);
-    for system in std::iter::once(None).chain(systems) {
-        print!("  {:12}", system.map_or("base rate", SystemName::as_str));
-        for (number, evaluations) in &columns {
-            let losses = evaluations.iter().map(|e| first_loss(e, system, *number));
-            match evaluations.len() {
-                0 => print!("  {:9}", ""),
-                count => print!("  {:9.4}", losses.sum::<f64>() / count as f64),
-            }
-        }
-        println!();
-    }
-}
-
-/// The log loss of a system over so many predictions, from the first one on.
-fn first_loss(evaluation: &Evaluation, system: Option<SystemName>, number: usize) -> f64 {
-    let own = evaluation.predictions().filter(|p| p.system == system);
-    own.take(number).map(|p| p.forecast.log_loss()).sum::<f64>() / number as f64
-}
-
 /// The record with all players present from start to end.
 fn without_shares(record: &MatchRecord) -> MatchRecord {
     let mut record = record.clone();
@@ -225,32 +225,4 @@ fn joint(matches: &[MatchRecord], rulebook: &Rulebook, settings: &Settings, plan
     );
     let table = evaluation.table(None, Subset::All, None);
     table.last().map_or(0.0, |line| line.metrics.log_loss)
-}
-
-fn print(evaluation: &Evaluation, subset: Subset) {
-    let counted = match subset {
-        Subset::All => "all after the first fifth",
-        Subset::Experienced => "those where everyone is experienced",
-    };
-    println!("{counted}, and the interval of the log loss against joint:");
-    let table = evaluation.table(None, subset, Some(SystemName::Joint));
-    for (place, line) in table.iter().enumerate() {
-        let m = &line.metrics;
-        let system = line.system.map_or("base rate", |s| s.as_str());
-        let against = line
-            .against
-            .map(|i| format!("{:+.4} {:+.4}", i.low, i.high));
-        let comparison = line.comparison().map_or("", |c| c.as_str());
-        let seconds = place.checked_sub(1).map_or(0.0, |p| evaluation.seconds[p]);
-        println!(
-            "  {system:12} n {:4}  log loss {:.4} ({}) {comparison:6}  accuracy {:.3}  Brier {:.4}  calibration {:.3}  {:.1} µs",
-            m.matches,
-            m.log_loss,
-            against.unwrap_or_default(),
-            m.accuracy,
-            m.brier,
-            m.calibration_error,
-            1e6 * seconds / evaluation.matches as f64,
-        );
-    }
 }
