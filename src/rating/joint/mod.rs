@@ -40,12 +40,14 @@ pub(super) mod columns;
 mod departure;
 mod filter;
 mod outcomes;
+mod preset;
 mod triangle;
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::preset::{Preset, Settings};
 use self::{
     bank::Bank,
     columns::{Column, Columns},
@@ -122,11 +124,16 @@ impl Away {
 }
 
 impl Joint {
-    /// A system without any games.
+    /// A system without any games, of a game of which nothing is known.
     pub fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    /// A system without any games.
+    pub fn with(settings: Settings) -> Self {
         Self {
             columns: Columns::default(),
-            bank: Bank::default(),
+            bank: Bank::new(settings.preset),
             matches: 0,
             outcomes: BTreeMap::new(),
             away: Roll::default(),
