@@ -27,6 +27,9 @@ const DAYS: f64 = 7.0;
 /// A filter whose log evidence is further than this behind the best one's is dropped: its share of the estimate is
 /// below a twentieth of the best one's.
 const BEHIND: f64 = 3.0;
+/// Until so many matches, the best filter that learns from points and the best one that learns from outcomes stay,
+/// however far one is behind the other: what points are worth shows late, and a dropped filter does not come back.
+const BOTH_KINDS: u64 = 2_048;
 /// Every so many matches, only so many filters are kept, so that a long history costs little more than one filter.
 /// Filters that have been level for thousands of matches predict nearly the same.
 const KEPT: [(u64, usize); 2] = [(4_096, 3), (16_384, 1)];
@@ -161,12 +164,18 @@ impl Bank {
         }
     }
 
-    /// Drops the filters that are further than [`BEHIND`] behind the best one, and those that are too many by
-    /// [`KEPT`]. Tries several drifts after [`DRIFTING`] matches.
+    /// Drops the filters that are further than [`BEHIND`] behind the best one, but for the best of each kind until
+    /// [`BOTH_KINDS`], and those that are too many by [`KEPT`]. Tries several drifts after [`DRIFTING`] matches.
     pub fn prune(&mut self, matches: u64) {
-        let evidence = self.members.iter().map(|m| m.evidence);
-        let best = evidence.fold(f64::NEG_INFINITY, f64::max);
-        self.members.retain(|m| m.evidence >= best - BEHIND);
+        let best_of = |points: bool| {
+            let kind = self.members.iter().filter(|m| m.points == points);
+            kind.map(|m| m.evidence).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let kinds = [best_of(false), best_of(true)];
+        let best = kinds[0].max(kinds[1]);
+        let best_of_kind = |m: &Member| m.evidence >= kinds[usize::from(m.points)];
+        self.members
+            .retain(|m| m.evidence >= best - BEHIND || (matches < BOTH_KINDS && best_of_kind(m)));
         let due = KEPT
             .iter()
             .rev()
@@ -327,6 +336,30 @@ mod tests {
         assert!(bank.members[0].points, "the better one");
         bank.try_points();
         assert_eq!(bank.members.len(), 1, "only once");
+    }
+
+    #[test]
+    fn the_best_of_both_kinds_stays_until_points_are_known() {
+        let mut bank = Bank::new(Preset::Any);
+        bank.try_points();
+        for (number, member) in bank.members.iter_mut().enumerate() {
+            member.evidence = if number < 5 {
+                0.0
+            } else {
+                -10.0 - number as f64
+            };
+        }
+        let kinds = |bank: &Bank| bank.members.iter().map(|m| m.points).collect::<Vec<_>>();
+        bank.prune(1);
+        assert_eq!(kinds(&bank), [false, false, false, false, false, true]);
+        assert_eq!(
+            bank.members[5].evidence, -15.0,
+            "the best of those with points"
+        );
+        bank.prune(BOTH_KINDS - 1);
+        assert_eq!(bank.members.len(), 6);
+        bank.prune(BOTH_KINDS);
+        assert_eq!(kinds(&bank), [false; 5]);
     }
 
     #[test]
