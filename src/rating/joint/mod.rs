@@ -23,7 +23,7 @@
 //!   than from the results of teams. A record counts less with each game of the player: results show
 //!   what points that do not win are worth.
 //! - **Experience**: the number of a player's earlier games has two effects that are learned from matches, too: that
-//!   of being new, which is gone after some twenty games, and one per e times as many games, which goes on growing.
+//!   of being new, which is gone after some ten games, and one per e times as many games, which goes on growing.
 //! - **One player more** is an advantage before any match shows what it is worth, so that a player who
 //!   alone holds two opponents even is rated above them. Matches soon overrule this.
 //! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The other constants,

@@ -38,8 +38,9 @@ const SIZE_MEAN: f64 = 0.2;
 /// Standard deviation of the effect of a team e times as large, which is added to the effect of
 /// [`SIZE`].
 const LOG_SIZE: f64 = 0.15;
-/// Standard deviation of the effect of being new, as a factor on [`Prior::skill`].
-const NEWNESS: f64 = 0.5;
+/// Standard deviation of the effect of being new, as a factor on [`Prior::skill`]. In a tournament whose best teams
+/// enter late, somebody new is stronger than who has won before.
+const NEWNESS: f64 = 1.0;
 /// Standard deviation of the effect of e times as many games, as a factor on [`Prior::skill`].
 const EXPERIENCE: f64 = 0.15;
 /// Standard deviation of the effect of a record, as a factor on [`Prior::skill`].
