@@ -273,7 +273,9 @@ impl Columns {
         if game.sides && game.teams() == 2 {
             let side = if a < b { 1.0 } else { -1.0 };
             shared(Column::Side(game.ruleset), side);
-            shared(Column::SideMap(game.ruleset, game.map), side);
+            if !game.no_map {
+                shared(Column::SideMap(game.ruleset, game.map), side);
+            }
         }
         row.times(libm::sqrt(game.extent));
         row

@@ -142,8 +142,8 @@ impl Joint {
         }
     }
 
-    /// Adds a column for each entry of a row that has none.
-    fn admit(&mut self, new: &[(Column, f64)]) {
+    /// Adds a column for each entry of a game's row that has none.
+    fn admit(&mut self, new: &[(Column, f64)], game: &RatedGame) {
         for &(column, _) in new {
             let away = match column {
                 Column::Skill(player) => self.away.remove(player),
@@ -151,7 +151,7 @@ impl Joint {
             };
             for member in &mut self.bank.members {
                 let known = away.as_ref().and_then(|away| away.of(member));
-                let fresh = || member.prior.strength(column);
+                let fresh = || member.prior.strength_in(column, game.no_map);
                 member.filter.add(known.unwrap_or_else(fresh));
             }
             self.columns.add(column);
@@ -162,7 +162,7 @@ impl Joint {
     fn compare(&mut self, game: &RatedGame, a: usize, b: usize, result: Ordering) {
         let mut row = self.columns.row(game, a, b);
         if !row.new.is_empty() {
-            self.admit(&row.new);
+            self.admit(&row.new, game);
             row = self.columns.row(game, a, b);
         }
         for member in &mut self.bank.members {
