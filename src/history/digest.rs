@@ -154,6 +154,7 @@ impl Digest {
             .copied()
             .unwrap_or(u32::MAX);
         game.map = self.known.maps.0.get(map).copied().unwrap_or(u32::MAX);
+        game.no_map = map.is_empty();
         game
     }
 
@@ -243,6 +244,7 @@ impl Digest {
         game.ruleset = number;
         (game.mode, game.extent) = (mode, compared.extent);
         game.map = self.known.maps.of(&record.map);
+        game.no_map = record.map.is_empty();
         game.sides = self.settings.sides && record.has_teams();
         game.day = record.end.0 as f64 / MILLIS_A_DAY;
         game.departures = departures(record, &game, usual);

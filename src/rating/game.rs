@@ -142,6 +142,8 @@ pub struct RatedGame {
     pub extent: f64,
     /// The dense number of the map.
     pub map: u32,
+    /// Whether no map is stated.
+    pub no_map: bool,
     /// Whether the team number is a side of the map that may be easier to win on.
     pub sides: bool,
     /// When the game ended, in days since an instant that all games share.

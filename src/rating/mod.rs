@@ -233,7 +233,7 @@ impl SystemName {
     /// A system without any games.
     pub fn build(self, settings: &Settings) -> Box<dyn System> {
         match self {
-            SystemName::Joint => Box::new(joint::Joint::new()),
+            SystemName::Joint => Box::new(joint::Joint::with(settings.joint)),
             SystemName::Presence => Box::new(presence::PresenceSystem::new(settings.presence)),
             SystemName::Elo => Box::new(elo::Elo::new(settings.elo)),
             SystemName::Hive => Box::new(hive::Hive::new(settings.hive)),

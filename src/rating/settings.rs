@@ -2,13 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SystemChoice, elo, hive, hive_history, presence, scoreboard, trueskill};
+use super::{SystemChoice, elo, hive, hive_history, joint, presence, scoreboard, trueskill};
 
 /// Which system to use, and the settings of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The system that weights come from.
     pub system: SystemChoice,
+    /// Settings of `joint`.
+    #[serde(flatten)]
+    pub joint: joint::Settings,
     /// Settings of `presence`.
     #[serde(flatten)]
     pub presence: presence::Settings,

@@ -23,8 +23,9 @@ struct Known {
 const SPREAD: f64 = 1.6;
 /// The most points by which one match may move a player: two units of strength.
 const MOST: f64 = 2.0 * 50.0 / UNITS;
-/// The most by which it may move a newcomer: one deviation. A unit of this rating system is 0.46.
-const MOST_OF_NEW: f64 = SPREAD / 0.46 * 50.0 / UNITS;
+/// The most by which it may move a newcomer: one deviation, and a tenth for being new, which counts only half after
+/// the first match. A unit of this rating system is 0.46.
+const MOST_OF_NEW: f64 = 1.1 * SPREAD / 0.46 * 50.0 / UNITS;
 
 /// How many matches at the end of the history have points.
 const WITH_POINTS: usize = 4;

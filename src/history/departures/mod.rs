@@ -97,7 +97,7 @@ fn part(
     part.scores = scores;
     part.extent = game.extent;
     (part.ruleset, part.mode, part.map) = (game.ruleset, game.mode, game.map);
-    (part.sides, part.day) = (game.sides, game.day);
+    (part.no_map, part.sides, part.day) = (game.no_map, game.sides, game.day);
     (part.teams() == record.scores.len()).then_some(part)
 }
 

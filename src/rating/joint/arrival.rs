@@ -29,9 +29,9 @@ impl Joint {
         let mut expected = Vec::with_capacity(pairs.len());
         for (a, b, _) in pairs {
             let own = self.columns.row(game, a, b);
-            self.admit(&own.new);
+            self.admit(&own.new, game);
             let until = self.columns.row(&arrival.before, a, b);
-            self.admit(&until.new);
+            self.admit(&until.new, game);
             let own = self.columns.row(game, a, b);
             let until = self.columns.row(&arrival.before, a, b);
             expected.push((a, b, self.means(whole, arrival, (a, b), &until, &own)));

@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::calibration::Calibration;
 use super::columns::Row;
 use super::filter::{Filter, Latent, Observation, Prior};
+use super::preset::{Preset, SPREADS};
 use crate::rating::Strength;
 
 /// The standard deviations between players that are tried, in units of the noise of a match of two.
 /// This range contains the values of all measured histories (0.1 for casual rounds of friends, 0.8
 /// for a league, 1.6 for open pick-up games).
-const SKILLS: [f64; 5] = [0.1, 0.2, 0.4, 0.8, 1.6];
+const SKILLS: [f64; SPREADS] = [0.1, 0.2, 0.4, 0.8, 1.6];
 /// Standard deviation of the drift per match, before the limit of [`DRIFT_SHARE`].
 const DRIFT: f64 = 0.05;
 /// The most drift per match, as a share of the deviation between players.
@@ -26,6 +27,9 @@ const DAYS: f64 = 7.0;
 /// A filter whose log evidence is further than this behind the best one's is dropped: its share of the estimate is
 /// below a twentieth of the best one's.
 const BEHIND: f64 = 3.0;
+/// Until so many matches, the best filter that learns from points and the best one that learns from outcomes stay,
+/// however far one is behind the other: what points are worth shows late, and a dropped filter does not come back.
+const BOTH_KINDS: u64 = 2_048;
 /// Every so many matches, only so many filters are kept, so that a long history costs little more than one filter.
 /// Filters that have been level for thousands of matches predict nearly the same.
 const KEPT: [(u64, usize); 2] = [(4_096, 3), (16_384, 1)];
@@ -73,30 +77,33 @@ pub struct Bank {
     asked_for_points: bool,
 }
 
-/// One filter per prior of [`SKILLS`].
-impl Default for Bank {
-    fn default() -> Self {
-        let member = |skill: f64| Member {
+impl Bank {
+    /// One filter per prior of [`SKILLS`], with the weights of a preset.
+    pub fn new(preset: Preset) -> Self {
+        let most = preset.weights().into_iter().fold(0.0, f64::max);
+        let member = |(skill, weight): (f64, f64)| Member {
             prior: Prior {
                 skill,
                 drift: DRIFT.min(DRIFT_SHARE * skill),
                 days: DAYS,
             },
             points: false,
-            evidence: 0.0,
+            evidence: libm::log(weight / most),
             filter: Filter::default(),
             calibration: Calibration::default(),
             seen: Latent::default(),
             gain: Vec::new(),
         };
         Self {
-            members: SKILLS.into_iter().map(member).collect(),
+            members: SKILLS
+                .into_iter()
+                .zip(preset.weights())
+                .map(member)
+                .collect(),
             asked_for_points: false,
         }
     }
-}
 
-impl Bank {
     /// Adds a copy of every filter that learns from points; called at the first match with points.
     /// Until then the copies would be identical.
     pub fn try_points(&mut self) {
@@ -157,12 +164,18 @@ impl Bank {
         }
     }
 
-    /// Drops the filters that are further than [`BEHIND`] behind the best one, and those that are too many by
-    /// [`KEPT`]. Tries several drifts after [`DRIFTING`] matches.
+    /// Drops the filters that are further than [`BEHIND`] behind the best one, but for the best of each kind until
+    /// [`BOTH_KINDS`], and those that are too many by [`KEPT`]. Tries several drifts after [`DRIFTING`] matches.
     pub fn prune(&mut self, matches: u64) {
-        let evidence = self.members.iter().map(|m| m.evidence);
-        let best = evidence.fold(f64::NEG_INFINITY, f64::max);
-        self.members.retain(|m| m.evidence >= best - BEHIND);
+        let best_of = |points: bool| {
+            let kind = self.members.iter().filter(|m| m.points == points);
+            kind.map(|m| m.evidence).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let kinds = [best_of(false), best_of(true)];
+        let best = kinds[0].max(kinds[1]);
+        let best_of_kind = |m: &Member| m.evidence >= kinds[usize::from(m.points)];
+        self.members
+            .retain(|m| m.evidence >= best - BEHIND || (matches < BOTH_KINDS && best_of_kind(m)));
         let due = KEPT
             .iter()
             .rev()
@@ -278,7 +291,7 @@ mod tests {
 
     #[test]
     fn evidence_weighs_and_who_falls_behind_is_dropped() {
-        let mut bank = Bank::default();
+        let mut bank = Bank::new(Preset::Any);
         for (member, evidence) in bank.members.iter_mut().zip([-3.1, -1.0, 0.0, -2.9, -9.0]) {
             member.evidence = evidence;
         }
@@ -299,8 +312,19 @@ mod tests {
     }
 
     #[test]
+    fn a_preset_is_where_the_weights_begin() {
+        let same = |(a, b): (f64, f64)| (a - b).abs() < 1e-12;
+        for preset in [Preset::Any, Preset::Shooter, Preset::ArenaCtf] {
+            let mut bank = Bank::new(preset);
+            assert!(bank.weights().into_iter().zip(preset.weights()).all(same));
+            bank.prune(1);
+            assert_eq!(bank.members.len(), SPREADS, "none is dropped at once");
+        }
+    }
+
+    #[test]
     fn points_that_come_late_are_compared_for_thousands_of_matches() {
-        let mut bank = Bank::default();
+        let mut bank = Bank::new(Preset::Any);
         bank.members.truncate(1);
         bank.prune(16_384);
         bank.try_points();
@@ -315,8 +339,32 @@ mod tests {
     }
 
     #[test]
+    fn the_best_of_both_kinds_stays_until_points_are_known() {
+        let mut bank = Bank::new(Preset::Any);
+        bank.try_points();
+        for (number, member) in bank.members.iter_mut().enumerate() {
+            member.evidence = if number < 5 {
+                0.0
+            } else {
+                -10.0 - number as f64
+            };
+        }
+        let kinds = |bank: &Bank| bank.members.iter().map(|m| m.points).collect::<Vec<_>>();
+        bank.prune(1);
+        assert_eq!(kinds(&bank), [false, false, false, false, false, true]);
+        assert_eq!(
+            bank.members[5].evidence, -15.0,
+            "the best of those with points"
+        );
+        bank.prune(BOTH_KINDS - 1);
+        assert_eq!(bank.members.len(), 6);
+        bank.prune(BOTH_KINDS);
+        assert_eq!(kinds(&bank), [false; 5]);
+    }
+
+    #[test]
     fn drifts_are_tried_once_the_players_are_known() {
-        let mut bank = Bank::default();
+        let mut bank = Bank::new(Preset::Any);
         let drift = bank.members[0].prior.drift;
         bank.members[0].evidence = 1.0;
         bank.members[1].evidence = -2.5; // more than 3 behind
@@ -337,7 +385,7 @@ mod tests {
 
     #[test]
     fn absence_blurs_up_to_somebody_unknown() {
-        let mut member = Bank::default().members.swap_remove(3);
+        let mut member = Bank::new(Preset::Any).members.swap_remove(3);
         let known = Strength {
             mean: 1.0,
             deviation: 0.1,

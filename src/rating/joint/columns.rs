@@ -167,7 +167,7 @@ impl Columns {
                 career.last = number;
                 career.day = game.day;
                 let counted = career.games - u32::from(career.met);
-                career.newness = 1.0 / libm::sqrt(1.0 + f64::from(counted));
+                career.newness = 1.0 / (1.0 + f64::from(counted));
                 career.experience = libm::log(1.0 + f64::from(counted));
             }
         }
@@ -217,8 +217,7 @@ impl Columns {
         self.games.get(player).map_or(0.0, away)
     }
 
-    /// The factor on the effect of being new: 1 in the first game, then falling like the standard
-    /// error of a mean.
+    /// The factor on the effect of being new: 1 in the first game, a half in the second, a third in the next.
     pub fn newness(&self, player: Player) -> f64 {
         self.games.get(player).map_or(1.0, |c| c.newness)
     }
@@ -274,7 +273,9 @@ impl Columns {
         if game.sides && game.teams() == 2 {
             let side = if a < b { 1.0 } else { -1.0 };
             shared(Column::Side(game.ruleset), side);
-            shared(Column::SideMap(game.ruleset, game.map), side);
+            if !game.no_map {
+                shared(Column::SideMap(game.ruleset, game.map), side);
+            }
         }
         row.times(libm::sqrt(game.extent));
         row

@@ -63,7 +63,7 @@ impl Joint {
         pairs.retain(|(a, b, _)| teams.contains(a) || teams.contains(b));
         for &(a, b, _) in &pairs {
             let row = self.columns.row(game, a, b);
-            self.admit(&row.new);
+            self.admit(&row.new, game);
         }
         let own = [Column::Skill(*player), Column::Command(*player)];
         let own: Vec<usize> = own.iter().filter_map(|c| self.columns.number(*c)).collect();

@@ -23,7 +23,7 @@
 //!   than from the results of teams. A record counts less with each game of the player: results show
 //!   what points that do not win are worth.
 //! - **Experience**: the number of a player's earlier games has two effects that are learned from matches, too: that
-//!   of being new, which is gone after some twenty games, and one per e times as many games, which goes on growing.
+//!   of being new, which is gone after some ten games, and one per e times as many games, which goes on growing.
 //! - **One player more** is an advantage before any match shows what it is worth, so that a player who
 //!   alone holds two opponents even is rated above them. Matches soon overrule this.
 //! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The other constants,
@@ -40,12 +40,14 @@ pub(super) mod columns;
 mod departure;
 mod filter;
 mod outcomes;
+mod preset;
 mod triangle;
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::preset::{Preset, Settings};
 use self::{
     bank::Bank,
     columns::{Column, Columns},
@@ -122,11 +124,16 @@ impl Away {
 }
 
 impl Joint {
-    /// A system without any games.
+    /// A system without any games, of a game of which nothing is known.
     pub fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    /// A system without any games.
+    pub fn with(settings: Settings) -> Self {
         Self {
             columns: Columns::default(),
-            bank: Bank::default(),
+            bank: Bank::new(settings.preset),
             matches: 0,
             outcomes: BTreeMap::new(),
             away: Roll::default(),
@@ -135,8 +142,8 @@ impl Joint {
         }
     }
 
-    /// Adds a column for each entry of a row that has none.
-    fn admit(&mut self, new: &[(Column, f64)]) {
+    /// Adds a column for each entry of a game's row that has none.
+    fn admit(&mut self, new: &[(Column, f64)], game: &RatedGame) {
         for &(column, _) in new {
             let away = match column {
                 Column::Skill(player) => self.away.remove(player),
@@ -144,7 +151,7 @@ impl Joint {
             };
             for member in &mut self.bank.members {
                 let known = away.as_ref().and_then(|away| away.of(member));
-                let fresh = || member.prior.strength(column);
+                let fresh = || member.prior.strength_in(column, game.no_map);
                 member.filter.add(known.unwrap_or_else(fresh));
             }
             self.columns.add(column);
@@ -155,7 +162,7 @@ impl Joint {
     fn compare(&mut self, game: &RatedGame, a: usize, b: usize, result: Ordering) {
         let mut row = self.columns.row(game, a, b);
         if !row.new.is_empty() {
-            self.admit(&row.new);
+            self.admit(&row.new, game);
             row = self.columns.row(game, a, b);
         }
         for member in &mut self.bank.members {

@@ -60,6 +60,47 @@ fn it_finds_the_side() {
     assert!((side - 0.5).abs() < 0.15, "{side}");
 }
 
+/// A duel of newcomers that the first one wins.
+fn duel(one: u32, other: u32) -> RatedGame {
+    let seats = vec![Seat::new(Player(one), 0), Seat::new(Player(other), 1)];
+    let mut game = RatedGame::new(seats);
+    game.places = vec![0, 1];
+    game
+}
+
+#[test]
+fn a_side_without_a_map_is_believed_slowly() {
+    let mut game = duel(0, 1);
+    (game.sides, game.no_map) = (true, true);
+    let system = learned(std::slice::from_ref(&game));
+    // The side has the variance 0.01, and the match 1 + 0.01 + 2 s² for each spread s. v = φ(0) / Φ(0) = 0.797885.
+    let step = |s: f64| 0.01 * 0.797_885 / libm::sqrt(1.01 + 2.0 * s * s);
+    let expected = [0.1, 0.2, 0.4, 0.8, 1.6].map(step).iter().sum::<f64>() / 5.0;
+    let side = system.effect(Column::Side(0));
+    assert!((side - expected).abs() < 1e-7, "{side} {expected}");
+    assert_eq!(system.columns.number(Column::SideMap(0, 0)), None);
+    game.no_map = false;
+    let with_map = learned(&[game]).effect(Column::Side(0));
+    assert!(with_map > 10.0 * side, "{with_map}");
+}
+
+#[test]
+fn somebody_is_new_for_a_few_games() {
+    let system = learned(&[duel(0, 1), duel(0, 2), duel(0, 1)]);
+    let newness = [0, 1, 2, 3].map(|p| system.columns.newness(Player(p)));
+    assert_eq!(newness, [1.0 / 4.0, 1.0 / 3.0, 1.0 / 2.0, 1.0]);
+}
+
+#[test]
+fn where_newcomers_win_the_next_one_is_expected_to() {
+    // Each match is won by somebody new, as in a tournament that the best teams enter late.
+    let games: Vec<RatedGame> = (1..12).map(|p| duel(p, p - 1)).collect();
+    let system = learned(&games);
+    assert!(system.effect(Column::Newness) > 0.0);
+    let next = system.beats(&duel(20, 11), 0, 1);
+    assert!(next > 0.55, "{next}");
+}
+
 #[test]
 fn the_two_views_of_a_match_agree() {
     let games = history(16, 4, 100, 0.4);

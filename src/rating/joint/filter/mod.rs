@@ -26,6 +26,9 @@ pub struct Prior {
 /// Standard deviation of the effect of a side: in 95 % of rulesets one side wins between 16 and 84
 /// % of matches between equals.
 const SIDE: f64 = 0.5;
+/// The same where the first match of a ruleset states no map: the number of a team then rarely stands for a side of
+/// anything. 46 to 54 %.
+const SIDE_WITHOUT_MAP: f64 = 0.1;
 /// Standard deviation of the effect of a map, added to the side's: 42 to 58 %.
 const SIDE_MAP: f64 = 0.1;
 /// Standard deviation of the effect of one player more.
@@ -38,8 +41,9 @@ const SIZE_MEAN: f64 = 0.2;
 /// Standard deviation of the effect of a team e times as large, which is added to the effect of
 /// [`SIZE`].
 const LOG_SIZE: f64 = 0.15;
-/// Standard deviation of the effect of being new, as a factor on [`Prior::skill`].
-const NEWNESS: f64 = 0.5;
+/// Standard deviation of the effect of being new, as a factor on [`Prior::skill`]. In a tournament whose best teams
+/// enter late, somebody new is stronger than who has won before.
+const NEWNESS: f64 = 1.0;
 /// Standard deviation of the effect of e times as many games, as a factor on [`Prior::skill`].
 const EXPERIENCE: f64 = 0.15;
 /// Standard deviation of the effect of a record, as a factor on [`Prior::skill`].
@@ -56,6 +60,15 @@ impl Prior {
             mean: self.mean(column),
             deviation: self.deviation(column),
         }
+    }
+
+    /// The same for a column whose first match states a map or, with `no_map`, none.
+    pub fn strength_in(&self, column: Column, no_map: bool) -> Strength {
+        let mut strength = self.strength(column);
+        if no_map && matches!(column, Column::Side(_)) {
+            strength.deviation = SIDE_WITHOUT_MAP;
+        }
+        strength
     }
 
     /// The mean of a column before any match.
