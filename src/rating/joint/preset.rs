@@ -36,7 +36,7 @@ impl Preset {
     ///
     /// How they were got: the first fifth of a recorded history of the game was begun anew every 20 matches. After
     /// 100 matches, each spread had a weight by its evidence alone; these are the means over the starts (26 of TagPro, 10
-    /// of Tribes, 97 of beach volleyball). `docs/figures.md` has what they change in the other four fifths.
+    /// of Tribes, 97 of beach volleyball). `docs/internals/figures.md` has what they change in the other four fifths.
     pub(super) fn weights(self) -> [f64; SPREADS] {
         match self {
             Self::Any => [0.2; SPREADS],
