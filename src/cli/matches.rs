@@ -1,4 +1,4 @@
-//! `evenkeel match`: shows one stored match, and decides whether matches count.
+//! `evenkeel match`: lists and shows stored matches, and decides whether matches count.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,9 @@ use comfy_table::Cell;
 use super::{
     CliError, CommonArgs,
     ingest::parse_date,
-    match_chances, open,
+    match_chances,
+    match_list::{self, ListArgs},
+    open,
     table::{name_cell, printable, table},
 };
 use crate::{
@@ -16,7 +18,7 @@ use crate::{
     service::Service,
 };
 
-/// Show a match, or leave matches out of the weights
+/// List or show matches, or leave matches out of the weights
 ///
 /// A void match is kept, but not rated: all weights are derived again as if it had not been played. A running
 /// daemon uses the new weights within seconds.
@@ -28,6 +30,8 @@ pub(super) struct MatchArgs {
 
 #[derive(Debug, Subcommand)]
 enum MatchCommand {
+    /// List the latest matches, the last one first
+    List(ListArgs),
     /// Show who played in a match, how it ended, and whether it is rated
     Show {
         /// The id of the match, as END replies it and the views list it
@@ -62,6 +66,7 @@ struct SelectionArgs {
 
 pub(super) async fn run(args: MatchArgs) -> Result<(), CliError> {
     match &args.command {
+        MatchCommand::List(args) => match_list::run(args).await,
         MatchCommand::Show { id, common } => {
             let service = open(&common.load()?, false).await?;
             show(&service, *id).await?;

@@ -22,6 +22,7 @@ mod ingest;
 mod instances;
 mod manual;
 mod match_chances;
+mod match_list;
 mod matches;
 mod migrate_store;
 mod player;

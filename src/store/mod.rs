@@ -71,7 +71,7 @@ pub use pages::{
 };
 pub use partitions::{Partitions, ticket_base};
 pub use place::DatabasePlace;
-pub use players::{NameSeen, OperatorOverrides, Players};
+pub use players::{FoundPlayer, NameSeen, OperatorOverrides, Players};
 pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
 pub use tickets::{FoundMatch, Tickets};
 pub use transfer::{TableCompared, TableSum, Transfer, TransferError, take_back};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::domain::{PlayerKey, StartWeight, Timestamp};
+use crate::domain::{Kind, PlayerKey, StartWeight, Timestamp};
 
 /// A name that a player has used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,21 @@ pub struct NameSeen {
     pub first: Timestamp,
     /// The end of the last of these matches.
     pub last: Timestamp,
+}
+
+/// A player whom a search has found, under the identity that their matches count for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundPlayer {
+    /// The identity of the player.
+    pub key: PlayerKey,
+    /// The public handle; `None` without rated matches.
+    pub handle: Option<String>,
+    /// The latest name, as the game sent it.
+    pub name: String,
+    /// Number of rated matches in all rulesets.
+    pub games: i64,
+    /// The end of the last rated match; `None` without any.
+    pub last_seen: Option<Timestamp>,
 }
 
 /// The operator's overrides on players.
@@ -134,4 +149,17 @@ pub trait Players: Send + Sync {
     /// # Errors
     /// Fails if the database does.
     async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError>;
+
+    /// Players with this text in a name, in an identity or in one that was merged into theirs, or as their handle; those
+    /// with most matches first. Colour codes and the case of letters do not matter. With a kind, only that. The names
+    /// in archived matches are not searched, except for each player's latest one.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn find_players(
+        &self,
+        text: &str,
+        kind: Option<Kind>,
+        limit: i64,
+    ) -> Result<Vec<FoundPlayer>, StoreError>;
 }

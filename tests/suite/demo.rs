@@ -15,6 +15,8 @@ fn evenkeel(folder: &Path) -> Command {
     let mut command = process::evenkeel(folder);
     let tmp = folder.join("tmp");
     command.env("TMPDIR", &tmp).env("TMP", &tmp);
+    // `cargo test` sets it, as `cargo run` does.
+    command.env_remove("CARGO_PKG_NAME");
     command
 }
 
@@ -97,7 +99,13 @@ fn demo_learns_picks_explains_and_predicts() {
     assert!(right(forecast[1][1]) > right(forecast[1][2]), "{out}");
     assert_eq!(forecast[2][2], "0.693");
     assert!(number(forecast[2][1]) < 0.693, "{out}");
-    assert!(out.contains("evenkeel serve"), "{out}");
+    assert!(out.contains("\n  evenkeel serve\n"), "{out}");
+    let mut started_by_cargo = evenkeel(folder.path());
+    started_by_cargo
+        .arg("demo")
+        .env("CARGO_PKG_NAME", "evenkeel");
+    let by_cargo = String::from_utf8(started_by_cargo.output().unwrap().stdout).unwrap();
+    assert!(by_cargo.contains("\n  cargo run -- serve\n"), "{by_cargo}");
 
     assert_eq!(run(folder.path(), &["demo"]).1, out, "always the same");
     assert_eq!(names(folder.path()), ["tmp"], "nothing is left");
@@ -121,6 +129,7 @@ fn what_the_demo_keeps_serves() {
 
     let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", config)]);
     let ask = |lines: &str| daemon.ask(lines);
+    assert!(out.contains("\n  http://127.0.0.1:7998/\n"), "{out}");
     // Runs the command that the demo prints.
     let (_, from) = out.split_once("printf '").unwrap();
     let (asked, _) = from.split_once('\'').unwrap();

@@ -30,6 +30,7 @@ mod divisions;
 mod docs;
 mod exhausted;
 mod farmers;
+mod find;
 mod first_points;
 mod fleet;
 mod follow;

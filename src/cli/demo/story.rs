@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    env,
     io::{self, Write},
     path::Path,
 };
@@ -194,6 +195,7 @@ fn tries(chance: f64) -> String {
 }
 
 pub(super) fn next(out: &mut impl Write, kept: Option<&Kept>) -> io::Result<()> {
+    let program = program();
     writeln!(out, "5. What to run next\n")?;
     match kept {
         Some(kept) => writeln!(
@@ -202,8 +204,10 @@ pub(super) fn next(out: &mut impl Write, kept: Option<&Kept>) -> io::Result<()> 
 The database and its configuration are in
   {}
   {}
-Start the daemon on them, and ask it from another terminal:
-  evenkeel serve --config {}
+Start the daemon on them:
+  {program} serve --config {}
+Then look at its pages in a browser, and ask it from another terminal:
+  http://127.0.0.1:7998/
   printf 'GAME {RULESET}\\nBOT Sarge\\nBOT Jenna\\nMEANBOT\\nQUIT\\n' | nc 127.0.0.1 7997
 ",
             kept.database.display(),
@@ -212,8 +216,11 @@ Start the daemon on them, and ask it from another terminal:
         )?,
         None => writeln!(
             out,
-            "  evenkeel demo --keep DIR    shows the same and keeps the database and a configuration
-  evenkeel serve              starts the daemon with a new database
+            "\
+Show the same, and keep the database and a configuration, to see them as pages in a browser:
+  {program} demo --keep try
+Start the daemon with a new database:
+  {program} serve
 ",
         )?,
     }
@@ -221,10 +228,19 @@ Start the daemon on them, and ask it from another terminal:
         out,
         "\
 Learn from the logs of your own game servers:
-  evenkeel ingest games.log
+  {program} ingest games.log
 
 How to connect a game server is described in docs/how-to/connect.md."
     )
+}
+
+/// What to type to run this program as it runs now: cargo sets variables for a program that it starts.
+fn program() -> &'static str {
+    match env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME")) {
+        true if cfg!(debug_assertions) => "cargo run --",
+        true => "cargo run --release --",
+        false => "evenkeel",
+    }
 }
 
 /// The configuration for `evenkeel serve` with the kept database.

@@ -1,10 +1,11 @@
 //! `evenkeel player`: shows what is stored about a player, and sets the operator's overrides.
 
+mod find;
 mod show;
 mod start;
 mod suspects;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use clap::{Args, Subcommand};
 
@@ -14,6 +15,7 @@ use crate::{
     service::Service,
 };
 
+use find::FindArgs;
 use show::ShowArgs;
 use start::{StartArgs, StartListArgs};
 use suspects::SuspectsArgs;
@@ -30,6 +32,8 @@ pub(super) struct PlayerArgs {
 
 #[derive(Debug, Subcommand)]
 enum PlayerCommand {
+    /// Find players by a part of a name or identity
+    Find(FindArgs),
     /// Show the names a player has used, and their weight in each ruleset
     Show(ShowArgs),
     /// Count the matches of one identity for another one, because both belong to one person
@@ -46,7 +50,13 @@ enum PlayerCommand {
     /// Undo a merge
     Split(IdentityArgs),
     /// Remove a player's identity and names from the database; the matches stay
-    Forget(IdentityArgs),
+    Forget {
+        #[command(flatten)]
+        player: IdentityArgs,
+        /// Do not ask; without a terminal, nothing is asked
+        #[arg(long)]
+        yes: bool,
+    },
     /// Keep a player off the statistics pages; matches show the player without a name
     Hide(IdentityArgs),
     /// Show a hidden player on the statistics pages again
@@ -72,7 +82,9 @@ enum PlayerCommand {
 
 #[derive(Debug, Args)]
 struct IdentityArgs {
-    /// The player's identity: a guid, a hash, or the name if the game has no other identity
+    /// The player: an identity (a guid, a hash, or the name if the game has no other), the handle of the pages, or
+    /// the latest name if only one player has it
+    #[arg(value_name = "PLAYER")]
     id: String,
     /// The player is a bot
     #[arg(long)]
@@ -96,6 +108,11 @@ fn parse_weight(text: &str) -> Result<WeightOrOff, String> {
 }
 
 impl IdentityArgs {
+    /// The player whom the arguments name.
+    async fn named(&self, service: &Service) -> Result<PlayerKey, CliError> {
+        find::named(service, self.key()).await
+    }
+
     fn key(&self) -> PlayerKey {
         let kind = if self.bot { Kind::Bot } else { Kind::Human };
         PlayerKey {
@@ -108,15 +125,15 @@ impl IdentityArgs {
 impl PlayerCommand {
     fn common(&self) -> &CommonArgs {
         match self {
+            Self::Find(args) => &args.common,
             Self::Show(args) => &args.player.common,
             Self::StartWeight(args) => &args.player.common,
             Self::StartWeights(args) => &args.common,
             Self::Suspects(args) => &args.common,
-            Self::Split(player)
-            | Self::Forget(player)
-            | Self::Hide(player)
-            | Self::Unhide(player) => &player.common,
-            Self::Merge { player, .. } | Self::PinWeight { player, .. } => &player.common,
+            Self::Split(player) | Self::Hide(player) | Self::Unhide(player) => &player.common,
+            Self::Merge { player, .. }
+            | Self::Forget { player, .. }
+            | Self::PinWeight { player, .. } => &player.common,
         }
     }
 
@@ -141,6 +158,10 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     let command = &args.command;
     let service = open(&command.common().load()?, command.creates()).await?;
     let changed = match command {
+        PlayerCommand::Find(args) => {
+            find::run(args, &service).await?;
+            None
+        }
         PlayerCommand::Show(args) => {
             show::run(args, &service).await?;
             None
@@ -150,16 +171,26 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
             None
         }
         PlayerCommand::Merge { player, into, new } => {
-            Some(merge(&service, &player.key(), into, *new).await?)
+            let key = player.named(&service).await?;
+            Some(merge(&service, &key, into, *new).await?)
         }
-        PlayerCommand::Split(player) => Some(split(&service, &player.key()).await?),
-        PlayerCommand::Forget(player) => Some(forget(&service, &player.key()).await?),
+        PlayerCommand::Split(player) => {
+            let key = player.named(&service).await?;
+            Some(split(&service, &key).await?)
+        }
+        PlayerCommand::Forget { player, yes } => {
+            let key = player.named(&service).await?;
+            match *yes || is_sure(&service, &key).await? {
+                true => Some(forget(&service, &key).await?),
+                false => None,
+            }
+        }
         PlayerCommand::Hide(player) => {
-            hide(&service, &player.key(), true).await?;
+            hide(&service, &player.named(&service).await?, true).await?;
             None
         }
         PlayerCommand::Unhide(player) => {
-            hide(&service, &player.key(), false).await?;
+            hide(&service, &player.named(&service).await?, false).await?;
             None
         }
         PlayerCommand::StartWeight(args) => Some(start::run(args, &service).await?),
@@ -169,7 +200,7 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
             weight,
             new,
         } => {
-            let key = player.key();
+            let key = player.named(&service).await?;
             check_identity(&key)?;
             // A weight can always be released.
             if weight.0.is_some() && !new {
@@ -194,6 +225,24 @@ async fn split(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
             "{id} is not merged into another identity"
         ))),
     }
+}
+
+/// Whether the person at the terminal wants to forget this player. Without a terminal, the command was meant.
+async fn is_sure(service: &Service, key: &PlayerKey) -> Result<bool, CliError> {
+    if !io::stdin().is_terminal() {
+        return Ok(true);
+    }
+    let names = service.store().names(key).await?;
+    let name = names.first().map_or(key.id.as_str(), |seen| &seen.name);
+    let (name, id) = (printable(name), printable(&key.id));
+    write!(
+        io::stdout(),
+        "Forget {name} ({id})? The identity and all names are removed for ever. [y/N] "
+    )?;
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> {

@@ -123,7 +123,7 @@ impl WeightLine {
 
 /// Prints what is stored about the player.
 pub(super) async fn run(args: &ShowArgs, service: &Service) -> Result<(), CliError> {
-    let key = args.player.key();
+    let key = args.player.named(service).await?;
     let settings = &service.learning().settings().history.divisions;
     let profile = profile(service, &key, settings, MachineClock::default().now()).await?;
     if profile.start_weight.is_none() && profile.reports.is_empty() {

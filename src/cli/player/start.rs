@@ -55,7 +55,7 @@ type Start = (PlayerKey, Option<StartWeight>);
 
 /// Stores one start weight, and returns what to print.
 pub(super) async fn run(args: &StartArgs, service: &Service) -> Result<String, CliError> {
-    let key = args.player.key();
+    let key = args.player.named(service).await?;
     check_identity(&key)?;
     let uncertain = args.uncertain;
     let start = args

@@ -10,8 +10,8 @@ use super::{
     int, snapshot,
 };
 use crate::{
-    domain::{Kind, PlayerKey, StartWeight, Timestamp},
-    store::{MatchArchive, NameSeen, OperatorOverrides, Players, StoreError},
+    domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name},
+    store::{FoundPlayer, MatchArchive, NameSeen, OperatorOverrides, Players, StoreError},
 };
 
 #[async_trait]
@@ -274,6 +274,56 @@ impl Players for DbStore {
         names_in_chunks(self, player, &mut names).await?;
         Ok(names)
     }
+
+    async fn find_players(
+        &self,
+        text: &str,
+        kind: Option<Kind>,
+        limit: i64,
+    ) -> Result<Vec<FoundPlayer>, StoreError> {
+        let rows = sqlx::query(FIND)
+            .bind(plain_name(text).to_lowercase())
+            .bind(text)
+            .bind(kind.map(Kind::as_str))
+            .bind(limit)
+            .fetch_all(&self.readers)
+            .await?;
+        rows.iter().map(found).collect()
+    }
+}
+
+/// The players with a text in a name or an identity.
+const FIND: &str = "WITH named AS (
+        SELECT kind, player FROM weights WHERE instr(plain, $1) > 0
+        UNION SELECT kind, player FROM participants WHERE instr(lower(name), $1) > 0 OR instr(lower(player), $1) > 0
+        UNION SELECT kind, player FROM persons WHERE handle = $2),
+    found AS (
+        SELECT DISTINCT n.kind, coalesce(m.into_player, n.player) AS player FROM named n
+        LEFT JOIN merged_players m ON m.kind = n.kind AND m.player = n.player
+        WHERE $3 IS NULL OR n.kind = $3)
+    SELECT f.kind, f.player, p.handle,
+        coalesce((SELECT w.name FROM weights w WHERE w.kind = f.kind AND w.player = f.player
+                  ORDER BY w.last_seen DESC, w.ruleset LIMIT 1),
+                 (SELECT a.name FROM participants a WHERE a.kind = f.kind AND a.player = f.player
+                  ORDER BY a.match_id DESC LIMIT 1), '') AS name,
+        CAST(coalesce((SELECT sum(w.games) FROM weights w WHERE w.kind = f.kind AND w.player = f.player), 0) AS BIGINT)
+            AS games,
+        (SELECT max(w.last_seen) FROM weights w WHERE w.kind = f.kind AND w.player = f.player) AS last_seen
+    FROM found f LEFT JOIN persons p ON p.kind = f.kind AND p.player = f.player
+    ORDER BY games DESC, f.player LIMIT $4";
+
+fn found(row: &DbRow) -> Result<FoundPlayer, StoreError> {
+    let last_seen: Option<i64> = row.try_get("last_seen")?;
+    Ok(FoundPlayer {
+        key: PlayerKey {
+            kind: kind(row.try_get("kind")?)?,
+            id: row.try_get("player")?,
+        },
+        handle: row.try_get("handle")?,
+        name: row.try_get("name")?,
+        games: row.try_get("games")?,
+        last_seen: last_seen.map(Timestamp),
+    })
 }
 
 impl DbStore {
