@@ -151,21 +151,18 @@ impl HistoryReport {
             writeln!(out, "{table}\n{summary}")?;
         }
         self.explain_coins(out)?;
-        for best in &self.best {
-            let BestSystem {
-                ruleset,
-                system,
-                log_loss,
-                matches,
-            } = best;
-            let ruleset = printable(ruleset);
-            writeln!(
-                out,
-                "{ruleset}: auto uses {system}, log loss {log_loss:.4} over {}",
-                counted(*matches, "match")
-            )?;
-        }
-        Ok(())
+        self.best.iter().try_for_each(|best| best.write(out))
+    }
+}
+
+impl BestSystem {
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let (ruleset, matches) = (printable(&self.ruleset), counted(self.matches, "match"));
+        let (system, log_loss) = (&self.system, self.log_loss);
+        writeln!(
+            out,
+            "{ruleset}: auto uses {system}, log loss {log_loss:.4} over {matches}"
+        )
     }
 }
 
