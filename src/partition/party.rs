@@ -76,7 +76,7 @@ pub(super) fn choose(
 /// there, so that the most even splits are among them.
 fn keep(problem: &Problem, settings: &Settings, given_up: &[usize]) -> usize {
     /// Of more, the pick would hardly vary more (30 picks of 64 give 24 different ones), and larger games would
-    /// take several times as long.
+    /// take several times as long. Among 32, newcomers and turns at the weaker side are not always shared out.
     const AS_EVEN: usize = 64;
     /// In a game of four teams with a strong bot on one of them, 64 were too few.
     const INEXACT: usize = 200;
