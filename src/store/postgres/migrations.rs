@@ -24,9 +24,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0002_scale"),
         file!("0003_match_chances"),
         file!("0004_former_scale"),
-        file!("0005_checkpoints"),
-        file!("0006_moved_and_settings"),
-        file!("0007_views"),
+        file!("0005_version_0_2"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

@@ -11,7 +11,7 @@ use std::{
     sync::LazyLock,
 };
 
-use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
+use sources::{Module, ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
 const ROOMS: [(&str, &[&str]); 30] = [
@@ -268,6 +268,22 @@ static SOURCES: LazyLock<Sources> = LazyLock::new(|| {
     Sources::read(&src)
 });
 
+/// For each room, its modules with what they import.
+static ARROWS: LazyLock<BTreeMap<&str, Vec<(&Module, BTreeSet<ModulePath>)>>> =
+    LazyLock::new(|| {
+        let arrows = |(path, module)| (module, SOURCES.imports(path));
+        let rooms = ROOMS.iter();
+        rooms
+            .map(|(room, _)| (*room, SOURCES.room(room).map(arrows).collect()))
+            .collect()
+    });
+
+/// The code of a module without its comments, if the file has this word: most files do not.
+fn code_with(module: &Module, word: &str) -> Option<String> {
+    let text = fs::read_to_string(&module.file).unwrap();
+    text.contains(word).then(|| without_comments(&text))
+}
+
 /// An item counts for the room that defines it and for the room by whose path it is named, so that
 /// a re-export hides no import.
 #[test]
@@ -275,11 +291,8 @@ fn arrows_point_down() {
     let mut seen = 0;
     let mut faults = BTreeSet::new();
     for (room, allowed) in ROOMS {
-        for (path, module) in SOURCES.room(room) {
-            for import in SOURCES.imports(path) {
-                let Some(import) = import.first() else {
-                    continue;
-                };
+        for (module, imports) in &ARROWS[room] {
+            for import in imports.iter().filter_map(|import| import.first()) {
                 seen += 1;
                 if import != room && !allowed.contains(&import.as_str()) {
                     let file = module.file.display();
@@ -300,10 +313,8 @@ fn arrows_point_down() {
 fn every_arrow_that_is_allowed_is_used() {
     let mut unused = Vec::new();
     for (room, allowed) in ROOMS {
-        let imports = SOURCES
-            .room(room)
-            .flat_map(|(path, _)| SOURCES.imports(path));
-        let used: BTreeSet<String> = imports.filter_map(|path| path.first().cloned()).collect();
+        let imports = ARROWS[room].iter().flat_map(|(_, imports)| imports);
+        let used: BTreeSet<&str> = imports.filter_map(|path| Some(path.first()?.as_str())).collect();
         let idle = allowed.iter().filter(|below| !used.contains(**below));
         unused.extend(idle.map(|below| format!("{room} does not import {below}")));
     }
@@ -424,9 +435,10 @@ fn impurities_are_found_whatever_their_name() {
 #[test]
 fn only_the_store_knows_sql() {
     for (room, _) in ROOMS {
-        let text = |file| without_comments(&fs::read_to_string(file).unwrap());
         let mut modules = SOURCES.room(room);
-        let knows = modules.any(|(_, module)| names(&text(&module.file), "sqlx"));
+        let knows = modules.any(|(_, module)| {
+            code_with(module, "sqlx").is_some_and(|code| names(&code, "sqlx"))
+        });
         assert_eq!(knows, room == "store", "{room}");
     }
 }
@@ -437,8 +449,8 @@ fn what_only_unix_has_is_behind_a_cfg() {
     let mut faults = BTreeSet::new();
     for (room, _) in ROOMS {
         for (path, module) in SOURCES.room(room) {
-            let text = without_comments(&fs::read_to_string(&module.file).unwrap());
-            if names_unix(&text) && !SOURCES.is_behind(path, "cfg(unix)") {
+            let unix = code_with(module, "unix").is_some_and(|code| names_unix(&code));
+            if unix && !SOURCES.is_behind(path, "cfg(unix)") {
                 faults.insert(module.file.clone());
             }
         }
@@ -454,8 +466,8 @@ fn what_depends_on_the_system_is_documented() {
     let (mut files, mut missing) = (BTreeSet::new(), BTreeSet::new());
     for (room, _) in ROOMS {
         for (_, module) in SOURCES.room(room) {
-            let text = without_comments(&fs::read_to_string(&module.file).unwrap());
-            if differs_between_systems(&text) {
+            let code = code_with(module, "cfg");
+            if code.is_some_and(|code| differs_between_systems(&code)) {
                 let file = module.file.strip_prefix(root).unwrap().to_str().unwrap();
                 files.insert(file.to_owned());
                 if !page.contains(&format!("`{file}`")) {

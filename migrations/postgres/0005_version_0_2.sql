@@ -1,3 +1,30 @@
+-- Several checkpoints instead of one: a match that comes late is folded from the one before it. The bytes carry a
+-- version and a checksum of their own; a program that cannot read them uses an older one, or folds all matches again.
+
+DROP TABLE derived_checkpoint;
+CREATE TABLE derived_checkpoint (
+    matches     BIGINT PRIMARY KEY CHECK (matches > 0), -- how many were folded
+    last_match  BIGINT NOT NULL,                        -- the highest id among them
+    ended_at    BIGINT NOT NULL,                        -- the last of them, in the order in which they are folded
+    fingerprint BYTEA NOT NULL,
+    settings    TEXT NOT NULL,
+    state       BYTEA NOT NULL
+);
+
+-- Has a row once `evenkeel migrate-store` has moved the content of this database to another one. Nothing opens it then.
+CREATE TABLE moved (
+    id    BIGINT PRIMARY KEY CHECK (id = 1),
+    place TEXT COLLATE "C" NOT NULL    -- the other database: a path, or an address without its password
+);
+
+-- The settings of the last holder of each lease: daemons with others leave the lease alone for a while. SQLite has no
+-- such table.
+CREATE TABLE lease_settings (
+    name          TEXT COLLATE "C" PRIMARY KEY,
+    settings      TEXT COLLATE "C" NOT NULL, -- hashes of the values by key, as JSON
+    given_back_at BIGINT                     -- by now_millis(); NULL while it is held, and if it has ended by itself
+);
+
 -- How close matches were is counted by their outcomes, and by their scores only where they have some: a match that a
 -- team has won with the same score as all others has none.
 
