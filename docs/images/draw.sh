@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 trap 'kill "$daemon" 2>/dev/null || true; wait; rm -rf "$folder"' EXIT
 
 "$program" demo --keep "$folder/demo" >/dev/null
-"$program" serve --config "$folder/demo/config.toml" --listen 127.0.0.1:17997 --web 127.0.0.1:17998 2>/dev/null &
+"$program" serve --dir "$folder/demo" --listen 127.0.0.1:17997 --web 127.0.0.1:17998 2>/dev/null &
 daemon=$!
 curl --silent --retry 20 --retry-connrefused --retry-delay 1 --output /dev/null http://127.0.0.1:17998/readyz
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \

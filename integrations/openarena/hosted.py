@@ -92,7 +92,7 @@ class Hosted:
         self.agents += 1
         log = self.folder / f"agent-{self.agents}.log"
         command = [
-            self.evenkeel, "instance", "idtech3", "--log", self.server.log, "--rcon", f"127.0.0.1:{self.server.port}",
+            self.evenkeel, "hosting", "idtech3", "--log", self.server.log, "--rcon", f"127.0.0.1:{self.server.port}",
             "--password-file", self.server.password_file, "--daemon", f"127.0.0.1:{self.port}", "--server", "oa",
             "--modes", "tdm", "--maps", "oa_dm1,oa_dm4", "--limit", "time=1", "--limit", "frags=0",
             "--state", self.folder / "match", "--", *self.server.command(),
@@ -186,9 +186,9 @@ class Hosted:
 
     def hosted(self):
         """What the operator sees of the matches: the state and the outcome of each."""
-        command = [self.evenkeel, "hosted", "--json", *self.options]
+        command = [self.evenkeel, "hosting", "matches", "--json", *self.options]
         output = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
-        rows = [json.loads(line) for line in output.splitlines()]
+        rows = json.loads(output)
         return {row["match"]: (row["state"], row["outcome"]) for row in rows}
 
 

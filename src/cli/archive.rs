@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 
-use super::{CliError, CommonArgs, open, progress::Progress};
+use super::{CliError, CommonArgs, open, print_json, progress::Progress};
 use crate::{
     domain::{Timestamp, counted},
     service::Service,
@@ -98,11 +98,10 @@ async fn write(service: &Service, chunks: &[ChunkRow], folder: &Path) -> Result<
 
 /// Prints the chunks as JSON, or their number and size in one line.
 fn report(chunks: &[ChunkRow], json: bool) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, chunks)?;
-        return Ok(writeln!(out)?);
+        return print_json(chunks);
     }
+    let mut out = io::stdout().lock();
     let sum = |part: fn(&ChunkRow) -> i64| {
         let sum: i64 = chunks.iter().map(part).sum();
         u64::try_from(sum).unwrap_or(0)

@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use tempfile::TempDir;
 
-use super::{CliError, CommonArgs, open, progress::Progress, sqlite_file};
+use super::{CliError, CommonArgs, open, print_json, progress::Progress, sqlite_file};
 use crate::{
     config::Config,
     domain::counted,
@@ -134,12 +134,10 @@ fn incomparable(from: Option<&DerivedFrom>, again: Option<&DerivedFrom>) -> Opti
 }
 
 fn report(findings: &Findings, json: bool) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, findings)?;
-        writeln!(out)?;
-        return Ok(());
+        return print_json(findings);
     }
+    let mut out = io::stdout().lock();
     for (table, rows) in &findings.rows {
         writeln!(out, "{rows:>10} {table}")?;
     }

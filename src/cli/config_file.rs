@@ -5,13 +5,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{CliError, CommonArgs};
+use super::{CliError, CommonArgs, SettingsArgs};
 use crate::config::{Config, ConfigError};
 
 /// The configuration of the service, which every command uses that is given no other one.
 const SYSTEM_FILE: &str = "/etc/evenkeel/evenkeel.toml";
 /// The folder of the relative paths in [`SYSTEM_FILE`]: the service keeps its data there.
 const SYSTEM_DATA: &str = "/var/lib/evenkeel";
+/// The configuration file of a folder that `--dir` names.
+pub(super) const FOLDER_FILE: &str = "evenkeel.toml";
 /// A variable with another path than [`SYSTEM_FILE`], for tests and for systems without `/etc`. Empty for none.
 const SYSTEM_VARIABLE: &str = "EVENKEEL_SYSTEM_CONFIG";
 
@@ -35,11 +37,99 @@ fn folder_of(file: &Path) -> PathBuf {
     }
 }
 
+/// Which configuration is in force.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ConfigSource {
+    /// Its file; `None` if every key has its default.
+    pub(super) file: Option<PathBuf>,
+    /// The folder of the relative paths in it; empty for the current folder.
+    pub(super) folder: PathBuf,
+}
+
+impl ConfigSource {
+    /// This configuration file.
+    fn of_file(file: PathBuf) -> Self {
+        Self {
+            folder: folder_of(&file),
+            file: Some(file),
+        }
+    }
+
+    /// That of this system, if it has one; else there is none.
+    fn of_system() -> Self {
+        system_file().map_or_else(Self::default, Self::of_file)
+    }
+
+    /// That of a folder with everything in it.
+    fn of_folder(folder: &Path) -> Self {
+        let file = folder.join(FOLDER_FILE);
+        // A file that cannot be looked at is reported when it is read.
+        let is_there = file.try_exists().unwrap_or(true);
+        Self {
+            file: is_there.then_some(file),
+            folder: folder.to_owned(),
+        }
+    }
+
+    /// The text of the file; empty if there is none.
+    pub(super) fn text(&self) -> Result<String, CliError> {
+        if self.file.is_none() && !self.folder.as_os_str().is_empty() && !self.folder.is_dir() {
+            let why = "there is no such folder";
+            return Err(CliError::Input(format!("{}: {why}", self.folder.display())));
+        }
+        self.file.as_deref().map_or(Ok(String::new()), read)
+    }
+
+    /// Loads the configuration, with overrides from the `EVENKEEL_*` variables. An error names the line or the
+    /// variable at fault.
+    fn load(&self) -> Result<Config, CliError> {
+        let text = self.text()?;
+        let loaded = Config::load_in(&self.folder, &text, environment());
+        loaded.map_err(|source| match (source, &self.file) {
+            (source @ ConfigError::Line { .. }, Some(path)) => CliError::Config {
+                path: path.clone(),
+                source,
+            },
+            (other, _) => other.into(),
+        })
+    }
+}
+
+/// The variables of this process, those that are text.
+pub(super) fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+impl SettingsArgs {
+    /// The configuration that the flags name, else that of this system.
+    fn source(&self) -> ConfigSource {
+        self.named().unwrap_or_else(ConfigSource::of_system)
+    }
+
+    /// The configuration that the flags name.
+    fn named(&self) -> Option<ConfigSource> {
+        match (&self.dir, &self.config) {
+            (Some(folder), _) => Some(ConfigSource::of_folder(folder)),
+            (None, Some(file)) => Some(ConfigSource::of_file(file.clone())),
+            (None, None) => None,
+        }
+    }
+
+    /// Loads the configuration for a command that opens no database.
+    pub(super) fn load(&self) -> Result<Config, CliError> {
+        self.source().load()
+    }
+}
+
 impl CommonArgs {
-    /// The configuration file: the given one, or that of this system, if no database is given either.
-    pub(super) fn file(&self) -> Option<PathBuf> {
-        let own = || self.db.is_none().then(system_file).flatten();
-        self.config.clone().or_else(own)
+    /// The configuration that is in force: the one that the flags name, or that of this system, if no database is
+    /// given either.
+    pub(super) fn source(&self) -> ConfigSource {
+        match self.db {
+            None => self.settings.source(),
+            Some(_) => self.settings.named().unwrap_or_default(),
+        }
     }
 
     /// Loads the configuration. A flag overrides the environment, which overrides the file, which overrides
@@ -51,7 +141,7 @@ impl CommonArgs {
                 return Err(CliError::TwoDatabases);
             }
             config.store.database.clone_from(db);
-        } else {
+        } else if self.settings.dir.is_none() {
             refuse_other_database(&config)?;
         }
         Ok(config)
@@ -59,7 +149,7 @@ impl CommonArgs {
 
     /// Loads the configuration for a command that opens no database.
     pub(super) fn settings(&self) -> Result<Config, CliError> {
-        load_file(self.file().as_deref())
+        self.source().load()
     }
 }
 
@@ -77,28 +167,9 @@ fn refuse_other_database(config: &Config) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Loads the configuration from a file, or from that of this system, or the defaults, with overrides from the
-/// `EVENKEEL_*` variables. An error names the line or the variable at fault.
-pub(super) fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
-    let file = path.cloned().or_else(system_file);
-    load_file(file.as_deref())
-}
-
-fn load_file(path: Option<&Path>) -> Result<Config, CliError> {
-    let environment = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let Some(path) = path else {
-        return Ok(Config::load("", environment)?);
-    };
-    let text = read(path)?;
-    let loaded = Config::load_in(&folder_of(path), &text, environment);
-    loaded.map_err(|source| match source {
-        ConfigError::Line { .. } => CliError::Config {
-            path: path.to_owned(),
-            source,
-        },
-        other => other.into(),
-    })
+/// Loads the configuration from this file.
+pub(super) fn load_config(file: &Path) -> Result<Config, CliError> {
+    ConfigSource::of_file(file.to_owned()).load()
 }
 
 /// The text of a configuration file.

@@ -9,8 +9,9 @@ use std::{
 
 use clap::{Args, builder::PossibleValuesParser};
 use comfy_table::Cell;
+use serde::Serialize;
 
-use super::{CliError, CommonArgs, archive, open, progress::Progress, table::table};
+use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress, table::table};
 use crate::{
     domain::{Timestamp, counted},
     ingest::Format,
@@ -46,6 +47,9 @@ pub(super) struct IngestArgs {
     /// known, the first lines and their number
     #[arg(long, short)]
     verbose: bool,
+    /// Print a JSON object with the counts
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     common: CommonArgs,
 }
@@ -140,7 +144,11 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     service.learning().refresh().await?;
     let rulings = service.store().rulings(&counts.recorded).await?;
     service.close().await;
-    print(&counts, rulings)?;
+    let report = IngestReport::new(counts, rulings);
+    match args.json {
+        true => print_json(&report)?,
+        false => report.write(&mut io::stdout().lock())?,
+    }
     Ok(ExitCode::from(if failed { 4 } else { 0 }))
 }
 
@@ -196,36 +204,69 @@ pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>, verbose: bool) -> Op
     }
 }
 
-/// Prints how many games were found, and how many of them were recorded, rated or skipped.
-fn print(counts: &IngestCounts, rulings: Vec<Option<String>>) -> io::Result<()> {
-    let (mut rated, mut unrated) = (0u64, BTreeMap::<String, u64>::new());
-    for ruling in rulings {
-        match ruling {
-            None => rated += 1,
-            Some(reason) => *unrated.entry(reason).or_default() += 1,
+/// How many games were found, and how many of them were recorded, rated or skipped. The field names are the keys of
+/// `--json`.
+#[derive(Debug, Serialize)]
+struct IngestReport {
+    games: u64,
+    rated: u64,
+    /// The matches that are not rated, by the reason.
+    not_rated: BTreeMap<String, u64>,
+    joined_halves: u64,
+    /// The games that make no match, by the reason.
+    skipped: BTreeMap<&'static str, u64>,
+    duplicates: u64,
+    malformed_lines: u64,
+    identical_lines_kept: u64,
+    /// The ids of the matches that were recorded.
+    matches: Vec<i64>,
+}
+
+impl IngestReport {
+    fn new(counts: IngestCounts, rulings: Vec<Option<String>>) -> Self {
+        let (mut rated, mut not_rated) = (0u64, BTreeMap::<String, u64>::new());
+        for ruling in rulings {
+            match ruling {
+                None => rated += 1,
+                Some(reason) => *not_rated.entry(reason).or_default() += 1,
+            }
+        }
+        Self {
+            games: counts.found,
+            rated,
+            not_rated,
+            joined_halves: counts.halves,
+            skipped: counts.skipped,
+            duplicates: counts.duplicates,
+            malformed_lines: counts.malformed,
+            identical_lines_kept: counts.repeated,
+            matches: counts.recorded,
         }
     }
-    let mut table = table(&["games", ">"]);
-    let mut row = |what: String, count: u64| {
-        table.add_row([Cell::new(what), Cell::new(count)]);
-    };
-    row("found".into(), counts.found);
-    row("rated".into(), rated);
-    for (reason, count) in unrated {
-        row(format!("not rated: {reason}"), count);
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut table = table(&["games", ">"]);
+        let mut row = |what: String, count: u64| {
+            table.add_row([Cell::new(what), Cell::new(count)]);
+        };
+        row("found".into(), self.games);
+        row("rated".into(), self.rated);
+        for (reason, count) in &self.not_rated {
+            row(format!("not rated: {reason}"), *count);
+        }
+        if self.joined_halves > 0 {
+            row("second halves, joined".into(), self.joined_halves);
+        }
+        for (reason, &count) in &self.skipped {
+            row(format!("skipped: {reason}"), count);
+        }
+        row("duplicates".into(), self.duplicates);
+        row("malformed lines".into(), self.malformed_lines);
+        if self.identical_lines_kept > 0 {
+            row("identical lines, kept".into(), self.identical_lines_kept);
+        }
+        writeln!(out, "{table}")
     }
-    if counts.halves > 0 {
-        row("second halves, joined".into(), counts.halves);
-    }
-    for (reason, &count) in &counts.skipped {
-        row(format!("skipped: {reason}"), count);
-    }
-    row("duplicates".into(), counts.duplicates);
-    row("malformed lines".into(), counts.malformed);
-    if counts.repeated > 0 {
-        row("identical lines, kept".into(), counts.repeated);
-    }
-    writeln!(io::stdout(), "{table}")
 }
 
 /// Parses the name of a game.

@@ -17,8 +17,8 @@ use super::{Cli, CliError};
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
     /// Write one page per command into this folder, which is created if it is missing
-    #[arg(long, value_name = "FOLDER")]
-    dir: Option<PathBuf>,
+    #[arg(long, value_name = "FOLDER", alias = "dir")]
+    write: Option<PathBuf>,
 }
 
 /// Print the completions for a shell
@@ -32,7 +32,7 @@ pub(super) struct CompletionsArgs {
 pub(super) fn man(args: &ManArgs) -> Result<(), CliError> {
     let mut command = Cli::command();
     command.build();
-    match &args.dir {
+    match &args.write {
         None => Ok(page(command, &mut io::stdout().lock())?),
         Some(folder) => {
             fs::create_dir_all(folder)?;
@@ -47,7 +47,7 @@ fn pages(command: &Command, name: &str, folder: &Path) -> io::Result<()> {
     page(command.clone(), &mut text)?;
     fs::write(folder.join(format!("{name}.1")), text)?;
     let subcommands = command.get_subcommands();
-    for below in subcommands.filter(|below| below.get_name() != "help") {
+    for below in subcommands.filter(|below| below.get_name() != "help" && !below.is_hide_set()) {
         pages(below, &format!("{name}-{}", below.get_name()), folder)?;
     }
     Ok(())

@@ -7,10 +7,19 @@ use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{
-    CliError, CommonArgs, open,
+    CliError, CommonArgs,
+    identity::named,
+    open, print_json,
     table::{name_cell, printable, table},
 };
-use crate::{domain::plain_name, store::MatchLine};
+use crate::{
+    domain::{Kind, Timestamp, plain_name},
+    service::Service,
+    store::MatchLine,
+};
+
+/// How many matches of a player are read at a time.
+const READ: usize = 500;
 
 /// The arguments of `match list`.
 #[derive(Debug, Args)]
@@ -18,6 +27,12 @@ pub(super) struct ListArgs {
     /// Only matches of this ruleset, as `evenkeel weights` prints it
     #[arg(long, value_name = "RULESET")]
     game: Option<String>,
+    /// Only matches of this player: an identity, a handle, or a name that only one player has
+    #[arg(long, value_name = "PLAYER")]
+    player: Option<String>,
+    /// The player is a bot
+    #[arg(long, requires = "player")]
+    bot: bool,
     /// The most matches to list
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1_000))]
     limit: i64,
@@ -30,7 +45,7 @@ pub(super) struct ListArgs {
 
 /// One match. The field names are the keys of `--json`.
 #[derive(Debug, Serialize)]
-struct ListedMatch {
+pub(super) struct ListedMatch {
     id: i64,
     ended: String,
     minutes: f64,
@@ -72,16 +87,17 @@ impl From<MatchLine> for ListedMatch {
 /// Prints the matches, the last one first.
 pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
     let service = open(&args.common.load()?, false).await?;
-    let store = service.store();
-    let latest = store.latest_matches(args.game.as_deref(), args.limit);
-    let lines: Vec<ListedMatch> = latest.await?.into_iter().map(ListedMatch::from).collect();
+    let game = args.game.as_deref();
+    let latest = match &args.player {
+        Some(player) => of_player(args, player, &service).await?,
+        None => service.store().latest_matches(game, args.limit).await?,
+    };
     service.close().await;
-    let mut out = io::stdout().lock();
+    let lines: Vec<ListedMatch> = latest.into_iter().map(ListedMatch::from).collect();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &lines)?;
-        writeln!(out)?;
-        return Ok(());
+        return print_json(&lines);
     }
+    let mut out = io::stdout().lock();
     if lines.is_empty() {
         let of = args.game.as_deref().map(printable);
         let of = of.map_or(String::new(), |game| format!(" of {game}"));
@@ -118,4 +134,28 @@ pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
     }
     writeln!(out, "{matches}")?;
     Ok(())
+}
+
+/// The latest matches of a player.
+async fn of_player(
+    args: &ListArgs,
+    player: &str,
+    service: &Service,
+) -> Result<Vec<MatchLine>, CliError> {
+    let kind = if args.bot { Kind::Bot } else { Kind::Human };
+    let key = named(service, kind, player).await?;
+    let store = service.store();
+    let ids = store.matches_of(&key, Timestamp(i64::MIN)).await?;
+    let most = usize::try_from(args.limit).unwrap_or(0);
+    let wanted = |line: &MatchLine| args.game.is_none() || line.ruleset == args.game;
+    let mut latest = Vec::new();
+    for some in ids.rchunks(READ) {
+        let lines = store.match_lines(some).await?.into_iter().rev();
+        latest.extend(lines.filter(wanted));
+        if latest.len() >= most {
+            break;
+        }
+    }
+    latest.truncate(most);
+    Ok(latest)
 }

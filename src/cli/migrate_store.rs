@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, Write},
-    path::PathBuf,
     time::Duration,
 };
 
@@ -10,7 +9,7 @@ use clap::Args;
 use comfy_table::Cell;
 
 use super::{
-    CliError, load_config,
+    CliError, SettingsArgs,
     progress::Progress,
     table::{printable, table},
 };
@@ -34,7 +33,7 @@ const DIGITS: usize = 16;
 /// first brought up to date. At the end, FROM gets a mark with which no daemon starts on it any more. TO is a file that does not exist yet, or an empty PostgreSQL
 /// database; it cannot be used before everything is in it. If the command ends too early, run it
 /// again, and it goes on. At the end it reads both sides again, compares each table by the SHA-256 of all its
-/// rows, and derives all weights from the matches of TO. Exits with 5 if something differs.
+/// rows, and derives all weights from the matches of TO, with the configuration of the daemon. Exits with 5 if something differs.
 #[derive(Debug, Args)]
 pub(super) struct MigrateStoreArgs {
     /// The database to copy: the path of an SQLite file, or postgres://USER@HOST/DATABASE
@@ -46,13 +45,12 @@ pub(super) struct MigrateStoreArgs {
     /// Make FROM usable again, which was copied to another database. It lacks what was written to that one since
     #[arg(long, conflicts_with = "to")]
     undo: bool,
-    /// The configuration of the daemon, so that the weights can be compared
-    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingsArgs,
 }
 
 pub(super) async fn run(args: MigrateStoreArgs) -> Result<(), CliError> {
-    let config = load_config(args.config.as_ref())?;
+    let config = args.settings.load()?;
     let patience = config.store.busy_ms.duration();
     let from = place("FROM", &args.from)?;
     let Some(to) = &args.to else {

@@ -12,17 +12,21 @@ mod balance;
 mod check;
 mod config;
 mod config_file;
+mod config_show;
 mod csv_cell;
 mod demo;
 mod error;
 mod evaluate;
 mod export;
 mod follow;
+mod hosting;
+mod identity;
 mod ingest;
-mod instances;
+mod json;
 mod manual;
 mod match_chances;
 mod match_list;
+mod match_show;
 mod matches;
 mod migrate_store;
 mod player;
@@ -58,6 +62,8 @@ use crate::{
 
 use config_file::load_config;
 use error::CliError;
+use hosting::HostingCommand;
+use json::{print_json, print_json_line};
 
 /// Pick even teams for any multiplayer game server, with weights learned from finished games
 #[derive(Debug, Parser)]
@@ -86,9 +92,14 @@ enum Command {
     Match(matches::MatchArgs),
     Player(player::PlayerArgs),
     Queue(queue::QueueArgs),
-    Instances(instances::InstancesArgs),
-    Instance(instances::InstanceArgs),
-    Hosted(instances::HostedArgs),
+    Hosting(hosting::HostingArgs),
+    // The former names of the commands of `hosting`.
+    #[command(hide = true)]
+    Instances(hosting::InstancesArgs),
+    #[command(hide = true)]
+    Instance(hosting::InstanceArgs),
+    #[command(hide = true)]
+    Hosted(hosting::MatchesArgs),
     ReplayDecision(replay::ReplayArgs),
     Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
@@ -99,14 +110,26 @@ enum Command {
     Webhook(webhook::WebhookArgs),
 }
 
+/// The flags of every command that reads the configuration.
+#[derive(Clone, Debug, Args)]
+struct SettingsArgs {
+    /// Read the configuration from FILE [default: /etc/evenkeel/evenkeel.toml if it exists; otherwise every
+    /// key has its default]
+    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
+    config: Option<PathBuf>,
+    /// Use everything in FOLDER: the configuration evenkeel.toml, if it is there, and the database, which is
+    /// evenkeel.db unless the configuration names another
+    #[arg(long, value_name = "FOLDER", conflicts_with = "config")]
+    dir: Option<PathBuf>,
+}
+
 /// The flags of every command that opens the database.
 #[derive(Clone, Debug, Args)]
 struct CommonArgs {
-    /// Read the configuration from FILE [default: /etc/evenkeel/evenkeel.toml if it exists, unless --db is
-    /// given; otherwise every key has its default]
-    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
-    config: Option<PathBuf>,
-    /// Use the SQLite database FILE instead of the one that the configuration names
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// Use the SQLite database FILE instead of the one that the configuration names. Without --config and --dir,
+    /// every key of the configuration then has its default
     #[arg(long, value_name = "FILE", env = "EVENKEEL_DB")]
     db: Option<PathBuf>,
 }
@@ -144,9 +167,12 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Token(args) => token::run(&args).map(done),
         Command::Queue(args) => queue::run(&args),
         Command::Webhook(args) => webhook::run(&args),
-        Command::Instances(args) => block_on(instances::run(&args)).map(done),
-        Command::Instance(args) => block_on(instances::change(args)).map(done),
-        Command::Hosted(args) => block_on(instances::hosted(&args)).map(done),
+        Command::Hosting(args) => block_on(hosting::run(args)).map(done),
+        Command::Instances(args) => {
+            block_on(hosting::run(HostingCommand::Instances(args))).map(done)
+        }
+        Command::Instance(args) => block_on(hosting::run(args)).map(done),
+        Command::Hosted(args) => block_on(hosting::run(HostingCommand::Matches(args))).map(done),
         Command::Demo(args) => block_on(demo::run(args)),
         Command::Serve(args) => block_on(serve::run(args)).map(done),
         Command::Ingest(args) => block_on(ingest::run(args)),

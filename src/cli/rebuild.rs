@@ -6,11 +6,13 @@ use std::{
 };
 
 use clap::Args;
+use serde_json::json;
 
-use super::{CliError, CommonArgs, archive, open, progress::Progress};
+use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress};
 use crate::{
     domain::counted,
-    logs::{self, Archive},
+    learning::Rebuilt,
+    logs::{self, Archive, Reread},
     service::Service,
 };
 
@@ -24,6 +26,9 @@ pub(super) struct RebuildArgs {
     /// matches stay
     #[arg(long)]
     from_logs: bool,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     common: CommonArgs,
 }
@@ -38,19 +43,55 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
     };
     // With archived logs, even a missing database can be restored.
     let service = open(&config, args.from_logs).await?;
-    if let Some(archive) = archive {
-        reread(&service, &archive).await?;
+    let logs = match archive {
+        Some(archive) => Some(read_again(&service, &archive).await?),
+        None => None,
+    };
+    if let Some(reread) = logs.filter(|_| !args.json) {
+        write_logs(&reread)?;
     }
-    learn(&service).await?;
+    let rebuilt = learn(&service).await?;
     service.close().await;
+    if args.json {
+        return print_json(&json!({
+            "weights": rebuilt.weights,
+            "matches": rebuilt.matches,
+            "rated": rebuilt.rated,
+            "logs": logs.map(logs_json),
+        }));
+    }
+    writeln!(
+        io::stdout(),
+        "{} from {}, {} of them rated",
+        counted(rebuilt.weights, "weight"),
+        counted(rebuilt.matches, "match"),
+        rebuilt.rated
+    )?;
     Ok(())
 }
 
-/// Reads the archived logs again and prints which matches changed.
-async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliError> {
+/// Reads the archived logs again.
+async fn read_again(service: &Service, archive: &Arc<Archive>) -> Result<Reread, CliError> {
     let mut progress = Progress::new(archive.logs()?.len() as u64, "{wide_bar} {pos}/{len} logs");
     let reread = logs::reread(service.store(), archive, |done, _| progress.set(done)).await?;
     progress.done();
+    Ok(reread)
+}
+
+fn logs_json(reread: Reread) -> serde_json::Value {
+    let matches = reread.matches;
+    json!({
+        "read": reread.logs,
+        "unknown_format": reread.unknown,
+        "matches_as_before": matches.same,
+        "matches_removed": matches.removed,
+        "matches_added": matches.added,
+        "matches_kept": matches.kept,
+    })
+}
+
+/// Prints which matches changed.
+fn write_logs(reread: &Reread) -> io::Result<()> {
     let matches = reread.matches;
     writeln!(
         io::stdout(),
@@ -78,7 +119,7 @@ async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliErro
 }
 
 /// Folds all stored matches again, with a progress bar.
-async fn learn(service: &Service) -> Result<(), CliError> {
+async fn learn(service: &Service) -> Result<Rebuilt, CliError> {
     let (total, _) = service.store().extent().await?;
     let total = u64::try_from(total).unwrap_or(0);
     let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go");
@@ -87,12 +128,5 @@ async fn learn(service: &Service) -> Result<(), CliError> {
         .rebuild(|done| progress.set(done))
         .await?;
     progress.done();
-    writeln!(
-        io::stdout(),
-        "{} from {}, {} of them rated",
-        counted(rebuilt.weights, "weight"),
-        counted(rebuilt.matches, "match"),
-        rebuilt.rated
-    )?;
-    Ok(())
+    Ok(rebuilt)
 }

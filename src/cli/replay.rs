@@ -6,8 +6,9 @@ use std::{
 };
 
 use clap::Args;
+use serde_json::json;
 
-use super::{CliError, CommonArgs, open, table::printable};
+use super::{CliError, CommonArgs, open, print_json, table::printable};
 
 /// Make a stored decision again, and compare the answers
 ///
@@ -21,6 +22,9 @@ pub(super) struct ReplayArgs {
     /// The id of the decision
     #[arg(value_name = "ID")]
     id: i64,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) async fn run(args: ReplayArgs) -> Result<ExitCode, CliError> {
@@ -43,6 +47,19 @@ pub(super) async fn run(args: ReplayArgs) -> Result<ExitCode, CliError> {
         ),
         (false, false) => (ExitCode::FAILURE, "a different answer"),
     };
+    if args.json {
+        print_json(&json!({
+            "decision": args.id,
+            "kind": replayed.kind,
+            "server": replayed.server,
+            "at": replayed.made_at.to_string(),
+            "seed": replayed.seed,
+            "same": replayed.same,
+            "cut_short": replayed.cut_short,
+            "why": replayed.why,
+        }))?;
+        return Ok(code);
+    }
     let mut out = io::stdout().lock();
     let of = match replayed.server.as_str() {
         "" => String::new(),

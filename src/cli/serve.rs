@@ -17,32 +17,30 @@ use crate::{
 pub(super) struct ServeArgs {
     #[command(flatten)]
     common: CommonArgs,
+    #[command(flatten)]
+    overrides: OverrideArgs,
+}
+
+/// The flags in the place of values of the configuration.
+#[derive(Debug, Args)]
+pub(super) struct OverrideArgs {
     /// Listen on this address instead of the configured one
     #[arg(long, value_name = "ADDRESS:PORT", env = "EVENKEEL_LISTEN", value_parser = parse_address)]
-    listen: Option<SocketAddr>,
+    pub(super) listen: Option<SocketAddr>,
     /// Serve the statistics pages on this address instead of the configured one; "off" serves none
     #[arg(long, value_name = "ADDRESS:PORT")]
-    web: Option<WebAddress>,
+    pub(super) web: Option<WebAddress>,
     /// Log in this format instead of the configured one
     #[arg(long, value_name = "FORMAT")]
-    log_format: Option<LogFormat>,
+    pub(super) log_format: Option<LogFormat>,
 }
 
 pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
     // Before the file is read, so that no change is missed.
-    let mut watch = FileWatch::new(args.common.file());
+    let mut watch = FileWatch::new(args.common.source().file);
     let mut config = args.common.load()?;
     watch.replace(args.common.files_of(&config));
-    if let Some(listen) = args.listen {
-        config.server.listen = listen;
-    }
-    if let Some(web) = args.web {
-        config.web.listen = web;
-        config.web.listen_is_set = true;
-    }
-    if let Some(format) = args.log_format {
-        config.log.format = format;
-    }
+    args.overrides.apply(&mut config);
     log_to_stderr(&config.log)?;
     // Install this first, so that a signal during the start is not lost.
     let mut shutdown = ShutdownSignal::install()?;
@@ -87,11 +85,26 @@ async fn reload_at(
     }
 }
 
+impl OverrideArgs {
+    fn apply(&self, config: &mut Config) {
+        if let Some(listen) = self.listen {
+            config.server.listen = listen;
+        }
+        if let Some(web) = self.web {
+            config.web.listen = web;
+            config.web.listen_is_set = true;
+        }
+        if let Some(format) = self.log_format {
+            config.log.format = format;
+        }
+    }
+}
+
 impl CommonArgs {
     /// The files that the configuration consists of: its own, and those of tokens.
     fn files_of(&self, config: &Config) -> Vec<PathBuf> {
         let mut files = config.token_files();
-        files.extend(self.file());
+        files.extend(self.source().file);
         files
     }
 }

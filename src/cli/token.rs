@@ -4,8 +4,9 @@ use std::io::{self, Read, Write};
 
 use clap::{Args, Subcommand};
 use rand::{TryRng, rngs::SysRng};
+use serde_json::json;
 
-use super::{CliError, progress::print_error_line};
+use super::{CliError, print_json, progress::print_error_line};
 use crate::domain::Secret;
 
 /// The number of random bytes of a token.
@@ -23,7 +24,11 @@ pub(super) struct TokenArgs {
 #[derive(Debug, Subcommand)]
 enum TokenCommand {
     /// Print a random token for a client, and its hash for the daemon's configuration
-    New,
+    New {
+        /// Print a JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// Read a token from the standard input and print its hash
     Hash,
 }
@@ -31,15 +36,19 @@ enum TokenCommand {
 pub(super) fn run(args: &TokenArgs) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     match args.command {
-        TokenCommand::New => {
+        TokenCommand::New { json } => {
             let mut bytes = [0; BYTES];
             SysRng
                 .try_fill_bytes(&mut bytes)
                 .map_err(|error| CliError::Io(io::Error::other(error)))?;
             let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
             let token: String = digits.collect();
+            let hash = Secret::of(&token).hash();
+            if json {
+                return print_json(&json!({"token": token, "hash": hash}));
+            }
             writeln!(out, "token {token}")?;
-            writeln!(out, "hash  {}", Secret::of(&token).hash())?;
+            writeln!(out, "hash  {hash}")?;
         }
         TokenCommand::Hash => {
             let mut text = String::new();

@@ -12,7 +12,7 @@ use rand::{TryRng, rngs::SysRng};
 use serde_json::json;
 
 use super::{
-    CliError, CommonArgs, block_on, open,
+    CliError, CommonArgs, block_on, open, print_json,
     table::{name_cell, table},
 };
 use crate::{
@@ -38,12 +38,15 @@ enum WebhookCommand {
         /// The name of the webhook in the configuration
         #[arg(value_name = "NAME")]
         name: String,
+        /// Print a JSON object
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         common: CommonArgs,
     },
     /// List the webhooks of the daemon: the events that wait, and those that were sent or dropped
     List {
-        /// Print one JSON object per webhook
+        /// Print a JSON array
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -55,7 +58,7 @@ enum WebhookCommand {
 
 pub(super) fn run(args: &WebhookArgs) -> Result<ExitCode, CliError> {
     match &args.command {
-        WebhookCommand::Test { name, common } => test(name, common),
+        WebhookCommand::Test { name, json, common } => test(name, *json, common),
         WebhookCommand::List { json, common } => {
             block_on(list(*json, common)).map(|()| ExitCode::SUCCESS)
         }
@@ -63,7 +66,7 @@ pub(super) fn run(args: &WebhookArgs) -> Result<ExitCode, CliError> {
     }
 }
 
-fn test(name: &str, common: &CommonArgs) -> Result<ExitCode, CliError> {
+fn test(name: &str, as_json: bool, common: &CommonArgs) -> Result<ExitCode, CliError> {
     let config = common.settings()?;
     let mut hooks = config.webhook.iter();
     let Some(hook) = hooks.find(|hook| hook.name.to_string() == name) else {
@@ -84,13 +87,23 @@ fn test(name: &str, common: &CommonArgs) -> Result<ExitCode, CliError> {
     let sender = HookSender::new(hook)?;
     let answer = sender.send(&event.id, event.at, &body(&event, &HookReport::Test));
     let (url, millis, what) = (&hook.url, clock.millis(), answer.describe());
-    writeln!(
-        io::stdout().lock(),
-        "{name}: {what}, from {url} in {millis} ms"
-    )?;
-    Ok(match verdict(&answer, 1) {
-        HookVerdict::Delivered => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
+    let delivered = matches!(verdict(&answer, 1), HookVerdict::Delivered);
+    match as_json {
+        true => print_json(&json!({
+            "webhook": name,
+            "delivered": delivered,
+            "answer": what,
+            "url": url.to_string(),
+            "milliseconds": millis,
+        }))?,
+        false => writeln!(
+            io::stdout().lock(),
+            "{name}: {what}, from {url} in {millis} ms"
+        )?,
+    }
+    Ok(match delivered {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     })
 }
 
@@ -98,13 +111,10 @@ async fn list(as_json: bool, common: &CommonArgs) -> Result<(), CliError> {
     let service = open(&common.load()?, false).await?;
     let rows = service.store().hook_rows().await?;
     service.close().await;
-    let mut out = io::stdout().lock();
     if as_json {
-        for row in &rows {
-            writeln!(out, "{}", row_json(row))?;
-        }
-        return Ok(());
+        return print_json(&rows.iter().map(row_json).collect::<Vec<_>>());
     }
+    let mut out = io::stdout().lock();
     let heads = [
         "webhook",
         "events",

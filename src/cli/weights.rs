@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{
     CliError, CommonArgs,
     csv_cell::csv_cell,
-    open,
+    open, print_json,
     table::{name_cell, printable, table},
 };
 use crate::{domain::Kind, rating::worth, store::WeightRow};
@@ -92,8 +92,7 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
             ten_points: worth(&config.history().rating, 10.0),
             players: &players,
         };
-        serde_json::to_writer_pretty(&mut out, &all)?;
-        writeln!(out)?;
+        print_json(&all)?;
     } else if args.csv {
         write_csv(&mut out, &players)?;
     } else if players.is_empty() {
@@ -182,8 +181,7 @@ fn write_csv(out: &mut impl Write, players: &[RankedPlayer<'_>]) -> Result<(), C
 fn write_rulesets(args: &WeightsArgs, known: &[String]) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, known)?;
-        writeln!(out)?;
+        print_json(known)?;
     } else if args.csv {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(["ruleset"])?;

@@ -172,6 +172,16 @@ pub enum LogFormat {
     Json,
 }
 
+impl LogFormat {
+    /// The word of the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
+}
+
 /// The keys of section `[auto_balance]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

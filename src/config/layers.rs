@@ -291,7 +291,8 @@ fn find_written(own: &DeTable<'_>, path: &str) -> (usize, bool) {
     (offset, true)
 }
 
-fn line_at(text: &str, offset: usize) -> usize {
+/// The number of the line at an offset, from 1.
+pub(super) fn line_at(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().iter().take(offset);
     1 + before.filter(|&&byte| byte == b'\n').count()
 }

@@ -13,6 +13,7 @@ mod error;
 mod keys;
 mod layers;
 mod nearest;
+mod origins;
 mod paths;
 mod rooms;
 mod values;
@@ -33,6 +34,7 @@ pub use keys::{
     AutoBalanceSection, Config, FollowSection, IngestSection, LogFormat, LogSection, RulesPreset,
     SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
 };
+pub use origins::{HIDDEN, ValueInForce, ValueOrigin};
 pub use values::{ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress};
 
 /// The documented defaults, as `evenkeel config default` prints them.

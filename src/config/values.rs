@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
     str::FromStr,
@@ -76,6 +77,15 @@ impl TryFrom<String> for WebAddress {
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let expected = "must be \"off\", or an address and a port such as \"127.0.0.1:7998\"";
         text.parse().map_err(|why| wrong_address(why, expected))
+    }
+}
+
+impl fmt::Display for WebAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("off"),
+            Self::At(address) => address.fmt(f),
+        }
     }
 }
 

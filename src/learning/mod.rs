@@ -28,6 +28,7 @@ mod stored;
 mod suspects;
 mod systems;
 mod verify;
+mod why;
 mod writer;
 
 use std::{
@@ -61,6 +62,7 @@ pub use settings::Settings;
 pub use standings::{Facts, Standings, View};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
+pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};
 
 use gaps::Gaps;
 use learned::{Knowledge, Learned};

@@ -41,6 +41,11 @@ impl Standings {
         }
     }
 
+    /// What was learned; `None` before anything was.
+    pub(super) fn knowledge(&self) -> Option<&Knowledge> {
+        self.knowledge.as_ref()
+    }
+
     /// What these weights lack; `None` once all stored matches are folded.
     pub(super) fn gaps(&self) -> Option<&Gaps> {
         self.gaps.as_ref()

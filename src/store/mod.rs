@@ -67,7 +67,7 @@ pub use metrics::StoreMetrics;
 pub use pages::{
     BoardQuery, BoardRow, ChanceStep, Closeness, Companion, Companions, GameOfPerson, HostedLine,
     InstanceLine, MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, Pages, PersonRow,
-    PresentPlayer, QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
+    PointsInMatch, PresentPlayer, QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
 };
 pub use partitions::{Partitions, ticket_base};
 pub use place::DatabasePlace;

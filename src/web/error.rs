@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 
-use crate::store::StoreError;
+use crate::{learning::LearningError, store::StoreError};
 
 /// Why a request has no page as its answer. Visitors see a sentence, and the log has the detail.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +31,15 @@ pub(super) enum WebError {
     /// A plot cannot be drawn, or a page cannot be encoded.
     #[error("This page cannot be shown.")]
     Broken(String),
+}
+
+impl From<LearningError> for WebError {
+    fn from(error: LearningError) -> Self {
+        match error {
+            LearningError::Store(error) => Self::Store(error),
+            other => Self::Broken(other.to_string()),
+        }
+    }
 }
 
 impl WebError {

@@ -298,7 +298,8 @@ fn database(evening: &Evening, counts: &mut Counts, ended: &BTreeMap<i64, String
     let mut command = process::evenkeel(evening.folder.path());
     let output = command
         .args([
-            "hosted",
+            "hosting",
+            "matches",
             "--json",
             "--limit",
             "10000",
@@ -308,8 +309,8 @@ fn database(evening: &Evening, counts: &mut Counts, ended: &BTreeMap<i64, String
         .output()
         .unwrap();
     let mut over = BTreeSet::new();
-    for line in String::from_utf8(output.stdout).unwrap().lines() {
-        let row: Value = serde_json::from_str(line).unwrap();
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    for row in rows {
         let state = row["state"].as_str().unwrap().to_owned();
         if state == "over" {
             assert!(row["outcome"].is_string(), "{row}");

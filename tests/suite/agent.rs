@@ -131,7 +131,7 @@ impl Agent {
             ),
             None => (daemon.address.to_string(), &[][..]),
         };
-        command.args(["instance", "idtech3", "--log", "games.log", "--rcon", &rcon]);
+        command.args(["hosting", "idtech3", "--log", "games.log", "--rcon", &rcon]);
         command.args(tls);
         command.args([
             "--password-file",
@@ -245,12 +245,12 @@ fn two_matches(toml: &str) {
         agent.wait_for(&format!("the game is over: {id} recorded"));
     }
     let hosted = evenkeel(path)
-        .args(["hosted", "--json", "--config", "queue.toml"])
+        .args(["hosting", "matches", "--json", "--config", "queue.toml"])
         .output()
         .unwrap();
-    let hosted = String::from_utf8(hosted.stdout).unwrap();
-    assert_eq!(hosted.lines().count(), 2, "{hosted}");
-    assert_eq!(hosted.matches(r#""state":"over""#).count(), 2, "{hosted}");
+    let hosted: Vec<serde_json::Value> = serde_json::from_slice(&hosted.stdout).unwrap();
+    let states: Vec<_> = hosted.iter().map(|row| &row["state"]).collect();
+    assert_eq!(states, ["over"; 2], "{hosted:?}");
     let weights = evenkeel(path)
         .args([
             "weights",

@@ -907,7 +907,7 @@ fn manual_pages_and_completions_come_from_the_command_line() {
     let (code, page, _) = run(folder.path(), &["man"]);
     assert_eq!(code, 0);
     assert!(page.contains(".TH evenkeel 1"), "{page}");
-    assert_eq!(run(folder.path(), &["man", "--dir", "pages"]).0, 0);
+    assert_eq!(run(folder.path(), &["man", "--write", "pages"]).0, 0);
     let pages = folder.path().join("pages");
     let page = fs::read_to_string(pages.join("evenkeel-queue-match.1")).unwrap();
     assert!(page.contains("evenkeel\\-queue\\-match"), "{page}");

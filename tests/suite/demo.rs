@@ -118,14 +118,20 @@ fn what_the_demo_keeps_serves() {
     let (code, out, err) = run(folder.path(), &["demo", "--keep", "a/try"]);
     assert_eq!((code, err.as_str()), (0, ""));
     let kept = folder.path().join("a/try");
-    assert_eq!(names(&kept), ["config.toml", "evenkeel.db"]);
+    assert_eq!(names(&kept), ["evenkeel.db", "evenkeel.toml"]);
     assert!(names(&folder.path().join("tmp")).is_empty());
-    let (_, from) = out.split_once("  evenkeel serve --config ").unwrap();
-    let config = from.lines().next().unwrap();
-    let path = fs::canonicalize(kept.join("config.toml")).unwrap();
-    assert_eq!(fs::canonicalize(config).unwrap(), path);
+    let (_, from) = out.split_once("  evenkeel serve --dir ").unwrap();
+    let dir = from.lines().next().unwrap();
+    let path = fs::canonicalize(&kept).unwrap();
+    assert_eq!(fs::canonicalize(dir).unwrap(), path);
+    let config = path.join("evenkeel.toml");
+    let config = config.to_str().unwrap();
     let (code, _, err) = run(folder.path(), &["config", "check", config]);
     assert_eq!((code, err.as_str()), (0, ""));
+    // The folder is all that a command needs.
+    let (code, listed, err) = run(folder.path(), &["match", "list", "--dir", "a/try"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(listed.contains("baseoa.ctf"), "{listed}");
 
     let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", config)]);
     let ask = |lines: &str| daemon.ask(lines);
@@ -181,7 +187,7 @@ fn explain_agrees_with_balance_where_the_strong_bots_are_on_one_team() {
     let folder = folder();
     let (code, _, err) = run(folder.path(), &["demo", "--keep", "try"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    let config = folder.path().join("try/config.toml");
+    let config = folder.path().join("try/evenkeel.toml");
     let config = config.to_str().unwrap();
     let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", config)]);
     let ask = |lines: &str| daemon.ask(lines);
@@ -249,8 +255,8 @@ fn the_readme_shows_what_the_demo_prints() {
 #[test]
 fn the_demo_overwrites_nothing() {
     for (there, other) in [
-        ("config.toml", "evenkeel.db"),
-        ("evenkeel.db", "config.toml"),
+        ("evenkeel.toml", "evenkeel.db"),
+        ("evenkeel.db", "evenkeel.toml"),
     ] {
         let folder = folder();
         fs::write(folder.path().join(there), "mine").unwrap();

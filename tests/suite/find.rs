@@ -116,6 +116,22 @@ fn the_latest_matches_are_listed() {
         .collect();
     assert_eq!(ids, [2, 1, 3]);
     assert_eq!(listed[0]["scores"], json!([1.0, 3.0]));
+    let of = |words: &[&str]| -> Vec<i64> {
+        let listed = json_of(folder.path(), &[&["match", "list"], words].concat());
+        listed
+            .iter()
+            .map(|one| one["id"].as_i64().unwrap())
+            .collect()
+    };
+    assert_eq!(of(&["--player", "zed"]), [3]);
+    assert_eq!(of(&["--player", "g1"]), [2, 1, 3]);
+    assert_eq!(of(&["--player", "g1", "--limit", "2"]), [2, 1]);
+    assert_eq!(of(&["--player", "g1", "--game", "ctf"]), [1, 3]);
+    assert_eq!(of(&["--player", "nobody"]), [] as [i64; 0]);
+    // Matches are made void by the name of a player, too.
+    let (code, out, _) = run(folder.path(), &["match", "void", "--player", "zed"]);
+    assert_eq!((code, out.as_str()), (0, "1 match is void\n"));
+    assert_eq!(run(folder.path(), &["match", "unvoid", "3"]).0, 0);
     let ctf = json_of(folder.path(), &["match", "list", "--game", "ctf"]);
     assert_eq!((ctf.len(), &ctf[0]["map"]), (2, &json!("one")));
     assert_eq!(

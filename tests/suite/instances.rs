@@ -459,8 +459,8 @@ async fn a_hosted_match_survives_two_kills_of_the_daemon() {
         "the same passes"
     );
     server.tell(&format!("READY {id}\nSTART\nSCORE 0\n")).await;
-    let shown = command(folder.path(), &["hosted", "--json"]);
-    assert!(shown.contains("\"state\":\"playing\""), "{shown}");
+    let shown = command(folder.path(), &["hosting", "matches", "--json"]);
+    assert!(shown.contains("\"state\": \"playing\""), "{shown}");
     daemon.kill();
     let daemon = start(folder.path());
     let mut server = Client::connect(daemon.address).await;
@@ -488,11 +488,11 @@ fn operators_see_and_drain_instances() {
     let shows = |words: &[&str], part: &str| {
         runtime.block_on(until(async || command(folder.path(), words).contains(part)));
     };
-    shows(&["instances", "--json"], "\"load\":0.5");
-    let said = command(folder.path(), &["instance", "drain", "one"]);
+    shows(&["hosting", "instances", "--json"], "\"load\": 0.5");
+    let said = command(folder.path(), &["hosting", "drain", "one"]);
     assert_eq!(said, "one gets no further matches\n");
-    shows(&["instances"], "draining");
-    let said = command(folder.path(), &["instance", "drain", "two"]);
+    shows(&["hosting", "instances"], "draining");
+    let said = command(folder.path(), &["hosting", "drain", "two"]);
     assert_eq!(said, "evenkeel: there is no instance two\n");
     let noticed = |line: &String| line.contains("get no further matches");
     assert!(daemon.log.iter().any(|line| noticed(&line)));
@@ -501,8 +501,8 @@ fn operators_see_and_drain_instances() {
         submit("t1", "ann"),
         submit("t2", "bob")
     ));
-    shows(&["queue", "status", "--json"], "\"hosted\":2");
-    shows(&["hosted", "--json"], "\"state\":\"reserved\"");
+    shows(&["queue", "status", "--json"], "\"hosted\": 2");
+    shows(&["hosting", "matches", "--json"], "\"state\": \"reserved\"");
     let said = command(folder.path(), &["instance", "drain", "one", "--off"]);
     assert_eq!(said, "one gets matches again\n");
     assert!(process::line(&mut stream).starts_with("* SESSION 1 duel "));

@@ -322,14 +322,17 @@ fn tables_without_rows_are_a_sentence() {
     let none = "no queue is configured: see [queue] in the manual\n";
     assert_eq!(out(&["queue", "status"]), none);
     assert_eq!(
-        out(&["instances"]),
+        out(&["hosting", "instances"]),
         format!("no instance has connected, and {none}")
     );
     assert_eq!(
-        out(&["hosted"]),
+        out(&["hosting", "matches"]),
         format!("no instance has hosted a match in the last day, and {none}")
     );
-    assert_eq!(out(&["instances", "--json"]), "");
+    assert_eq!(out(&["hosting", "instances", "--json"]), "[]\n");
+    // The former names still work.
+    assert_eq!(out(&["instances"]), out(&["hosting", "instances"]));
+    assert_eq!(out(&["hosted"]), out(&["hosting", "matches"]));
     let queue = "[queue.duel]\nteams = 2\nsize = 1\nruleset = 'x'\n";
     fs::write(folder.path().join("own.toml"), queue).unwrap();
     assert_eq!(
@@ -422,7 +425,7 @@ fn every_sidecar_says_what_it_follows_and_what_it_waits_for() {
         "logs is a folder: --log must name the file that the game server writes"
     );
     let agent = [
-        "instance",
+        "hosting",
         "idtech3",
         "--log",
         "logs",

@@ -122,6 +122,13 @@ fn a_player_is_found_by_handle_and_by_identity_and_can_leave() {
         24
     );
     assert_eq!(mine["form"].as_array().unwrap().len(), 10);
+    let why = mine["why"][0]["sentences"].as_array().unwrap();
+    assert!(why.len() >= 4, "{why:?}");
+    let first = why[0].as_str().unwrap();
+    assert!(first.contains("after 24 rated matches"), "{first}");
+    let html = pages.get(&format!("/players/{handle}")).body;
+    assert!(html.contains("<h2>Why this rating</h2>"), "{html}");
+    assert!(html.contains(&format!("<li>{first}</li>")), "{html}");
     let kind = |kind: &str| pages.get(&format!("/players/Sarge?kind={kind}")).status;
     assert_eq!((kind("bot"), kind("human")), (200, 404));
     // An identity without a match is most likely a typing error.
@@ -284,6 +291,7 @@ fn divisions_can_be_shown_instead_of_numbers() {
     }
     let html = pages.get("/stats/players/Sarge").body;
     assert!(!html.contains("<svg") && !html.contains("±"), "{html}");
+    assert!(!html.contains("Why this rating"), "{html}");
 }
 
 #[test]

@@ -5,14 +5,14 @@ mod report;
 mod strengths;
 
 use std::{
-    io::{self, Read, Write},
+    io::{self, Read},
     path::PathBuf,
     time::{Duration, Instant},
 };
 
 use clap::{Args, ValueEnum};
 
-use super::{CliError, load_config, progress::Progress};
+use super::{CliError, SettingsArgs, print_json, progress::Progress};
 use crate::{
     config::Config,
     domain::{Ident, units::MaxDifference},
@@ -29,7 +29,8 @@ const MAX_FILE: u64 = 1 << 20;
 /// The list has one line `weight name` per player. The weights are those that `evenkeel weights` prints, 0 to 100, and the
 /// teams are picked by their chances to win, which follow from the strengths behind the weights. `--objective ratio`
 /// compares the sums of the weights instead; use it for weights of another scale. A lobby file in TOML or JSON can contain every
-/// setting of the lobby; flags override it. If the name of the file does not end in .toml or .json,
+/// setting of the lobby; flags override it. [lobby] and [balance] of the configuration apply where neither a flag nor
+/// the lobby file says otherwise. If the name of the file does not end in .toml or .json,
 /// give its format with `--format`.
 #[derive(Debug, Args)]
 pub(super) struct BalanceArgs {
@@ -115,10 +116,8 @@ pub(super) struct BalanceArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Read the configuration from FILE; its [lobby] and [balance] apply where neither a flag nor
-    /// the lobby file does
-    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: SettingsArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -157,7 +156,7 @@ enum EngineArg {
 }
 
 pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
-    let config = load_config(args.config.as_ref())?;
+    let config = args.config.load()?;
     let (text, format) = read(args)?;
     let input = |why: String| CliError::Input(format!("{}: {why}", args.file.display()));
     let mut lobby = LobbyFile::parse(&text, format).map_err(input)?;
@@ -192,8 +191,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     if args.json {
         let report = report::whole(&chosen, &notes);
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        print_json(&report)?;
     } else {
         report::write(&mut out, &chosen, &notes, args.explain)?;
     }

@@ -20,7 +20,7 @@ use std::{
 use clap::Args;
 use tempfile::TempDir;
 
-use super::{CliError, open};
+use super::{CliError, config_file::FOLDER_FILE, open};
 use crate::{
     config::Config,
     daemon::ShutdownSignal,
@@ -42,7 +42,7 @@ const RULESET: &str = "baseoa.ctf";
 const DATABASE: &str = "evenkeel.db";
 
 /// The file name of the configuration that `--keep` writes beside the database.
-const CONFIG: &str = "config.toml";
+const CONFIG: &str = FOLDER_FILE;
 
 /// The exit code after a signal: what shells report for Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -57,9 +57,9 @@ const LEAVE: Duration = Duration::from_secs(5);
 /// the end, and reads no configuration.
 #[derive(Debug, Args)]
 pub(super) struct DemoArgs {
-    /// Leave the database and a config.toml for `evenkeel serve` in this folder, which is created
+    /// Leave the database and a configuration in FOLDER, for `evenkeel serve --dir FOLDER`. The folder is created
     /// when missing; existing files are not overwritten
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
 }
 
@@ -136,6 +136,8 @@ async fn show_with(folder: &Path, service: &Service, config: &Config) -> Result<
 struct Kept {
     database: PathBuf,
     config: PathBuf,
+    /// The folder of both.
+    folder: PathBuf,
 }
 
 impl Kept {
@@ -153,6 +155,7 @@ impl Kept {
         let kept = Self {
             database: folder.join(DATABASE),
             config: folder.join(CONFIG),
+            folder,
         };
         for path in [&kept.database, &kept.config] {
             // A dangling symbolic link counts as existing, too.

@@ -205,14 +205,14 @@ The database and its configuration are in
   {}
   {}
 Start the daemon on them:
-  {program} serve --config {}
+  {program} serve --dir {}
 Then look at its pages in a browser, and ask it from another terminal:
   http://127.0.0.1:7998/
   printf 'GAME {RULESET}\\nBOT Sarge\\nBOT Jenna\\nMEANBOT\\nQUIT\\n' | nc 127.0.0.1 7997
 ",
             kept.database.display(),
             kept.config.display(),
-            kept.config.display(),
+            kept.folder.display(),
         )?,
         None => writeln!(
             out,

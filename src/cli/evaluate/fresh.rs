@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{BASE_RATE, EvaluateArgs, EvaluatedHistory, plan};
 use crate::{
     cli::{
-        CliError,
+        CliError, print_json,
         progress::Progress,
         table::{printable, table},
     },
@@ -88,12 +88,10 @@ pub(super) fn run(
 
 /// Prints the reports as tables, or as JSON.
 pub(super) fn print(reports: &[FreshReport], json: bool) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, reports)?;
-        writeln!(out)?;
-        return Ok(());
+        return print_json(reports);
     }
+    let mut out = io::stdout().lock();
     for report in reports {
         report.write(&mut out)?;
     }

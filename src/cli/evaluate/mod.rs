@@ -6,7 +6,7 @@ mod report;
 mod summary;
 
 use std::{
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -16,7 +16,7 @@ use clap::{Args, builder::PossibleValuesParser};
 use super::{
     CliError, CommonArgs,
     ingest::line_of,
-    open,
+    open, print_json,
     progress::{Progress, print_error_line},
 };
 use crate::{
@@ -83,12 +83,12 @@ pub(super) struct EvaluateArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Write the predictions behind the first table as CSV: for each match and system the chance that the
+    /// Write the predictions behind the first table to FILE as CSV: for each match and system the chance that the
     /// first team wins, and 1 or 0 for whether it did
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
-    /// Draw the calibration of the system that --against names, for the first history
-    #[arg(long, value_name = "FILE.svg")]
+    /// Draw the calibration of the system that --against names to FILE as SVG, for the first history
+    #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     #[command(flatten)]
     common: CommonArgs,
@@ -171,8 +171,7 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     }
     let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &reports)?;
-        writeln!(out)?;
+        print_json(&reports)?;
     } else {
         reports
             .iter()

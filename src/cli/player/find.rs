@@ -1,4 +1,4 @@
-//! `evenkeel player find`: players by a part of a name or identity, and the one player whom a text names.
+//! `evenkeel player find`: players by a part of a name or identity.
 
 use std::io::{self, Write};
 
@@ -6,19 +6,15 @@ use clap::Args;
 use comfy_table::Cell;
 use serde::Serialize;
 
-use super::has_matches;
 use crate::{
     cli::{
-        CliError, CommonArgs,
+        CliError, CommonArgs, print_json,
         table::{name_cell, printable, table},
     },
-    domain::{Kind, PlayerKey, plain_name},
+    domain::{Kind, plain_name},
     service::Service,
     store::FoundPlayer,
 };
-
-/// Of players with the same name, this many are named in an error.
-const NAMED: i64 = 20;
 
 /// The arguments of `player find`.
 #[derive(Debug, Args)]
@@ -68,12 +64,10 @@ pub(super) async fn run(args: &FindArgs, service: &Service) -> Result<(), CliErr
     let store = service.store();
     let found = store.find_players(&args.text, kind, args.limit).await?;
     let lines: Vec<FoundLine> = found.into_iter().map(FoundLine::from).collect();
-    let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &lines)?;
-        writeln!(out)?;
-        return Ok(());
+        return print_json(&lines);
     }
+    let mut out = io::stdout().lock();
     if lines.is_empty() {
         let text = printable(&args.text);
         writeln!(out, "no player has \"{text}\" in a name or identity")?;
@@ -92,33 +86,4 @@ pub(super) async fn run(args: &FindArgs, service: &Service) -> Result<(), CliErr
     }
     writeln!(out, "{players}")?;
     Ok(())
-}
-
-/// The player whom a text names: by the identity, else by the handle or the latest name, if only one has it. A text that
-/// names nobody is taken as an identity.
-pub(super) async fn named(service: &Service, key: PlayerKey) -> Result<PlayerKey, CliError> {
-    if has_matches(service, &key).await? {
-        return Ok(key);
-    }
-    let found = service.store().find_players(&key.id, Some(key.kind), NAMED);
-    let name = plain_name(&key.id).to_lowercase();
-    let is_named = |one: &FoundPlayer| {
-        let has_name = plain_name(&one.name).to_lowercase() == name;
-        has_name || one.handle.as_ref() == Some(&key.id)
-    };
-    let named: Vec<FoundPlayer> = found.await?.into_iter().filter(is_named).collect();
-    match &named[..] {
-        [] => Ok(key),
-        [one] => Ok(one.key.clone()),
-        several => {
-            let ids = several.iter().map(|one| printable(&one.key.id));
-            let ids: Vec<String> = ids.collect();
-            Err(CliError::Input(format!(
-                "{} players are called {}: give one of the identities {}",
-                ids.len(),
-                printable(&key.id),
-                ids.join(", ")
-            )))
-        }
-    }
 }

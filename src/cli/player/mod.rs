@@ -4,12 +4,18 @@ mod find;
 mod show;
 mod start;
 mod suspects;
+mod why;
 
 use std::io::{self, IsTerminal, Write};
 
 use clap::{Args, Subcommand};
 
-use super::{CliError, CommonArgs, open, table::printable};
+use super::{
+    CliError, CommonArgs,
+    identity::{has_matches, named},
+    open,
+    table::printable,
+};
 use crate::{
     domain::{Ident, Kind, PlayerKey, counted},
     service::Service,
@@ -19,6 +25,7 @@ use find::FindArgs;
 use show::ShowArgs;
 use start::{StartArgs, StartListArgs};
 use suspects::SuspectsArgs;
+use why::WhyArgs;
 
 /// Show a player, merge two identities, forget a player, or fix a weight
 ///
@@ -36,11 +43,13 @@ enum PlayerCommand {
     Find(FindArgs),
     /// Show the names a player has used, and their weight in each ruleset
     Show(ShowArgs),
+    /// Say why a player has their weight: results beside what was expected, points, and what came from elsewhere
+    Why(WhyArgs),
     /// Count the matches of one identity for another one, because both belong to one person
     Merge {
         #[command(flatten)]
         player: IdentityArgs,
-        /// The identity that the matches count for
+        /// The player whom the matches count for: an identity, a handle, or a name that only one player has
         #[arg(value_name = "INTO")]
         into: String,
         /// Also accept identities of players who have not played a match yet
@@ -110,15 +119,8 @@ fn parse_weight(text: &str) -> Result<WeightOrOff, String> {
 impl IdentityArgs {
     /// The player whom the arguments name.
     async fn named(&self, service: &Service) -> Result<PlayerKey, CliError> {
-        find::named(service, self.key()).await
-    }
-
-    fn key(&self) -> PlayerKey {
         let kind = if self.bot { Kind::Bot } else { Kind::Human };
-        PlayerKey {
-            kind,
-            id: self.id.clone(),
-        }
+        named(service, kind, &self.id).await
     }
 }
 
@@ -127,6 +129,7 @@ impl PlayerCommand {
         match self {
             Self::Find(args) => &args.common,
             Self::Show(args) => &args.player.common,
+            Self::Why(args) => &args.player.common,
             Self::StartWeight(args) => &args.player.common,
             Self::StartWeights(args) => &args.common,
             Self::Suspects(args) => &args.common,
@@ -164,6 +167,10 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
         }
         PlayerCommand::Show(args) => {
             show::run(args, &service).await?;
+            None
+        }
+        PlayerCommand::Why(args) => {
+            why::run(args, &service).await?;
             None
         }
         PlayerCommand::Suspects(args) => {
@@ -309,10 +316,6 @@ async fn require_known(service: &Service, key: &PlayerKey) -> Result<(), CliErro
     )))
 }
 
-async fn has_matches(service: &Service, key: &PlayerKey) -> Result<bool, CliError> {
-    Ok(!service.store().names(key).await?.is_empty())
-}
-
 /// That nobody has played under an identity; and whether one of the other kind has.
 async fn nobody(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
     let (kind, id) = (key.kind, printable(&key.id));
@@ -338,10 +341,7 @@ async fn merge(
     into: &str,
     new: bool,
 ) -> Result<String, CliError> {
-    let target = PlayerKey {
-        kind: key.kind,
-        id: into.to_owned(),
-    };
+    let target = named(service, key.kind, into).await?;
     check_identity(key)?;
     check_identity(&target)?;
     if target == *key {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{IdentityArgs, require_matches};
 use crate::{
     cli::{
-        CliError,
+        CliError, print_json,
         table::{name_cell, printable, table},
     },
     domain::{Kind, PlayerKey, StartWeight, Timestamp, behaviour::BehaviourDay},
@@ -132,8 +132,7 @@ pub(super) async fn run(args: &ShowArgs, service: &Service) -> Result<(), CliErr
     let mut out = io::stdout().lock();
     match args.json {
         true => {
-            serde_json::to_writer_pretty(&mut out, &profile)?;
-            writeln!(out)?;
+            print_json(&profile)?;
         }
         false => write_tables(&mut out, &profile, settings.is_on())?,
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::CommonArgs;
 use crate::{
     cli::{
-        CliError,
+        CliError, print_json,
         table::{name_cell, table},
     },
     history::{SUSPECT_THRESHOLD, Suspect},
@@ -62,12 +62,10 @@ impl From<Suspect> for SuspectLine {
 pub(super) async fn run(args: &SuspectsArgs, service: &Service) -> Result<(), CliError> {
     let suspects = service.learning().suspects().await?;
     let lines: Vec<SuspectLine> = suspects.into_iter().map(SuspectLine::from).collect();
-    let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &lines)?;
-        writeln!(out)?;
-        return Ok(());
+        return print_json(&lines);
     }
+    let mut out = io::stdout().lock();
     if lines.is_empty() {
         writeln!(out, "no player with few matches plays far above a newcomer")?;
         return Ok(());

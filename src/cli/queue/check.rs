@@ -8,11 +8,12 @@ use std::{
 };
 
 use clap::Args;
+use serde::Serialize;
 
 use crate::{
-    cli::{CliError, load_config},
+    cli::{CliError, load_config, print_json},
     domain::counted,
-    matchmaking::{Queue, Severity},
+    matchmaking::{Queue, QueueSettings, Severity},
 };
 
 /// Check the queues of a configuration: rules that contradict each other, rules without effect,
@@ -24,37 +25,88 @@ pub(super) struct CheckArgs {
     /// The configuration file
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// The severity of a finding with which no match can ever be formed.
+const CONTRADICTION: &str = "contradiction";
+
+/// What was found in one queue. The field names are the keys of `--json`.
+#[derive(Debug, Serialize)]
+struct CheckedQueue {
+    queue: String,
+    rules: usize,
+    attributes: usize,
+    findings: Vec<FoundFault>,
+}
+
+/// One finding.
+#[derive(Debug, Serialize)]
+struct FoundFault {
+    severity: &'static str,
+    about: String,
+    why: String,
 }
 
 pub(super) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
-    let config = load_config(Some(&args.file))?;
-    let mut out = io::stdout().lock();
-    let mut code = ExitCode::SUCCESS;
-    if config.queue.is_empty() {
+    let config = load_config(&args.file)?;
+    let queues = config.queue.into_iter();
+    let queues = queues.map(|(name, settings)| checked(name, settings));
+    let queues: Vec<CheckedQueue> = queues.collect::<Result<_, _>>()?;
+    match args.json {
+        true => print_json(&queues)?,
+        false => write(&mut io::stdout().lock(), args, &queues)?,
+    }
+    let mut findings = queues.iter().flat_map(|queue| &queue.findings);
+    Ok(match findings.any(|one| one.severity == CONTRADICTION) {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    })
+}
+
+fn checked(name: String, settings: QueueSettings) -> Result<CheckedQueue, CliError> {
+    let (rules, attributes) = (settings.rules.len(), settings.attributes.len());
+    let queue = Queue::new(&name, settings);
+    let queue = queue.map_err(|error| CliError::Input(error.to_string()))?;
+    let findings = queue.findings().into_iter().map(|finding| FoundFault {
+        severity: match finding.severity {
+            Severity::Contradiction => CONTRADICTION,
+            Severity::Warning => "warning",
+        },
+        about: finding.about,
+        why: finding.why,
+    });
+    Ok(CheckedQueue {
+        findings: findings.collect(),
+        queue: name,
+        rules,
+        attributes,
+    })
+}
+
+fn write(out: &mut impl Write, args: &CheckArgs, queues: &[CheckedQueue]) -> io::Result<()> {
+    if queues.is_empty() {
         writeln!(out, "{}: no queue", args.file.display())?;
     }
-    for (name, settings) in config.queue {
-        let (rules, attributes) = (settings.rules.len(), settings.attributes.len());
-        let queue = Queue::new(&name, settings);
-        let queue = queue.map_err(|error| CliError::Input(error.to_string()))?;
-        let findings = queue.findings();
+    for checked in queues {
         writeln!(
             out,
-            "queue {name}: {}, {}, {}",
-            counted(rules as u32, "rule"),
-            counted(attributes as u32, "attribute"),
-            counted(findings.len() as u32, "finding"),
+            "queue {}: {}, {}, {}",
+            checked.queue,
+            counted(checked.rules as u32, "rule"),
+            counted(checked.attributes as u32, "attribute"),
+            counted(checked.findings.len() as u32, "finding"),
         )?;
-        for finding in findings {
-            let word = match finding.severity {
-                Severity::Contradiction => {
-                    code = ExitCode::FAILURE;
-                    "contradiction"
-                }
-                Severity::Warning => "warning",
-            };
-            writeln!(out, "  {word}: {}: {}", finding.about, finding.why)?;
+        for finding in &checked.findings {
+            let FoundFault {
+                severity,
+                about,
+                why,
+            } = finding;
+            writeln!(out, "  {severity}: {about}: {why}")?;
         }
     }
-    Ok(code)
+    Ok(())
 }

@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(super) struct MatchArgs {
     /// The file of tickets; - is standard input
-    #[arg(value_name = "TICKETS.jsonl")]
+    #[arg(value_name = "FILE")]
     tickets: PathBuf,
     /// The queue, by its name in the configuration
     #[arg(long, value_name = "NAME")]
@@ -49,13 +49,13 @@ pub(super) struct MatchArgs {
     /// Print why this ticket is left, or what each rule finds in its match, instead of the matches
     #[arg(long, value_name = "TICKET")]
     explain: Option<String>,
-    /// Print nothing but the lines in JSON; without it, a summary follows on stderr
+    /// Print nothing but the stream of JSON values, one a line; without it, a summary follows on stderr
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &MatchArgs) -> Result<(), CliError> {
-    let mut config = load_config(Some(&args.config))?;
+    let mut config = load_config(&args.config)?;
     let Some(settings) = config.queue.remove(&args.queue) else {
         let why = format!("{}: no queue {}", args.config.display(), args.queue);
         return Err(CliError::Input(why));

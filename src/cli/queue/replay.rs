@@ -6,10 +6,11 @@ use std::{
 };
 
 use clap::{Args, value_parser};
+use serde_json::json;
 
 use super::match_tickets::line;
 use crate::{
-    cli::{CliError, CommonArgs, open, table::printable},
+    cli::{CliError, CommonArgs, open, print_json, table::printable},
     queues::{Threads, replay},
 };
 
@@ -28,6 +29,9 @@ pub(super) struct ReplayArgs {
     /// Search on N threads; this changes nothing but the time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u16).range(1..=256))]
     threads: u16,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) async fn run(args: &ReplayArgs) -> Result<ExitCode, CliError> {
@@ -43,15 +47,31 @@ pub(super) async fn run(args: &ReplayArgs) -> Result<ExitCode, CliError> {
     let now = config.queue.get(&found.formed.queue);
     let replayed = replay(&found, now, Threads(args.threads.into()))
         .map_err(|why| CliError::Input(format!("match {}: {why}", args.id)))?;
-    let mut out = io::stdout().lock();
-    if let Some(planned) = &replayed.found {
-        writeln!(out, "{}", line(args.id, planned, &replayed.tickets))?;
-    }
+    let planned = replayed.found.as_ref();
+    let planned = planned.map(|planned| line(args.id, planned, &replayed.tickets));
     let (code, what) = match (replayed.same_teams, replayed.same_picks) {
         (true, true) => (ExitCode::SUCCESS, "the same teams"),
         (true, false) => (ExitCode::FAILURE, "the same teams with another mode or map"),
         (false, _) => (ExitCode::FAILURE, "other teams"),
     };
+    if args.json {
+        print_json(&json!({
+            "match": args.id,
+            "queue": found.formed.queue,
+            "formed": found.formed.formed_at.to_string(),
+            "seed": found.formed.proposal.seed,
+            "same_teams": replayed.same_teams,
+            "same_picks": replayed.same_picks,
+            "found": planned,
+            "notes": replayed.notes,
+            "why": replayed.why,
+        }))?;
+        return Ok(code);
+    }
+    let mut out = io::stdout().lock();
+    if let Some(planned) = planned {
+        writeln!(out, "{planned}")?;
+    }
     writeln!(
         out,
         "match {} of {}, formed at {}, seed {}: {what}",

@@ -7,12 +7,15 @@ use comfy_table::Cell;
 use serde_json::json;
 
 use super::NO_QUEUE;
-use crate::cli::{
-    CliError, CommonArgs, open,
-    table::{name_cell, table},
+use crate::{
+    cli::{
+        CliError, CommonArgs, open, print_json,
+        table::{name_cell, table},
+    },
+    store::QueueRow,
 };
 
-/// The states of tickets, in the order of [`QueueRow::tickets`](crate::store::QueueRow::tickets).
+/// The states of tickets, in the order of [`QueueRow::tickets`].
 const STATES: [&str; 6] = [
     "queued",
     "proposed",
@@ -25,7 +28,7 @@ const STATES: [&str; 6] = [
 /// Show how many tickets of the last day are in which state
 #[derive(Debug, Args)]
 pub(in crate::cli) struct StatusArgs {
-    /// Print one JSON object per queue
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -37,21 +40,10 @@ pub(super) async fn run(args: &StatusArgs) -> Result<(), CliError> {
     let service = open(&config, false).await?;
     let rows = service.store().queue_rows().await?;
     service.close().await;
-    let mut out = io::stdout().lock();
     if args.json {
-        for row in &rows {
-            let mut line = json!({
-                "queue": row.name,
-                "players_waiting": row.players,
-                "oldest": row.oldest.map(|at| at.to_string()),
-            });
-            for (state, count) in STATES.iter().zip(row.tickets) {
-                line[*state] = count.into();
-            }
-            writeln!(out, "{line}")?;
-        }
-        return Ok(());
+        return print_json(&rows.iter().map(row_json).collect::<Vec<_>>());
     }
+    let mut out = io::stdout().lock();
     if rows.is_empty() {
         let why = match config.queue.is_empty() {
             true => NO_QUEUE,
@@ -82,4 +74,16 @@ pub(super) async fn run(args: &StatusArgs) -> Result<(), CliError> {
     }
     writeln!(out, "{shown}")?;
     Ok(())
+}
+
+fn row_json(row: &QueueRow) -> serde_json::Value {
+    let mut line = json!({
+        "queue": row.name,
+        "players_waiting": row.players,
+        "oldest": row.oldest.map(|at| at.to_string()),
+    });
+    for (state, count) in STATES.iter().zip(row.tickets) {
+        line[*state] = count.into();
+    }
+    line
 }

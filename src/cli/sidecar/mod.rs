@@ -58,7 +58,7 @@ struct IdTech3Args {
     #[command(flatten)]
     server: ServerArgs,
     /// Folder from which the game server executes files [default: the folder of the log]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     exec_dir: Option<PathBuf>,
     /// Choose teams when no player has joined or left for this long (0.1 to 60)
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]

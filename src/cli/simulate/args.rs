@@ -2,7 +2,7 @@
 
 use clap::{Args, value_parser};
 
-use super::{odds::World, policy::Policy, world::WorldSettings};
+use super::{super::SettingsArgs, odds::World, policy::Policy, world::WorldSettings};
 use crate::domain::LeaveReason;
 
 /// Play seasons of synthetic games with the real service, and compare ways to choose teams
@@ -33,10 +33,8 @@ pub(in crate::cli) struct SimulateArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// Read the configuration from FILE [default: /etc/evenkeel/evenkeel.toml if it exists; otherwise every
-    /// key has its default]
-    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
-    pub(super) config: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
 }
 
 /// Options for the synthetic players and games.

@@ -6,7 +6,7 @@
 //! season is for learning; the second half is measured.
 
 use std::{
-    io::{self, Write},
+    io,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -17,7 +17,7 @@ use std::{
 use tempfile::TempDir;
 use tokio::{sync::Semaphore, task::JoinSet};
 
-use super::{CliError, load_config, progress::Progress};
+use super::{CliError, print_json, progress::Progress};
 use crate::{
     config::Config,
     domain::{Ident, Kind, LeaveReason, Timestamp},
@@ -43,7 +43,7 @@ use report::{LearnedWeights, PolicyReport, SeasonFigures};
 use world::{GamePlan, TrueStrengths, WorldSettings};
 
 pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
-    let config = load_config(args.config.as_ref())?;
+    let config = args.settings.load()?;
     let settings = Arc::new(args.world.settings());
     let mut policies = args.policies.clone();
     if policies.is_empty() {
@@ -96,8 +96,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
     );
     let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &report)?;
-        writeln!(out)?;
+        print_json(&report)?;
     } else {
         report.write(&mut out)?;
     }

@@ -5,14 +5,13 @@ mod shown;
 use std::{
     io::{self, IsTerminal, Write},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    path::PathBuf,
     process::ExitCode,
     time::Duration,
 };
 
 use clap::Args;
 
-use super::{CliError, load_config, table::printable};
+use super::{CliError, SettingsArgs, print_json, print_json_line, table::printable};
 use crate::{
     config::{Config, WebAddress, parse_address},
     watch::Status,
@@ -33,7 +32,7 @@ const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 /// be reached or is not ready.
 #[derive(Debug, Args)]
 pub(super) struct DaemonStatusArgs {
-    /// Print the status as JSON
+    /// Print the status as JSON; with --watch, as a stream of JSON values, one a line
     #[arg(long)]
     json: bool,
     /// Show the status again every SECONDS, until interrupted
@@ -48,20 +47,21 @@ pub(super) struct DaemonStatusArgs {
     /// Ask at this address instead of the configured one
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_address)]
     web: Option<SocketAddr>,
-    /// Read the configuration from FILE [default: /etc/evenkeel/evenkeel.toml if it exists; otherwise every
-    /// key has its default]
-    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingsArgs,
 }
 
 pub(super) fn run(args: &DaemonStatusArgs) -> Result<ExitCode, CliError> {
     let address = match args.web {
         Some(address) => address,
-        None => address_of(&load_config(args.config.as_ref())?)?,
+        None => address_of(&args.settings.load()?)?,
     };
     let Some(seconds) = args.watch else {
         let status = ask(address)?;
-        print(&status, args.json)?;
+        match args.json {
+            true => print_json(&status)?,
+            false => print(&status)?,
+        }
         return Ok(match status.ready {
             true => ExitCode::SUCCESS,
             false => ExitCode::FAILURE,
@@ -73,7 +73,8 @@ pub(super) fn run(args: &DaemonStatusArgs) -> Result<ExitCode, CliError> {
             write!(io::stdout(), "{CLEAR}")?;
         }
         match asked {
-            Ok(status) => print(&status, args.json)?,
+            Ok(status) if args.json => print_json_line(&status)?,
+            Ok(status) => print(&status)?,
             Err(error) => writeln!(io::stderr(), "evenkeel: {error}")?,
         }
         std::thread::sleep(Duration::from_secs(seconds));
@@ -139,12 +140,9 @@ fn ask(address: SocketAddr) -> Result<Status, CliError> {
     }
 }
 
-fn print(status: &Status, json: bool) -> Result<(), CliError> {
+/// Prints the status for people.
+fn print(status: &Status) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
-    if json {
-        writeln!(out, "{}", serde_json::to_string(status)?)?;
-        return Ok(());
-    }
     writeln!(out, "{}", summary(status))?;
     if let Some(sentence) = &status.predictions.beside_coin {
         writeln!(out, "{}", printable(sentence))?;

@@ -16,8 +16,8 @@ use crate::domain::{Kind, PlayerKey, Timestamp};
 pub use balance::{ChanceStep, Closeness, MapOfBalance, RulesetLine, WeekOfBalance};
 pub use matches::{MatchLine, PageMatch, PageSeat, PageStay};
 pub use players::{
-    BoardQuery, BoardRow, Companion, Companions, GameOfPerson, PersonRow, PresentPlayer,
-    StandingLine,
+    BoardQuery, BoardRow, Companion, Companions, GameOfPerson, PersonRow, PointsInMatch,
+    PresentPlayer, StandingLine,
 };
 pub use queues::{HostedLine, InstanceLine, QueueHour};
 
@@ -53,6 +53,12 @@ pub trait Pages: Send + Sync {
         limit: i64,
     ) -> Result<Vec<MatchLine>, StoreError>;
 
+    /// The matches with these ids, in the same order, without those that there are not.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn match_lines(&self, ids: &[i64]) -> Result<Vec<MatchLine>, StoreError>;
+
     /// A part of a leaderboard, and the last place in it.
     ///
     /// # Errors
@@ -79,6 +85,19 @@ pub trait Pages: Send + Sync {
     /// # Errors
     /// Fails if the database does.
     async fn games_of(&self, person: i64, limit: i64) -> Result<Vec<GameOfPerson>, StoreError>;
+
+    /// The number of the person whose matches count for this identity, also of one who is hidden; `None` without a
+    /// rated match.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn person_number(&self, player: &PlayerKey) -> Result<Option<i64>, StoreError>;
+
+    /// A player's points in those of these matches that have any and are not archived, in no particular order.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn points_in(&self, person: i64, ids: &[i64]) -> Result<Vec<PointsInMatch>, StoreError>;
 
     /// Who has played with and against a player in at least `fewest` matches since a time, those with most matches
     /// first, at most `limit` of each.

@@ -91,6 +91,28 @@ pub struct GameOfPerson {
     pub points_against: f64,
 }
 
+impl GameOfPerson {
+    /// The forecast for the player's team; `None` unless the match had two teams.
+    pub fn expected(&self) -> Option<f64> {
+        match self.team {
+            Some(0) => self.forecast,
+            Some(1) => self.forecast.map(|chance| 1.0 - chance),
+            _ => None,
+        }
+    }
+}
+
+/// Points on the scoreboard of a match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PointsInMatch {
+    /// The id of the match.
+    pub id: i64,
+    /// The points of one player.
+    pub own: f64,
+    /// The mean of the others' points; `None` if nobody else has any.
+    pub others: Option<f64>,
+}
+
 /// Who has played with and against a player.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Companions {

@@ -255,7 +255,7 @@ fn operators_test_and_list_webhooks() {
     let list = || {
         let (code, out, err) = run(folder.path(), &[&["list", "--json"], &config[..]].concat());
         assert_eq!(code, Some(0), "{err}");
-        serde_json::from_str::<Value>(&out).unwrap()
+        serde_json::from_str::<Vec<Value>>(&out).unwrap().remove(0)
     };
     let began = std::time::Instant::now();
     while list()["tries"] == 0 {

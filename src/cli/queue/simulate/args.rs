@@ -38,8 +38,8 @@ pub(in crate::cli::queue) struct SimulateArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Write plots of the waits to DIR
-    #[arg(long, value_name = "DIR")]
+    /// Write plots of the waits to FOLDER
+    #[arg(long, value_name = "FOLDER")]
     pub svg: Option<PathBuf>,
     #[command(flatten)]
     people: PeopleArgs,

@@ -5,16 +5,12 @@ mod plot;
 mod print;
 mod search;
 
-use std::{
-    io::{self, Write},
-    sync::atomic::AtomicBool,
-    time::Instant,
-};
+use std::{io, sync::atomic::AtomicBool, time::Instant};
 
 use serde::Serialize;
 
 use crate::{
-    cli::{CliError, load_config, progress::Progress},
+    cli::{CliError, load_config, print_json, progress::Progress},
     matchmaking::{Effort, Queue, Simulation, SimulationReport},
     queues::Threads,
 };
@@ -32,7 +28,7 @@ struct Outcome {
 
 pub(super) fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let settings = args.settings().map_err(CliError::Input)?;
-    let mut config = load_config(Some(&args.config))?;
+    let mut config = load_config(&args.config)?;
     let Some(queue) = config.queue.remove(&args.queue) else {
         let why = format!("{}: no queue {}", args.config.display(), args.queue);
         return Err(CliError::Input(why));
@@ -51,8 +47,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), CliError> {
     }
     let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &outcome)?;
-        writeln!(out)?;
+        print_json(&outcome)?;
     } else {
         print::print(&mut out, &outcome)?;
     }

@@ -1,4 +1,4 @@
-//! `evenkeel instance idtech3`: makes an id Tech 3 game server an instance, which hosts matches of
+//! `evenkeel hosting idtech3`: makes an id Tech 3 game server an instance, which hosts matches of
 //! queues. The room `sidecar` makes the decisions; this one provides files, sockets, the process and
 //! the clock.
 
@@ -47,7 +47,7 @@ pub(in crate::cli) struct AgentArgs {
     #[command(flatten)]
     server: ServerArgs,
     /// Folder from which the game server executes files [default: the folder of the log]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     exec_dir: Option<PathBuf>,
     /// Where players connect [default: the address of the console]
     #[arg(long, value_name = "ADDRESS:PORT")]

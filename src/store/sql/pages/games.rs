@@ -14,7 +14,7 @@ use super::super::{
 use super::boards::read_kind;
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
-    store::{Companion, Companions, GameOfPerson, StoreError},
+    store::{Companion, Companions, GameOfPerson, PointsInMatch, StoreError},
 };
 
 /// A player's latest rated matches, the last one first.
@@ -52,6 +52,39 @@ fn game(row: &DbRow) -> Result<GameOfPerson, StoreError> {
         points_for: row.try_get("points_for")?,
         points_against: row.try_get("points_against")?,
     })
+}
+
+/// A player's points in these matches, and the mean of the others' points.
+pub(super) async fn points(
+    pool: &DbPool,
+    person: i64,
+    ids: &[i64],
+) -> Result<Vec<PointsInMatch>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = QueryBuilder::<Db>::new(
+        "SELECT p.match_id, a.points,
+                (SELECT avg(o.points) FROM participants o
+                 WHERE o.match_id = p.match_id AND o.seat <> p.seat) AS others
+         FROM performances p JOIN participants a ON a.match_id = p.match_id AND a.seat = p.seat
+         WHERE a.points IS NOT NULL AND p.person = ",
+    );
+    query.push_bind(person).push(" AND p.match_id IN (");
+    let mut list = query.separated(", ");
+    for id in ids {
+        list.push_bind(*id);
+    }
+    query.push(")");
+    let rows = query.build().fetch_all(pool).await?;
+    let points = |row: &DbRow| {
+        Ok(PointsInMatch {
+            id: row.try_get("match_id")?,
+            own: row.try_get("points")?,
+            others: row.try_get("others")?,
+        })
+    };
+    rows.iter().map(points).collect()
 }
 
 /// The number of another person, whether on the same team, the number of matches, and the wins.

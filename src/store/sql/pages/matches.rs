@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use sqlx::Row;
+use sqlx::{QueryBuilder, Row};
 
 use super::super::{
-    DbConnection, DbPool, DbRow,
+    Db, DbConnection, DbPool, DbRow,
     chances::{self, told_columns, told_tables},
     int, optional_int,
     persons::{is_forgotten, public_name},
@@ -56,6 +56,28 @@ pub(super) async fn latest(
     };
     let rows = query.bind(limit).fetch_all(pool).await?;
     rows.iter().map(line).collect()
+}
+
+/// The matches with these ids, in the same order.
+pub(super) async fn lines_of(pool: &DbPool, ids: &[i64]) -> Result<Vec<MatchLine>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = QueryBuilder::<Db>::new(lines!(
+        "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+        "WHERE m.id IN ("
+    ));
+    let mut list = query.separated(", ");
+    for id in ids {
+        list.push_bind(*id);
+    }
+    query.push(")");
+    let mut found = HashMap::new();
+    for row in query.build().fetch_all(pool).await? {
+        let line = line(&row)?;
+        found.insert(line.id, line);
+    }
+    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
 /// One match with its parts.

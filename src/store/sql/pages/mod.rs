@@ -16,8 +16,8 @@ use crate::{
     domain::{Kind, PlayerKey, Timestamp},
     store::{
         BoardQuery, BoardRow, ChanceStep, Companions, GameOfPerson, HostedLine, InstanceLine,
-        MapOfBalance, MatchLine, PageMatch, Pages, PersonRow, PresentPlayer, QueueHour,
-        RulesetLine, StandingLine, StoreError, SystemsRow, WeekOfBalance,
+        MapOfBalance, MatchLine, PageMatch, Pages, PersonRow, PointsInMatch, PresentPlayer,
+        QueueHour, RulesetLine, StandingLine, StoreError, SystemsRow, WeekOfBalance,
     },
 };
 
@@ -33,6 +33,10 @@ impl Pages for DbStore {
         limit: i64,
     ) -> Result<Vec<MatchLine>, StoreError> {
         matches::latest(&self.pages, ruleset, limit).await
+    }
+
+    async fn match_lines(&self, ids: &[i64]) -> Result<Vec<MatchLine>, StoreError> {
+        matches::lines_of(&self.pages, ids).await
     }
 
     async fn board(&self, query: BoardQuery<'_>) -> Result<(Vec<BoardRow>, i64), StoreError> {
@@ -53,6 +57,16 @@ impl Pages for DbStore {
 
     async fn games_of(&self, person: i64, limit: i64) -> Result<Vec<GameOfPerson>, StoreError> {
         games::games(&self.pages, person, limit).await
+    }
+
+    async fn person_number(&self, player: &PlayerKey) -> Result<Option<i64>, StoreError> {
+        let query = "SELECT person FROM persons WHERE kind = $1 AND player = $2";
+        let query = sqlx::query_scalar(query).bind(player.kind.as_str());
+        Ok(query.bind(&player.id).fetch_optional(&self.pages).await?)
+    }
+
+    async fn points_in(&self, person: i64, ids: &[i64]) -> Result<Vec<PointsInMatch>, StoreError> {
+        games::points(&self.pages, person, ids).await
     }
 
     async fn companions(

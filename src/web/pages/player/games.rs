@@ -63,11 +63,6 @@ pub(super) fn listed(games: &[GameOfPerson], numbers: bool) -> Vec<PlayedGame> {
         let team = game.team.map(usize::from);
         let started = game.started.as_ref().zip(team);
         let started = started.and_then(|(teams, team)| teams.win.get(team).copied());
-        let forecast = match game.team {
-            Some(0) => game.forecast,
-            Some(1) => game.forecast.map(|chance| 1.0 - chance),
-            _ => None,
-        };
         list.push(PlayedGame {
             id: game.id,
             ended: game.ended,
@@ -77,7 +72,7 @@ pub(super) fn listed(games: &[GameOfPerson], numbers: bool) -> Vec<PlayedGame> {
             points_for: game.points_for,
             points_against: game.points_against,
             chance_as_started: started.filter(|_| numbers),
-            forecast: forecast.filter(|_| numbers),
+            forecast: game.expected().filter(|_| numbers),
             change: after
                 .zip(before)
                 .map(|(after, before)| after - before)

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     domain::Kind,
+    learning::{WeightHere, WhyQuestion, WhyRating},
     store::StandingLine,
     web::{Site, answer::Page, error::WebError, name::Player, words},
 };
@@ -26,7 +27,7 @@ use maps::{MapResult, ON_MAP, map_table};
 const GAMES: i64 = 500;
 /// How many of them are the form.
 const FORM: usize = 10;
-/// The most rulesets with a plot.
+/// The most rulesets with a plot, and with reasons for the weight.
 const PLOTS: usize = 3;
 
 /// What a visitor chooses on this page.
@@ -45,6 +46,9 @@ pub(in crate::web) struct PlayerPage {
     standings: Vec<PlayerStandingLine>,
     /// The results of the last matches, the latest first: `W`, `D` or `L`.
     form: Vec<char>,
+    /// Why the weights are what they are, those with most matches first; none if numbers are not shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    why: Vec<WhyWeight>,
     games: Vec<PlayedGame>,
     best_maps: Vec<MapResult>,
     worst_maps: Vec<MapResult>,
@@ -63,6 +67,22 @@ struct PlayerStandingLine {
     history: Vec<HistoryPoint>,
 }
 
+/// Why the weight under a ruleset is what it is.
+#[derive(Debug, Serialize)]
+struct WhyWeight {
+    ruleset: String,
+    sentences: Vec<String>,
+}
+
+impl From<&WhyRating> for WhyWeight {
+    fn from(why: &WhyRating) -> Self {
+        Self {
+            ruleset: why.ruleset.clone(),
+            sentences: why.sentences(),
+        }
+    }
+}
+
 /// Reads the page of the player with this handle or identity.
 pub(in crate::web) async fn player(
     site: &Site,
@@ -79,6 +99,20 @@ pub(in crate::web) async fn player(
     let name = latest.map(|line| line.row.name.clone());
     let (best_maps, worst_maps) = maps::maps(&games);
     let numbers = site.settings.shows_numbers();
+    let weights: Vec<WeightHere> = standings.iter().map(weight_here).collect();
+    let asked = WhyQuestion {
+        player: &person.key,
+        person: person.person,
+        games: &games,
+        weights: &weights,
+        ruleset: None,
+        most: PLOTS,
+        now: site.now(),
+    };
+    let why = match numbers {
+        true => site.learning().why(&asked).await?,
+        false => Vec::new(),
+    };
     let standing = |line: StandingLine| PlayerStandingLine {
         history: match numbers {
             true => history::history(&games, &line),
@@ -90,6 +124,7 @@ pub(in crate::web) async fn player(
     };
     Ok(PlayerPage {
         standings: standings.into_iter().map(standing).collect(),
+        why: why.iter().map(WhyWeight::from).collect(),
         companions: companions(site, person.person, &games).await?,
         form: games
             .iter()
@@ -103,6 +138,15 @@ pub(in crate::web) async fn player(
         identity: site.settings.show_ids.then_some(person.key.id),
         player: Player::new(Some(person.handle), name, kind),
     })
+}
+
+fn weight_here(line: &StandingLine) -> WeightHere {
+    WeightHere {
+        ruleset: line.ruleset.clone(),
+        weight: line.row.weight,
+        deviation: line.row.deviation,
+        games: u32::try_from(line.row.games).unwrap_or(0),
+    }
 }
 
 /// The letter of a result.
@@ -143,6 +187,19 @@ impl PlayerPage {
                             td.wide { (words::day(row.line.last_seen)) }
                         }
                     }
+                }
+            }
+        }
+    }
+
+    /// Why the weights are what they are.
+    fn why(&self) -> Markup {
+        html! {
+            @if !self.why.is_empty() {
+                h2 { "Why this rating" }
+                @for why in &self.why {
+                    @if self.why.len() > 1 { h3 { (words::ruleset(&why.ruleset)) } }
+                    ul { @for sentence in &why.sentences { li { (sentence) } } }
                 }
             }
         }
@@ -195,6 +252,7 @@ impl Page for PlayerPage {
             @if site.settings.shows_numbers() {
                 p.note { "The band is one standard deviation: how far off the weight may easily be. A newcomer has 50." }
             }
+            (self.why())
             h2 { "Latest matches" }
             (scrolled("Matches", &games::table(site, &self.games)))
             p.note {

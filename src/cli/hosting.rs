@@ -1,4 +1,5 @@
-//! `evenkeel instances`, `evenkeel instance drain` and `evenkeel hosted`: what operators see of instances.
+//! `evenkeel hosting`: instances and the matches that they host, for operators; and the agent that makes a game server
+//! an instance.
 
 use std::io::{self, Write};
 
@@ -7,55 +8,47 @@ use comfy_table::Cell;
 use serde_json::json;
 
 use super::{
-    CliError, CommonArgs, open,
+    CliError, CommonArgs, open, print_json,
     queue::NO_QUEUE,
     sidecar::{AgentArgs, run_agent},
-    table::{name_cell, table},
+    table::{name_cell, printable, table},
 };
 use crate::{
     config::Config,
     store::{HostedRow, InstanceRow},
 };
 
+/// Show the instances and the matches that they host, stop an instance for maintenance, or be one
+///
+/// An instance is a game server that hosts matches of queues.
+#[derive(Debug, Args)]
+pub(super) struct HostingArgs {
+    #[command(subcommand)]
+    command: HostingCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum HostingCommand {
+    Instances(InstancesArgs),
+    Matches(MatchesArgs),
+    Drain(DrainArgs),
+    Idtech3(Box<AgentArgs>),
+}
+
 /// List the instances: game servers that can host matches of queues
 #[derive(Debug, Args)]
 pub(super) struct InstancesArgs {
-    /// Print one JSON object per instance
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     common: CommonArgs,
 }
 
-/// Change what an instance may do
-#[derive(Debug, Args)]
-pub(super) struct InstanceArgs {
-    #[command(subcommand)]
-    command: InstanceCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum InstanceCommand {
-    Idtech3(Box<AgentArgs>),
-    /// Send no further matches to an instance, for maintenance; those that it hosts go on
-    ///
-    /// This ends when the instance has gone, or with --off.
-    Drain {
-        /// The name that the instance gives in HELLO
-        #[arg(value_name = "NAME")]
-        name: String,
-        /// Send matches to it again
-        #[arg(long)]
-        off: bool,
-        #[command(flatten)]
-        common: CommonArgs,
-    },
-}
-
 /// List the matches that instances host or have hosted in the last day, the latest first
 #[derive(Debug, Args)]
-pub(super) struct HostedArgs {
-    /// Print one JSON object per match
+pub(super) struct MatchesArgs {
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
     /// List at most so many
@@ -65,18 +58,67 @@ pub(super) struct HostedArgs {
     common: CommonArgs,
 }
 
-pub(super) async fn run(args: &InstancesArgs) -> Result<(), CliError> {
+/// Send no further matches to an instance, for maintenance; those that it hosts go on
+///
+/// This ends when the instance has gone, or with --off.
+#[derive(Debug, Args)]
+pub(super) struct DrainArgs {
+    /// The name that the instance gives in HELLO
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Send matches to it again
+    #[arg(long)]
+    off: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// The former name of two commands of `hosting`
+#[derive(Debug, Args)]
+pub(super) struct InstanceArgs {
+    #[command(subcommand)]
+    command: InstanceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum InstanceCommand {
+    Idtech3(Box<AgentArgs>),
+    Drain(DrainArgs),
+}
+
+impl From<HostingArgs> for HostingCommand {
+    fn from(args: HostingArgs) -> Self {
+        args.command
+    }
+}
+
+impl From<InstanceArgs> for HostingCommand {
+    fn from(args: InstanceArgs) -> Self {
+        match args.command {
+            InstanceCommand::Idtech3(args) => Self::Idtech3(args),
+            InstanceCommand::Drain(args) => Self::Drain(args),
+        }
+    }
+}
+
+pub(super) async fn run(command: impl Into<HostingCommand>) -> Result<(), CliError> {
+    match command.into() {
+        HostingCommand::Instances(args) => instances(&args).await,
+        HostingCommand::Matches(args) => matches(&args).await,
+        HostingCommand::Drain(args) => drain(&args).await,
+        HostingCommand::Idtech3(args) => run_agent(*args).await,
+    }
+}
+
+async fn instances(args: &InstancesArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
     let rows = service.store().instance_rows().await?;
     service.close().await;
-    let mut out = io::stdout().lock();
     if args.json {
-        for row in &rows {
-            writeln!(out, "{}", instance_json(row))?;
-        }
-        return Ok(());
+        return print_json(&rows.iter().map(instance_json).collect::<Vec<_>>());
     }
+    let mut out = io::stdout().lock();
     if rows.is_empty() {
         writeln!(out, "no instance has connected{}", without_queues(&config))?;
         return Ok(());
@@ -127,37 +169,32 @@ fn instance_json(row: &InstanceRow) -> serde_json::Value {
     })
 }
 
-pub(super) async fn change(args: InstanceArgs) -> Result<(), CliError> {
-    let (name, off, common) = match args.command {
-        InstanceCommand::Idtech3(args) => return run_agent(*args).await,
-        InstanceCommand::Drain { name, off, common } => (name, off, common),
-    };
-    let service = open(&common.load()?, false).await?;
-    let known = service.store().set_draining(&name, !off).await?;
+async fn drain(args: &DrainArgs) -> Result<(), CliError> {
+    let name = &args.name;
+    let service = open(&args.common.load()?, false).await?;
+    let known = service.store().set_draining(name, !args.off).await?;
     service.close().await;
     if !known {
+        let name = printable(name);
         return Err(CliError::Input(format!("there is no instance {name}")));
     }
-    let what = match off {
+    let what = match args.off {
         true => "gets matches again",
         false => "gets no further matches",
     };
-    writeln!(io::stdout().lock(), "{name} {what}")?;
+    writeln!(io::stdout().lock(), "{} {what}", printable(name))?;
     Ok(())
 }
 
-pub(super) async fn hosted(args: &HostedArgs) -> Result<(), CliError> {
+async fn matches(args: &MatchesArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
     let rows = service.store().hosted_rows(args.limit).await?;
     service.close().await;
-    let mut out = io::stdout().lock();
     if args.json {
-        for row in &rows {
-            writeln!(out, "{}", hosted_json(row))?;
-        }
-        return Ok(());
+        return print_json(&rows.iter().map(hosted_json).collect::<Vec<_>>());
     }
+    let mut out = io::stdout().lock();
     if rows.is_empty() {
         let none = "no instance has hosted a match in the last day";
         writeln!(out, "{none}{}", without_queues(&config))?;

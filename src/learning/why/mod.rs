@@ -1,0 +1,134 @@
+//! Why a player has their weight: what is stored about it, and sentences that say it.
+//!
+//! [`Learning::why`] reads the facts. [`WhyRating::sentences`] makes the sentences of them: it is a pure function, which
+//! the command line and the pages share. They contain neither names nor identities.
+
+mod read;
+mod sentences;
+
+use serde::{Serialize, Serializer};
+
+use crate::{
+    domain::{PlayerKey, StartWeight, Timestamp},
+    rating::SystemName,
+    store::GameOfPerson,
+};
+
+#[cfg(doc)]
+use super::Learning;
+
+/// Whose weights to explain, and under which rulesets.
+#[derive(Clone, Copy, Debug)]
+pub struct WhyQuestion<'a> {
+    /// The identity that the player's matches count for.
+    pub player: &'a PlayerKey,
+    /// The number of the person; see [`PersonRow`](crate::store::PersonRow).
+    pub person: i64,
+    /// The player's latest rated matches in all rulesets, the last one first.
+    pub games: &'a [GameOfPerson],
+    /// All weights of the player.
+    pub weights: &'a [WeightHere],
+    /// Only this ruleset; else those with most matches.
+    pub ruleset: Option<&'a str>,
+    /// The most rulesets.
+    pub most: usize,
+    /// The present.
+    pub now: Timestamp,
+}
+
+/// A player's weight under one ruleset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightHere {
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// The weight, 0 to 100.
+    pub weight: f64,
+    /// Its standard deviation.
+    pub deviation: f64,
+    /// Number of rated matches.
+    pub games: u32,
+}
+
+/// What a player's weight under one ruleset follows from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhyRating {
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// The weight, 0 to 100.
+    pub weight: f64,
+    /// Its standard deviation; 0 if the rating system has none.
+    pub deviation: f64,
+    /// Number of rated matches behind it.
+    pub games: u32,
+    /// The rating system that gives the weight; `None` if the weights in the database were derived with another
+    /// configuration, or if each ruleset has its own and this one's is not known.
+    #[serde(serialize_with = "as_word")]
+    pub system: Option<SystemName>,
+    /// The rating system that predicted the matches, in the same way.
+    #[serde(serialize_with = "as_word")]
+    pub predicted_by: Option<SystemName>,
+    /// The weight that an operator has fixed.
+    pub pinned: Option<f64>,
+    /// The weight at which an operator has let the player start.
+    pub start: Option<StartWeight>,
+    /// Number of other identities whose matches count for the player.
+    pub merged: usize,
+    /// What was known from other rulesets before the first match under this one.
+    pub earlier: Vec<EarlierGames>,
+    /// Whether all rated matches of the player were looked at. Archived ones cannot be.
+    pub is_whole: bool,
+    /// Number of seasons that began after the first match that was looked at.
+    pub seasons: usize,
+    /// The part of the distance from 50 that a season leaves.
+    pub season_keeps: f64,
+    /// The latest matches, the last one first.
+    pub matches: Vec<WeighedMatch>,
+}
+
+/// The matches of a player under another ruleset, before the first one under this.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EarlierGames {
+    /// The key of the other ruleset.
+    pub ruleset: String,
+    /// Number of matches.
+    pub games: usize,
+    /// The weight after the last of them.
+    pub weight: Option<f64>,
+    /// Whether that weight counts as it is: it is of the same game type with fewer mutators.
+    pub is_near: bool,
+}
+
+/// A rated match of the player.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WeighedMatch {
+    /// The id of the match.
+    pub id: i64,
+    /// The end of the match.
+    #[serde(serialize_with = "as_text")]
+    pub ended: Timestamp,
+    /// The chance of the player's team, as predicted before the match was learned from; `None` unless it had two
+    /// teams.
+    pub expected: Option<f64>,
+    /// 1 for a victory, 0.5 for a draw, 0 for a defeat; `None` without a result.
+    pub result: Option<f64>,
+    /// The weight after the match.
+    pub weight: Option<f64>,
+    /// The difference from the weight after the match before.
+    pub change: Option<f64>,
+    /// The points that the player's team scored while the player was on it; kills without teams.
+    pub points_for: f64,
+    /// The points scored against it; deaths without teams.
+    pub points_against: f64,
+    /// The player's points on the scoreboard.
+    pub points: Option<f64>,
+    /// The mean of the others' points.
+    pub points_of_others: Option<f64>,
+}
+
+fn as_word<S: Serializer>(system: &Option<SystemName>, to: S) -> Result<S::Ok, S::Error> {
+    system.map(SystemName::as_str).serialize(to)
+}
+
+fn as_text<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(at)
+}
