@@ -1,10 +1,15 @@
+<<<<<<< HEAD
 //! `evenkeel config`: prints the documented defaults, checks a file, or shows what is in force.
+=======
+//! `evenkeel config`: prints a configuration to start from, or checks a file.
+>>>>>>> w4-conf
 
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
+<<<<<<< HEAD
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -17,6 +22,17 @@ use super::{
 use crate::{config::DEFAULT, daemon};
 
 /// Print the documented defaults, check a configuration file, or show what is in force
+=======
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{CliError, load_config, table::printable};
+use crate::{
+    config::{GamePreset, START, all_keys},
+    daemon,
+};
+
+/// Print a configuration to start from, or check a configuration file
+>>>>>>> w4-conf
 #[derive(Debug, Args)]
 pub(super) struct ConfigArgs {
     #[command(subcommand)]
@@ -25,8 +41,17 @@ pub(super) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Print every key with its default, as a file to start from
-    Default,
+    /// Print the keys that most people set with their defaults, as a file to start from
+    Default {
+        /// Print every key
+        #[arg(long)]
+        all: bool,
+    },
+    /// Print a configuration to start from for one game, or list them
+    Preset {
+        /// The game [default: list the games]
+        game: Option<GamePreset>,
+    },
     /// Check a configuration file, and print the first mistake in it with its line
     Check {
         /// The configuration file to check
@@ -42,6 +67,7 @@ enum ConfigCommand {
 pub(super) fn run(args: &ConfigArgs) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     match &args.command {
+<<<<<<< HEAD
         ConfigCommand::Default => out.write_all(DEFAULT.as_bytes())?,
         ConfigCommand::Check { file, json } => check(file, *json)?,
         ConfigCommand::Show(args) => config_show::run(args)?,
@@ -62,6 +88,31 @@ fn check(file: &Path, json: bool) -> Result<(), CliError> {
     writeln!(out, "{}: valid", file.display())?;
     for warning in warnings {
         writeln!(out, "warning: {}", printable(&warning))?;
+=======
+        ConfigCommand::Default { all: false } => out.write_all(START.as_bytes())?,
+        ConfigCommand::Default { all: true } => out.write_all(all_keys().as_bytes())?,
+        ConfigCommand::Preset { game: Some(game) } => out.write_all(game.text().as_bytes())?,
+        ConfigCommand::Preset { game: None } => list_presets(&mut out)?,
+        ConfigCommand::Check { file } => {
+            let config = load_config(Some(file))?;
+            config.check_access()?;
+            daemon::check_certificate(&config)?;
+            writeln!(out, "{}: valid", file.display())?;
+            for warning in config.warnings()? {
+                writeln!(out, "warning: {}", printable(&warning))?;
+            }
+        }
+>>>>>>> w4-conf
+    }
+    Ok(())
+}
+
+/// Prints the name of each preset, and for what it is.
+fn list_presets(out: &mut impl Write) -> io::Result<()> {
+    let presets = GamePreset::value_variants().iter();
+    for value in presets.filter_map(ValueEnum::to_possible_value) {
+        let help = value.get_help().map(ToString::to_string);
+        writeln!(out, "{:10} {}", value.get_name(), help.unwrap_or_default())?;
     }
     Ok(())
 }

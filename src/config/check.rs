@@ -147,7 +147,7 @@ impl Config {
 
     /// Checks pairs of keys of which the first must not be above the second.
     fn order_fault(&self) -> Option<Fault> {
-        let (lobby, elo, advantage) = (&self.lobby, &self.rating.rating.elo, &self.advantage);
+        let (lobby, advantage) = (&self.lobby, &self.advantage);
         let pairs = [
             (
                 ("lobby.level_min", f64::from(lobby.level_min.get())),
@@ -156,10 +156,6 @@ impl Config {
             (
                 ("advantage.dead_band", advantage.dead_band.get()),
                 ("advantage.max", advantage.max.get()),
-            ),
-            (
-                ("rating.elo_worst", elo.worst.get()),
-                ("rating.elo_best", elo.best.get()),
             ),
         ];
         let ((low, least), (high, most)) =

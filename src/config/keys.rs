@@ -1,5 +1,5 @@
-//! All keys, by section. `config/evenkeel.toml` documents the meaning, unit, range and default of
-//! each. The type of a key states its range; see [`units`](crate::domain::units).
+//! All keys, by section. `config/evenkeel.toml` and `config/tuning.toml` document the meaning, unit, range and
+//! default of each. The type of a key states its range; see [`units`](crate::domain::units).
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
@@ -33,7 +33,7 @@ use crate::{
     web::WebSettings,
 };
 
-/// The configuration; each field is a section of `config/evenkeel.toml`.
+/// The configuration; each field is a section of the documented files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]

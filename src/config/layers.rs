@@ -8,7 +8,11 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{ConfigError, DEFAULT, nearest::nearest};
+use super::{
+    ConfigError, DEFAULT, TUNING,
+    nearest::nearest,
+    removed::{REMOVED, removed},
+};
 
 /// Tables in which the operator chooses the names of keys.
 const FREE_TABLES: [&str; 4] = [
@@ -23,9 +27,10 @@ const QUEUES: &str = "queue";
 const LISTS_OF_SECTIONS: [&str; 3] = ["follow", "clients", "webhook"];
 const ENV_PREFIX: &str = "EVENKEEL_";
 
-/// The compiled-in file as a table; a test checks that it parses.
+/// The compiled-in files as a table; a test checks that they parse.
 pub(super) fn defaults() -> Table {
     let mut table: Table = DEFAULT.parse().unwrap_or_default();
+    lay_over(&mut table, TUNING.parse().unwrap_or_default());
     // TOML cannot express an empty list of sections that a file may add to.
     for list in LISTS_OF_SECTIONS {
         table.entry(list).or_insert(Value::Array(Vec::new()));
@@ -77,6 +82,9 @@ pub(super) fn refuse_unknown_keys(
 /// may have meant.
 fn unknown(key: &str, at: &str, known: &Table, is_section: bool) -> String {
     let path = join(at, key);
+    if let Some(why) = removed(&path) {
+        return why;
+    }
     let takes_sections = |name: &&str| {
         known.get(*name).is_some_and(Value::is_table) || LISTS_OF_SECTIONS.contains(name)
     };
@@ -155,14 +163,7 @@ pub(super) fn apply_environment(
         });
         let Some((path, old)) = find_key(merged, wanted, "") else {
             if in_section {
-                let mut names = Vec::new();
-                variables(merged, "", &mut names);
-                let why = match nearest(&name, names.iter().map(String::as_str)) {
-                    Some(near) => {
-                        format!("the configuration has no such key, did you mean {near}?")
-                    }
-                    None => "the configuration has no such key".to_owned(),
-                };
+                let why = unknown_variable(&name, wanted, merged);
                 return Err(ConfigError::Environment { name, why });
             }
             continue;
@@ -174,6 +175,23 @@ pub(super) fn apply_environment(
         set.insert(path, name);
     }
     Ok(set)
+}
+
+/// Why a variable is refused that begins like those of a section: which one the operator may have meant.
+fn unknown_variable(name: &str, wanted: &str, known: &Table) -> String {
+    let mut earlier = REMOVED.iter().map(|(path, _)| *path);
+    if let Some(why) = earlier
+        .find(|path| variable(path) == wanted)
+        .and_then(removed)
+    {
+        return why;
+    }
+    let mut names = Vec::new();
+    variables(known, "", &mut names);
+    match nearest(name, names.iter().map(String::as_str)) {
+        Some(near) => format!("the configuration has no such key, did you mean {near}?"),
+        None => "the configuration has no such key".to_owned(),
+    }
 }
 
 /// Adds the names of the variables that set the keys of `table`.

@@ -1,9 +1,9 @@
-//! The configuration: one file, whose keys `config/evenkeel.toml` documents.
+//! The configuration: one file, whose keys `config/evenkeel.toml` and `config/tuning.toml` document.
 //!
-//! That file is compiled in and contains the defaults. The operator's file overrides it, and the
-//! environment overrides both. An unknown key or an invalid value is an error that names its line
-//! or variable. Each key is in two places: in the documented file, and as a field whose type states
-//! its range. Entry point: [`Config::load`].
+//! These two are compiled in and contain the defaults. The operator's file overrides them, and the
+//! environment overrides all. An unknown key or an invalid value is an error that names its line
+//! or variable, and so is a key that earlier versions had. Each key is in two places: in a documented file, and as a
+//! field whose type states its range. Entry point: [`Config::load`].
 
 mod address;
 mod changed;
@@ -15,7 +15,10 @@ mod layers;
 mod nearest;
 mod origins;
 mod paths;
+mod presets;
+mod removed;
 mod rooms;
+mod texts;
 mod values;
 
 use std::{collections::BTreeMap, path::Path};
@@ -35,10 +38,10 @@ pub use keys::{
     SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
 };
 pub use origins::{HIDDEN, ValueInForce, ValueOrigin};
+pub use presets::GamePreset;
+pub use removed::REMOVED;
+pub use texts::{DEFAULT, START, TUNING, all_keys};
 pub use values::{ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress};
-
-/// The documented defaults, as `evenkeel config default` prints them.
-pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");
 
 impl Config {
     /// Does what [`load_in`](Self::load_in) does, for a file in the current folder.

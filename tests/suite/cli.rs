@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use assert_cmd::Command;
+use evenkeel::config::{START, all_keys};
 use tempfile::TempDir;
 
 const CTF: &str = concat!(
@@ -271,12 +272,16 @@ fn rebuild_says_what_it_went_through_and_changes_nothing() {
 #[test]
 fn the_configuration_is_one_source() {
     let folder = folder();
-    let (code, out, _) = run(folder.path(), &["config", "default"]);
-    assert_eq!(code, 0);
-    assert_eq!(out, include_str!("../../config/evenkeel.toml"));
-    fs::write(folder.path().join("mine.toml"), &out).unwrap();
-    let (code, out, _) = run(folder.path(), &["config", "check", "mine.toml"]);
-    assert_eq!((code, out.as_str()), (0, "mine.toml: valid\n"));
+    let (code, start, _) = run(folder.path(), &["config", "default"]);
+    assert_eq!((code, start.as_str()), (0, START));
+    let (code, all, _) = run(folder.path(), &["config", "default", "--all"]);
+    assert_eq!((code, all.as_str()), (0, all_keys().as_str()));
+    assert!(all.starts_with(include_str!("../../config/evenkeel.toml")));
+    for text in [start, all] {
+        fs::write(folder.path().join("mine.toml"), text).unwrap();
+        let (code, out, _) = run(folder.path(), &["config", "check", "mine.toml"]);
+        assert_eq!((code, out.as_str()), (0, "mine.toml: valid\n"));
+    }
     fs::write(
         folder.path().join("bad.toml"),
         "[rating]\nwindow = 30\nhalflife = 3\n",
@@ -295,6 +300,33 @@ fn the_configuration_is_one_source() {
     }
     fs::write(folder.path().join("log.toml"), "[log]\nfilter = 'a=b=c'\n").unwrap();
     assert_eq!(run(folder.path(), &["config", "check", "log.toml"]).0, 3);
+    fs::write(folder.path().join("old.toml"), "[rating]\nelo_k = 9.0\n").unwrap();
+    let (code, out, err) = run(folder.path(), &["config", "check", "old.toml"]);
+    assert_eq!((code, out.as_str()), (3, ""));
+    let why = "evenkeel: old.toml: line 2: rating.elo_k is no longer a key, delete it: ";
+    assert!(err.starts_with(why), "{err}");
+}
+
+#[test]
+fn a_preset_is_a_valid_file_and_the_names_are_listed() {
+    let folder = folder();
+    let names = ["tf2", "openarena", "ut2004", "xonotic", "pickup"];
+    for name in names {
+        let (code, out, _) = run(folder.path(), &["config", "preset", name]);
+        assert_eq!(code, 0);
+        let file = format!("{name}.toml");
+        fs::write(folder.path().join(&file), out).unwrap();
+        let (code, out, _) = run(folder.path(), &["config", "check", &file]);
+        assert_eq!((code, out), (0, format!("{file}: valid\n")));
+    }
+    let (code, out, _) = run(folder.path(), &["config", "preset"]);
+    let listed = out.lines().map(|line| line.split(' ').next().unwrap());
+    assert_eq!((code, listed.collect::<Vec<_>>()), (0, names.to_vec()));
+    let (code, out, err) = run(folder.path(), &["config", "preset", "quake"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(names.iter().all(|name| err.contains(name)), "{err}");
+    let (code, out, _) = run(folder.path(), &["queue", "check", "pickup.toml"]);
+    assert_eq!(code, 0, "{out}");
 }
 
 #[test]

@@ -195,8 +195,7 @@ fn the_example_of_an_instance_uses_the_port_of_the_daemon() {
 fn the_configurations_of_the_tutorials_are_valid() {
     let small = include_str!("../../docs/tutorials/small-server.md");
     let two = include_str!("../../docs/how-to/several-machines.md").replace("\n   ", "\n");
-    let tf2 = include_str!("../../docs/tutorials/team-fortress-2.md");
-    for (page, text) in [("small", small), ("two", &two), ("tf2", tf2)] {
+    for (page, text) in [("small", small), ("two", &two)] {
         let blocks = toml_blocks(text).concat();
         assert!(!blocks.is_empty(), "{page}");
         let config = Config::load(&blocks, []);

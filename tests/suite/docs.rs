@@ -1,13 +1,17 @@
 //! The documentation: links lead somewhere, names exist, and the README stays short.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
 
 use clap::CommandFactory;
-use evenkeel::{cli::Cli, config::DEFAULT};
+use evenkeel::{
+    cli::Cli,
+    config::{DEFAULT, REMOVED, TUNING},
+};
+use toml::{Table, Value};
 
 /// The most lines of the README, and the most columns of those that are no rows of a table.
 const README: (usize, usize) = (150, 110);
@@ -190,7 +194,7 @@ fn every_command_and_flag_that_is_shown_exists() {
 
 #[test]
 fn every_key_that_is_named_is_configurable() {
-    let defaults: toml::Table = DEFAULT.parse().unwrap();
+    let files: [Table; 2] = [DEFAULT, TUNING].map(|text| text.parse().unwrap());
     let mut named = 0;
     let mut faults = Vec::new();
     for (path, text) in pages() {
@@ -201,18 +205,92 @@ fn every_key_that_is_named_is_configurable() {
                 continue;
             };
             let key = key.split(' ').next().unwrap();
-            let mut table = Some(&defaults);
-            for part in section.split('.') {
-                table = table.and_then(|table| table.get(part)?.as_table());
-            }
+            let has = |file| {
+                let mut parts = section.split('.');
+                let table = parts.try_fold(file, |table: &Table, part| table.get(part)?.as_table());
+                table.is_some_and(|table| table.contains_key(key))
+            };
             named += 1;
-            if !table.is_some_and(|table| table.contains_key(key)) {
+            if !files.iter().any(has) {
                 faults.push(format!("{}: {name}", path.display()));
             }
         }
     }
     assert!(named > 20, "{named}");
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// The keys of each section of a documented file, by the section's name. Sections that may be repeated are comments in
+/// it: those keys count that begin with no blank.
+fn keys_by_section(text: &str) -> BTreeMap<String, BTreeSet<String>> {
+    fn add(table: &Table, at: &str, found: &mut BTreeMap<String, BTreeSet<String>>) {
+        for (key, value) in table {
+            match value {
+                Value::Table(inner) => {
+                    let path = if at.is_empty() {
+                        key.clone()
+                    } else {
+                        format!("{at}.{key}")
+                    };
+                    found.entry(format!("[{path}]")).or_default();
+                    add(inner, &path, found);
+                }
+                _ => {
+                    found
+                        .entry(format!("[{at}]"))
+                        .or_default()
+                        .insert(key.clone());
+                }
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    add(&text.parse().unwrap(), "", &mut found);
+    let blocks = text.split("\n# [[").skip(1);
+    let blocks = blocks.filter_map(|block| block.split_once("]]\n"));
+    for (name, lines) in blocks.filter(|(name, _)| !name.contains(' ')) {
+        let lines = lines.lines().map_while(|line| line.strip_prefix("# "));
+        let keys = lines.filter_map(|line| line.split_once(" = "));
+        let keys = keys.filter(|(key, _)| !key.contains(' '));
+        let keys = keys.map(|(key, _)| key.to_owned()).collect();
+        found.insert(format!("[[{name}]]"), keys);
+    }
+    found
+}
+
+/// The rows of a table of sections: for each section, the keys in the last cell.
+fn rows_by_section(part: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let rows = part.lines().filter_map(|line| line.strip_prefix("| `["));
+    let row = |row: &str| {
+        let (section, cells) = row.split_once("` |").unwrap();
+        let keys = cells
+            .trim_end_matches([' ', '|'])
+            .rsplit('|')
+            .next()
+            .unwrap();
+        let keys = code_spans(keys).0.into_iter().map(str::to_owned).collect();
+        (format!("[{section}"), keys)
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn the_reference_names_every_key_and_no_other() {
+    let page = root().join("docs/reference/configuration.md");
+    let page = fs::read_to_string(page).unwrap();
+    let part = |heading: &str| {
+        let rest = page.split(&format!("\n## {heading}\n")).nth(1).unwrap();
+        rest.split("\n## ").next().unwrap()
+    };
+    assert_eq!(rows_by_section(part("Every key")), keys_by_section(DEFAULT));
+    assert_eq!(
+        rows_by_section(part("Tuning keys")),
+        keys_by_section(TUNING)
+    );
+    for (path, _) in REMOVED {
+        let key = path.rsplit('.').next().unwrap();
+        assert!(!page.contains(&format!("`{key}`")), "{path}");
+    }
 }
 
 /// Each list of steps to add something is short, and names files and no folders alone.

@@ -257,7 +257,7 @@ pub(super) fn config(database: &Path) -> Result<String, CliError> {
     let path = toml::Value::String(path.to_owned());
     Ok(format!(
         "\
-# Made by `evenkeel demo --keep`. All other keys have their defaults: see `evenkeel config default`.
+# Made by `evenkeel demo --keep`. All other keys have their defaults: see `evenkeel config default --all`.
 
 [store]
 # 60 recorded OpenArena matches, and what was learned from them.

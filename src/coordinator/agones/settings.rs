@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::Deserialize;
 
-use crate::domain::units::{Count, Seconds};
+use crate::domain::units::Seconds;
 
 /// Where the instances come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -33,8 +33,6 @@ pub struct AgonesSettings {
     pub ca: PathBuf,
     /// How long a request may take.
     pub timeout_seconds: Seconds<1, 60>,
-    /// The most requests at once.
-    pub at_once: Count<1, 256>,
     /// The name of the port at which players connect; the first port if it is empty.
     pub port: String,
     /// The label whose value must be the mode of the match; none if it is empty.
@@ -56,7 +54,6 @@ impl Default for AgonesSettings {
             client_key: PathBuf::new(),
             ca: PathBuf::new(),
             timeout_seconds: const { Seconds::of(10) },
-            at_once: const { Count::of(16) },
             port: String::new(),
             mode_label: String::new(),
             map_label: String::new(),

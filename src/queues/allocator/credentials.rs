@@ -12,7 +12,7 @@ use ureq::{
     tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem},
 };
 
-use super::AllocatorError;
+use super::{AT_ONCE, AllocatorError};
 use crate::coordinator::AgonesSettings;
 
 /// The longest file that is read, in bytes.
@@ -131,8 +131,8 @@ fn agent(
         .max_redirects_will_error(false)
         .proxy(None)
         .timeout_global(Some(settings.timeout_seconds.duration()))
-        .max_idle_connections(settings.at_once.get() as usize)
-        .max_idle_connections_per_host(settings.at_once.get() as usize)
+        .max_idle_connections(AT_ONCE)
+        .max_idle_connections_per_host(AT_ONCE)
         .build()
         .new_agent()
 }

@@ -1,6 +1,6 @@
 //! Sends the requests of matches to the allocator service, and passes on the answers.
 //!
-//! Requests run on blocking threads, at most `[coordinator.agones] at_once` of them; the others wait. Each
+//! Requests run on blocking threads, at most [`AT_ONCE`] of them; the others wait. Each
 //! request is answered exactly once, also when it fails or takes too long, except when the daemon stops:
 //! the match then asks again after the restart.
 
@@ -28,6 +28,9 @@ use crate::{
 use credentials::Credentials;
 pub use error::AllocatorError;
 
+/// The most requests at once.
+const AT_ONCE: usize = 16;
+
 /// The allocator service, as the daemon reaches it.
 #[derive(Debug)]
 pub struct Allocator {
@@ -46,7 +49,7 @@ impl Allocator {
         Ok(Self {
             url: format!("{}{PATH}", settings.url.trim_end_matches('/')),
             credentials: Mutex::new(Credentials::read(settings)?),
-            permits: Semaphore::new(settings.at_once.get() as usize),
+            permits: Semaphore::new(AT_ONCE),
             settings: settings.clone(),
         })
     }
