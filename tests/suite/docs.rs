@@ -334,3 +334,16 @@ fn the_readme_is_short() {
     let long = text.filter(|line| line.chars().count() > columns);
     assert_eq!(long.collect::<Vec<_>>(), Vec::<&str>::new());
 }
+
+/// Whoever copies the line from the README gets this version.
+#[test]
+fn the_readme_downloads_this_version() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let name = concat!(
+        "/evenkeel-",
+        env!("CARGO_PKG_VERSION"),
+        "-x86_64.tar.gz | tar -xz"
+    );
+    let lines = readme.lines().filter(|line| line.contains("curl --fail"));
+    assert!(lines.clone().count() == 1 && lines.clone().all(|line| line.ends_with(name)));
+}

@@ -38,7 +38,7 @@ pub enum Reply {
     MeanBot(f64, usize),
     /// The reply to HELLO.
     Hello {
-        /// Name and version of the program, such as `evenkeel/0.1.0`.
+        /// Name and version of the program, such as `evenkeel/0.2.0`.
         program: String,
         /// Version of the protocol, now 1.
         protocol: u32,

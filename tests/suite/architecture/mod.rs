@@ -314,7 +314,9 @@ fn every_arrow_that_is_allowed_is_used() {
     let mut unused = Vec::new();
     for (room, allowed) in ROOMS {
         let imports = ARROWS[room].iter().flat_map(|(_, imports)| imports);
-        let used: BTreeSet<&str> = imports.filter_map(|path| Some(path.first()?.as_str())).collect();
+        let used: BTreeSet<&str> = imports
+            .filter_map(|path| Some(path.first()?.as_str()))
+            .collect();
         let idle = allowed.iter().filter(|below| !used.contains(**below));
         unused.extend(idle.map(|below| format!("{room} does not import {below}")));
     }
@@ -436,9 +438,8 @@ fn impurities_are_found_whatever_their_name() {
 fn only_the_store_knows_sql() {
     for (room, _) in ROOMS {
         let mut modules = SOURCES.room(room);
-        let knows = modules.any(|(_, module)| {
-            code_with(module, "sqlx").is_some_and(|code| names(&code, "sqlx"))
-        });
+        let knows = modules
+            .any(|(_, module)| code_with(module, "sqlx").is_some_and(|code| names(&code, "sqlx")));
         assert_eq!(knows, room == "store", "{room}");
     }
 }
