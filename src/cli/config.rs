@@ -1,15 +1,10 @@
-<<<<<<< HEAD
-//! `evenkeel config`: prints the documented defaults, checks a file, or shows what is in force.
-=======
-//! `evenkeel config`: prints a configuration to start from, or checks a file.
->>>>>>> w4-conf
+//! `evenkeel config`: prints a configuration to start from, checks a file, or shows what is in force.
 
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
-<<<<<<< HEAD
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -19,20 +14,12 @@ use super::{
     load_config, print_json,
     table::printable,
 };
-use crate::{config::DEFAULT, daemon};
-
-/// Print the documented defaults, check a configuration file, or show what is in force
-=======
-use clap::{Args, Subcommand, ValueEnum};
-
-use super::{CliError, load_config, table::printable};
 use crate::{
     config::{GamePreset, START, all_keys},
     daemon,
 };
 
-/// Print a configuration to start from, or check a configuration file
->>>>>>> w4-conf
+/// Print a configuration to start from, check a configuration file, or show what is in force
 #[derive(Debug, Args)]
 pub(super) struct ConfigArgs {
     #[command(subcommand)]
@@ -67,8 +54,10 @@ enum ConfigCommand {
 pub(super) fn run(args: &ConfigArgs) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     match &args.command {
-<<<<<<< HEAD
-        ConfigCommand::Default => out.write_all(DEFAULT.as_bytes())?,
+        ConfigCommand::Default { all: false } => out.write_all(START.as_bytes())?,
+        ConfigCommand::Default { all: true } => out.write_all(all_keys().as_bytes())?,
+        ConfigCommand::Preset { game: Some(game) } => out.write_all(game.text().as_bytes())?,
+        ConfigCommand::Preset { game: None } => list_presets(&mut out)?,
         ConfigCommand::Check { file, json } => check(file, *json)?,
         ConfigCommand::Show(args) => config_show::run(args)?,
     }
@@ -88,21 +77,6 @@ fn check(file: &Path, json: bool) -> Result<(), CliError> {
     writeln!(out, "{}: valid", file.display())?;
     for warning in warnings {
         writeln!(out, "warning: {}", printable(&warning))?;
-=======
-        ConfigCommand::Default { all: false } => out.write_all(START.as_bytes())?,
-        ConfigCommand::Default { all: true } => out.write_all(all_keys().as_bytes())?,
-        ConfigCommand::Preset { game: Some(game) } => out.write_all(game.text().as_bytes())?,
-        ConfigCommand::Preset { game: None } => list_presets(&mut out)?,
-        ConfigCommand::Check { file } => {
-            let config = load_config(Some(file))?;
-            config.check_access()?;
-            daemon::check_certificate(&config)?;
-            writeln!(out, "{}: valid", file.display())?;
-            for warning in config.warnings()? {
-                writeln!(out, "warning: {}", printable(&warning))?;
-            }
-        }
->>>>>>> w4-conf
     }
     Ok(())
 }
