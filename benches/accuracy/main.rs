@@ -1,4 +1,4 @@
-//! How well each rating system predicts the published sets of finished games in `../shared`, beside
+//! How well each rating system predicts the published sets of finished games in `../shared`, and seasons of bots, beside
 //! systems of others ([`peers`]): `cargo bench --bench accuracy`. Not a test, because it takes too long.
 //!
 //! With names of sets, it does only these: `cargo bench --bench accuracy -- tagpro`. First it asserts that
@@ -55,6 +55,13 @@ const LOGS: [Set; 6] = [
     Set::new("source", true, None),
     Set::new("ut2004", true, None),
     Set::new("ut99", true, None),
+];
+
+/// Seasons of bots on a real OpenArena server in which players came and went in the middle of matches
+/// (`integrations/openarena/arrivals.py`): files in `tests/fixtures/seasons`.
+const SEASONS: [Set; 2] = [
+    Set::new("arrivals_ctf", true, None),
+    Set::new("arrivals_tdm", true, None),
 ];
 
 /// The matches from one fresh start to the next. What the first matches of a history show is mostly
@@ -143,7 +150,13 @@ fn main() {
         .filter(|a| !a.starts_with('-'))
         .collect();
     let wanted = |set: &&Set| only.is_empty() || only.iter().any(|name| name == set.name);
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let seasons = root.join("tests/fixtures/seasons");
+    for set in SEASONS.iter().filter(wanted) {
+        let file = seasons.join(set.name).with_extension("jsonl.gz");
+        set.run(read_matches(&file, &mut |_| ()));
+    }
+    let data = root.join("../shared/data");
     for set in HISTORIES.iter().filter(wanted) {
         let file = data.join("matches").join(set.name).with_extension("jsonl");
         set.run(read_matches(&file, &mut |_| ()));

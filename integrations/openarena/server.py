@@ -22,9 +22,9 @@ set g_doWarmup 1
 set g_warmup 20
 """
 # Exact frames of 50 ms however loaded the machine is: without them bots miss their turns to think.
-# timescale and com_fixedtime are cheats, hence devmap.
-SLOW = "com_fixedtime 0\ntimescale 1\nsv_fps 20\n"
-FAST = "sv_fps 1000\ntimescale 50\ncom_fixedtime 50\n"
+# timescale and fixedtime are cheats, hence devmap.
+SLOW = "fixedtime 0\ntimescale 1\nsv_fps 20\n"
+FAST = "sv_fps 1000\ntimescale 50\nfixedtime 50\n"
 CHANGED = re.compile(r"ClientUserinfoChanged: (\d+) n\\(.*?)\\t\\(\d)")
 
 

@@ -31,6 +31,7 @@ mod settings;
 mod standing;
 mod starts;
 mod suspects;
+mod time_count;
 mod usual;
 
 use digest::Digest;
