@@ -18,7 +18,7 @@ use crate::{
     store::{HostedRow, InstanceRow},
 };
 
-/// Show the instances and the matches that they host, stop an instance for maintenance, or be one
+/// Show the instances and the matches that they host, or make a game server an instance
 ///
 /// An instance is a game server that hosts matches of queues.
 #[derive(Debug, Args)]

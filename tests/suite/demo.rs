@@ -132,6 +132,16 @@ fn what_the_demo_keeps_serves() {
     let (code, listed, err) = run(folder.path(), &["match", "list", "--dir", "a/try"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(listed.contains("baseoa.ctf"), "{listed}");
+    let why = ["player", "why", "Jenna", "--bot", "--dir", "a/try"];
+    let (_, why, _) = run(folder.path(), &why);
+    let page = include_str!("../../docs/how-to/players.md").replace("\n> ", " ");
+    let sentences = why.lines().skip(2).take_while(|line| !line.is_empty());
+    for sentence in sentences {
+        assert!(
+            page.contains(sentence),
+            "docs/how-to/players.md: {sentence}"
+        );
+    }
 
     let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", config)]);
     let ask = |lines: &str| daemon.ask(lines);

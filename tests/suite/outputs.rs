@@ -90,7 +90,7 @@ fn a_folder_has_everything() {
     let path = folder.path();
     fs::create_dir(path.join("league")).unwrap();
     let (code, _, error) = run(path, &["ingest", "--dir", "league", CTF]);
-    assert_eq!((code, error.as_str()), (0, ""));
+    assert_eq!(code, 0, "{error}");
     assert!(path.join("league/evenkeel.db").exists() && !path.join("evenkeel.db").exists());
     assert!(
         run(path, &["match", "list", "--dir", "league"])

@@ -102,14 +102,19 @@ fn the_facts_are_those_of_the_matches_and_the_weights() {
 #[test]
 fn the_sentences_are_printed_and_name_what_came_from_elsewhere() {
     let folder = league();
-    let said = sentences(&why(folder.path(), &["--game", "ctf"])["ratings"][0]);
+    let ctf = &why(folder.path(), &["--game", "ctf"])["ratings"][0];
+    let said = sentences(ctf);
     assert_eq!(said.len(), 5, "{said:?}");
     let text = run(folder.path(), &["player", "why", "bob"]);
     assert!(text.starts_with("human g0 under ctf\n"), "{text}");
     assert!(said.iter().all(|one| text.contains(one)), "{text}");
     assert!(text.ends_with("with --game: tdm\n"), "{text}");
-    assert!(said[1].contains("and won 2"), "{}", said[1]);
-    assert!(said[1].contains("speaks for a lower weight"), "{}", said[1]);
+    let matches = ctf["matches"].as_array().unwrap().iter();
+    let expected: f64 = matches.map(|one| one["expected"].as_f64().unwrap()).sum();
+    let results = format!(
+        "In the last 8 matches, the player's teams were expected to win {expected:.1} and won 2"
+    );
+    assert!(said[1].starts_with(&results), "{}", said[1]);
     assert!(said[3].contains("10.0 points a match, the others in the same matches 12.0"));
     assert!(
         said[4].contains("4 matches under tdm (weight "),

@@ -103,7 +103,7 @@ impl WhyRating {
 
     /// What it means that the player's teams have won so many matches more than expected.
     fn speaks_for(&self, more: f64) -> String {
-        let counts = self.system.is_some_and(goes_by_expectation);
+        let counts = self.system.is_some_and(goes_by_results);
         let (count, what) = match more {
             more if more.abs() < AS_EXPECTED => return ": about as many as expected".to_owned(),
             more if more > 0.0 => (format!("{more:.1} more"), "higher"),
@@ -139,17 +139,25 @@ impl WhyRating {
         if !self.is_by_one_system() || weights.len() < 2 {
             return None;
         }
-        let size = |one: &&WeighedMatch| one.change.map_or(0.0, f64::abs);
-        let most = self.matches.iter().filter(|one| one.change.is_some());
-        let most = most.max_by(|a, b| size(a).total_cmp(&size(b)));
-        let most = most.map_or_else(String::new, |most| {
+        let changes = self
+            .matches
+            .iter()
+            .filter_map(|one| Some((one.change?, one)));
+        let changes: Vec<(f64, &WeighedMatch)> = changes.collect();
+        let with = |wanted: fn(f64) -> bool| changes.iter().filter(|(by, _)| wanted(*by)).count();
+        let most = changes
+            .iter()
+            .max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
+        let most = most.map_or_else(String::new, |(by, most)| {
             let day = most.ended.to_string();
             let day = day.get(..10).unwrap_or_default().to_owned();
             format!(
-                "; match {} on {day}{} changed it most, by {}",
+                ": it rose with {} and fell with {}, most with match {} on {day}{}, by {}",
+                with(|by| by > 0.0),
+                with(|by| by < 0.0),
                 most.id,
                 story(most),
-                signed(most.change.unwrap_or(0.0))
+                signed(*by)
             )
         });
         Some(format!(
@@ -243,18 +251,19 @@ impl WhyRating {
     }
 }
 
-/// Whether a rating system compares results with what was expected.
-fn goes_by_expectation(system: SystemName) -> bool {
+/// Whether a rating system compares who won with what was expected, and nothing else about a match.
+fn goes_by_results(system: SystemName) -> bool {
     match system {
-        SystemName::Joint
-        | SystemName::Elo
+        SystemName::Elo
         | SystemName::Hive
         | SystemName::HiveHistory
         | SystemName::Glicko2
         | SystemName::TrueSkill
         | SystemName::PlackettLuce
         | SystemName::ThurstoneMosteller => true,
-        SystemName::Presence
+        // Who has won says little beside by how much.
+        SystemName::Joint
+        | SystemName::Presence
         | SystemName::Scoreboard
         | SystemName::WinRate
         | SystemName::PlainPoints => false,
@@ -264,7 +273,9 @@ fn goes_by_expectation(system: SystemName) -> bool {
 /// What a rating system learns from, where it is not the results beside the expected ones alone.
 fn rule(system: SystemName) -> &'static str {
     match system {
-        SystemName::Joint => " Where scores are known, it also counts by how much a match is won.",
+        SystemName::Joint => {
+            " Where scores are known, it counts by how much a match is won or lost."
+        }
         SystemName::Presence => {
             " The weight goes by the points that the team makes and concedes while the player is on it, whatever was \
              expected."
@@ -387,10 +398,9 @@ mod tests {
         let by_hand = [
             "The weight is 41.2 ± 3.1 after 34 rated matches: 8.8 below the 50 of a newcomer.",
             "In the last 4 matches, the player's teams were expected to win 2.8 and won 1.5, a draw as half a victory: \
-             1.2 fewer than expected, which speaks for a lower weight. Where scores are known, it also counts by how \
-             much a match is won.",
-            "The weight was 42.5 after the first of these matches and 41.2 after the last one; match 9 on 1970-01-10 \
-             (lost at a chance of 75 %) changed it most, by −1.4.",
+             1.2 fewer than expected. Where scores are known, it counts by how much a match is won or lost.",
+            "The weight was 42.5 after the first of these matches and 41.2 after the last one: it rose with 1 and fell \
+             with 3, most with match 9 on 1970-01-10 (lost at a chance of 75 %), by −1.4.",
             "The player made 10.0 points a match, the others in the same matches 12.0 on average. For the weight, they \
              count only as far as they have shown who wins, and less with each match.",
             "Nothing comes from elsewhere: the player started at 50, as every newcomer.",
@@ -404,7 +414,7 @@ mod tests {
             let text = bob(system).sentences().join(" ");
             assert_eq!(
                 text.contains("speaks for"),
-                goes_by_expectation(system),
+                goes_by_results(system),
                 "{system}"
             );
         }
@@ -412,6 +422,9 @@ mod tests {
         assert!(text(SystemName::Presence).contains("4 for the player and 12 against"));
         assert!(text(SystemName::Scoreboard).contains("whoever wins"));
         assert!(text(SystemName::WinRate).contains("share of matches won"));
+        assert!(
+            text(SystemName::Elo).contains("fewer than expected, which speaks for a lower weight.")
+        );
         assert!(text(SystemName::Elo).contains("best of the winners"));
         assert!(text(SystemName::Glicko2).contains("these points do not count"));
     }
@@ -437,7 +450,7 @@ mod tests {
             "{}",
             said[1]
         );
-        assert!(!said.join(" ").contains("changed it most"), "{said:?}");
+        assert!(!said.join(" ").contains("it rose with"), "{said:?}");
     }
 
     #[test]
