@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test binary uses a part
 
 pub mod allocator;
+pub mod archive;
 pub mod authority;
 pub mod backends;
 pub mod draw;

@@ -21,6 +21,14 @@ pub fn evenkeel(folder: &Path) -> Command {
     inside(folder, Command::new(BINARY))
 }
 
+/// Runs a command of the program; returns the exit code, and what it has printed.
+pub fn run(folder: &Path, words: &[&str]) -> (i32, String, String) {
+    let output = evenkeel(folder).args(words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap();
+    (code, text(output.stdout), text(output.stderr))
+}
+
 /// The command in this folder, without the environment's configuration.
 fn inside(folder: &Path, mut command: Command) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {

@@ -1,7 +1,7 @@
 //! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory; kills a daemon a
 //! hundred times; restarts one fifty times under load; learns two thousand histories of equals; plays an evening of
 //! hosted matches; lets everything go wrong for three daemons on one PostgreSQL; kills a
-//! daemon and commands at chosen moments. `.ci/run` runs these tests, and so does
+//! daemon and commands at chosen moments; plays simulated seasons. `.ci/run` runs these tests, and so does
 //! `cargo test --test large -- --ignored`; a plain `cargo test` does not build them.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
@@ -11,6 +11,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod archive;
 mod attacks;
 mod equals;
 mod evening;
@@ -21,6 +22,7 @@ mod kills;
 mod long_logs;
 mod queue_kills;
 mod restarts;
+mod simulation;
 
 use std::fs;
 
