@@ -27,6 +27,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0005_checkpoints"),
         file!("0006_moved_and_settings"),
         file!("0007_views"),
+        file!("0008_api"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 28] = [
+const FILES: [(&str, &str); 29] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -49,6 +49,7 @@ const FILES: [(&str, &str); 28] = [
     file!("0026_checkpoints"),
     file!("0027_moved"),
     file!("0028_views"),
+    file!("0029_api"),
 ];
 
 /// All migrations, in the order in which they run.
