@@ -82,6 +82,7 @@ fn record((number, (drawn, winner)): (usize, (Vec<u32>, u8))) -> MatchRecord {
         start,
         end: start.plus_millis(600_000),
         clock: None,
+        untimed: false,
         map: format!("map {}", number % 12),
         game_type: "ctf".into(),
         mode: String::new(),

@@ -286,6 +286,7 @@ fn game(random: &mut ChaCha8Rng, number: u32) -> MatchRecord {
         start,
         end: start.plus_millis(MINUTES * 60_000),
         clock: None,
+        untimed: false,
         map: format!("map_{}", random.random_range(0..400)),
         game_type: ["ctf", "tdm", "dom"][random.random_range(0..3)].to_owned(),
         mode: String::new(),

@@ -10,6 +10,7 @@
 //! a game log ────▶ cli, or the daemon ─▶ logs ─▶ ingest ─▶ store     (stored matches: the ground truth)
 //!                                                  └─▶ learning ─▶ history ─▶ rating ─▶ weights
 //! a browser ─────▶ web ─▶ read models of the store
+//! a program ─────▶ web, below /v1 ─▶ session, queues, read models
 //! a ticket ──────▶ server ─▶ protocol ─▶ queues ─▶ matchmaking ─▶ tickets ─▶ coordinator ─▶ an instance
 //! ```
 //!
@@ -52,7 +53,7 @@
 //! | [`service`] | joins store, learning, sessions and queues |
 //! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
 //! | [`watch`] | what operators watch: metrics, the status, warnings |
-//! | [`web`] | HTTP: statistics pages, made of the read models of the store; metrics |
+//! | [`web`] | HTTP: statistics pages, made of the read models of the store; `/v1` for other programs; metrics |
 //! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
 //! | [`config`] | the configuration file |
 //! | [`daemon`] | the composition root: it owns every long-running task |
@@ -108,6 +109,7 @@
 //! | edge | how far one team is ahead of another by strengths, numbers of players and the side of the map; a rating system turns it into a chance |
 //! | outlook | the function by which a rating system computes edges and chances |
 //! | evenness | how even teams are, 0 to 1: the ratio, or the chance of the weaker team divided by that of the stronger one |
+//! | caller | the sender of a request over HTTP: a client, or somebody without a token |
 //! | decision | a question and its answer; it can be stored and replayed |
 //! | queue | one configured kind of match, and the tickets that wait for it |
 //! | ticket | 1 or more players who queue and play together |
@@ -129,6 +131,7 @@
 //! | pass | the secret by which an instance recognises a player whom the daemon has sent there |
 //! | webhook | an address to which the daemon sends events |
 //! | event | that a match was formed, is hosted or was recorded; in a log, something that happens in a game |
+//! | receipt | a key under which a client has recorded a match over HTTP, and what it was answered |
 //! | receiver | the program at the address of a webhook |
 //! | closeness | how close the result of a match was, 0 to 1: the second highest score divided by the highest |
 //! | lull | the time in which a sidecar may choose teams: a warm-up, after a game, or while a server waits for players |

@@ -263,6 +263,7 @@ fn game(number: usize) -> MatchRecord {
         start,
         end: start.plus_millis(600_000),
         clock: None,
+        untimed: false,
         map: "field".into(),
         game_type: "ctf".into(),
         mode: String::new(),

@@ -62,6 +62,22 @@ impl AccessPolicy {
         }
     }
 
+    /// What a caller with this token may do from this address; `None` if no configured client has the token, or not
+    /// from there. All tokens are compared, so that the time tells nothing about them.
+    pub fn bearer(&self, secret: &Secret, from: IpAddr) -> Option<Grant> {
+        let Self::Listed(clients) = self else {
+            return None;
+        };
+        let mut found = None;
+        for client in clients {
+            let is_own = client.secret.as_ref().is_some_and(|own| own == secret);
+            if is_own & client.admits(from) {
+                found = found.or(Some(client));
+            }
+        }
+        found.map(granted)
+    }
+
     /// The configured name of the client that a HELLO with this name means; `None` if it means none.
     pub fn meant(&self, name: &str) -> Option<&str> {
         match self {
@@ -183,6 +199,17 @@ mod tests {
             let found = greeted(&policy, "lan", token, "192.168.1.9");
             assert_eq!(found.as_deref(), Some("lan"));
         }
+        let bearer = |token: &str, from| {
+            let grant = policy.bearer(&Secret::of(token), ip(from))?;
+            grant.client.map(|client| client.name.clone())
+        };
+        assert_eq!(bearer("red", near).as_deref(), Some("ctf"));
+        assert_eq!(bearer("blue", "10.9.8.7").as_deref(), Some("far"));
+        for (token, from) in [("blue", near), ("", "192.168.1.9"), ("green", near)] {
+            assert_eq!(bearer(token, from), None, "{token} {from}");
+        }
+        let open = AccessPolicy::Open { anonymous: true };
+        assert!(open.bearer(&Secret::of("red"), ip(near)).is_none());
         let silent = |from| policy.silent(ip(from)).and_then(|grant| grant.client);
         assert_eq!(silent("192.168.1.9").unwrap().name, "lan");
         for from in [near, "192.168.2.9", "10.0.0.1"] {

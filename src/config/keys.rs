@@ -30,7 +30,7 @@ use crate::{
     server::Limits,
     session::BalanceSettings,
     store::postgres::PostgresUrl,
-    web::WebSettings,
+    web::{ApiSettings, WebSettings},
 };
 
 /// The configuration; each field is a section of the documented files.
@@ -42,6 +42,7 @@ pub struct Config {
     pub clients: Vec<ClientSection>,
     pub limits: RateSettings,
     pub web: WebSection,
+    pub api: ApiSettings,
     pub store: StoreSection,
     pub log: LogSection,
     pub lobby: RosterSettings,

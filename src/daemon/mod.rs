@@ -120,7 +120,7 @@ impl Daemon {
         let is_file = config.store.url.is_none();
         watched.database = is_file.then(|| config.store.database.clone());
         let watched = Arc::new(watched);
-        let pages = PageServer::new(pages, &config.web, &service, &watched)?;
+        let pages = PageServer::new(pages, config, &gate, &service, &watched)?;
         Ok(Self {
             listeners,
             threads,

@@ -6,8 +6,8 @@ use tokio::{net::TcpListener, time::sleep};
 
 use super::{DaemonError, Tasks, bind_address};
 use crate::{
-    config::{WebAddress, WebSection},
-    server::Limits,
+    config::{Config, WebAddress, WebSection},
+    server::{Gate, Limits},
     service::Service,
     watch::Watched,
     web::{self, Site},
@@ -54,15 +54,23 @@ impl PageServer {
     /// Fails if the operating system does not return the address of a listener.
     pub(super) fn new(
         listeners: PageListeners,
-        web: &WebSection,
+        config: &Config,
+        gate: &Arc<Gate>,
         service: &Arc<Service>,
         watched: &Arc<Watched>,
     ) -> Result<Self, DaemonError> {
         let PageListeners { pages, metrics } = &listeners;
+        let web = &config.web;
         let base = &web.pages.base_path;
         if let Some(listener) = pages {
             let bound = listener.local_addr()?;
             tracing::info!("statistics pages are at http://{bound}{base}/");
+            if config.api.enabled {
+                tracing::info!("programs can call http://{bound}{base}/v1");
+            }
+        }
+        if config.api.enabled && pages.is_none() {
+            tracing::warn!("there is no /v1, because there are no pages: see [web] listen");
         }
         if let Some(listener) = metrics {
             let bound = listener.local_addr()?;
@@ -71,6 +79,7 @@ impl PageServer {
         let site = Site::new(service.clone(), web.pages.clone());
         let from = web.metrics_from.clone();
         let site = site.with_metrics(watched.clone(), from, metrics.is_none());
+        let site = site.with_api(config.api.clone(), gate.clone());
         Ok(Self {
             site: Arc::new(site),
             listeners,

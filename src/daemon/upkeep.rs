@@ -29,6 +29,9 @@ const DAY: i64 = 86_400_000;
 /// forgotten, and ends after this time, is recorded with the player.
 const LONGEST_GAME: i64 = 2 * DAY;
 
+/// For how many milliseconds a repetition of what a client has recorded over HTTP gets the first answer.
+const RECEIPTS: i64 = 30 * DAY;
+
 /// After how many days decisions are deleted and matches archived; `None` for never.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UpkeepSettings {
@@ -86,6 +89,7 @@ async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone,
     store.finish_forgetting().await?;
     let now = service.sessions().clock().now();
     store.drop_forgets(now.plus_millis(-LONGEST_GAME)).await?;
+    store.drop_receipts(now.plus_millis(-RECEIPTS)).await?;
     let mut done = UpkeepDone::default();
     if settings.decisions.is_none() && settings.matches.is_none() {
         return Ok(done);

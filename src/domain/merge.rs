@@ -105,6 +105,7 @@ mod tests {
             start: Timestamp(0),
             end: Timestamp(1_000),
             clock: None,
+            untimed: false,
             map: String::new(),
             game_type: "ctf".into(),
             mode: String::new(),

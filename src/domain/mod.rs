@@ -53,7 +53,7 @@ pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub use record::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
-    Presence, Role, ScoreEvent, Span,
+    Presence, Role, ScoreEvent, Span, UNTIMED_MILLIS,
 };
 pub use right::{Right, Rights};
 pub use role::RoleName;

@@ -21,6 +21,8 @@ pub const MAX_ROLES: usize = 16;
 const MAX_TEXT: usize = 1_024;
 /// One week. A longer game means that the log's clock is broken.
 const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
+/// The length on whose scale the stays of a match are stated whose length is not known: 20 minutes.
+pub const UNTIMED_MILLIS: u64 = 20 * 60 * 1_000;
 /// The largest number of points of a team or player. A larger one means that a counter is broken.
 const MAX_POINTS: f64 = 1e9;
 
@@ -160,6 +162,9 @@ pub struct MatchRecord {
     /// For a log without dates: its own clock when play began, in milliseconds. `start` is then an
     /// estimate and is left out of the fingerprint.
     pub clock: Option<u64>,
+    /// Whether it is not known how long the match lasted. `start` and `end` are then one instant, and stays and events
+    /// are parts of a match of [`UNTIMED_MILLIS`].
+    pub untimed: bool,
     /// Name of the map.
     pub map: String,
     /// The game type as the game names it.
@@ -179,8 +184,11 @@ pub struct MatchRecord {
 }
 
 impl MatchRecord {
-    /// Length of play in milliseconds.
+    /// Length of play in milliseconds; [`UNTIMED_MILLIS`] if it is not known.
     pub fn millis(&self) -> u64 {
+        if self.untimed {
+            return UNTIMED_MILLIS;
+        }
         u64::try_from(self.end.0.saturating_sub(self.start.0)).unwrap_or(0)
     }
 
@@ -248,6 +256,10 @@ impl MatchRecord {
         )?;
         ensure(self.start <= self.end, "it ends before it starts")?;
         ensure(self.millis() <= MAX_MILLIS, "it lasts over a week")?;
+        ensure(
+            !self.untimed || self.start == self.end,
+            "its length is known and not known",
+        )?;
         ensure(
             self.scores.len() != 1 && self.scores.len() <= MAX_TEAMS,
             "impossible number of teams",
@@ -385,6 +397,7 @@ mod tests {
             start: Timestamp(0),
             end: Timestamp(1_000),
             clock: None,
+            untimed: false,
             map: "m".into(),
             game_type: "ctf".into(),
             mode: String::new(),

@@ -16,7 +16,7 @@ pub enum Right {
     Queue,
     /// To host matches of queues.
     Instance,
-    /// To operate the daemon. No verb of this version needs it.
+    /// To operate the daemon. No verb of this version needs it, only some calls over HTTP.
     Admin,
 }
 

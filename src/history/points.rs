@@ -165,6 +165,7 @@ mod tests {
             start: Timestamp(0),
             end: Timestamp(1_000),
             clock: None,
+            untimed: false,
             map: "m".into(),
             game_type: "ctf".into(),
             mode: String::new(),

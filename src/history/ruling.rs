@@ -150,7 +150,7 @@ pub(super) fn judge(
     if record.outcome == Outcome::Abandoned {
         return Err(Unrated::Abandoned); // takes precedence over too short
     }
-    if record.millis() < rules.min_seconds.millis() {
+    if !record.untimed && record.millis() < rules.min_seconds.millis() {
         return Err(Unrated::TooShort);
     }
     let scoring = scoring(record, rulebook)?;

@@ -26,7 +26,8 @@ pub(super) struct Compared {
 }
 
 impl Usual {
-    /// Compares a game with the games before it, then adds it to them. The first game is a usual one.
+    /// Compares a game with the games before it, then adds it to them. The first game is a usual one, and so is each
+    /// whose length is not known.
     pub fn compare(&mut self, record: &MatchRecord) -> Compared {
         let millis = record.millis() as f64;
         let points: f64 = record.scores.iter().map(|score| score.abs()).sum();
@@ -38,8 +39,14 @@ impl Usual {
         } else {
             0.0
         };
-        self.millis.add(millis);
         self.points.add(points);
+        if record.untimed {
+            return Compared {
+                millis: record.millis(),
+                extent: 1.0,
+            };
+        }
+        self.millis.add(millis);
         Compared {
             millis: usual as u64,
             extent: by_time.max(by_points).clamp(LEAST_EXTENT, 1.0),
@@ -92,6 +99,7 @@ mod tests {
             start: Timestamp(0),
             end: Timestamp(millis),
             clock: None,
+            untimed: false,
             map: String::new(),
             game_type: "ctf".into(),
             mode: String::new(),

@@ -346,6 +346,7 @@ impl MatchBuilder {
                 .start
                 .plus_millis(i64::try_from(millis).unwrap_or(i64::MAX)),
             clock: header.clock,
+            untimed: false,
             map: header.map,
             game_type: header.game_type,
             mode: String::new(),

@@ -227,6 +227,7 @@ mod tests {
             start,
             end: start.plus_millis(LENGTH as i64),
             clock: None,
+            untimed: false,
             map: "m".into(),
             game_type: "tfc".into(),
             mode: String::new(),

@@ -34,7 +34,7 @@ pub(crate) mod xonotic;
 pub use format::{Context, Format, LogParser};
 pub use halves::{PAUSE, join_halves};
 pub use item::LogItem;
-pub use jsonl::{read_back as read_record, write as write_record};
+pub use jsonl::{read_back as read_record, read_reported, write as write_record};
 pub use lines::{Framed, LineStamp, Lines, LogLine, MAX_LINE};
 pub use reader::Reader;
 pub use skip::Skip;

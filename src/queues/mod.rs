@@ -55,10 +55,14 @@ mod view;
 mod wait_clock;
 mod wanted;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use parking_lot::{Mutex, RwLock};
-use tokio::task::JoinSet;
+use tokio::{
+    sync::Notify,
+    task::JoinSet,
+    time::{Instant, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -87,6 +91,9 @@ use call::{Answer, Ask};
 use fleet::PostOffice;
 use parts::Parts;
 use shared::{Configured, Shared, configured};
+
+/// How long [`Queues::ticket_once`] waits at most until it looks again.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The queues, and the way to the task that runs them.
 #[derive(Debug)]
@@ -128,6 +135,7 @@ impl Queues {
                 clock,
                 hosting,
                 listeners: Mutex::default(),
+                changed: Notify::new(),
                 office,
                 leases,
                 cores: RwLock::new(Arc::new(Threads::of_rounds())),
@@ -260,6 +268,30 @@ impl Queues {
     pub async fn ticket(&self, owner: &str, id: &str) -> Result<TicketView, QueuesError> {
         self.ask_ticket(Ask::Ticket(owner.to_owned(), id.to_owned()))
             .await
+    }
+
+    /// The state of a ticket once `differs` is true of it, or at `until`, whichever comes first.
+    ///
+    /// # Errors
+    /// Fails if the name has no such ticket.
+    pub async fn ticket_once(
+        &self,
+        owner: &str,
+        id: &str,
+        until: Instant,
+        differs: &(dyn Fn(&TicketView) -> bool + Sync),
+    ) -> Result<TicketView, QueuesError> {
+        loop {
+            let mut changed = std::pin::pin!(self.shared.changed.notified());
+            changed.as_mut().enable();
+            let view = self.ticket(owner, id).await?;
+            let left = until.saturating_duration_since(Instant::now());
+            if differs(&view) || left.is_zero() {
+                return Ok(view);
+            }
+            // Another daemon of the database may run the queue.
+            let _ = timeout(left.min(LOOK), changed).await;
+        }
     }
 
     /// Notes that a player accepts a match, or declines it.

@@ -49,6 +49,10 @@ impl Task<'_> {
         }
         let mut listeners = self.shared.listeners.lock();
         listeners.send_changes(&mut self.life, &self.hosting.coordinator);
+        drop(listeners);
+        if has_changed {
+            self.shared.changed.notify_waiters();
+        }
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, RwLock};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{Allocator, QueueMetrics, fleet::PostOffice, listeners::Listeners, parts::Parts};
@@ -33,6 +34,8 @@ pub(super) struct Shared {
     pub(super) leases: LeaseSettings,
     /// The clients of this daemon that have sent LISTEN.
     pub(super) listeners: Mutex<Listeners>,
+    /// Notified after each batch that has changed tickets or hosted matches.
+    pub(super) changed: Notify,
     /// What this daemon sends to the others; `None` if there are no others.
     pub(super) office: Option<PostOffice>,
     /// Where the searches of rounds run.

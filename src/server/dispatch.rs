@@ -233,7 +233,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
 }
 
 /// Converts an error for the peer. Details of the database are only logged.
-fn refusal(error: SessionError) -> Refusal {
+pub fn refusal(error: SessionError) -> Refusal {
     let code = match &error {
         SessionError::Lobby(error) => match error {
             LobbyError::NoGame => Code::NoGame,

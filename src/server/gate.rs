@@ -28,7 +28,7 @@ pub struct Gate {
     state: RwLock<Arc<GateState>>,
     /// The generation of the state, so that a connection finds out without a lock whether its own is old.
     generation: AtomicU64,
-    addresses: Mutex<AddressTable>,
+    pub(super) addresses: Mutex<AddressTable>,
     pub(super) slowdown: Mutex<Slowdown>,
     began: Instant,
     metrics: ServerMetrics,

@@ -4,6 +4,7 @@
 //! no signal. Whatever a peer sends, its connection costs one task and a bounded buffer for a
 //! bounded time. Entry point: [`run`].
 
+mod caller;
 mod connection;
 mod dispatch;
 mod error;
@@ -37,13 +38,16 @@ use crate::{
     service::Service,
 };
 
+pub use caller::Caller;
 pub use connection::serve;
+pub use dispatch::refusal as session_refusal;
 pub use error::TlsError;
 pub use gate::Gate;
 pub use listeners::{Listeners, TlsListener};
 pub use metrics::ServerMetrics;
 pub use pace::stay_awake;
 pub use peer::Peer;
+pub use queue::refusal as queue_refusal;
 pub use settings::Limits;
 pub use tls::TlsIdentity;
 

@@ -199,7 +199,8 @@ fn notice(view: &TicketView) -> Notice {
     }
 }
 
-pub(super) fn refusal(error: QueuesError) -> Refusal {
+/// Converts an error of the queues for the peer.
+pub fn refusal(error: QueuesError) -> Refusal {
     let code = match &error {
         QueuesError::Refused(refused) => match refused {
             TicketRefused::OtherContent | TicketRefused::NoQueue(_) | TicketRefused::NoTicket => {

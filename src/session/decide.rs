@@ -68,15 +68,19 @@ impl Session {
                 top.map_err(|error| SessionError::BadArgument(format!("top {error}")))?;
         }
         let lobby = &self.state.lobby;
-        let mut question = lobby.balance(&weights, balance.limits, settings)?;
+        let stated = self.aside.as_ref().map(|aside| aside.limits);
+        let limits = stated.unwrap_or(balance.limits);
+        let mut question = lobby.balance(&weights, limits, settings)?;
         if top.is_some() {
             question.problem.doubt = None; // so many of the best, and no others as even
         }
-        let mut decided = self.sessions.choose_teams(question, seed).await?;
+        let waits = self.aside.is_some();
+        let mut decided = self.sessions.choose_teams(question, seed, waits).await?;
         let balanced = self.lobby().follow(&mut decided, &weights)?;
-        self.sessions
-            .metrics
-            .picked(balanced.ratio, balanced.chance);
+        if self.aside.is_none() {
+            let metrics = &self.sessions.metrics;
+            metrics.picked(balanced.ratio, balanced.chance);
+        }
         self.keep_decision(decided, balanced.chance)?;
         Ok(balanced)
     }
@@ -209,41 +213,63 @@ impl Session {
         chance: Option<f64>,
     ) -> Result<(), SessionError> {
         let decision = decision.into();
-        let kind = decision.kind();
         let mut why = reasons(&decision);
         why.extend(self.weights_from_elsewhere()?);
         why.extend(self.party_factors()?);
         self.state.give_reasons(why);
-        if self.sessions.settings.keep_decisions == 0 {
-            return Ok(());
-        }
-        let ruleset = self.ruleset()?.to_string();
-        match serde_json::to_string(&decision) {
-            Ok(json) => self.sessions.backlog.decided(DecisionRow {
-                made_at: self.sessions.clock.now(),
-                server: server_name(self.server.as_deref().unwrap_or_default()).to_owned(),
-                ruleset,
-                game: self.state.game,
-                kind: kind.to_owned(),
-                seed: decision.seed(),
-                chance,
-                decision: json,
-            }),
-            Err(error) => tracing::error!(%error, kind, "cannot store a decision"),
+        if let Some(aside) = &mut self.aside {
+            aside.decided = Some((decision, chance));
+        } else if self.sessions.settings.keep_decisions > 0
+            && let Some(row) = self.decision_row(&decision, chance)?
+        {
+            self.sessions.backlog.decided(row);
         }
         Ok(())
+    }
+
+    /// A decision as it is stored; `None` if it cannot be.
+    pub(super) fn decision_row(
+        &mut self,
+        decision: &Decision,
+        chance: Option<f64>,
+    ) -> Result<Option<DecisionRow>, SessionError> {
+        let ruleset = self.ruleset()?.to_string();
+        let kind = decision.kind();
+        let json = match serde_json::to_string(decision) {
+            Ok(json) => json,
+            Err(error) => {
+                tracing::error!(%error, kind, "cannot store a decision");
+                return Ok(None);
+            }
+        };
+        Ok(Some(DecisionRow {
+            made_at: self.sessions.clock.now(),
+            server: server_name(self.server.as_deref().unwrap_or_default()).to_owned(),
+            ruleset,
+            game: self.state.game,
+            kind: kind.to_owned(),
+            seed: decision.seed(),
+            chance,
+            decision: json,
+        }))
     }
 }
 
 impl Sessions {
     /// Answers BALANCE on a blocking thread, once a core is free. The deadline includes the wait
-    /// for the core.
+    /// for the core. A question that `waits` leaves half of the cores to game servers.
     async fn choose_teams(
         &self,
         question: Balance,
         seed: u64,
+        waits: bool,
     ) -> Result<Decided<Balance>, SessionError> {
         let deadline = Instant::now() + self.settings.balance.deadline_ms.duration();
+        let turn = self.aside_cores.clone().acquire_owned();
+        let _turn = match waits {
+            true => tokio::time::timeout_at(deadline.into(), turn).await.ok(),
+            false => None,
+        };
         let waiting = self.cores.clone().acquire_owned();
         let core = tokio::time::timeout_at(deadline.into(), waiting).await;
         let Ok(Ok(core)) = core else {

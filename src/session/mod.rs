@@ -7,6 +7,7 @@
 //!
 //! Entry points: [`Sessions::new`], [`Session::new`].
 
+mod aside;
 mod at_hand;
 mod backlog;
 mod clock;
@@ -21,6 +22,7 @@ mod metrics;
 mod parked;
 mod registry;
 mod replay;
+mod reported;
 mod restore;
 mod results;
 mod sessions;
@@ -34,12 +36,12 @@ use rand::{TryRng, rngs::SysRng};
 use tracing::{Span, error_span, field::Empty};
 
 use crate::{
-    domain::{Ident, behaviour::BehaviourDay},
+    domain::Ident,
     journal::Entry,
-    learning::ANYONE,
     lobby::{Command, Conduct, Lobby, NewGame},
 };
 
+pub use aside::{CountedWeight, StatedByAsker};
 pub use at_hand::WeightsAtHand;
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;
@@ -49,10 +51,14 @@ pub use live::{LiveGame, LivePlayer};
 pub use mailbox::{Mailbox, MailboxReceiver};
 pub use metrics::{SessionLevels, SessionMetrics};
 pub use replay::Replayed;
+pub use reported::Report;
 pub use results::Ended;
 pub use sessions::Sessions;
 pub use settings::{BalanceSettings, Settings};
 
+use aside::Aside;
+use game_journal::GameJournal;
+use live::LivePlace;
 use registry::Registration;
 use state::SessionState;
 
@@ -66,6 +72,8 @@ pub struct Session {
     registration: Registration,
     /// Whether the replies that are not sent yet include one to END.
     owes_end: bool,
+    /// What a session for one question has besides; `None` for that of a connection.
+    aside: Option<Box<Aside>>,
     /// Around every log line that this session causes, also on other tasks and threads.
     span: Span,
 }
@@ -89,6 +97,7 @@ impl Session {
             sessions,
             server: None,
             owes_end: false,
+            aside: None,
             span,
         };
         (session, pushes)
@@ -222,10 +231,7 @@ impl Session {
     ) -> Result<(), SessionError> {
         let sessions = self.sessions.clone();
         let name = host::server_name(self.server.as_deref().unwrap_or_default());
-        let book = sessions.learning.behaviour();
-        let now = sessions.clock.now();
-        let report = BehaviourDay::report(id.text(), client.unwrap_or(ANYONE), points, now);
-        Ok(book.report(name, report).await?)
+        sessions.report_behaviour(name, client, id, points).await
     }
 
     /// Applies a command now. A new game records a running one as abandoned; after a change of who
@@ -264,6 +270,9 @@ impl Session {
     /// Notes the chances of the teams that play now, and if teams `changed`, their difference in strength. Does
     /// nothing while weights that it needs are being derived.
     fn follow_teams(&mut self, changed: bool) -> Result<(), SessionError> {
+        if self.aside.is_some() {
+            return Ok(()); // nobody plays
+        }
         let weights = match self.weights() {
             Err(SessionError::NotReady) => return Ok(()),
             weights => weights?,

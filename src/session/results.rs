@@ -127,6 +127,9 @@ impl Session {
     /// it, because the daemon stops, the game is left in the journal; if the journal does not have
     /// all of it, the game is given up.
     pub fn close(&mut self, park: bool) {
+        if self.aside.is_some() {
+            return;
+        }
         self.write_journal();
         let state = std::mem::replace(
             &mut self.state,
@@ -279,7 +282,7 @@ impl Sessions {
         (finished, unrated)
     }
 
-    fn unrated(&self, record: &MatchRecord) -> Option<String> {
+    pub(super) fn unrated(&self, record: &MatchRecord) -> Option<String> {
         let rules = &self.learning.settings().history.rules;
         // Merged identities count as one player, as in the fold: a game of a player against another
         // of their own identities has no opponent.

@@ -36,6 +36,8 @@ pub struct Sessions {
     pub(super) learning: Arc<Learning>,
     /// One permit per core, for work that takes long.
     pub(super) cores: Arc<Semaphore>,
+    /// The same for questions that no game server waits for: half as many, so that they take turns among themselves.
+    pub(super) aside_cores: Arc<Semaphore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) parked: ParkedGames,
     pub(super) registry: ConnectionRegistry,
@@ -72,6 +74,7 @@ impl Sessions {
             store,
             learning,
             cores: Arc::new(Semaphore::new(cores)),
+            aside_cores: Arc::new(Semaphore::new((cores / 2).max(1))),
             clock: Arc::new(MachineClock::default()),
             parked,
             registry: ConnectionRegistry::default(),

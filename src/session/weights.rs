@@ -1,6 +1,6 @@
 //! The weights of one game: as its lobby sees them, and as the session answers questions about them.
 
-use std::{cell::RefCell, sync::Arc};
+use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use super::{Session, SessionError};
 use crate::{
@@ -18,6 +18,8 @@ pub(super) struct GameWeights {
     pub(super) map: String,
     /// The default weights of an unknown human and of the mean bot.
     pub(super) defaults: (f64, f64),
+    /// The weights that the asker has stated, which count instead of those that are known.
+    pub(super) stated: Arc<BTreeMap<String, f64>>,
     /// The last reading, with its lineup: an answer needs that of the same teams several times.
     pub(super) last: RefCell<Option<(Lineup, LineupReading)>>,
 }
@@ -27,16 +29,19 @@ type Lineup = Vec<Vec<LineupPlayer>>;
 
 impl Weights for GameWeights {
     fn human(&self, id: &str) -> f64 {
-        self.view
-            .expected(Kind::Human, id)
-            .unwrap_or(self.defaults.0)
+        let stated = self.stated.get(id).copied();
+        let known = stated.or_else(|| self.view.expected(Kind::Human, id));
+        known.unwrap_or(self.defaults.0)
     }
 
     fn knows(&self, id: &str) -> bool {
-        self.view.expected(Kind::Human, id).is_some()
+        self.stated.contains_key(id) || self.view.expected(Kind::Human, id).is_some()
     }
 
     fn human_strength(&self, id: &str) -> f64 {
+        if let Some(stated) = self.stated.get(id) {
+            return self.standings.strength_at(&self.ruleset, *stated);
+        }
         let known = self.view.strength(Kind::Human, id);
         known.unwrap_or_else(|| self.standings.strength_at(&self.ruleset, self.defaults.0))
     }
@@ -44,7 +49,7 @@ impl Weights for GameWeights {
     fn human_doubt(&self, id: &str) -> Option<f64> {
         self.view
             .doubt(Kind::Human, id)
-            .filter(|doubt| *doubt > 0.0)
+            .filter(|doubt| *doubt > 0.0 && !self.stated.contains_key(id))
     }
 
     fn command_strength(&self, id: &str, teams: &[Vec<LineupPlayer>]) -> f64 {
@@ -142,7 +147,10 @@ impl GameWeights {
     /// The largest standard deviation of the edge between two of these teams. Players whose weight
     /// is pinned add nothing to it. `outlook` is that of all teams. O(teams²) readings.
     fn doubt(&self, outlook: &Outlook, teams: &[Vec<LineupPlayer>]) -> Option<f64> {
-        let pinned = |player: &LineupPlayer| self.view.is_pinned(player.key.kind, &player.key.id);
+        let stated = |key: &PlayerKey| key.kind == Kind::Human && self.stated.contains_key(&key.id);
+        let pinned = |LineupPlayer { key, .. }: &LineupPlayer| {
+            stated(key) || self.view.is_pinned(key.kind, &key.id)
+        };
         let all = || teams.iter().flatten();
         if teams.len() == 2 && !all().any(pinned) {
             return Some(outlook.doubt);
@@ -239,7 +247,10 @@ impl Session {
         let weights = self.present_weights()?;
         self.sessions.ready_standings()?;
         let (view, roster) = (&weights.view, &self.state.lobby.game()?.roster);
-        let awaits = |kind, id: &Ident| view.awaits_expected(kind, id.text());
+        let stated = &weights.stated;
+        let awaits = |kind, id: &Ident| {
+            view.awaits_expected(kind, id.text()) && !stated.contains_key(id.text())
+        };
         let mut humans = roster.humans().iter();
         let mut bots = roster.bots().iter();
         let lacks = view.awaits_bots()
@@ -266,6 +277,10 @@ impl Session {
                 balance.default_weight.get(),
                 balance.default_bot_weight.get(),
             ),
+            stated: match &self.aside {
+                Some(aside) => aside.stated.clone(),
+                None => Arc::default(),
+            },
             last: RefCell::default(),
         })
     }

@@ -50,6 +50,13 @@ pub trait Decisions: Send + Sync {
     /// Fails if the database does.
     async fn write_decisions(&self, notes: &[DecisionNote], keep: u32) -> Result<(), StoreError>;
 
+    /// Writes one decision, and returns its number. Then deletes old ones, as
+    /// [`write_decisions`](Self::write_decisions) does.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn keep_decision(&self, decision: &DecisionRow, keep: u32) -> Result<i64, StoreError>;
+
     /// Deletes decisions that were made before an instant: of the `most` oldest ones. Returns how many.
     ///
     /// # Errors

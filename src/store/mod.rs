@@ -2,7 +2,7 @@
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
 //! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Leases`], [`Partitions`],
-//! [`MatchArchive`], [`Pages`].
+//! [`MatchArchive`], [`Receipts`], [`Pages`].
 //! [`sqlite`] and [`postgres`] implement it, with the queries in `sql/`, which are the same for both;
 //! [`open_at`] returns one of them as a trait object, so that no other room depends on a database.
 //!
@@ -31,6 +31,7 @@ mod place;
 mod players;
 mod post;
 pub mod postgres;
+mod receipts;
 pub mod sqlite;
 mod tickets;
 mod together;
@@ -73,6 +74,7 @@ pub use partitions::{Partitions, ticket_base};
 pub use place::DatabasePlace;
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides, Players};
 pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
+pub use receipts::{Receipt, Receipts, Reported, ReportedMatch};
 pub use tickets::{FoundMatch, Tickets};
 pub use transfer::{TableCompared, TableSum, Transfer, TransferError, take_back};
 pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
@@ -92,6 +94,7 @@ pub trait Store:
     + Leases
     + Partitions
     + MatchArchive
+    + Receipts
     + Pages
     + fmt::Debug
 {

@@ -1,4 +1,4 @@
-//! Who may read the metrics and the status: some addresses, also behind trusted proxies.
+//! For which address a request counts, also behind trusted proxies, and who may read the metrics and the status.
 
 use std::net::IpAddr;
 
@@ -16,7 +16,7 @@ pub(super) struct Visitor(pub IpAddr);
 
 /// The address for which a request counts: that of the connection, or what the trusted proxies at its end state.
 /// `None` if a proxy has forwarded it that is not trusted, or that states no address.
-fn origin(peer: IpAddr, fields: &HeaderMap, proxies: &[IpAddr]) -> Option<IpAddr> {
+pub(super) fn origin(peer: IpAddr, fields: &HeaderMap, proxies: &[IpAddr]) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let is_forwarded = TRACES.iter().any(|name| fields.contains_key(*name));
     // A trusted proxy states for whom it asks. So on this machine, where the proxy is not alone, a request that

@@ -21,13 +21,14 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::OwnedSemaphorePermit,
-    time,
+    time::{self, Instant},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     Site,
     access::Visitor,
+    api::{Patience, Problem},
     routes,
     visitors::{NoRoom, Visit, Visitors},
 };
@@ -124,13 +125,19 @@ async fn serve(
     let limits = visit.settings().limits;
     let _ = stream.set_nodelay(true);
     let (pages, asking) = (TowerToHyperService::new(router), &visit);
+    let patience = Patience {
+        until: Instant::now() + limits.connection_seconds.duration(),
+        stop: stop.clone(),
+    };
     let answer = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(Visitor(asking.peer()));
+        request.extensions_mut().insert(patience.clone());
+        let is_call = asking.is_call(request.uri());
         let answering = asking.may_ask().then(|| pages.call(request));
         async move {
             match answering {
                 Some(answering) => answering.await,
-                None => Ok(too_many()),
+                None => Ok(too_many(is_call)),
             }
         }
     });
@@ -173,8 +180,11 @@ async fn refuse(mut stream: TcpStream, why: NoRoom, _permit: OwnedSemaphorePermi
 }
 
 /// The answer to an address that asks too often.
-fn too_many() -> Response {
+fn too_many(is_call: bool) -> Response {
     let why = "too many requests from your address\n";
+    if is_call {
+        return Problem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
+    }
     let later = [(header::RETRY_AFTER, "1")];
     (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
 }

@@ -1,8 +1,8 @@
 //! The statistics pages: HTML, JSON and a feed over HTTP, on a listener of their own.
 //!
 //! Pages are made at each request from the read models of the store ([`Pages`](crate::store::Pages)) and the
-//! published weights; no page is cached here. This room only reads: it answers GET and HEAD, and changes
-//! nothing. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.
+//! published weights; no page is cached here. The pages only show: they answer GET and HEAD, and change
+//! nothing. What changes something is below `/v1`, for programs (`api`), and off by default. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.
 //! Every text of a player or a game server is escaped, and an identity is never written.
 //!
 //! `/metrics`, `/status.json`, `/healthz` and `/readyz` are for operators: the room [`watch`](crate::watch) makes
@@ -12,6 +12,7 @@
 
 mod access;
 mod answer;
+mod api;
 mod asked;
 mod chances;
 mod connection;
@@ -33,6 +34,7 @@ mod visitors;
 mod watching;
 mod words;
 
+pub use api::{ApiSettings, WebOrigin};
 pub use connection::{run, run_metrics};
 pub use settings::{PageNumbers, WebLimits, WebSettings};
 pub use site::Site;

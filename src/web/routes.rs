@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, header},
+    http::{HeaderName, HeaderValue, Uri, header},
     middleware::{self, Next},
-    response::Response,
+    response::{IntoResponse, Response},
     routing::get,
 };
 use tokio::time::Instant;
@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::{
     Site,
     answer::{Form, refuse},
+    api::{self, Problem},
     asked::{Asked, Nothing},
     error::WebError,
     feed, pages, script, style, watching,
@@ -45,6 +46,10 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route(&script::path(), get(async || script::script()))
         .route(&style::path(), get(async || style::sheet()))
         .fallback(nothing);
+    let pages = match &site.api {
+        Some(_) => pages.nest("/v1", api::router(&site)),
+        None => pages,
+    };
     let base = site.settings.base_path.clone();
     let pages = match base.is_empty() {
         true => pages,
@@ -102,6 +107,7 @@ async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
         .path_and_query()
         .is_some_and(|path| path.as_str().len() > LONGEST);
     let mut response = match long {
+        true if is_call(&site, uri) => Problem::from(WebError::TooLong).into_response(),
         true => refuse(&site, Form::Html, &WebError::TooLong),
         false => next.run(request).await,
     };
@@ -123,6 +129,12 @@ async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
     let (status, took) = (response.status().as_u16(), began.elapsed());
     site.watched().http().answered(status, took.as_secs_f64());
     response
+}
+
+/// Whether a request is for a program, which reads no HTML.
+pub(super) fn is_call(site: &Site, uri: &Uri) -> bool {
+    let path = uri.path().strip_prefix(&site.settings.base_path);
+    site.api.is_some() && path.is_some_and(|path| path.starts_with("/v1/"))
 }
 
 async fn nothing(State(site): Sites, request: Request) -> Response {

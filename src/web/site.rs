@@ -4,11 +4,16 @@ use std::{fmt, sync::Arc};
 
 use ipnet::IpNet;
 
-use super::{WebSettings, links::Links};
+use super::{
+    WebSettings,
+    api::{Api, ApiSettings},
+    links::Links,
+};
 use crate::{
     domain::Timestamp,
     learning::Learning,
     queues::Queues,
+    server::Gate,
     service::Service,
     session::LiveGame,
     store::{Pages, Store},
@@ -24,6 +29,8 @@ pub struct Site {
     /// Whether metrics and status are beside the pages, and not on a listener of their own.
     pub(super) has_metrics: bool,
     pub(super) settings: WebSettings,
+    /// What `/v1` needs, if there is one.
+    pub(super) api: Option<Api>,
     pub(super) links: Links,
 }
 
@@ -41,6 +48,7 @@ impl Site {
             service,
             metrics_from: Vec::new(),
             has_metrics: true,
+            api: None,
             links: Links::new(&settings.base_path),
             settings,
         }
@@ -53,6 +61,13 @@ impl Site {
         self
     }
 
+    /// Serves `/v1` beside the pages, if these settings say so, to the clients of the gate.
+    #[must_use]
+    pub fn with_api(mut self, settings: ApiSettings, gate: Arc<Gate>) -> Self {
+        self.api = settings.enabled.then(|| Api::new(settings, gate));
+        self
+    }
+
     /// The metrics and the status, which operators read.
     pub(super) fn watched(&self) -> &Watched {
         &self.watched
@@ -62,6 +77,11 @@ impl Site {
     pub(super) fn pages(&self) -> &dyn Pages {
         let store: &dyn Store = &**self.service.store();
         store
+    }
+
+    /// What `/v1` asks and changes.
+    pub(super) fn service(&self) -> &Service {
+        &self.service
     }
 
     /// The learned state, with the published weights.

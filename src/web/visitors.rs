@@ -5,13 +5,14 @@ use std::{
     sync::Arc,
 };
 
+use axum::http::Uri;
 use parking_lot::Mutex;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::Instant,
 };
 
-use super::{Site, WebSettings};
+use super::{Site, WebSettings, routes::is_call};
 use crate::{
     access::{AddressKey, AddressTable, Allowance, Rate},
     watch::HttpMetrics,
@@ -117,6 +118,11 @@ impl Visit {
     /// The settings of the pages.
     pub(super) fn settings(&self) -> &WebSettings {
         &self.visitors.site.settings
+    }
+
+    /// Whether a request is one of `/v1`.
+    pub(super) fn is_call(&self, uri: &Uri) -> bool {
+        is_call(&self.visitors.site, uri)
     }
 
     /// Counts a request. Returns whether its address may make it now.

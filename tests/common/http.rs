@@ -75,7 +75,8 @@ pub struct HttpAnswer {
 }
 
 impl HttpAnswer {
-    fn read(stream: TcpStream) -> Self {
+    /// Reads an answer up to the end of its connection.
+    pub fn read(stream: TcpStream) -> Self {
         let mut stream = BufReader::new(stream);
         let mut answer = Self::default();
         let mut line = String::new();

@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test binary uses a part
 
 pub mod allocator;
+pub mod api;
 pub mod archive;
 pub mod authority;
 pub mod backends;
@@ -279,6 +280,7 @@ pub fn game(
         start,
         end: start.plus_millis(MILLIS as i64),
         clock: None,
+        untimed: false,
         map: "field".into(),
         game_type: "ctf".into(),
         mode: String::new(),

@@ -11,6 +11,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod api_kills;
 mod archive;
 mod attacks;
 mod equals;

@@ -13,6 +13,7 @@ mod common;
 
 mod agent;
 mod agones;
+mod api;
 mod architecture;
 mod archive_command;
 mod attacks;

@@ -30,6 +30,9 @@ const MATCHES: &str = "
     INSERT INTO match_halves VALUES (zeroblob(16), 1), (x'ffffffffffffffffffffffffffffffff', 2);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
     INSERT INTO match_games VALUES (-9223372036854775808, 1), (9223372036854775807, 2);
+    INSERT INTO client_matches VALUES (1, 'club', 9223372036854775807), (2, '', -1);
+    INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(32), 1, NULL, 5), ('', '', x'00ff', -7, 'too-short', -1);
+    UPDATE matches SET untimed = 1, ended_at = started_at WHERE id = 4;
     INSERT INTO voided_fingerprints SELECT fingerprint FROM matches WHERE id = 3;
     INSERT INTO voided_fingerprints VALUES (zeroblob(16));
     INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge'), ('human', 'gone', 'never seen');

@@ -25,6 +25,7 @@ fn history(matches: usize, strength: f64, edge: f64) -> Vec<MatchRecord> {
             start,
             end: start.plus_millis(600_000),
             clock: None,
+            untimed: false,
             map: "m".into(),
             game_type: "ctf".into(),
             mode: String::new(),

@@ -52,6 +52,7 @@ fn game(end: i64, scores: &[f64], participants: Vec<Participant>) -> MatchRecord
         start: Timestamp(end - 100_000),
         end: Timestamp(end),
         clock: None,
+        untimed: false,
         map: "m".into(),
         game_type: "ctf".into(),
         mode: String::new(),

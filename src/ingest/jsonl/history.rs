@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::domain::{
     Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, Span, Timestamp,
+    UNTIMED_MILLIS,
 };
 
 /// One row: one match.
@@ -34,8 +35,8 @@ enum RoleCell {
     Called(String),
 }
 
-/// The length given to every match, in milliseconds, because rows have none: 20 minutes.
-const MILLIS: u64 = 20 * 60 * 1_000;
+/// The length given to every match, in milliseconds, because rows have none.
+const MILLIS: u64 = UNTIMED_MILLIS;
 /// By how much the shares of a player who changed teams may exceed the whole match in sum, because
 /// they are published with only a few digits.
 const ROUNDED: f64 = 0.01;
@@ -152,6 +153,7 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
         start,
         end: start.plus_millis(millis),
         clock: None,
+        untimed: false,
         map: row.map.unwrap_or_default(),
         game_type: row.game,
         mode: row.mode.unwrap_or_default(),

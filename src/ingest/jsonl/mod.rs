@@ -9,7 +9,8 @@
 //! | key | type | meaning | when left out |
 //! | --- | --- | --- | --- |
 //! | `evenkeel` | 1 | the version of this format | the line is a row of a published history |
-//! | `start`, `end` | date or number | when play began (after warm-up) and ended: `2026-11-20T15:14:28.5Z` (UTC unless it has an offset), or milliseconds since 1970 | required |
+//! | `start` | date or number | when play began (after warm-up): `2026-11-20T15:14:28.5Z` (UTC unless it has an offset), or milliseconds since 1970 | required |
+//! | `end` | date or number | when play ended | how long it lasted is not known: stays and events then count from the start of a match of 20 minutes |
 //! | `game` | text | the game type as the game names it | required |
 //! | `server` | text | the game server's name | as given on the command line |
 //! | `map`, `mode` | text | the map; the league, region or playlist | empty |
@@ -63,7 +64,7 @@ use crate::domain::Fingerprint;
 use history::HistoryClock;
 use repeats::Repeats;
 
-pub use record::{read_back, write};
+pub use record::{read_back, read_reported, write};
 
 /// The longest line, in bytes: a match with as many players and events as a record may have fits.
 const MAX_LINE: usize = 32 * 1024 * 1024;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role,
-    ScoreEvent, Span, Timestamp,
+    ScoreEvent, Span, Timestamp, UNTIMED_MILLIS,
 };
 
 /// The version written, and the only one read.
@@ -23,7 +23,8 @@ struct MatchLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<Cow<'a, str>>,
     start: DateOrMillis,
-    end: DateOrMillis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<DateOrMillis>,
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<u64>,
     game: Cow<'a, str>,
@@ -129,7 +130,7 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         fingerprint: (fingerprint != own).then(|| fingerprint.to_string()),
         server: Some(record.server.as_str().into()),
         start: DateOrMillis::of(record.start),
-        end: DateOrMillis::of(record.end),
+        end: (!record.untimed).then(|| DateOrMillis::of(record.end)),
         clock: record.clock,
         game: record.game_type.as_str().into(),
         mode: record.mode.as_str().into(),
@@ -160,6 +161,19 @@ pub(super) fn read(
     Ok((record, fingerprint))
 }
 
+/// Reads a match that a client reports in this format. It has no fingerprint of its own. The caller must check the
+/// record.
+///
+/// # Errors
+/// Returns what is wrong with it.
+pub fn read_reported(object: &[u8], server: &str) -> Result<MatchRecord, Cow<'static, str>> {
+    let entry: MatchLine<'_> = serde_json::from_slice(object).map_err(|error| reason(&error))?;
+    if entry.fingerprint.is_some() {
+        return Err("`fingerprint` is for matches that are read from files".into());
+    }
+    Ok(convert(entry, server, false)?.0)
+}
+
 /// Reads a line that [`write()`] has written, and returns what it was given: even a record whose stays another
 /// program would not be allowed to state. The caller must check the record.
 ///
@@ -182,9 +196,17 @@ fn convert(
         return Err("another version of the format".into());
     }
     let fingerprint = entry.fingerprint.as_deref().map(fingerprint).transpose()?;
-    let (start, end) = (entry.start.read()?, entry.end.read()?);
-    let millis =
-        u64::try_from(end.0.saturating_sub(start.0)).map_err(|_| "it ends before it starts")?;
+    let start = entry.start.read()?;
+    let (end, untimed) = match &entry.end {
+        Some(end) => (end.read()?, false),
+        None => (start, true),
+    };
+    let millis = match untimed {
+        true => UNTIMED_MILLIS,
+        false => {
+            u64::try_from(end.0.saturating_sub(start.0)).map_err(|_| "it ends before it starts")?
+        }
+    };
     let outcome = match (entry.outcome, entry.winner) {
         (None, None) => MatchRecord::outcome_of(&entry.scores),
         (Some(OutcomeWord::Won), Some(team)) => Outcome::Won(team),
@@ -208,6 +230,7 @@ fn convert(
         start,
         end,
         clock: entry.clock,
+        untimed,
         map: entry.map.into_owned(),
         game_type: entry.game.into_owned(),
         mode: entry.mode.into_owned(),
@@ -575,6 +598,7 @@ mod tests {
                 start: Timestamp(start),
                 end: Timestamp(start + millis as i64),
                 clock,
+                untimed: false,
                 map: texts.1,
                 game_type: texts.3,
                 mode: texts.2,

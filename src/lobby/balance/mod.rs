@@ -136,6 +136,11 @@ impl BalanceAnswer {
         }
     }
 
+    /// Why these teams; `None` for a stored answer.
+    pub fn explanation(&self) -> Option<&Explanation> {
+        self.explanation.as_deref()
+    }
+
     /// The ratio and the chance of team 0 that BALANCE replied; `None` in decisions of version 0.1, which did not store
     /// them.
     fn replied(&self) -> Option<(f64, Option<f64>)> {

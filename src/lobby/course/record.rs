@@ -77,6 +77,7 @@ impl PlayCourse {
             start,
             end: start.plus_millis(after(millis)),
             clock: None,
+            untimed: false,
             map: facts.map.to_owned(),
             game_type: facts.game_type.to_owned(),
             mode: facts.frame.mode.clone(),

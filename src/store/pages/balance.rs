@@ -32,6 +32,8 @@ pub struct Closeness {
     pub gap: f64,
     /// Sum of the lengths of play, in minutes.
     pub minutes: f64,
+    /// Number of matches whose length is not known.
+    pub untimed: i64,
     /// Number of matches that team 0 won.
     pub first_won: i64,
     /// Number of matches that a team won.
@@ -76,7 +78,7 @@ impl Closeness {
 
     /// The mean length of play, in minutes.
     pub fn mean_minutes(&self) -> Option<f64> {
-        mean(self.minutes, self.matches)
+        mean(self.minutes, self.matches - self.untimed)
     }
 }
 

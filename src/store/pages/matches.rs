@@ -13,6 +13,8 @@ pub struct MatchLine {
     pub started: Timestamp,
     /// When play ended.
     pub ended: Timestamp,
+    /// Whether its length is not known.
+    pub untimed: bool,
     /// Name of the map.
     pub map: String,
     /// Name of the game server.

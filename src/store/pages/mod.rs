@@ -59,6 +59,17 @@ pub trait Pages: Send + Sync {
     /// Fails if the database does.
     async fn match_lines(&self, ids: &[i64]) -> Result<Vec<MatchLine>, StoreError>;
 
+    /// The same, from the match on that is next to the one with this id.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn matches_before(
+        &self,
+        ruleset: Option<&str>,
+        id: i64,
+        limit: i64,
+    ) -> Result<Vec<MatchLine>, StoreError>;
+
     /// A part of a leaderboard, and the last place in it.
     ///
     /// # Errors

@@ -18,7 +18,8 @@ const TABLES: [(&str, &str); 3] = [
                 count(CASE WHEN winner = 0 THEN 1 END), count(winner), count(chance * won),
                 count(CASE WHEN won <> 0.5 AND (chance >= 0.5) = (won > 0.5) THEN 1 END),
                 coalesce(sum((chance - won) * (chance - won)), 0),
-                count(gap), count(CASE WHEN won <> 0.5 THEN chance END)
+                count(gap), count(CASE WHEN won <> 0.5 THEN chance END),
+                count(CASE WHEN untimed AND spread IS NOT NULL THEN 1 END)
          FROM rated GROUP BY week, ruleset, map",
     ),
     (
@@ -50,7 +51,7 @@ const RATED: &str = "WITH timed AS (
                            - CASE WHEN (m.ended_at + 259200000) % 604800000 < 0
                                   THEN 1 ELSE 0 END AS week,
                 m.map, m.outcome, m.winner, r.chance,
-                (m.ended_at - m.started_at) / CAST(60000 AS DOUBLE PRECISION) AS minutes,
+                (m.ended_at - m.started_at) / CAST(60000 AS DOUBLE PRECISION) AS minutes, m.untimed,
                 (SELECT max(score) - min(score) FROM match_teams WHERE match_id = m.id) AS spread,
                 CAST(CASE WHEN m.outcome = 'draw' THEN 0.5 WHEN m.outcome <> 'won' THEN NULL
                           WHEN m.winner = 0 THEN 1 ELSE 0 END AS DOUBLE PRECISION) AS won
@@ -108,7 +109,7 @@ pub(super) async fn refresh(
             "INSERT INTO {table}
              SELECT ruleset, (week - $1) / {length} + $2{by}, sum(rated), sum(matches), sum(draws), sum(gap),
                     sum(minutes), sum(first_won), sum(decided), sum(predicted), sum(favoured), sum(brier),
-                    sum(scored), sum(predicted_won)
+                    sum(scored), sum(predicted_won), sum(untimed)
              FROM balance_cells WHERE week BETWEEN $1 AND $3 GROUP BY 1, 2{by}"
         );
         let query = sqlx::query(AssertSqlSafe(insert));

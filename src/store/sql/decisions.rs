@@ -1,9 +1,9 @@
 //! [`Decisions`] for both databases.
 
 use async_trait::async_trait;
-use sqlx::Row;
+use sqlx::{QueryBuilder, Row, query_builder::Separated};
 
-use super::{DbRow, DbStore, insert::insert, text};
+use super::{Db, DbConnection, DbRow, DbStore, insert::insert, text};
 use crate::{
     domain::Timestamp,
     store::{DecisionNote, DecisionRow, Decisions, StoreError},
@@ -20,16 +20,8 @@ impl Decisions for DbStore {
         let is_decision = |note: &DecisionNote| matches!(note, DecisionNote::Decided(_));
         for run in notes.chunk_by(|a, b| is_decision(a) && is_decision(b)) {
             let rows: Vec<&DecisionRow> = run.iter().filter_map(decision).collect();
-            let columns = "INSERT INTO decisions (made_at, server, ruleset, game, kind, seed, chance, decision)";
-            insert(&mut tx, columns, "", &rows, |mut row, decision| {
-                row.push_bind(decision.made_at.0);
-                row.push_bind(text(&decision.server).into_owned());
-                row.push_bind(text(&decision.ruleset).into_owned());
-                row.push_bind(decision.game);
-                row.push_bind(decision.kind.clone());
-                row.push_bind(decision.seed.to_string());
-                row.push_bind(decision.chance);
-                row.push_bind(decision.decision.clone());
+            insert(&mut tx, COLUMNS, "", &rows, |row, decision| {
+                bind(row, decision)
             })
             .await?;
             if let [DecisionNote::Became { game, match_id }] = run {
@@ -38,15 +30,19 @@ impl Decisions for DbStore {
                 query.execute(&mut *tx).await?;
             }
         }
-        let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - $1
-                         AND id < (SELECT min(id) FROM decisions) + $2";
-        let most = LEAST_DROPPED.saturating_add(i64::try_from(notes.len()).unwrap_or(i64::MAX));
-        sqlx::query(oldest)
-            .bind(i64::from(keep))
-            .bind(most)
-            .execute(&mut *tx)
-            .await?;
+        drop_oldest(&mut tx, keep, notes.len()).await?;
         self.commit(tx).await
+    }
+
+    async fn keep_decision(&self, decision: &DecisionRow, keep: u32) -> Result<i64, StoreError> {
+        let mut tx = self.begin().await?;
+        let mut query = QueryBuilder::new(format!("{COLUMNS} "));
+        query.push_values([decision], bind).push(" RETURNING id");
+        let id: i64 = query.build_query_scalar().fetch_one(&mut *tx).await?;
+        drop_oldest(&mut tx, keep, 1).await?;
+        // No weights change, so the tasks that wait for commits are not woken.
+        tx.commit().await?;
+        Ok(id)
     }
 
     async fn drop_decisions(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
@@ -66,6 +62,30 @@ impl Decisions for DbStore {
         let row = query.fetch_optional(&self.readers).await?;
         row.as_ref().map(from_row).transpose()
     }
+}
+
+const COLUMNS: &str =
+    "INSERT INTO decisions (made_at, server, ruleset, game, kind, seed, chance, decision)";
+
+fn bind(mut row: Separated<'_, Db, &'static str>, decision: &DecisionRow) {
+    row.push_bind(decision.made_at.0);
+    row.push_bind(text(&decision.server).into_owned());
+    row.push_bind(text(&decision.ruleset).into_owned());
+    row.push_bind(decision.game);
+    row.push_bind(decision.kind.clone());
+    row.push_bind(decision.seed.to_string());
+    row.push_bind(decision.chance);
+    row.push_bind(decision.decision.clone());
+}
+
+/// Deletes decisions after so many were added.
+async fn drop_oldest(tx: &mut DbConnection, keep: u32, added: usize) -> Result<(), StoreError> {
+    let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - $1
+                     AND id < (SELECT min(id) FROM decisions) + $2";
+    let most = LEAST_DROPPED.saturating_add(i64::try_from(added).unwrap_or(i64::MAX));
+    let query = sqlx::query(oldest).bind(i64::from(keep)).bind(most);
+    query.execute(tx).await?;
+    Ok(())
 }
 
 fn decision(note: &DecisionNote) -> Option<&DecisionRow> {

@@ -119,10 +119,10 @@ macro_rules! head {
             "INSERT INTO matches (",
             $column,
             "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome,
-                 winner)
+                 winner, untimed)
              VALUES (",
             $value,
-            "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id"
+            "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING id"
         )
     };
 }
@@ -141,7 +141,7 @@ async fn insert_head(
         Outcome::Abandoned => ("abandoned", None),
     };
     let insert = match id {
-        Some(_) => head!("id, ", "$11, "),
+        Some(_) => head!("id, ", "$12, "),
         None => head!("", ""),
     };
     let query = sqlx::query_scalar(insert)
@@ -154,7 +154,8 @@ async fn insert_head(
         .bind(&record.game_type)
         .bind(&record.mode)
         .bind(outcome)
-        .bind(winner.map(i64::from));
+        .bind(winner.map(i64::from))
+        .bind(record.untimed);
     let query = match id {
         Some(id) => query.bind(id),
         None => query,

@@ -36,6 +36,7 @@ mod played;
 mod players;
 mod pools;
 mod queue_hours;
+mod receipts;
 mod tickets;
 mod transfer;
 mod values;

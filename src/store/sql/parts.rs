@@ -52,6 +52,7 @@ pub(super) fn head(row: &DbRow) -> Result<Stored, StoreError> {
         start: Timestamp(row.try_get("started_at")?),
         end: Timestamp(row.try_get("ended_at")?),
         clock: clock.map(to_u64),
+        untimed: row.try_get("untimed")?,
         map: row.try_get("map")?,
         game_type: row.try_get("game_type")?,
         mode: row.try_get("mode")?,

@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 49] = [
+pub(super) const TABLES: [Table; 51] = [
     table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
@@ -42,6 +42,8 @@ pub(super) const TABLES: [Table; 49] = [
     table("match_halves", &["fingerprint"]),
     table("log_matches", &["log", "match_id"]),
     table("match_games", &["game"]),
+    table("client_matches", &["match_id"]),
+    table("receipts", &["client", "key"]),
     table("match_chances", &["match_id", "step"]),
     table("voided_fingerprints", &["fingerprint"]),
     table("merged_players", &["kind", "player"]),

@@ -61,7 +61,7 @@ pub(in crate::web) struct Board {
 
 /// A line of the leaderboard.
 #[derive(Debug, Serialize)]
-pub(super) struct BoardLine {
+pub(in crate::web) struct BoardLine {
     pub(super) place: i64,
     pub(super) player: Player,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub(super) struct BoardLine {
 
 impl BoardLine {
     /// The line of a player, one of `players` under the ruleset.
-    pub(super) fn new(site: &Site, kind: Kind, row: BoardRow, players: i64) -> Self {
+    pub(in crate::web) fn new(site: &Site, kind: Kind, row: BoardRow, players: i64) -> Self {
         let numbers = site.settings.shows_numbers();
         let shown = |number: f64| numbers.then(|| (number * 1_000.0).round() / 1_000.0);
         Self {

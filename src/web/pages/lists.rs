@@ -24,6 +24,9 @@ pub(in crate::web) struct MatchSummary {
     pub(in crate::web) started: Timestamp,
     #[serde(serialize_with = "as_text")]
     pub(in crate::web) ended: Timestamp,
+    /// Whether its length is not known: `started` and `ended` are then one instant.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::web) untimed: bool,
     pub(in crate::web) ruleset: Option<String>,
     pub(in crate::web) map: String,
     pub(in crate::web) server: String,
@@ -54,6 +57,7 @@ impl From<MatchLine> for MatchSummary {
             id: line.id,
             started: line.started,
             ended: line.ended,
+            untimed: line.untimed,
             ruleset: line.ruleset,
             map: plain_name(&line.map),
             server: if line.server.is_empty() {
@@ -75,7 +79,7 @@ impl From<MatchLine> for MatchSummary {
 
 impl MatchSummary {
     /// Leaves out what a site does not show.
-    pub(super) fn shown(mut self, site: &Site) -> Self {
+    pub(in crate::web) fn shown(mut self, site: &Site) -> Self {
         if !site.settings.shows_numbers() {
             (self.chances, self.forecast) = (ChanceSummary::default(), None);
         }

@@ -14,7 +14,7 @@ mod swaps;
 mod systems;
 
 pub(super) use balance::{BalanceChoice, balance};
-pub(super) use board::{BoardChoice, ruleset};
+pub(super) use board::{BoardChoice, BoardLine, ruleset};
 pub(super) use game::game;
 pub(super) use home::home;
 pub(super) use lists::MatchSummary;

@@ -46,6 +46,7 @@ fn record(scores: &[f64], participants: Vec<Participant>) -> MatchRecord {
         start: Timestamp(1_700_000_000_000),
         end: Timestamp(1_700_000_600_000),
         clock: None,
+        untimed: false,
         map: "m".into(),
         game_type: "ctf".into(),
         mode: String::new(),

@@ -106,6 +106,7 @@ fn game(
         start: Timestamp(at),
         end: Timestamp(at + 11 * MINUTE as i64),
         clock: None,
+        untimed: false,
         map: "m".to_owned(),
         game_type: "ctf".to_owned(),
         mode: String::new(),

@@ -20,7 +20,8 @@ macro_rules! sums {
                CAST(sum(first_won) AS BIGINT) AS first_won, CAST(sum(decided) AS BIGINT) AS decided,
                CAST(sum(predicted) AS BIGINT) AS predicted, CAST(sum(favoured) AS BIGINT) AS favoured,
                sum(brier) AS brier, CAST(sum(scored) AS BIGINT) AS scored,
-               CAST(sum(predicted_won) AS BIGINT) AS predicted_won
+               CAST(sum(predicted_won) AS BIGINT) AS predicted_won,
+               CAST(sum(untimed) AS BIGINT) AS untimed
              FROM ",
             $from
         )
@@ -116,6 +117,7 @@ fn closeness(row: &DbRow) -> Result<Closeness, StoreError> {
         draws: row.try_get("draws")?,
         gap: row.try_get("gap")?,
         minutes: row.try_get("minutes")?,
+        untimed: row.try_get("untimed")?,
         first_won: row.try_get("first_won")?,
         decided: row.try_get("decided")?,
         predicted: row.try_get("predicted")?,

@@ -21,7 +21,7 @@ use crate::{
 macro_rules! lines {
     ($from:literal, $rest:literal) => {
         concat!(
-            "SELECT m.id, m.started_at, m.ended_at, m.map, m.server, m.game_type, m.mode, m.outcome, m.winner, r.ruleset, r.unrated,
+            "SELECT m.id, m.started_at, m.ended_at, m.untimed, m.map, m.server, m.game_type, m.mode, m.outcome, m.winner, r.ruleset, r.unrated,
                     r.chance AS forecast, ",
             told_columns!(),
             ",
@@ -78,6 +78,35 @@ pub(super) async fn lines_of(pool: &DbPool, ids: &[i64]) -> Result<Vec<MatchLine
         found.insert(line.id, line);
     }
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+}
+
+/// The matches before the one with this id, in the same order.
+pub(super) async fn before(
+    pool: &DbPool,
+    ruleset: Option<&str>,
+    id: i64,
+    limit: i64,
+) -> Result<Vec<MatchLine>, StoreError> {
+    let query = match ruleset {
+        Some(ruleset) => sqlx::query(lines!(
+            "FROM rulings r JOIN matches m ON m.id = r.match_id ",
+            "WHERE r.ruleset = $3 AND (r.ended_at, m.id) < ((SELECT ended_at FROM matches WHERE id = $1), $1)
+             ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
+        ))
+        .bind(id)
+        .bind(limit)
+        .bind(ruleset),
+        None => sqlx::query(lines!(
+            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+            "WHERE (m.ended_at, m.fingerprint) <
+                 ((SELECT ended_at FROM matches WHERE id = $1), (SELECT fingerprint FROM matches WHERE id = $1))
+             ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $2"
+        ))
+        .bind(id)
+        .bind(limit),
+    };
+    let rows = query.fetch_all(pool).await?;
+    rows.iter().map(line).collect()
 }
 
 /// One match with its parts.
@@ -219,6 +248,7 @@ fn line(row: &DbRow) -> Result<MatchLine, StoreError> {
         id: row.try_get("id")?,
         started: Timestamp(row.try_get("started_at")?),
         ended: Timestamp(row.try_get("ended_at")?),
+        untimed: row.try_get("untimed")?,
         map: row.try_get("map")?,
         server: row.try_get("server")?,
         ruleset: row.try_get("ruleset")?,

@@ -39,6 +39,15 @@ impl Pages for DbStore {
         matches::lines_of(&self.pages, ids).await
     }
 
+    async fn matches_before(
+        &self,
+        ruleset: Option<&str>,
+        id: i64,
+        limit: i64,
+    ) -> Result<Vec<MatchLine>, StoreError> {
+        matches::before(&self.pages, ruleset, id, limit).await
+    }
+
     async fn board(&self, query: BoardQuery<'_>) -> Result<(Vec<BoardRow>, i64), StoreError> {
         boards::board(&self.pages, query).await
     }

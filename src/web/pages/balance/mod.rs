@@ -164,6 +164,7 @@ fn sum<'a>(weeks: impl Iterator<Item = &'a WeekOfBalance>) -> Closeness {
             scored: sum.scored + of.scored,
             gap: sum.gap + of.gap,
             minutes: sum.minutes + of.minutes,
+            untimed: sum.untimed + of.untimed,
             first_won: sum.first_won + of.first_won,
             decided: sum.decided + of.decided,
             predicted: sum.predicted + of.predicted,

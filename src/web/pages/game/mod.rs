@@ -12,7 +12,7 @@ use super::{
     swaps::{SwapSeat, swaps},
 };
 use crate::{
-    domain::plain_name,
+    domain::{UNTIMED_MILLIS, plain_name},
     store::PageMatch,
     web::{
         Site,
@@ -130,6 +130,9 @@ fn other_sides(site: &Site, found: &PageMatch) -> Vec<(usize, f64)> {
 
 impl GamePage {
     fn millis(&self) -> i64 {
+        if self.summary.untimed {
+            return i64::try_from(UNTIMED_MILLIS).unwrap_or(i64::MAX);
+        }
         (self.summary.ended.0 - self.summary.started.0).max(0)
     }
 
@@ -170,7 +173,12 @@ impl GamePage {
                     }
                 }
                 div { dt { "Began" } dd { (words::time(line.started)) } }
-                div { dt { "Played" } dd { (words::length(self.millis())) " min" } }
+                div { dt { "Played" } dd {
+                    @match line.untimed {
+                        true => "–",
+                        false => { (words::length(self.millis())) " min" },
+                    }
+                } }
                 @if !line.server.is_empty() { div { dt { "Server" } dd { (line.server) } } }
                 @if !self.mutators.is_empty() { div { dt { "Mutators" } dd { (self.mutators.join(", ")) } } }
             }

@@ -1,0 +1,120 @@
+//! A session for one question, whose game nobody plays: it has no journal, spectators do not see it, and it leaves
+//! nothing behind unless its decision is kept. Everything else is decided as in any other session.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{GameJournal, LivePlace, Session, SessionError, Sessions};
+use crate::{
+    domain::{
+        TeamChances,
+        units::{MaxDifference, PositiveShare},
+    },
+    lobby::{Decision, Lobby, SizeLimits, Weights},
+    store::DecisionRow,
+};
+
+/// What a session for one question has besides its game.
+#[derive(Debug)]
+pub(super) struct Aside {
+    /// The weights that the asker has stated, by identity.
+    pub(super) stated: Arc<BTreeMap<String, f64>>,
+    /// How much the teams may differ in size.
+    pub(super) limits: SizeLimits,
+    /// The last decision, with the chance of team 0.
+    pub(super) decided: Option<(Decision, Option<f64>)>,
+}
+
+/// What an asker knows better than the configuration.
+#[derive(Clone, Debug, Default)]
+pub struct StatedByAsker {
+    /// The weights of humans, 0 to 100, by identity.
+    pub weights: BTreeMap<String, f64>,
+    /// The largest share of the humans on one team.
+    pub max_share: Option<PositiveShare>,
+    /// The largest difference between the numbers of humans on two teams.
+    pub max_difference: Option<MaxDifference>,
+}
+
+impl Session {
+    /// A session for one question of an asker.
+    pub fn aside(sessions: Arc<Sessions>, stated: StatedByAsker) -> Self {
+        let mut session = Self::new(sessions);
+        let state = &mut session.state;
+        state.journal = GameJournal::default();
+        state.live = LivePlace::new(&Arc::default());
+        state.lobby = Lobby::new(session.sessions.settings.lobby.clone());
+        let limits = session.sessions.settings.balance.limits;
+        session.aside = Some(Box::new(Aside {
+            stated: Arc::new(stated.weights),
+            limits: SizeLimits {
+                max_team_share: stated.max_share.unwrap_or(limits.max_team_share),
+                max_difference: stated.max_difference.unwrap_or(limits.max_difference),
+            },
+            decided: None,
+        }));
+        session
+    }
+
+    /// The last decision of a session for one question.
+    pub fn decided(&self) -> Option<&Decision> {
+        let (decision, _) = self.aside.as_ref()?.decided.as_ref()?;
+        Some(decision)
+    }
+
+    /// The chances of the teams that BALANCE has picked.
+    pub fn picked(&self) -> Option<TeamChances> {
+        self.state.lobby.chance_summary().picked
+    }
+
+    /// Stores the last decision of a session for one question, made for a client. Returns its number; `None` if
+    /// decisions are not stored.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn keep(&mut self, client: &str) -> Result<Option<i64>, SessionError> {
+        let keep = self.sessions.settings.keep_decisions;
+        let decided = self.aside.as_mut().and_then(|aside| aside.decided.take());
+        let Some((decision, chance)) = decided.filter(|_| keep > 0) else {
+            return Ok(None);
+        };
+        let row = self
+            .decision_row(&decision, chance)?
+            .map(|row| DecisionRow {
+                server: client.to_owned(),
+                ..row
+            });
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(self.sessions.store.keep_decision(&row, keep).await?))
+    }
+}
+
+/// The weight with which a decision counts a human.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CountedWeight {
+    /// The weight, 0 to 100.
+    pub weight: f64,
+    /// Its standard deviation; `None` for a newcomer, 0 for a stated weight.
+    pub deviation: Option<f64>,
+    /// Whether anything is known of the human, or the asker has stated the weight.
+    pub known: bool,
+}
+
+impl Session {
+    /// The weights with which decisions count these humans in this game.
+    ///
+    /// # Errors
+    /// Fails if there is no game.
+    pub fn counted(&mut self, ids: &[&str]) -> Result<Vec<CountedWeight>, SessionError> {
+        let weights = self.present_weights()?;
+        let of = |id: &&str| {
+            let facts = weights.view.facts(id).map(|facts| facts.deviation);
+            let stated = weights.stated.get(*id).map(|_| 0.0);
+            CountedWeight {
+                weight: weights.human(id),
+                deviation: stated.or(facts),
+                known: weights.knows(id),
+            }
+        };
+        Ok(ids.iter().map(of).collect())
+    }
+}

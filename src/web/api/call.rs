@@ -1,0 +1,310 @@
+//! One request of `/v1`: who sends it, whether it may come from there, and what it states.
+
+use std::{collections::BTreeMap, net::IpAddr, sync::Arc, time::Duration};
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{FromRequest, FromRequestParts, Path, Query, Request},
+    http::{HeaderMap, Method, StatusCode, Uri, header, request::Parts},
+    response::{IntoResponse, Response},
+};
+use bytes::BytesMut;
+use futures_util::StreamExt;
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{Api, Problem};
+use crate::{
+    domain::{Right, Secret},
+    protocol::{Charge, Code},
+    server::Caller,
+    web::{
+        Site,
+        access::{Visitor, origin},
+    },
+};
+
+/// The most bytes of a request's body.
+pub(super) const BODY: usize = 256 * 1_024;
+/// The most bytes that are read of a longer one.
+const MOST_READ: usize = 4 * 1_024 * 1_024;
+/// How long the body of a request that is refused may take to arrive.
+const REFUSAL: Duration = Duration::from_secs(1);
+/// How long the body of a request may take to arrive.
+const ARRIVAL: Duration = Duration::from_secs(10);
+/// The longest token, in bytes.
+const TOKEN: usize = 1_024;
+
+/// How long a request may wait for something to happen.
+#[derive(Clone, Debug)]
+pub(in crate::web) struct Patience {
+    /// The end of its connection.
+    pub(in crate::web) until: Instant,
+    /// Cancelled when the daemon stops.
+    pub(in crate::web) stop: CancellationToken,
+}
+
+/// A request, with its whole body.
+pub(super) struct Call {
+    pub(super) site: Arc<Site>,
+    pub(super) caller: Caller,
+    path: BTreeMap<String, String>,
+    uri: Uri,
+    pub(super) fields: HeaderMap,
+    pub(super) body: Bytes,
+    pub(super) patience: Patience,
+}
+
+impl FromRequest<Arc<Site>> for Call {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, site: &Arc<Site>) -> Result<Self, Response> {
+        let (parts, body) = request.into_parts();
+        let mut body = Some(body);
+        let read = Self::read(parts, &mut body, site).await;
+        if let (Err(_), Some(unread)) = (&read, body) {
+            // A connection that is closed with unread bytes may lose the answer.
+            let _ = timeout(REFUSAL, arrived(unread)).await;
+        }
+        read.map_err(IntoResponse::into_response)
+    }
+}
+
+impl Call {
+    async fn read(
+        mut parts: Parts,
+        body: &mut Option<Body>,
+        site: &Arc<Site>,
+    ) -> Result<Self, Problem> {
+        let api = site.api.as_ref().ok_or_else(no_such_path)?;
+        let changes = parts.method != Method::GET && parts.method != Method::HEAD;
+        if changes {
+            api.refuse_foreign(&parts.headers)?;
+        }
+        let caller = identify(site, api, &parts).await?;
+        caller.count(Charge::Line, 1).map_err(too_often)?;
+        let path = Path::<BTreeMap<String, String>>::from_request_parts(&mut parts, site).await;
+        let Path(path) = path.map_err(|_| Problem::bad("the path is not UTF-8"))?;
+        let patience = parts.extensions.get::<Patience>().cloned();
+        let body = match body.take() {
+            Some(body) if changes => whole(&parts.headers, body).await?,
+            _ => Bytes::new(),
+        };
+        Ok(Self {
+            site: site.clone(),
+            caller,
+            path,
+            body,
+            patience: patience.unwrap_or_else(|| Patience {
+                until: Instant::now(),
+                stop: CancellationToken::new(),
+            }),
+            fields: parts.headers,
+            uri: parts.uri,
+        })
+    }
+
+    /// A part of the path.
+    pub(super) fn part(&self, name: &str) -> &str {
+        self.path.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// What the query states.
+    pub(super) fn query<Q: DeserializeOwned>(&self) -> Result<Q, Problem> {
+        let query = Query::<Q>::try_from_uri(&self.uri);
+        query
+            .map(|Query(query)| query)
+            .map_err(|error| Problem::bad(format!("the query: {}", wrong_in(&error.body_text()))))
+    }
+
+    /// What the body states, which must be an object.
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        match self.body.trim_ascii_start().first() {
+            // A list of all values would be read, too.
+            Some(b'[') => Err(Problem::bad("the body must be an object")),
+            _ => json(&self.body),
+        }
+    }
+
+    /// Whether the caller has shown the token of a client.
+    pub(super) fn is_client(&self) -> bool {
+        self.caller.name().is_some()
+    }
+
+    /// Whether everybody may pick teams.
+    pub(super) fn allows_visitors(&self) -> bool {
+        let api = self.site.api.as_ref();
+        api.is_some_and(|api| api.settings.visitors)
+    }
+
+    /// The name of the client.
+    ///
+    /// # Errors
+    /// Fails without a token, and for a client that has none of these rights.
+    pub(super) fn client(&self, rights: &[Right]) -> Result<&str, Problem> {
+        let Some(name) = self.caller.name() else {
+            let why = "this needs a token: Authorization: Bearer TOKEN";
+            return Err(Problem::new(
+                StatusCode::UNAUTHORIZED,
+                Code::NotAllowed,
+                why,
+            ));
+        };
+        match rights.iter().any(|right| self.caller.has(*right)) {
+            true => Ok(name),
+            false => {
+                let needed = crate::domain::Rights::of(rights);
+                let why = format!("this needs the right {needed}, which you do not have");
+                Err(Problem::forbidden(why))
+            }
+        }
+    }
+
+    /// Counts so many decisions or reports.
+    pub(super) fn count(&self, charge: Charge, number: usize) -> Result<(), Problem> {
+        self.caller.count(charge, number).map_err(too_often)
+    }
+}
+
+/// Who sends a request. The sender of a wrong token waits for the answer.
+async fn identify(site: &Site, api: &Api, parts: &Parts) -> Result<Caller, Problem> {
+    let peer = parts.extensions.get::<Visitor>();
+    let Visitor(peer) = *peer.unwrap_or(&Visitor(IpAddr::V4(0.into())));
+    let proxies = &site.settings.trusted_proxies;
+    let from = origin(peer, &parts.headers, proxies).unwrap_or(peer);
+    let Some(field) = parts.headers.get(header::AUTHORIZATION) else {
+        return Ok(api.gate.stranger(from));
+    };
+    let text = field.to_str().unwrap_or_default();
+    let token = text.split_once(' ').filter(|(scheme, token)| {
+        scheme.eq_ignore_ascii_case("bearer") && token.len() <= TOKEN && !token.trim().is_empty()
+    });
+    let caller = token.and_then(|(_, token)| api.gate.bearer(&Secret::of(token.trim()), from));
+    if let Some(caller) = caller {
+        return Ok(caller);
+    }
+    match api.gate.wrong_token(from) {
+        Ok(wait) => sleep(wait).await,
+        Err(wait) => {
+            return Err(Problem::too_many(
+                "too many wrong tokens from your address",
+                wait,
+            ));
+        }
+    }
+    let why = "no client has this token, or not from your address";
+    Err(Problem::new(
+        StatusCode::UNAUTHORIZED,
+        Code::NotAllowed,
+        why,
+    ))
+}
+
+/// The whole body, which must be JSON unless it is empty.
+async fn whole(fields: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
+    let Ok(body) = timeout(ARRIVAL, arrived(body)).await else {
+        let why = "the body takes too long to arrive";
+        let status = StatusCode::REQUEST_TIMEOUT;
+        return Err(Problem::new(status, Code::Overloaded, why));
+    };
+    let body = body?;
+    let kind = fields
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
+    if !body.is_empty() && !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
+        let why = "send Content-Type: application/json";
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Err(Problem::new(status, Code::BadArgument, why));
+    }
+    Ok(body)
+}
+
+/// The bytes of a body once all have arrived. Of one that is too long, the rest is read, too, but not kept.
+async fn arrived(body: Body) -> Result<Bytes, Problem> {
+    let (mut chunks, mut bytes, mut length) = (body.into_data_stream(), BytesMut::new(), 0);
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| Problem::bad("the body is not complete"))?;
+        length += chunk.len();
+        match length {
+            length if length <= BODY => bytes.extend_from_slice(&chunk),
+            length if length > MOST_READ => break,
+            _ => {}
+        }
+    }
+    match length <= BODY {
+        true => Ok(bytes.freeze()),
+        false => {
+            let why = format!("the body is longer than {BODY} bytes");
+            let status = StatusCode::PAYLOAD_TOO_LARGE;
+            Err(Problem::new(status, Code::TooLong, why))
+        }
+    }
+}
+
+/// Reads JSON. What is wrong is named with its place.
+pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut from = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut from);
+    let value = read.map_err(|error| {
+        let place = error.path().to_string();
+        let mut why = wrong_in(&error.inner().to_string());
+        if error.inner().is_data() {
+            why.truncate(why.find(" at line").unwrap_or(why.len()));
+        }
+        match place.as_str() {
+            "." | "?" => Problem::bad(why),
+            place => Problem::bad(format!("{place}: {why}")),
+        }
+    })?;
+    let rest = from.end();
+    rest.map_err(|_| Problem::bad("there is something after the JSON value"))?;
+    Ok(value)
+}
+
+/// The words of a parser in those of the documentation: an unknown key is named, without a list of all others.
+pub(super) fn wrong_in(text: &str) -> String {
+    let shown: String = text.chars().take(200).collect();
+    let shown = shown.replace(|c: char| c.is_control(), "?");
+    let known = shown.split(", expected").next().unwrap_or_default();
+    match known.split_once("unknown field ") {
+        Some((_, name)) => {
+            let name = name.split(" at line").next().unwrap_or_default();
+            format!("unknown key {}", name.replace('`', "\""))
+        }
+        None => shown.replace('`', "\""),
+    }
+}
+
+/// An answer with this content.
+pub(super) fn answer(content: &impl Serialize) -> Result<Response, Problem> {
+    let text = serde_json::to_string(content).map_err(|error| {
+        tracing::error!(%error, "an answer over HTTP cannot be encoded");
+        let why = "see the daemon's log";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, Code::Internal, why)
+    })?;
+    let fields = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    Ok((fields, text).into_response())
+}
+
+/// A number with so many decimal places, rounded as the line protocol rounds it.
+pub(super) fn places(number: f64, places: usize) -> f64 {
+    format!("{number:.places$}").parse().unwrap_or(number)
+}
+
+pub(super) fn no_such_path() -> Problem {
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        Code::UnknownCommand,
+        "nothing is at this path",
+    )
+}
+
+fn too_often(wait: Duration) -> Problem {
+    let why = format!("too often: try again in {:.1} s", wait.as_secs_f64());
+    Problem::too_many(why, wait)
+}

@@ -1,0 +1,262 @@
+//! A game that a caller describes, as the commands that a game server would send of it.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::{Call, Problem, identities::Identities};
+use crate::{
+    domain::{
+        Ident, Ruleset,
+        units::{MaxDifference, PlayerWeight, PositiveShare},
+    },
+    lobby::{Command, Update},
+    protocol::{Code, Refusal},
+    session::{Session, StatedByAsker},
+};
+
+/// The most players of a question, which is the most that a roster may have.
+const MOST: usize = 128;
+/// The longest name of a ruleset, a map or a party, in bytes.
+pub(super) const NAME: usize = 255;
+
+/// The body of a question about teams.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskedGame {
+    ruleset: String,
+    #[serde(default = "two")]
+    pub(super) teams: u8,
+    pub(super) players: Vec<AskedPlayer>,
+    map: Option<String>,
+    #[serde(default)]
+    bots: bool,
+    target: Option<u32>,
+    min: Option<u32>,
+    max: Option<u32>,
+    max_share: Option<PositiveShare>,
+    max_difference: Option<MaxDifference>,
+    pub(super) seed: Option<u64>,
+    #[serde(default)]
+    pub(super) keep: bool,
+    /// The rank up to which teams may be picked; only for `/v1/teams`.
+    pub(super) top: Option<usize>,
+    /// The score and the time that is left; not for `/v1/teams`.
+    #[serde(default)]
+    scores: Vec<f64>,
+    left: Option<u32>,
+}
+
+/// A player of a question.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AskedPlayer {
+    pub(super) id: String,
+    weight: Option<PlayerWeight>,
+    party: Option<String>,
+    #[serde(default)]
+    avoid: Vec<String>,
+    pin: Option<u8>,
+    pub(super) team: Option<u8>,
+    last: Option<u8>,
+}
+
+fn two() -> u8 {
+    2
+}
+
+/// The largest score.
+const MOST_POINTS: f64 = 1e9;
+/// The largest seed, so that no language loses digits of it.
+const LARGEST_SEED: u64 = (1 << 53) - 1;
+
+impl AskedGame {
+    /// Whether play has begun in it.
+    fn is_in_play(&self) -> bool {
+        !self.scores.is_empty() || self.left.is_some()
+    }
+
+    /// Refuses what belongs to the other questions.
+    pub(super) fn refuse_play(&self) -> Result<(), Problem> {
+        match self.is_in_play() {
+            true => Err(Problem::bad("scores and left are not for this question")),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses what only `/v1/teams` has.
+    pub(super) fn refuse_top(&self) -> Result<(), Problem> {
+        match self.top {
+            Some(_) => Err(Problem::bad("top is not for this question")),
+            None => Ok(()),
+        }
+    }
+
+    /// Plays the game up to the question. Returns the identity of each player, too.
+    pub(super) async fn begin(&self, call: &Call) -> Result<(Session, Vec<String>), Problem> {
+        self.check()?;
+        let known = Identities::of(call, &self.names()).await?;
+        let ids: Vec<String> = self.players.iter().map(|one| known.get(&one.id)).collect();
+        let mut seen = BTreeSet::new();
+        for (at, (id, player)) in ids.iter().zip(&self.players).enumerate() {
+            if !seen.insert(id) {
+                let why = format!("players[{at}].id: {} is there twice", shown(&player.id));
+                return Err(Problem::bad(why));
+            }
+        }
+        let mut stated = self.stated(&ids);
+        for id in known.hidden_from(call, &ids).await? {
+            stated.weights.entry(id).or_insert(NEWCOMER);
+        }
+        let sessions = call.site.service().sessions().clone();
+        let mut session = Session::aside(sessions, stated);
+        self.play(&mut session, &ids, &known)?;
+        Ok((session, ids))
+    }
+
+    /// All players that it names.
+    fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for player in &self.players {
+            names.push(player.id.as_str());
+            names.extend(player.avoid.iter().map(String::as_str));
+        }
+        names
+    }
+
+    fn check(&self) -> Result<(), Problem> {
+        if self.players.len() > MOST {
+            let (code, text) = (Code::RosterFull, "the roster is full".to_owned());
+            return Err(Refusal { code, text }.into());
+        }
+        if self.players.is_empty() {
+            return Err(Problem::bad("players: there is nobody"));
+        }
+        if self.seed.is_some_and(|seed| seed > LARGEST_SEED) {
+            return Err(Problem::bad(format!("seed: must be 0 to {LARGEST_SEED}")));
+        }
+        if self.scores.len() > usize::from(self.teams) {
+            return Err(Problem::bad("scores: there are more scores than teams"));
+        }
+        if self.scores.iter().any(|score| score.abs() > MOST_POINTS) {
+            return Err(Problem::bad("scores: impossible"));
+        }
+        check_name("ruleset", &self.ruleset)?;
+        if let Some(map) = &self.map {
+            check_name("map", map)?;
+        }
+        for (at, player) in self.players.iter().enumerate() {
+            check_name(&format!("players[{at}].id"), &player.id)?;
+            if let Some(party) = &player.party {
+                check_name(&format!("players[{at}].party"), party)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The weights and limits that the caller states.
+    fn stated(&self, ids: &[String]) -> StatedByAsker {
+        let weights = self.players.iter().zip(ids);
+        let weights = weights.filter_map(|(one, id)| Some((id.clone(), one.weight?.get())));
+        StatedByAsker {
+            weights: weights.collect(),
+            max_share: self.max_share,
+            max_difference: self.max_difference,
+        }
+    }
+
+    fn play(
+        &self,
+        session: &mut Session,
+        ids: &[String],
+        known: &Identities,
+    ) -> Result<(), Problem> {
+        let ruleset = Ruleset::parse(&self.ruleset);
+        session.declare_bots(self.bots)?;
+        session.apply(&Command::Teams { teams: self.teams })?;
+        if let Some(players) = self.target {
+            session.apply(&Command::MinPlayers { players })?;
+        }
+        let game = session.new_game(&Ident::from_text(ruleset.game_type()));
+        if self.players.iter().any(|player| player.last.is_some()) {
+            session.apply(&game)?;
+            for (player, id) in self.players.iter().zip(ids) {
+                let (id, team) = (Ident::from_text(id), player.last);
+                let update = Update {
+                    team,
+                    ..Update::default()
+                };
+                session.apply(&Command::Join { id, update })?;
+            }
+        }
+        session.apply(&game)?;
+        for name in ruleset.mutators() {
+            let name = name.to_owned();
+            session.apply(&Command::Mutator { name })?;
+        }
+        let range = match (self.min, self.max) {
+            (None, None) => None,
+            (min, max) => Some((min.or(max).unwrap_or(0), max.or(min).unwrap_or(0))),
+        };
+        if range.is_some_and(|(min, max)| min > max) {
+            return Err(Problem::bad("min: must not be above max"));
+        }
+        if self.map.is_some() || range.is_some() {
+            let (name, players) = (self.map.clone().unwrap_or_default(), range);
+            session.apply(&Command::Map { name, players })?;
+        }
+        for (at, (player, id)) in self.players.iter().zip(ids).enumerate() {
+            let update = Update {
+                name: None,
+                party: player.party.clone(),
+                team: player.team,
+                pin: player.pin.map(Some),
+                avoid: (!player.avoid.is_empty())
+                    .then(|| player.avoid.iter().map(|id| known.get(id)).collect()),
+            };
+            let id = Ident::from_text(id);
+            let joined = session.apply(&Command::Join { id, update });
+            joined.map_err(|error| Problem::from(error).at(&format!("players[{at}]")))?;
+        }
+        self.play_on(session)
+    }
+
+    /// Begins play, and reports the score and the time that is left.
+    fn play_on(&self, session: &mut Session) -> Result<(), Problem> {
+        if !self.is_in_play() {
+            return Ok(());
+        }
+        session.apply(&Command::Start)?;
+        for (team, &points) in (0..).zip(&self.scores) {
+            let by = None;
+            session.apply(&Command::Score { team, points, by })?;
+        }
+        if let Some(seconds) = self.left {
+            let left = u64::from(seconds) * 1_000;
+            session.apply(&Command::Clock { left })?;
+        }
+        Ok(())
+    }
+}
+
+/// The weight of a human of whom nothing is known.
+const NEWCOMER: f64 = 50.0;
+
+/// Refuses a name that is empty, too long, or contains what no name contains.
+pub(super) fn check_name(place: &str, text: &str) -> Result<(), Problem> {
+    let why = match text {
+        text if text.trim().is_empty() => "must not be empty".to_owned(),
+        text if text.len() > NAME => format!("must have at most {NAME} bytes"),
+        text if text.chars().any(char::is_control) => {
+            "must not contain control characters".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Problem::bad(format!("{place}: {why}")))
+}
+
+/// A text of a caller in an error, shortened.
+pub(super) fn shown(text: &str) -> String {
+    let start: String = text.chars().take(60).collect();
+    start.replace(|c: char| c.is_control(), "?")
+}

@@ -1,0 +1,200 @@
+//! `/v1`: what game servers ask and report by lines, and what the pages show, as JSON over HTTP for other programs.
+//!
+//! Every call is a request of the line protocol or a read model of the pages: it has the same rights, limits, errors
+//! and durability, and is answered by the same code. Nothing is decided here. `openapi.json` is the whole contract; a
+//! test compares it with the answers.
+//!
+//! A call that is no GET needs the token of a client, and comes from a program or from a web site of the
+//! configuration: a page elsewhere can send nothing through a visitor's browser.
+
+mod behaviour;
+mod call;
+mod game;
+mod identities;
+mod matches;
+mod problem;
+mod queues;
+mod read;
+mod settings;
+mod short;
+mod teams;
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+
+use super::Site;
+use crate::{protocol::Code, server::Gate};
+pub(super) use call::Patience;
+use call::{Call, no_such_path};
+pub(super) use problem::Problem;
+pub use settings::{ApiSettings, WebOrigin};
+
+/// The contract.
+const OPENAPI: &str = include_str!("openapi.json");
+/// The path of a ticket.
+const TICKET: &str = "/queues/{queue}/tickets/{ticket}";
+/// What a page of a configured site may send.
+const ALLOWED_METHODS: &str = "GET, POST, PUT, DELETE";
+const ALLOWED_FIELDS: &str = "Authorization, Content-Type, Idempotency-Key";
+
+/// What `/v1` needs besides the pages.
+#[derive(Debug)]
+pub(super) struct Api {
+    settings: ApiSettings,
+    gate: Arc<Gate>,
+}
+
+impl Api {
+    pub(super) fn new(settings: ApiSettings, gate: Arc<Gate>) -> Self {
+        Self { settings, gate }
+    }
+
+    /// Refuses a request of a page that is not of a configured web site, and one that was sent to another name than
+    /// this site's: a name that leads to this machine may be anybody's.
+    fn refuse_foreign(&self, fields: &HeaderMap) -> Result<(), Problem> {
+        let text = |name| fields.get(name).map(|value: &HeaderValue| value.to_str());
+        let host = match text(header::HOST) {
+            Some(Ok(host)) => host.to_ascii_lowercase(),
+            _ => String::new(),
+        };
+        let ours = &self.settings.origins;
+        let is_ours = is_address(&host) || ours.iter().any(|one| one.authority() == host);
+        if !is_ours {
+            let why = "this Host is not in [api] origins";
+            return Err(Problem::forbidden(why));
+        }
+        let Some(origin) = text(header::ORIGIN) else {
+            return Ok(());
+        };
+        let origin = origin.unwrap_or_default();
+        let own = origin.split_once("://").is_some_and(|(_, own)| own == host);
+        match own || self.allows(origin) {
+            true => Ok(()),
+            false => Err(Problem::forbidden("this Origin is not in [api] origins")),
+        }
+    }
+
+    /// Whether a web site is one of the configuration.
+    fn allows(&self, origin: &str) -> bool {
+        self.settings
+            .origins
+            .iter()
+            .any(|one| one.as_str() == origin)
+    }
+}
+
+/// Whether a host is an address of a machine, or this machine. A foreign page cannot give these to its own site.
+fn is_address(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || bare.parse::<IpAddr>().is_ok()
+}
+
+/// The routes below `/v1`.
+pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
+    Router::new()
+        .route("/openapi.json", get(openapi))
+        .route("/behaviour", post(behaviour::report))
+        .route("/leaderboards/{name}", get(read::leaderboard))
+        .route("/live", get(read::live))
+        .route("/matches", get(read::matches).post(matches::record))
+        .route("/matches/{name}", get(read::game))
+        .route("/matches/{name}/unvoid", post(matches::unvoid))
+        .route("/matches/{name}/void", post(matches::void))
+        .route("/players", get(read::players))
+        .route("/players/{name}", get(read::player))
+        .route("/queues", get(queues::list))
+        .route(
+            TICKET,
+            get(queues::ticket)
+                .put(queues::submit)
+                .delete(queues::cancel),
+        )
+        .route(&format!("{TICKET}/accept"), post(queues::accept))
+        .route(&format!("{TICKET}/decline"), post(queues::decline))
+        .route("/ratings", get(read::ratings))
+        .route("/teams", post(teams::pick))
+        .route("/teams/place", post(teams::place))
+        .route("/teams/rebalance", post(teams::rebalance))
+        .fallback(async || no_such_path())
+        .method_not_allowed_fallback(async || {
+            let why = "this path does not know this method";
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, Code::UnknownCommand, why)
+        })
+        .layer(middleware::from_fn_with_state(site.clone(), across))
+}
+
+async fn openapi(_: Call) -> Response {
+    let fields = [(header::CONTENT_TYPE, "application/json")];
+    (fields, OPENAPI).into_response()
+}
+
+/// Lets browsers show answers to pages of other sites: those to GET to all, any other to the configured ones.
+async fn across(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let method = request.method().clone();
+    let allows = |origin: &HeaderValue| {
+        let api = site.api.as_ref();
+        api.is_some_and(|api| origin.to_str().is_ok_and(|origin| api.allows(origin)))
+    };
+    let known = origin.as_ref().is_some_and(allows);
+    let mut response = match (method == Method::OPTIONS, known) {
+        (true, true) => {
+            let fields = [
+                (header::ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS),
+                (header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_FIELDS),
+                (header::ACCESS_CONTROL_MAX_AGE, "600"),
+            ];
+            (StatusCode::NO_CONTENT, fields).into_response()
+        }
+        (true, false) => Problem::forbidden("this Origin is not in [api] origins").into_response(),
+        (false, _) => next.run(request).await,
+    };
+    let fields = response.headers_mut();
+    if let (Some(origin), true) = (origin, known) {
+        fields.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    } else if method == Method::GET {
+        let all = HeaderValue::from_static("*");
+        fields.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, all);
+    }
+    fields.append(header::VARY, HeaderValue::from_static("Origin"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_ours_only_if_it_is_configured() {
+        for host in [
+            "localhost",
+            "localhost:7998",
+            "127.0.0.1:1",
+            "[::1]:7998",
+            "192.0.2.7",
+        ] {
+            assert!(is_address(host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "1.2.3",
+        ] {
+            assert!(!is_address(host), "{host}");
+        }
+    }
+}

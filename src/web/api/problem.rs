@@ -1,0 +1,178 @@
+//! Why a request is refused: problem details (RFC 9457) with the error codes of the line protocol.
+
+use std::time::Duration;
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+
+use crate::{
+    protocol::{Code, Refusal},
+    queues::QueuesError,
+    server::{queue_refusal, session_refusal},
+    session::SessionError,
+    store::StoreError,
+    tickets::TicketRefused,
+    web::error::WebError,
+};
+
+/// A refusal of a request, which has changed nothing.
+#[derive(Debug)]
+pub(in crate::web) struct Problem {
+    status: StatusCode,
+    code: Code,
+    detail: String,
+    /// After how long the same request may succeed.
+    retry: Option<Duration>,
+}
+
+impl Problem {
+    pub(in crate::web) fn new(status: StatusCode, code: Code, detail: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            detail: detail.into(),
+            retry: None,
+        }
+    }
+
+    /// What the request states is wrong.
+    pub(super) fn bad(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, Code::BadArgument, detail)
+    }
+
+    /// The same, where it is not the caller who is refused, but the state that does not allow it.
+    fn by_state(self) -> Self {
+        match self.status {
+            StatusCode::FORBIDDEN => Self::new(StatusCode::CONFLICT, self.code, self.detail),
+            _ => self,
+        }
+    }
+
+    /// The same with the place at which the body is wrong.
+    pub(super) fn at(self, place: &str) -> Self {
+        let detail = format!("{place}: {}", self.detail);
+        Self { detail, ..self }
+    }
+
+    /// The caller may not do this.
+    pub(super) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, Code::NotAllowed, detail)
+    }
+
+    /// Nothing is at this address.
+    pub(super) fn nothing(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, Code::BadArgument, detail)
+    }
+
+    /// The caller has used up what it may do.
+    pub(in crate::web) fn too_many(detail: impl Into<String>, retry: Duration) -> Self {
+        let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded, detail);
+        let retry = Some(retry);
+        Self { retry, ..problem }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(Refusal { code, text }: Refusal) -> Self {
+        let status = match code {
+            Code::UnknownCommand | Code::UnknownPlayer => StatusCode::NOT_FOUND,
+            Code::BadArgument | Code::RosterFull => StatusCode::BAD_REQUEST,
+            Code::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
+            Code::NotAllowed => StatusCode::FORBIDDEN,
+            Code::NoGame | Code::TooManyErrors => StatusCode::CONFLICT,
+            Code::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+            Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        let problem = Self::new(status, code, text);
+        let retry = (code == Code::Overloaded).then_some(Duration::from_secs(1));
+        Self { retry, ..problem }
+    }
+}
+
+impl From<SessionError> for Problem {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Store(error) => error.into(),
+            SessionError::TooManyReports(why) => Self::too_many(why, Duration::from_secs(3_600)),
+            // The state of the game does not allow it, whoever asks.
+            error @ SessionError::Lobby(_) => Self::from(session_refusal(error)).by_state(),
+            error => session_refusal(error).into(),
+        }
+    }
+}
+
+impl From<QueuesError> for Problem {
+    fn from(error: QueuesError) -> Self {
+        let is_missing = matches!(
+            error,
+            QueuesError::Refused(TicketRefused::NoTicket | TicketRefused::NoQueue(_))
+        );
+        let problem = Self::from(queue_refusal(error));
+        match is_missing {
+            true => Self::nothing(problem.detail),
+            false => problem.by_state(),
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "a request over HTTP failed");
+        let why = "the database cannot be used now: see the daemon's log";
+        let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::Internal, why);
+        let retry = Some(Duration::from_secs(1));
+        Self { retry, ..problem }
+    }
+}
+
+impl From<WebError> for Problem {
+    fn from(error: WebError) -> Self {
+        let code = match &error {
+            WebError::Store(_) => return Self::unreadable(error),
+            WebError::Broken(_) => Code::Internal,
+            WebError::NotFound => Code::UnknownCommand,
+            WebError::NoPlayer => Code::UnknownPlayer,
+            WebError::TooLong => Code::TooLong,
+            WebError::NoRuleset | WebError::NoMatch | WebError::BadRequest => Code::BadArgument,
+        };
+        Self::new(error.status(), code, error.to_string())
+    }
+}
+
+impl Problem {
+    fn unreadable(error: WebError) -> Self {
+        match error {
+            WebError::Store(error) => error.into(),
+            error => Self::nothing(error.to_string()),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = json!({
+            "type": "about:blank",
+            "title": self.status.canonical_reason().unwrap_or("Error"),
+            "status": self.status.as_u16(),
+            "code": self.code.as_str(),
+            "detail": self.detail,
+        });
+        let fields = [
+            (header::CONTENT_TYPE, "application/problem+json"),
+            (header::CACHE_CONTROL, "no-store"),
+        ];
+        let mut response = (self.status, fields, body.to_string()).into_response();
+        let added = response.headers_mut();
+        if self.status == StatusCode::UNAUTHORIZED {
+            added.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(retry) = self.retry {
+            let seconds = retry.as_secs() + u64::from(retry.subsec_nanos() > 0);
+            added.insert(header::RETRY_AFTER, seconds.max(1).into());
+        }
+        response
+    }
+}

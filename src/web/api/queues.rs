@@ -1,0 +1,250 @@
+//! The queues: SUBMIT, CANCEL, ACCEPT, DECLINE, TICKET and QUEUES.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use axum::{http::StatusCode, response::Response};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{Call, Problem, call::answer, game::check_name, identities::Identities};
+use crate::{
+    domain::{Ident, Right},
+    protocol::Charge,
+    queues::{Draft, QueueSize, Standing, TicketView},
+};
+
+/// The longest wait for another state, in seconds.
+const LONGEST: u64 = 60;
+/// How long before the end of its connection an answer is given at the latest.
+const EARLIER: Duration = Duration::from_secs(1);
+
+/// The content of a ticket.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedTicket {
+    players: Vec<AskedSeat>,
+}
+
+/// A player of a ticket, with what the queue asks about.
+#[derive(Debug, Deserialize)]
+struct AskedSeat {
+    id: String,
+    #[serde(flatten)]
+    attributes: BTreeMap<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedAnswer {
+    r#match: i64,
+    player: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct AskedWait {
+    wait: u64,
+    state: Option<String>,
+}
+
+/// A ticket and its state.
+#[derive(Debug, Default, Serialize)]
+struct Ticket {
+    ticket: String,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waited: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    eta: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#match: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    passes: Vec<Pass>,
+}
+
+#[derive(Debug, Serialize)]
+struct Pass {
+    player: String,
+    pass: String,
+}
+
+#[derive(Debug, Serialize)]
+struct QueueLine {
+    name: String,
+    tickets: usize,
+    players: usize,
+    wait: Option<u32>,
+}
+
+/// The word for the state of a ticket, as in the replies of the line protocol.
+fn word(view: &TicketView) -> &'static str {
+    match view.standing {
+        Standing::Queued { .. } => "queued",
+        Standing::Proposed { .. } => "proposed",
+        Standing::Matched(_) if view.call.is_some() => "go",
+        Standing::Matched(_) => "matched",
+        Standing::Cancelled => "cancelled",
+        Standing::Expired => "expired",
+    }
+}
+
+impl From<TicketView> for Ticket {
+    fn from(view: TicketView) -> Self {
+        let state = word(&view);
+        let mut ticket = Self {
+            ticket: view.ticket,
+            state,
+            ..Self::default()
+        };
+        match view.standing {
+            Standing::Queued { waited, eta } => (ticket.waited, ticket.eta) = (Some(waited), eta),
+            Standing::Proposed { id, left } => {
+                (ticket.r#match, ticket.seconds) = (Some(id), Some(left));
+            }
+            Standing::Matched(id) => ticket.r#match = Some(id),
+            Standing::Cancelled | Standing::Expired => {}
+        }
+        if let Some(call) = view.call {
+            let seats = call.seats.into_iter();
+            ticket.passes = seats.map(|(pass, player)| Pass { player, pass }).collect();
+            ticket.address = Some(call.address);
+        }
+        ticket
+    }
+}
+
+/// `GET /v1/queues`
+pub(super) async fn list(call: Call) -> Result<Response, Problem> {
+    let queues = call.site.queues().list().await?;
+    let line = |queue: QueueSize| QueueLine {
+        name: queue.name,
+        tickets: queue.tickets,
+        players: queue.players,
+        wait: queue.wait,
+    };
+    let queues: Vec<QueueLine> = queues.into_iter().map(line).collect();
+    answer(&serde_json::json!({ "queues": queues }))
+}
+
+/// `PUT /v1/queues/{queue}/tickets/{ticket}`
+pub(super) async fn submit(call: Call) -> Result<Response, Problem> {
+    let owner = call.client(&[Right::Queue])?;
+    let asked: AskedTicket = call.json()?;
+    call.count(Charge::Report, 1)?;
+    let queues = call.site.queues();
+    check_name("ticket", call.part("ticket"))?;
+    let mut draft = Draft::begin(queues, call.part("queue"), call.part("ticket"))?;
+    let ids: Vec<&str> = asked.players.iter().map(|one| one.id.as_str()).collect();
+    let known = Identities::of(&call, &ids).await?;
+    for (at, seat) in asked.players.iter().enumerate() {
+        let place = format!("players[{at}]");
+        check_name(&format!("{place}.id"), &seat.id)?;
+        let player = known.get(&seat.id);
+        may_speak_for(&call, &player)?;
+        let mut stated = Vec::new();
+        for (name, value) in &seat.attributes {
+            let texts = texts(value);
+            let wrong = || {
+                Problem::bad(format!(
+                    "{place}.{name}: no text, number, truth value or list"
+                ))
+            };
+            let texts = texts.ok_or_else(wrong)?;
+            stated.extend(texts.into_iter().map(|text| (name.as_str(), text)));
+        }
+        let stated = stated.iter().map(|(name, text)| (*name, text.as_str()));
+        draft.seat(&player, stated)?;
+    }
+    answer(&Ticket::from(queues.submit(owner, &draft).await?))
+}
+
+/// The values of an attribute, as the line protocol writes them.
+fn texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Number(number) => Some(vec![number.to_string()]),
+        Value::Bool(true) => Some(vec!["yes".to_owned()]),
+        Value::Bool(false) => Some(vec!["no".to_owned()]),
+        Value::Array(list) => {
+            let texts = list.iter().map(|one| match one {
+                Value::Array(_) => None,
+                one => texts(one),
+            });
+            let texts: Option<Vec<Vec<String>>> = texts.collect();
+            texts.map(|texts| texts.concat())
+        }
+        Value::Null | Value::Object(_) => None,
+    }
+}
+
+fn may_speak_for(call: &Call, player: &str) -> Result<(), Problem> {
+    if Ident::from_text(player).is_nobody() {
+        return Err(Problem::bad(
+            "this id stands for players without an identity",
+        ));
+    }
+    match call.caller.speaks_for(player) {
+        true => Ok(()),
+        false => Err(Problem::forbidden("you may not speak for this player")),
+    }
+}
+
+/// `DELETE /v1/queues/{queue}/tickets/{ticket}`
+pub(super) async fn cancel(call: Call) -> Result<Response, Problem> {
+    let owner = call.client(&[Right::Queue])?;
+    call.count(Charge::Report, 1)?;
+    let view = call
+        .site
+        .queues()
+        .cancel(owner, call.part("ticket"))
+        .await?;
+    answer(&Ticket::from(view))
+}
+
+/// `GET /v1/queues/{queue}/tickets/{ticket}`
+pub(super) async fn ticket(call: Call) -> Result<Response, Problem> {
+    let owner = call.client(&[Right::Queue])?;
+    let AskedWait { wait, state } = call.query()?;
+    if wait > LONGEST {
+        return Err(Problem::bad(format!(
+            "wait: must be 0 to {LONGEST} seconds"
+        )));
+    }
+    let (until, ticket) = (call.patience.until, call.part("ticket"));
+    let until = (Instant::now() + Duration::from_secs(wait)).min(until - EARLIER);
+    let differs = |view: &TicketView| state.as_deref().is_none_or(|state| state != word(view));
+    let queues = call.site.queues();
+    let waiting = queues.ticket_once(owner, ticket, until, &differs);
+    let view = match call.patience.stop.run_until_cancelled(waiting).await {
+        Some(view) => view?,
+        None => queues.ticket(owner, ticket).await?,
+    };
+    answer(&Ticket::from(view))
+}
+
+/// `POST /v1/queues/{queue}/tickets/{ticket}/accept`
+pub(super) async fn accept(call: Call) -> Result<StatusCode, Problem> {
+    tell(&call, true).await
+}
+
+/// `POST /v1/queues/{queue}/tickets/{ticket}/decline`
+pub(super) async fn decline(call: Call) -> Result<StatusCode, Problem> {
+    tell(&call, false).await
+}
+
+async fn tell(call: &Call, accepts: bool) -> Result<StatusCode, Problem> {
+    let owner = call.client(&[Right::Queue])?;
+    let AskedAnswer { r#match, player } = call.json()?;
+    call.count(Charge::Report, 1)?;
+    let known = Identities::of(call, &[player.as_str()]).await?;
+    let player = known.get(&player);
+    may_speak_for(call, &player)?;
+    let queues = call.site.queues();
+    queues.answer(owner, r#match, &player, accepts).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,343 @@
+//! What programs read: players, weights, leaderboards, matches and running games, as the pages show them.
+
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Call, Problem,
+    call::{answer, places},
+    game::{check_name, shown},
+    identities::Identities,
+};
+use crate::{
+    domain::{Kind, PlayerKey, Ruleset},
+    protocol::Code,
+    store::{BoardQuery, FoundPlayer},
+    web::{
+        error::WebError,
+        name::Player,
+        pages::{self, BoardLine, MatchSummary},
+    },
+};
+
+/// How many entries an answer has unless the query states it, and at most.
+const USUAL: i64 = 50;
+const MOST: i64 = 200;
+/// The most players whose weights one request asks for.
+const MOST_RATINGS: usize = 100;
+/// The longest text that is searched for, in bytes.
+const SEARCH: usize = 64;
+/// The last place from which a leaderboard can be read.
+const LAST_PLACE: i64 = 5_000_000;
+
+/// A part of a list.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Part {
+    q: String,
+    ruleset: Option<String>,
+    kind: Option<String>,
+    limit: Option<i64>,
+    /// Where the part begins: `next` of the answer before.
+    cursor: Option<i64>,
+}
+
+impl Part {
+    fn limit(&self) -> Result<i64, Problem> {
+        match self.limit.unwrap_or(USUAL) {
+            limit if (1..=MOST).contains(&limit) => Ok(limit),
+            _ => Err(Problem::bad(format!("limit: must be 1 to {MOST}"))),
+        }
+    }
+
+    fn kind(&self) -> Result<Kind, Problem> {
+        let wrong = || Problem::bad("kind: must be human or bot");
+        match &self.kind {
+            Some(kind) => Kind::parse(kind).ok_or_else(wrong),
+            None => Ok(Kind::Human),
+        }
+    }
+
+    fn cursor(&self) -> Result<i64, Problem> {
+        match self.cursor.unwrap_or(0) {
+            cursor if (0..=LAST_PLACE).contains(&cursor) => Ok(cursor),
+            _ => Err(Problem::bad("cursor: state the next of an answer")),
+        }
+    }
+}
+
+/// A part of a leaderboard.
+#[derive(Debug, Serialize)]
+struct Board {
+    ruleset: String,
+    kind: &'static str,
+    /// The number of players who have a place.
+    players: i64,
+    rows: Vec<BoardLine>,
+    next: Option<i64>,
+}
+
+/// `GET /v1/leaderboards/{ruleset}`
+pub(super) async fn leaderboard(call: Call) -> Result<Response, Problem> {
+    let part: Part = call.query()?;
+    if part.ruleset.is_some() || !part.q.is_empty() {
+        return Err(Problem::bad(
+            "unknown key \"q\" or \"ruleset\": see /v1/players",
+        ));
+    }
+    answer(&board(&call, call.part("name"), &part).await?)
+}
+
+async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem> {
+    let (limit, kind, skip) = (part.limit()?, part.kind()?, part.cursor()?);
+    let search = search(&part.q)?;
+    let query = BoardQuery {
+        ruleset,
+        kind,
+        search: &search,
+        skip,
+        limit: limit + 1,
+    };
+    let (mut rows, players) = call.site.pages().board(query).await?;
+    if players == 0
+        && call
+            .site
+            .pages()
+            .latest_matches(Some(ruleset), 1)
+            .await?
+            .is_empty()
+    {
+        return Err(WebError::NoRuleset.into());
+    }
+    let has_next = match search.is_empty() {
+        true => players > skip + limit,
+        false => rows.len() as i64 > limit,
+    };
+    rows.retain(|row| !search.is_empty() || row.place <= skip + limit);
+    rows.truncate(usize::try_from(limit).unwrap_or(0));
+    let line = |row| BoardLine::new(&call.site, kind, row, players);
+    Ok(Board {
+        ruleset: ruleset.to_owned(),
+        kind: kind.as_str(),
+        players,
+        rows: rows.into_iter().map(line).collect(),
+        next: has_next.then_some(skip + limit),
+    })
+}
+
+fn search(text: &str) -> Result<String, Problem> {
+    match text.len() <= SEARCH {
+        true => Ok(text.trim().to_lowercase()),
+        false => Err(Problem::bad(format!("q: must have at most {SEARCH} bytes"))),
+    }
+}
+
+/// A player whom a search has found in all rulesets.
+#[derive(Debug, Serialize)]
+struct Found {
+    player: Player,
+    games: i64,
+    last_seen: Option<String>,
+}
+
+/// `GET /v1/players`
+pub(super) async fn players(call: Call) -> Result<Response, Problem> {
+    let part: Part = call.query()?;
+    if let Some(ruleset) = &part.ruleset {
+        return answer(&board(&call, ruleset, &part).await?);
+    }
+    let (text, limit) = (search(&part.q)?, part.limit()?);
+    if text.is_empty() {
+        return Err(Problem::bad("state q, a part of a name, or a ruleset"));
+    }
+    let kind = part.kind.as_ref().map(|_| part.kind()).transpose()?;
+    let store = call.site.service().store();
+    let found = store.find_players(&text, kind, limit).await?;
+    let named: Vec<(PlayerKey, String)> = found
+        .iter()
+        .map(|one| (one.key.clone(), one.name.clone()))
+        .collect();
+    let shown = match named.is_empty() {
+        true => Vec::new(),
+        false => call.site.pages().present(&named).await?,
+    };
+    // A part of an identity finds nobody here: it would tell whose it is.
+    let is_named = |name: &str| {
+        crate::domain::plain_name(name)
+            .to_lowercase()
+            .contains(&text)
+    };
+    let players: Vec<Found> = found
+        .into_iter()
+        .zip(shown)
+        .filter_map(
+            |(
+                FoundPlayer {
+                    key,
+                    games,
+                    last_seen,
+                    ..
+                },
+                one,
+            )| {
+                let handle = one.handle?;
+                let name = one.name.filter(|name| handle == text || is_named(name))?;
+                Some(Found {
+                    player: Player::new(Some(handle), Some(name), key.kind),
+                    games,
+                    last_seen: last_seen.map(|at| at.to_string()),
+                })
+            },
+        )
+        .collect();
+    answer(&serde_json::json!({ "players": players }))
+}
+
+/// A player's standing under a ruleset.
+#[derive(Debug, Serialize)]
+struct Standing {
+    ruleset: String,
+    /// The number of players who have a place there.
+    players: i64,
+    #[serde(flatten)]
+    line: BoardLine,
+}
+
+/// `GET /v1/players/{handle}`
+pub(super) async fn player(call: Call) -> Result<Response, Problem> {
+    let part: Part = call.query()?;
+    let kind = part.kind.as_ref().map(|_| part.kind()).transpose()?;
+    let site = &call.site;
+    let person = site.pages().person(call.part("name"), kind).await?;
+    let person = person.ok_or(WebError::NoPlayer)?;
+    let lines = site.pages().standings_of(&person).await?;
+    let latest = lines.iter().max_by_key(|line| line.row.last_seen);
+    let name = latest.map(|line| line.row.name.clone());
+    let kind = person.key.kind;
+    let standings: Vec<Standing> = lines
+        .into_iter()
+        .map(|line| Standing {
+            ruleset: line.ruleset,
+            players: line.of,
+            line: BoardLine::new(site, kind, line.row, line.of),
+        })
+        .collect();
+    let player = Player::new(Some(person.handle), name, kind);
+    answer(&serde_json::json!({ "player": player, "standings": standings }))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedRatings {
+    ids: String,
+    ruleset: String,
+}
+
+/// What is known of a player under a ruleset.
+#[derive(Debug, Serialize)]
+struct Rating<'a> {
+    /// As the request names the player.
+    id: &'a str,
+    handle: Option<String>,
+    /// Whether the player has a weight from matches of the ruleset, or of one with fewer mutators.
+    known: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deviation: Option<Option<f64>>,
+    games: u32,
+    division: Option<String>,
+}
+
+/// `GET /v1/ratings`
+pub(super) async fn ratings(call: Call) -> Result<Response, Problem> {
+    let AskedRatings { ids, ruleset } = call.query()?;
+    check_name("ruleset", &ruleset)?;
+    let asked: Vec<&str> = ids.split(',').filter(|id| !id.is_empty()).collect();
+    if asked.is_empty() || asked.len() > MOST_RATINGS {
+        return Err(Problem::bad(format!(
+            "ids: must be 1 to {MOST_RATINGS} ids"
+        )));
+    }
+    let (site, learning) = (&call.site, call.site.learning());
+    if learning.is_starting() {
+        let why = "the weights are being derived from the stored matches: try again";
+        return Err(crate::protocol::Refusal {
+            code: Code::Overloaded,
+            text: why.to_owned(),
+        }
+        .into());
+    }
+    let known = Identities::of(&call, &asked).await?;
+    let key = |id: &&str| PlayerKey {
+        kind: Kind::Human,
+        id: known.get(id),
+    };
+    let named: Vec<_> = asked.iter().map(|id| (key(id), (*id).to_owned())).collect();
+    let present = site.pages().present(&named).await?;
+    let stated = Ruleset::parse(&ruleset);
+    let mutators: Vec<&str> = stated.mutators().collect();
+    let ruleset = learning.rulebook().ruleset(stated.game_type(), &mutators);
+    let standings = learning.standings_at(site.now());
+    let view = standings.view(&ruleset);
+    let numbers = call.is_client() || site.settings.shows_numbers();
+    let mut ratings = Vec::with_capacity(asked.len());
+    for ((id, (key, _)), one) in asked.into_iter().zip(&named).zip(present) {
+        if one.name.is_none() && !call.is_client() {
+            continue; // hidden
+        }
+        if view.awaits(Kind::Human, &key.id) {
+            let text = format!("{}: the weight is being derived: try again", shown(id));
+            return Err(crate::protocol::Refusal {
+                code: Code::Overloaded,
+                text,
+            }
+            .into());
+        }
+        let weight = view.human(&key.id);
+        let facts = view.facts(&key.id).filter(|_| weight.is_some());
+        let rank = learning.displayed_rank(&standings, &ruleset, &key.id, site.now());
+        ratings.push(Rating {
+            id,
+            handle: one.handle,
+            known: weight.is_some(),
+            weight: numbers.then(|| weight.map(|weight| places(weight, 3))),
+            deviation: numbers.then(|| facts.map(|facts| places(facts.deviation, 3))),
+            games: facts.map_or(0, |facts| facts.games),
+            division: rank.and_then(|rank| rank.division).map(|(name, _)| name),
+        });
+    }
+    answer(&serde_json::json!({ "ruleset": ruleset.to_string(), "ratings": ratings }))
+}
+
+/// `GET /v1/matches`
+pub(super) async fn matches(call: Call) -> Result<Response, Problem> {
+    let part: Part = call.query()?;
+    if part.kind.is_some() || !part.q.is_empty() {
+        return Err(Problem::bad("unknown key \"q\" or \"kind\""));
+    }
+    let limit = part.limit()?;
+    let (pages, ruleset) = (call.site.pages(), part.ruleset.as_deref());
+    let mut lines = match part.cursor {
+        None => pages.latest_matches(ruleset, limit + 1).await?,
+        Some(before) => pages.matches_before(ruleset, before, limit + 1).await?,
+    };
+    let has_next = lines.len() as i64 > limit;
+    lines.truncate(usize::try_from(limit).unwrap_or(0));
+    let next = lines.last().map(|line| line.id).filter(|_| has_next);
+    let matches: Vec<MatchSummary> = lines
+        .into_iter()
+        .map(|line| MatchSummary::from(line).shown(&call.site))
+        .collect();
+    answer(&serde_json::json!({ "matches": matches, "next": next }))
+}
+
+/// `GET /v1/matches/{n}`
+pub(super) async fn game(call: Call) -> Result<Response, Problem> {
+    answer(&pages::game(&call.site, call.part("name")).await?)
+}
+
+/// `GET /v1/live`
+pub(super) async fn live(call: Call) -> Result<Response, Problem> {
+    answer(&pages::live(&call.site).await?)
+}

@@ -1,0 +1,299 @@
+//! `POST /v1/teams`, `/v1/teams/place` and `/v1/teams/rebalance`: BALANCE, PLACE and REBALANCE of a game that the
+//! caller describes.
+
+use axum::response::Response;
+use serde::Serialize;
+
+use super::{
+    Call, Problem,
+    call::{answer, places},
+    game::AskedGame,
+};
+use crate::{
+    domain::{Ident, Right},
+    lobby::{Balanced, Decision},
+    partition::Candidate,
+    protocol::Charge,
+    session::{CountedWeight, Session, draw_seed},
+};
+
+/// The answer to `/v1/teams`.
+#[derive(Debug, Serialize)]
+struct Teams<'a> {
+    teams: Vec<Team<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Option<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Vec<String>>,
+    closest_alternative: Option<Alternative<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Team<'a> {
+    players: Vec<TeamPlayer<'a>>,
+    bots: u32,
+    /// `None` without a prediction; left out where numbers are not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chance: Option<Option<f64>>,
+}
+
+#[derive(Debug, Serialize)]
+struct TeamPlayer<'a> {
+    id: &'a str,
+    #[serde(flatten)]
+    weight: Option<Weight>,
+}
+
+/// The weight with which a player counts.
+#[derive(Debug, Serialize)]
+struct Weight {
+    weight: f64,
+    deviation: Option<f64>,
+    known: bool,
+}
+
+impl From<CountedWeight> for Weight {
+    fn from(counted: CountedWeight) -> Self {
+        Self {
+            weight: places(counted.weight, 3),
+            deviation: counted.deviation.map(|deviation| places(deviation, 3)),
+            known: counted.known,
+        }
+    }
+}
+
+/// The teams that were as good, or nearly.
+#[derive(Debug, Serialize)]
+struct Alternative<'a> {
+    teams: Vec<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+    /// The chance of team 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chance: Option<Option<f64>>,
+}
+
+/// The answer to `/v1/teams/place`.
+#[derive(Debug, Serialize)]
+struct Placed<'a> {
+    placed: Vec<PlacedPlayer<'a>>,
+    seed: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct PlacedPlayer<'a> {
+    id: &'a str,
+    team: u8,
+    ratio: f64,
+    why: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Option<i64>>,
+}
+
+/// The answer to `/v1/teams/rebalance`.
+#[derive(Debug, Serialize)]
+struct Rebalanced {
+    before: f64,
+    after: f64,
+    moves: Vec<AdvisedMove>,
+    seed: u64,
+    why: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Option<i64>>,
+}
+
+#[derive(Debug, Serialize)]
+struct AdvisedMove {
+    id: String,
+    from: Option<u8>,
+    to: u8,
+}
+
+/// A question whose game has begun.
+struct Asking<'a> {
+    call: &'a Call,
+    game: &'a AskedGame,
+    session: Session,
+    /// The identity of each player.
+    ids: Vec<String>,
+    seed: u64,
+}
+
+impl<'a> Asking<'a> {
+    async fn begin(call: &'a Call, game: &'a AskedGame) -> Result<Self, Problem> {
+        let (session, ids) = game.begin(call).await?;
+        let seed = game.seed.unwrap_or_else(draw_seed);
+        Ok(Self {
+            call,
+            game,
+            session,
+            ids,
+            seed,
+        })
+    }
+
+    /// The name under which the caller knows the player with this identity.
+    fn name(&self, id: &str) -> &'a str {
+        let at = self.ids.iter().position(|own| own == id);
+        let player = at.and_then(|at| self.game.players.get(at));
+        player.map_or("", |player| player.id.as_str())
+    }
+
+    /// Why it was decided so. Players have the names under which the caller knows them.
+    fn why(&mut self) -> Result<Vec<String>, Problem> {
+        let mut lines = self.session.explain()?.to_vec();
+        for (id, player) in self.ids.iter().zip(&self.game.players) {
+            if *id != player.id {
+                lines
+                    .iter_mut()
+                    .for_each(|line| *line = line.replace(id, &player.id));
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Stores the last decision if the caller wants it.
+    async fn keep(&mut self) -> Result<Option<Option<i64>>, Problem> {
+        match (self.game.keep, self.call.caller.name()) {
+            (true, Some(client)) => Ok(Some(self.session.keep(client).await?)),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// `POST /v1/teams`
+pub(super) async fn pick(call: Call) -> Result<Response, Problem> {
+    let game: AskedGame = call.json()?;
+    let is_open = call.allows_visitors() && !call.is_client() && !game.keep;
+    if !is_open {
+        call.client(&[Right::Ask])?;
+    }
+    game.refuse_play()?;
+    call.count(Charge::Decision, 1)?;
+    let mut asking = Asking::begin(&call, &game).await?;
+    let balanced = asking.session.balance(game.top, Some(asking.seed)).await?;
+    let ids: Vec<&str> = asking.ids.iter().map(String::as_str).collect();
+    let weights = asking.session.counted(&ids)?;
+    let numbers = call.is_client() || call.site.settings.shows_numbers();
+    let why = asking.why()?;
+    let teams = teams(&asking, &balanced, weights, numbers);
+    let closest = alternative(&asking, numbers);
+    let decision = asking.keep().await?;
+    answer(&Teams {
+        teams,
+        ratio: numbers.then(|| places(balanced.ratio, 6)),
+        seed: asking.seed,
+        decision,
+        why: numbers.then_some(why),
+        closest_alternative: closest,
+    })
+}
+
+fn teams<'a>(
+    asking: &Asking<'a>,
+    balanced: &Balanced,
+    weights: Vec<CountedWeight>,
+    numbers: bool,
+) -> Vec<Team<'a>> {
+    let chances = asking.session.picked().map(|picked| picked.win);
+    let chances = chances.unwrap_or_default();
+    let team = |(at, bots): (usize, &u32)| Team {
+        players: Vec::new(),
+        bots: *bots,
+        chance: numbers.then(|| chances.get(at).map(|chance| places(*chance, 6))),
+    };
+    let mut teams: Vec<Team<'a>> = balanced.bots.iter().enumerate().map(team).collect();
+    let players = asking.game.players.iter().zip(weights);
+    for ((player, weight), (_, team)) in players.zip(&balanced.humans) {
+        let player = TeamPlayer {
+            id: &player.id,
+            weight: numbers.then(|| weight.into()),
+        };
+        if let Some(team) = teams.get_mut(usize::from(*team)) {
+            team.players.push(player);
+        }
+    }
+    teams
+}
+
+/// The best teams besides those that were picked.
+fn alternative<'a>(asking: &Asking<'a>, numbers: bool) -> Option<Alternative<'a>> {
+    let Some(Decision::Balance(decided)) = asking.session.decided() else {
+        return None;
+    };
+    let explanation = decided.answer.explanation()?;
+    let Candidate {
+        team_of, figures, ..
+    } = explanation.runner_up.as_ref()?;
+    let mut teams = vec![Vec::new(); usize::from(asking.game.teams)];
+    for (player, team) in asking.game.players.iter().zip(team_of) {
+        teams.get_mut(usize::from(*team))?.push(player.id.as_str());
+    }
+    Some(Alternative {
+        teams,
+        ratio: numbers.then(|| places(figures.ratio, 6)),
+        chance: numbers.then(|| figures.chance.map(|chance| places(chance, 6))),
+    })
+}
+
+/// `POST /v1/teams/place`
+pub(super) async fn place(call: Call) -> Result<Response, Problem> {
+    call.client(&[Right::Ask])?;
+    let game: AskedGame = call.json()?;
+    game.refuse_top()?;
+    let late: Vec<usize> = (0..game.players.len())
+        .filter(|at| {
+            game.players
+                .get(*at)
+                .is_some_and(|player| player.team.is_none())
+        })
+        .collect();
+    if late.is_empty() {
+        return Err(Problem::bad("players: everybody has a team already"));
+    }
+    call.count(Charge::Decision, late.len())?;
+    let mut asking = Asking::begin(&call, &game).await?;
+    let mut placed = Vec::with_capacity(late.len());
+    for at in late {
+        let id = Ident::from_text(&asking.ids[at]);
+        let one = asking.session.place(&id, Some(asking.seed))?;
+        placed.push(PlacedPlayer {
+            id: &game.players[at].id,
+            team: one.team,
+            ratio: places(one.ratio, 6),
+            why: asking.why()?,
+            decision: asking.keep().await?,
+        });
+    }
+    let seed = asking.seed;
+    answer(&Placed { placed, seed })
+}
+
+/// `POST /v1/teams/rebalance`
+pub(super) async fn rebalance(call: Call) -> Result<Response, Problem> {
+    call.client(&[Right::Ask])?;
+    let game: AskedGame = call.json()?;
+    game.refuse_top()?;
+    call.count(Charge::Decision, 1)?;
+    let mut asking = Asking::begin(&call, &game).await?;
+    let advice = asking.session.rebalance(Some(asking.seed))?;
+    let moves = advice.steps.iter().map(|step| AdvisedMove {
+        id: asking.name(step.id.text()).to_owned(),
+        from: step.from,
+        to: step.to,
+    });
+    let moves = moves.collect();
+    let why = asking.why()?;
+    let decision = asking.keep().await?;
+    answer(&Rebalanced {
+        before: places(advice.before, 6),
+        after: places(advice.after, 6),
+        moves,
+        seed: asking.seed,
+        why,
+        decision,
+    })
+}

@@ -1,0 +1,284 @@
+//! Teams for a game that the caller describes: the same answers as by lines.
+
+use serde_json::{Value, json};
+
+use super::NONE;
+use crate::common::{api::Api, process::evenkeel};
+
+const PLAYERS: [&str; 7] = ["ann", "bob", "cid", "dan", "eve", "fay", "gus"];
+
+/// A daemon that has learned from matches that were reported to it.
+fn learned(toml: &str) -> Api {
+    let api = Api::start(toml);
+    let mut matches = Vec::new();
+    for (n, one) in PLAYERS.iter().enumerate() {
+        for other in &PLAYERS[n + 1..] {
+            let mates = |first: &str| [first.to_owned(), format!("{first}-mate")];
+            matches.push(
+                json!({"ruleset": "futsal", "teams": [mates(one), mates(other)], "winner": 0}),
+            );
+        }
+    }
+    assert_eq!(
+        api.call("club", "POST", "/v1/matches", &json!(matches)).0,
+        201
+    );
+    wait_for_weight(&api, "ann");
+    api
+}
+
+/// Waits until what is read at a path is as expected.
+pub(super) fn until(api: &Api, path: &str, done: impl Fn(&Value) -> bool) -> Value {
+    let mut last = Value::Null;
+    for _ in 0..3_000 {
+        let (status, answer) = api.call("asker", "GET", path, &NONE);
+        assert!([200, 404, 503].contains(&status), "{answer}");
+        if status == 200 && done(&answer) {
+            return answer;
+        }
+        last = answer;
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("{path}: {last}");
+}
+
+/// Waits until the daemon has learned from the matches of a player.
+pub(super) fn wait_for_weight(api: &Api, player: &str) -> Value {
+    let path = format!("/v1/ratings?ids={player}&ruleset=futsal");
+    until(api, &path, |answer| answer["ratings"][0]["known"] == true)["ratings"][0].clone()
+}
+
+/// The words of the line that begins so.
+fn words<'a>(said: &'a str, start: &str) -> Vec<&'a str> {
+    let line = said.lines().find(|line| line.starts_with(start));
+    line.unwrap_or_else(|| panic!("{said}"))
+        .split(' ')
+        .collect()
+}
+
+fn why(said: &str) -> Vec<&str> {
+    said.lines()
+        .filter_map(|line| line.strip_prefix("WHY "))
+        .collect()
+}
+
+#[test]
+fn the_same_question_has_the_same_answer_by_line_and_by_http() {
+    let api = learned("");
+    let weight = wait_for_weight(&api, "ann")["weight"].as_f64().unwrap();
+    let hello = |number: usize| format!("HELLO game-{number} game-token bots=no\n");
+    let said = api
+        .pages
+        .daemon
+        .ask(&format!("{}GAME futsal\nPLAYER ann\n", hello(0)));
+    assert_eq!(words(&said, "PLAYER")[2], format!("{weight:.3}"));
+    for teams in [2, 3] {
+        for seed in [7, 8] {
+            let joins = "JOIN ann\nJOIN bob\nJOIN cid party=x\nJOIN dan avoid=ann\nJOIN eve pin=1\n\
+                         JOIN fay party=x\nJOIN gus team=0\nJOIN new\n";
+            let hello = hello(10 * teams + seed);
+            let lines = format!(
+                "{hello}TEAMS {teams}\nGAME futsal\n{joins}BALANCE top=20 seed={seed}\nEXPLAIN\n"
+            );
+            let said = api.pages.daemon.ask(&lines);
+            let body = json!({"ruleset": "futsal", "teams": teams, "top": 20, "seed": seed, "players": [
+                {"id": "ann"}, {"id": "bob"}, {"id": "cid", "party": "x"}, {"id": "dan", "avoid": ["ann"]},
+                {"id": "eve", "pin": 1}, {"id": "fay", "party": "x"}, {"id": "gus", "team": 0}, {"id": "new"},
+            ]});
+            let (status, answer) = api.call("asker", "POST", "/v1/teams", &body);
+            assert_eq!(status, 200, "{answer}");
+            let head = words(&said, "BALANCE");
+            assert_eq!(head[2], format!("{:.6}", answer["ratio"].as_f64().unwrap()));
+            let chance = answer["teams"][0]["chance"].as_f64();
+            assert_eq!(
+                head[3],
+                chance.map_or("-".to_owned(), |chance| format!("{chance:.6}"))
+            );
+            assert!(chance.is_some_and(|chance| chance != 0.5), "{answer}");
+            assert_eq!(head[4], answer["seed"].to_string());
+            for (team, entry) in answer["teams"].as_array().unwrap().iter().enumerate() {
+                for player in entry["players"].as_array().unwrap() {
+                    let line = format!("TEAM {team} {}", player["id"].as_str().unwrap());
+                    assert!(said.lines().any(|own| own == line), "{line}: {said}");
+                }
+                assert!(
+                    said.contains(&format!("BOTS {team} {}", entry["bots"])),
+                    "{said}"
+                );
+            }
+            assert_eq!(json!(why(&said)), answer["why"], "{teams} {seed}");
+        }
+    }
+}
+
+#[test]
+fn late_arrivals_and_moves_are_those_of_the_line() {
+    let api = learned("");
+    let joins =
+        "JOIN ann team=0\nJOIN bob team=0\nJOIN cid team=0\nJOIN fay team=0\nJOIN gus team=1\n";
+    let begin = |name: &str| format!("HELLO {name} game-token bots=no\nGAME futsal\n{joins}");
+    let play = "START\nSCORE 0 3\nCLOCK 300\n";
+    let mut players: Vec<Value> = [("ann", 0), ("bob", 0), ("cid", 0), ("fay", 0), ("gus", 1)]
+        .iter()
+        .map(|(id, team)| json!({"id": id, "team": team}))
+        .collect();
+    let lines = format!("{}{play}REBALANCE seed=5\nEXPLAIN\n", begin("game-1"));
+    let said = api.pages.daemon.ask(&lines);
+    let mut body =
+        json!({"ruleset": "futsal", "players": players, "scores": [3, 0], "left": 300, "seed": 5});
+    let (status, answer) = api.call("club", "POST", "/v1/teams/rebalance", &body);
+    assert_eq!(status, 200, "{answer}");
+    let head = words(&said, "REBALANCE");
+    for (at, key) in [(2, "before"), (3, "after")] {
+        assert_eq!(head[at], format!("{:.6}", answer[key].as_f64().unwrap()));
+    }
+    let moves = answer["moves"].as_array().unwrap();
+    assert!(!moves.is_empty(), "{said}");
+    for one in moves {
+        let line = format!(
+            "MOVE {} {} {}",
+            one["id"].as_str().unwrap(),
+            one["from"],
+            one["to"]
+        );
+        assert!(said.lines().any(|own| own == line), "{line}: {said}");
+    }
+    assert_eq!(json!(why(&said)), answer["why"]);
+    // The seed of PLACE decides only between teams that are equal.
+    let said = api.pages.daemon.ask(&format!(
+        "{}JOIN eve\nPLACE eve\nEXPLAIN\n",
+        begin("game-2")
+    ));
+    players.push(json!({"id": "eve"}));
+    body = json!({"ruleset": "futsal", "players": players});
+    let (status, answer) = api.call("club", "POST", "/v1/teams/place", &body);
+    assert_eq!(status, 200, "{answer}");
+    let placed = &answer["placed"][0];
+    let head = words(&said, "PLACE");
+    assert_eq!(head[2], placed["team"].to_string());
+    assert_eq!(head[3], format!("{:.6}", placed["ratio"].as_f64().unwrap()));
+    assert_eq!(json!(why(&said)), placed["why"]);
+}
+
+#[test]
+fn a_caller_may_state_weights_and_needs_no_history() {
+    let api = Api::start("");
+    let weights = [90, 70, 50, 30, 10];
+    let players: Vec<Value> = PLAYERS
+        .iter()
+        .zip(weights)
+        .map(|(id, weight)| json!({"id": id, "weight": weight}))
+        .collect();
+    let body = json!({"ruleset": "futsal", "players": players, "top": 1, "max_difference": 1});
+    let (status, answer) = api.call("asker", "POST", "/v1/teams", &body);
+    assert_eq!(status, 200, "{answer}");
+    let sizes: Vec<usize> = answer["teams"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|team| team["players"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(sizes.iter().sum::<usize>(), 5, "odd numbers play, too");
+    assert!(sizes.contains(&3), "{answer}");
+    let sums: Vec<f64> = answer["teams"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|team| {
+            let players = team["players"].as_array().unwrap();
+            players
+                .iter()
+                .map(|one| one["weight"].as_f64().unwrap())
+                .sum()
+        })
+        .collect();
+    assert!((sums[0] - sums[1]).abs() <= 10.0, "{answer}");
+    assert!(answer["closest_alternative"].is_object() || answer["closest_alternative"].is_null());
+    assert!(answer["why"].as_array().unwrap().len() > 2);
+    // Stated weights count beside learned ones, and are not learned.
+    let api = learned("");
+    let known = wait_for_weight(&api, "ann")["weight"].clone();
+    let body = json!({"ruleset": "futsal", "seed": 1, "players": [
+        {"id": "ann", "weight": 12.5}, {"id": "bob"}, {"id": "new"}, {"id": "cid"}]});
+    let (_, answer) = api.call("asker", "POST", "/v1/teams", &body);
+    let text = answer.to_string();
+    assert!(
+        text.contains(r#"{"deviation":0.0,"id":"ann","known":true,"weight":12.5}"#),
+        "{text}"
+    );
+    assert!(
+        text.contains(r#"{"deviation":null,"id":"new","known":false,"weight":50.0}"#),
+        "{text}"
+    );
+    assert_eq!(wait_for_weight(&api, "ann")["weight"], known);
+}
+
+#[test]
+fn a_question_leaves_a_trace_only_if_it_is_kept() {
+    let api = learned("");
+    let mut body =
+        json!({"ruleset": "futsal", "players": [{"id": "ann"}, {"id": "bob"}, {"id": "cid"}]});
+    let (_, answer) = api.call("asker", "POST", "/v1/teams", &body);
+    assert!(answer.get("decision").is_none(), "{answer}");
+    assert_eq!(api.call("", "GET", "/v1/live", &NONE).1["running"], 0);
+    body["keep"] = json!(true);
+    let (_, answer) = api.call("club", "POST", "/v1/teams", &body);
+    let decision = answer["decision"].as_i64().unwrap();
+    let mut result = json!({"ruleset": "futsal", "winner": 1, "decision": decision,
+        "teams": [answer["teams"][0]["players"].as_array().unwrap().iter().map(|one| &one["id"]).collect::<Vec<_>>(),
+                  answer["teams"][1]["players"].as_array().unwrap().iter().map(|one| &one["id"]).collect::<Vec<_>>()]});
+    let (status, other) = api.call("other", "POST", "/v1/matches", &result);
+    assert_eq!(status, 400, "it is another client's: {other}");
+    let (status, recorded) = api.call("club", "POST", "/v1/matches", &result);
+    assert_eq!(status, 201, "{recorded}");
+    let path = format!("/v1/matches/{}", recorded["match"]);
+    let (_, game) = api.call("", "GET", &path, &NONE);
+    assert!(game["reasons"].is_object(), "{game}");
+    let picked = game["chances"]["picked"]["win"][0].as_f64().unwrap();
+    let told = answer["teams"][0]["chance"].as_f64().unwrap();
+    assert!((picked - told).abs() < 1e-6, "{game}");
+    result["decision"] = json!(999_999);
+    assert_eq!(api.call("club", "POST", "/v1/matches", &result).0, 400);
+}
+
+#[test]
+fn visitors_pick_teams_only_where_they_may() {
+    let api = learned("[api]\nenabled = true\nvisitors = true\n");
+    let mut body = json!({"ruleset": "futsal", "seed": 3, "players": [{"id": "ann"}, {"id": "bob"}, {"id": "cid"}]});
+    let (status, answer) = api.call("", "POST", "/v1/teams", &body);
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(answer, api.call("asker", "POST", "/v1/teams", &body).1);
+    for path in ["/v1/teams/place", "/v1/teams/rebalance", "/v1/matches"] {
+        assert_eq!(api.call("", "POST", path, &body).0, 401, "{path}");
+    }
+    body["keep"] = json!(true);
+    assert_eq!(api.call("", "POST", "/v1/teams", &body).0, 401);
+    // Nothing is told of somebody who is hidden.
+    body["keep"] = json!(false);
+    let mut hide = evenkeel(api.folder.path());
+    let hidden = hide.args(["player", "hide", "ann"]).output().unwrap();
+    assert!(hidden.status.success(), "{hidden:?}");
+    let (_, answer) = api.call("", "POST", "/v1/teams", &body);
+    assert!(
+        answer
+            .to_string()
+            .contains(r#""id":"ann","known":true,"weight":50.0"#),
+        "{answer}"
+    );
+    let path = "/v1/ratings?ids=ann,bob&ruleset=futsal";
+    let (_, ratings) = api.call("", "GET", path, &NONE);
+    assert_eq!(ratings["ratings"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn visitors_see_no_numbers_where_the_pages_show_none() {
+    let api = learned("[web]\nshow = 'division'\n[api]\nenabled = true\nvisitors = true\n");
+    let body = json!({"ruleset": "futsal", "players": [{"id": "ann"}, {"id": "bob"}]});
+    let (_, answer) = api.call("", "POST", "/v1/teams", &body);
+    let text = answer.to_string();
+    for key in ["weight", "chance", "ratio", "why"] {
+        assert!(!text.contains(&format!("\"{key}\"")), "{text}");
+    }
+    let (_, answer) = api.call("", "GET", "/v1/ratings?ids=ann&ruleset=futsal", &NONE);
+    assert!(answer["ratings"][0].get("weight").is_none(), "{answer}");
+}

@@ -1,0 +1,12 @@
+//! `/v1`: the line protocol and the pages as JSON over HTTP.
+
+mod asked;
+mod read;
+mod refused;
+mod reported;
+mod waiting;
+
+use serde_json::Value;
+
+/// Nothing to send.
+const NONE: Value = Value::Null;

@@ -1,0 +1,280 @@
+//! Matches that are reported over HTTP: durable, once each, rated, and void again.
+
+use serde_json::{Value, json};
+
+use super::{
+    NONE,
+    asked::{until, wait_for_weight},
+};
+use crate::common::{api::Api, process::evenkeel};
+
+fn game(winner: u8) -> Value {
+    json!({"ruleset": "futsal", "teams": [["ann", "bob"], ["cid", "dan"]], "winner": winner})
+}
+
+fn post(api: &Api, client: &str, body: &Value, key: &str) -> (u16, Value) {
+    let key = match key {
+        "" => String::new(),
+        key => format!("Idempotency-Key: {key}\r\n"),
+    };
+    api.call_with(client, "POST", "/v1/matches", body, &key)
+}
+
+#[test]
+fn a_result_without_a_game_server_is_rated() {
+    let api = Api::start("");
+    let (status, answer) = post(&api, "club", &game(0), "");
+    assert_eq!((status, &answer["rated"]), (201, &json!(true)), "{answer}");
+    let ann = wait_for_weight(&api, "ann");
+    let cid = wait_for_weight(&api, "cid");
+    assert!(ann["weight"].as_f64() > Some(50.0) && cid["weight"].as_f64() < Some(50.0));
+    let (_, shown) = api.call(
+        "",
+        "GET",
+        &format!("/v1/matches/{}", answer["match"]),
+        &NONE,
+    );
+    assert_eq!(
+        (&shown["untimed"], &shown["started"]),
+        (&json!(true), &shown["ended"])
+    );
+    assert_eq!(
+        (&shown["unrated"], &shown["server"]),
+        (&NONE, &json!("club"))
+    );
+    // It is exported as it came, and is the same match when it is read back.
+    let export = evenkeel(api.folder.path()).arg("export").output().unwrap();
+    let line = String::from_utf8(export.stdout).unwrap();
+    let object: Value = serde_json::from_str(&line).unwrap();
+    assert!(
+        object.get("end").is_none() && object["fingerprint"].is_string(),
+        "{line}"
+    );
+    std::fs::write(api.folder.path().join("again.jsonl"), &line).unwrap();
+    let read = evenkeel(api.folder.path())
+        .args(["ingest", "again.jsonl"])
+        .output()
+        .unwrap();
+    assert!(read.status.success(), "{read:?}");
+    assert_eq!(api.matches(), 1);
+}
+
+#[test]
+fn the_length_decides_only_where_it_is_known() {
+    let api = Api::start("");
+    let with = |more: Value| {
+        let mut body = game(0);
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        post(&api, "club", &body, "")
+    };
+    let reason = |answer: (u16, Value)| answer.1["reason"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(reason(with(json!({"duration": 30}))), "too-short");
+    assert_eq!(reason(with(json!({"duration": 600}))), "");
+    let at = "2026-11-20T15:00:00Z";
+    assert_eq!(
+        reason(with(json!({"start": at, "end": "2026-11-20T15:00:30Z"}))),
+        "too-short"
+    );
+    assert_eq!(reason(with(json!({"start": at}))), "");
+    for (more, part) in [
+        (json!({"start": "soon"}), "start: is not a date"),
+        (json!({"start": "2999-01-01"}), "in the future"),
+        (
+            json!({"start": at, "end": "2026-11-20T14:00:00Z"}),
+            "ends before it starts",
+        ),
+        (json!({"duration": -1}), "duration: must be"),
+        (json!({"winner": 2}), "winner: there is no team 2"),
+        (json!({"draw": true}), "draw: there is a winner"),
+        (json!({"winner": null}), "state winner"),
+        (json!({"scores": [1]}), "scores: must be one number"),
+        (
+            json!({"teams": [["ann"], ["ann"]]}),
+            "teams[1][0].id: ann is there twice",
+        ),
+        (json!({"teams": [["ann"]]}), "must be 2 to 8"),
+        (
+            json!({"teams": [["ann"], [{"id": "bob", "pts": 1}]]}),
+            "unknown key \"pts\"",
+        ),
+        (json!({"players": []}), "either players or teams"),
+        (json!({"colour": 1}), "unknown key \"colour\""),
+        (json!({"id": 5}), "id: invalid type"),
+    ] {
+        let (status, answer) = with(more);
+        assert_eq!(status, 400, "{answer}");
+        assert!(
+            answer["detail"].as_str().unwrap().contains(part),
+            "{part}: {answer}"
+        );
+    }
+    assert_eq!(api.matches(), 4);
+}
+
+#[test]
+fn only_the_same_key_gets_the_first_answer() {
+    let mut api = Api::start("");
+    let id = |answer: &(u16, Value)| answer.1["match"].as_i64().unwrap();
+    let plain = [
+        post(&api, "club", &game(0), ""),
+        post(&api, "club", &game(0), ""),
+    ];
+    assert_ne!(
+        id(&plain[0]),
+        id(&plain[1]),
+        "two equal results are two matches"
+    );
+    let first = post(&api, "club", &game(0), "a");
+    let mut own = game(1);
+    own["id"] = json!("evening-3");
+    let named = post(&api, "club", &own, "");
+    let both = post(&api, "club", &own, "b");
+    assert_eq!(both, named);
+    let list = json!([game(0), game(1)]);
+    let two = post(&api, "club", &list, "list");
+    for round in 0..2 {
+        assert_eq!(post(&api, "club", &game(0), "a"), first, "{round}");
+        assert_eq!(post(&api, "club", &own, ""), named, "{round}");
+        assert_eq!(post(&api, "club", &list, "list"), two, "{round}");
+        for (body, key) in [
+            (&game(1), "a"),
+            (&game(1), "b"),
+            (&json!([game(0)]), "list"),
+        ] {
+            let (status, answer) = post(&api, "club", body, key);
+            assert_eq!(status, 422, "{answer}");
+        }
+        let mut other = own.clone();
+        other["winner"] = json!(0);
+        assert_eq!(post(&api, "club", &other, "").0, 422);
+        api.kill_and_start();
+    }
+    // Keys are a client's own, and a key that was used for a refused body is free.
+    assert_ne!(id(&post(&api, "other", &game(1), "a")), id(&first));
+    assert_eq!(post(&api, "club", &json!({"teams": []}), "c").0, 400);
+    assert_eq!(post(&api, "club", &game(0), "c").0, 201);
+    assert_eq!(api.matches(), 8);
+}
+
+#[test]
+fn all_matches_of_a_list_are_recorded_or_none() {
+    let api = Api::start("");
+    let mut list = vec![game(0); 20];
+    list.push(json!({"ruleset": "futsal", "teams": [["ann"], ["bob"]], "winner": 7}));
+    let (status, answer) = post(&api, "club", &json!(list), "");
+    assert_eq!(status, 400);
+    assert!(
+        answer["detail"]
+            .as_str()
+            .unwrap()
+            .starts_with("[20]: winner"),
+        "{answer}"
+    );
+    assert_eq!(api.matches(), 0);
+    list.pop();
+    let (status, answer) = post(&api, "club", &json!(list), "");
+    assert_eq!((status, answer.as_array().unwrap().len()), (201, 20));
+    assert_eq!(post(&api, "club", &json!([]), "").0, 400);
+    assert_eq!(post(&api, "club", &json!(vec![game(0); 101]), "").0, 400);
+    assert_eq!(api.matches(), 20);
+}
+
+#[test]
+fn a_match_in_the_interchange_format_keeps_what_it_states() {
+    let api = Api::start("");
+    let mut long = json!({"game": "futsal", "start": "2026-11-20T15:00:00Z", "end": "2026-11-20T15:10:00Z",
+        "map": "hall", "scores": [3, 1], "events": [{"at": 5000, "team": 0, "points": 1, "by": 0}],
+        "players": [{"id": "ann", "team": 0, "points": 3}, {"id": "bob", "team": 1, "left": "kicked"}]});
+    let (status, answer) = post(&api, "club", &long, "");
+    assert_eq!((status, &answer["rated"]), (201, &json!(true)), "{answer}");
+    let (_, shown) = api.call(
+        "",
+        "GET",
+        &format!("/v1/matches/{}", answer["match"]),
+        &NONE,
+    );
+    assert_eq!(
+        (&shown["map"], &shown["scores"]),
+        (&json!("hall"), &json!([3.0, 1.0]))
+    );
+    assert_eq!(shown["teams"][1]["players"][0]["left"], "kicked");
+    for (key, value, part) in [
+        ("colour", json!(1), "unknown key \"colour\""),
+        ("fingerprint", json!("00"), "fingerprint"),
+        ("start", json!("soon"), "not a date"),
+        ("scores", json!([1]), "number of teams"),
+    ] {
+        let mut wrong = long.clone();
+        wrong[key] = value;
+        let (status, answer) = post(&api, "club", &wrong, "");
+        assert_eq!(status, 400, "{answer}");
+        assert!(
+            answer["detail"].as_str().unwrap().contains(part),
+            "{answer}"
+        );
+    }
+    for key in ["start", "end"] {
+        long.as_object_mut().unwrap().remove(key);
+    }
+    let (_, answer) = post(&api, "club", &long, "");
+    assert_eq!(answer["rated"], true, "{answer}");
+}
+
+#[test]
+fn a_wrong_result_can_be_voided_by_who_may() {
+    let api = Api::start("");
+    let (_, answer) = post(&api, "club", &game(0), "k");
+    let number = answer["match"].as_i64().unwrap();
+    let void = |client: &str, what: &str| {
+        api.call(
+            client,
+            "POST",
+            &format!("/v1/matches/{number}/{what}"),
+            &NONE,
+        )
+    };
+    assert_eq!(void("other", "void").0, 403, "it is not its own");
+    assert_eq!(
+        void("club", "void"),
+        (200, json!({"match": number, "void": true, "changed": true}))
+    );
+    assert_eq!(void("boss", "void").1["changed"], false);
+    assert_eq!(void("boss", "unvoid").1["changed"], true);
+    assert_eq!(
+        api.call("boss", "POST", "/v1/matches/99/void", &NONE).0,
+        404
+    );
+    assert_eq!(api.call("boss", "POST", "/v1/matches/x/void", &NONE).0, 404);
+    // A corrected match is another one.
+    assert_eq!(void("club", "void").0, 200);
+    let (_, other) = post(&api, "club", &game(1), "k2");
+    assert_ne!(other["match"], answer["match"]);
+    let path = "/v1/ratings?ids=cid&ruleset=futsal";
+    until(&api, path, |answer| {
+        let cid = &answer["ratings"][0];
+        cid["games"] == 1 && cid["weight"].as_f64() > Some(50.0)
+    });
+}
+
+#[test]
+fn behaviour_is_reported_as_by_lines() {
+    let api = Api::start("");
+    assert_eq!(post(&api, "club", &game(0), "").0, 201);
+    let body = json!({"id": "ann", "points": -2});
+    assert_eq!(
+        api.call("club", "POST", "/v1/behaviour", &body),
+        (204, NONE)
+    );
+    let shown = evenkeel(api.folder.path())
+        .args(["player", "show", "ann"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(text.contains("club"), "{text} {shown:?}");
+    let body = json!({"id": "ann", "points": 99});
+    assert_eq!(api.call("club", "POST", "/v1/behaviour", &body).0, 400);
+    let body = json!({"id": "ann", "points": 1, "why": "x"});
+    assert_eq!(api.call("club", "POST", "/v1/behaviour", &body).0, 400);
+}
