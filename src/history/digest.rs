@@ -9,7 +9,6 @@ use super::{
     departures::{arrivals::arrivals, departures, missed, with_missed},
     points::points,
     ruling::{self, RatingBasis},
-    time_count::TimeCount,
     usual::{Compared, Usual},
 };
 use crate::{
@@ -197,7 +196,7 @@ impl Digest {
     fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, basis: RatingBasis) -> Digested {
         let number = self.known.rulesets.of(ruleset);
         let (mode, compared) = self.compare(record, number);
-        let time = TimeCount::of(record, compared.millis);
+        let usual = compared.millis;
         let points = points(record, basis.scoring);
         let captures = captures(record);
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
@@ -230,8 +229,8 @@ impl Digest {
                 true => u16::from(stay.team),
                 false => u16::try_from(seats.len()).unwrap_or(u16::MAX),
             };
-            let own = own_seats(participant, record.millis(), time, team);
-            let missed = missed(record, participant, record.millis(), time);
+            let own = own_seats(participant, record.millis(), usual, team);
+            let missed = missed(record, participant, record.millis(), usual);
             seats.extend(own.into_iter().map(|seat| Seat {
                 player,
                 learns,
@@ -248,8 +247,8 @@ impl Digest {
         game.no_map = record.map.is_empty();
         game.sides = self.settings.sides && record.has_teams();
         game.day = record.end.0 as f64 / MILLIS_A_DAY;
-        game.departures = departures(record, &game, time);
-        game.arrivals = arrivals(record, &game, time);
+        game.departures = departures(record, &game, usual);
+        game.arrivals = arrivals(record, &game, usual);
         Digested { game, played }
     }
 }
@@ -276,12 +275,12 @@ fn captures(record: &MatchRecord) -> Vec<f64> {
 pub(super) fn own_seats(
     participant: &Participant,
     millis: u64,
-    time: TimeCount,
+    usual: u64,
     team: impl Fn(&Presence) -> u16,
 ) -> Vec<Seat> {
     let mut seats: Vec<Seat> = Vec::new();
     for stay in participant.presence.iter().filter(|p| p.span.millis() > 0) {
-        let share = time.share(stay.span, millis);
+        let share = share(stay, millis, usual);
         let team = team(stay);
         match seats.iter_mut().find(|s| s.team == team) {
             Some(seat) => seat.share += share,
@@ -308,6 +307,11 @@ fn command(participant: &Participant, team: u8) -> f64 {
     let roles = participant.roles.iter();
     let own = roles.filter(|r| r.name == RoleName::COMMANDER && r.team == team);
     own.map(|r| r.share).sum::<f64>().min(1.0)
+}
+
+/// The weighted share of a game that a stay covers, see [`Span::early_share`](crate::domain::Span).
+pub(super) fn share(stay: &Presence, millis: u64, usual: u64) -> f64 {
+    stay.span.early_share(millis, usual)
 }
 
 /// Each team's place, 0 for the first; empty where the outcome is unknown.
@@ -354,6 +358,21 @@ fn telling_scores(record: &MatchRecord, places: &[u16]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Span;
+
+    #[test]
+    fn early_time_counts_more() {
+        let share = |from, to, millis| {
+            let span = Span { from, to };
+            share(&Presence { team: 0, span }, millis, 1_000)
+        };
+        assert_eq!(share(0, 1_000, 1_000), 1.0);
+        assert!((share(0, 500, 1_000) - 2.0 / 3.0).abs() < 1e-12);
+        assert!((share(500, 1_000, 1_000) - 1.0 / 3.0).abs() < 1e-12);
+        // The factor does not depend on how far this game exceeded the usual length.
+        assert!((share(0, 500, 4_000) / share(500, 1_000, 4_000) - 2.0).abs() < 1e-12);
+        assert_eq!(share(0, 0, 0), 1.0);
+    }
 
     #[test]
     fn ranks_share_places() {

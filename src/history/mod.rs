@@ -31,7 +31,6 @@ mod settings;
 mod standing;
 mod starts;
 mod suspects;
-mod time_count;
 mod usual;
 
 use digest::Digest;

@@ -7,16 +7,16 @@
 use super::{MOST, as_it_stood, part, played, until};
 use crate::{
     domain::{Kind, MatchRecord, Participant, Presence, Span},
-    history::{digest::own_seats, points::standing, time_count::TimeCount},
+    history::{digest::own_seats, points::standing},
     rating::{Arrival, Player, RatedGame, Seat},
 };
 
-/// The bots that came after the first of the game's departures, each with its stretch of the game.
-/// Empty if a team would have no player without them.
+/// The bots that came after the first of the game's departures, each with its stretch of the game. `usual`
+/// is the usual length of a game in milliseconds. Empty if a team would have no player without them.
 pub(in crate::history) fn arrivals(
     record: &MatchRecord,
     game: &RatedGame,
-    time: TimeCount,
+    usual: u64,
 ) -> Vec<Arrival> {
     let left = |player| game.departures.iter().any(|d| d.player == player);
     let gone = |(participant, player): (&Participant, Player)| {
@@ -37,7 +37,7 @@ pub(in crate::history) fn arrivals(
     });
     let all: Vec<Arrival> = come
         .take(MOST)
-        .filter_map(|(player, own)| stretch(record, game, time, player, own))
+        .filter_map(|(player, own)| stretch(record, game, usual, player, own))
         .collect();
     let came = |seat: &Seat| all.iter().any(|arrival| arrival.player == seat.player);
     match (0..game.teams()).any(|team| game.team(team).iter().all(came)) {
@@ -60,18 +60,18 @@ fn rated<'a>(
 fn stretch(
     record: &MatchRecord,
     game: &RatedGame,
-    time: TimeCount,
+    usual: u64,
     player: Player,
     own: Span,
 ) -> Option<Arrival> {
-    let before = as_it_stood(record, game, time, player, own.from)?;
+    let before = as_it_stood(record, game, usual, player, own.from)?;
     let mut seats: Vec<Seat> = Vec::new();
     for (participant, tally) in played(record, game) {
         let then = Participant {
             presence: since(&until(&participant.presence, own.to), own.from),
             ..participant.clone()
         };
-        let stays = own_seats(&then, own.millis(), time, |stay| u16::from(stay.team));
+        let stays = own_seats(&then, own.millis(), usual, |stay| u16::from(stay.team));
         seats.extend(stays.into_iter().map(|seat| Seat {
             player: tally.player,
             ..seat

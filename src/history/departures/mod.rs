@@ -8,10 +8,9 @@
 pub(super) mod arrivals;
 
 use super::{
-    digest::{own_seats, ranks},
+    digest::{own_seats, ranks, share},
     points::standing,
     ruling,
-    time_count::TimeCount,
 };
 use crate::{
     domain::{Kind, LeaveReason, MatchRecord, Participant, Presence, Span},
@@ -24,12 +23,13 @@ const MOST: usize = 64;
 
 /// What a departed participant missed: the team that they left, and the weighted share of the first
 /// `until` milliseconds of the game for which they were gone, 0 to 1. `None` if they did not leave
-/// early of their own accord, and in a game without teams.
+/// early of their own accord, and in a game without teams. `usual` is the usual length of a game in
+/// milliseconds.
 pub(super) fn missed(
     record: &MatchRecord,
     participant: &Participant,
     until: u64,
-    time: TimeCount,
+    usual: u64,
 ) -> Option<(u8, f64)> {
     let own = participant.left.is_some_and(LeaveReason::is_own_choice);
     let last = participant.presence.last()?;
@@ -42,7 +42,7 @@ pub(super) fn missed(
         to: until,
     };
     let team = last.team;
-    Some((team, time.share(span, until)))
+    Some((team, share(&Presence { team, span }, until, usual)))
 }
 
 /// Adds what the player missed to the seat, if the seat is on the team that the player left.
@@ -58,24 +58,20 @@ pub(super) fn with_missed(seat: Seat, missed: Option<(u8, f64)>) -> Seat {
 }
 
 /// The players who left early, each with the state of the game when they left. `game` is the whole
-/// game. Empty if the scores do not decide the outcome, because the record then does not show which
-/// team was behind.
-pub(super) fn departures(
-    record: &MatchRecord,
-    game: &RatedGame,
-    time: TimeCount,
-) -> Vec<Departure> {
+/// game, and `usual` the usual length of a game in milliseconds. Empty if the scores do not decide
+/// the outcome, because the record then does not show which team was behind.
+pub(super) fn departures(record: &MatchRecord, game: &RatedGame, usual: u64) -> Vec<Departure> {
     if game.scores.is_empty() {
         return Vec::new();
     }
     let leavers = played(record, game).filter_map(|(participant, tally)| {
-        missed(record, participant, record.millis(), time)?;
+        missed(record, participant, record.millis(), usual)?;
         let last = participant.presence.last()?;
         tally.learns.then_some((tally.player, last.span.to))
     });
     leavers
         .take(MOST)
-        .filter_map(|(player, at)| as_it_stood(record, game, time, player, at))
+        .filter_map(|(player, at)| as_it_stood(record, game, usual, player, at))
         .collect()
 }
 
@@ -110,7 +106,7 @@ fn part(
 fn as_it_stood(
     record: &MatchRecord,
     game: &RatedGame,
-    time: TimeCount,
+    usual: u64,
     player: Player,
     at: u64,
 ) -> Option<Departure> {
@@ -121,8 +117,8 @@ fn as_it_stood(
             ..participant.clone()
         };
         // Players who had left by then count as if they had stayed, as in the whole game.
-        let missed = missed(record, participant, at, time);
-        let own = own_seats(&then, at, time, |stay| u16::from(stay.team));
+        let missed = missed(record, participant, at, usual);
+        let own = own_seats(&then, at, usual, |stay| u16::from(stay.team));
         seats.extend(own.into_iter().map(|seat| Seat {
             player: tally.player,
             ..with_missed(seat, missed)
