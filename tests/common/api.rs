@@ -1,7 +1,8 @@
 //! A daemon with `/v1`, and a caller that compares every answer with the contract.
 
-use std::{collections::BTreeSet, fs, io::Write, net::TcpStream, path::Path, sync::Mutex};
+use std::{collections::BTreeSet, fs, io::Write, net::TcpStream, path::Path};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -148,7 +149,7 @@ impl Api {
             }
         }
         let seen = (method.to_owned(), template, answer.status);
-        self.seen.lock().unwrap().insert(seen);
+        self.seen.lock().insert(seen);
         content
     }
 

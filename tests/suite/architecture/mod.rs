@@ -272,15 +272,17 @@ static SOURCES: LazyLock<Sources> = LazyLock::new(|| {
     Sources::read(&src)
 });
 
-/// For each room, its modules with what they import.
-static ARROWS: LazyLock<BTreeMap<&str, Vec<(&Module, BTreeSet<ModulePath>)>>> =
-    LazyLock::new(|| {
-        let arrows = |(path, module)| (module, SOURCES.imports(path));
-        let rooms = ROOMS.iter();
-        rooms
-            .map(|(room, _)| (*room, SOURCES.room(room).map(arrows).collect()))
-            .collect()
-    });
+/// A module, and what it imports.
+type Importer = (&'static Module, BTreeSet<ModulePath>);
+
+/// The importers of each room.
+static ARROWS: LazyLock<BTreeMap<&str, Vec<Importer>>> = LazyLock::new(|| {
+    let arrows = |(path, module)| (module, SOURCES.imports(path));
+    let rooms = ROOMS.iter();
+    rooms
+        .map(|(room, _)| (*room, SOURCES.room(room).map(arrows).collect()))
+        .collect()
+});
 
 /// The code of a module without its comments, if the file has this word: most files do not.
 fn code_with(module: &Module, word: &str) -> Option<String> {
