@@ -1,5 +1,10 @@
 //! Kills a daemon between a request over HTTP and its answer: no match is lost, and none is there twice.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a daemon is killed after a time that is shorter than a sleep can be"
+)]
+
 use std::{
     collections::BTreeMap,
     io::{Read, Write},
