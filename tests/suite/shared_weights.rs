@@ -17,8 +17,11 @@ use crate::common::{
     game, until,
 };
 
-/// How long a lease lasts here: daemons that are killed are missed after it.
+/// How long a lease lasts where daemons are killed: they are missed after it.
 const LASTS: Duration = Duration::from_secs(1);
+
+/// How long a lease lasts where no daemon is killed: no slow machine lets it end.
+const LONG: Duration = Duration::from_secs(60);
 
 /// How long a daemon waits for a database that another one writes to.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -31,15 +34,19 @@ struct Node {
 
 impl Node {
     async fn start(backend: &impl Backend) -> Self {
-        Self::start_with(backend, "").await
+        Self::start_as(backend, "", LASTS).await
     }
 
     async fn start_with(backend: &impl Backend, toml: &str) -> Self {
+        Self::start_as(backend, toml, LASTS).await
+    }
+
+    async fn start_as(backend: &impl Backend, toml: &str, lasts: Duration) -> Self {
         let place = backend.place("league").await;
         let store = store::open_at(&place, true, PATIENCE).await.unwrap();
         let toml = format!("rating.min_seconds = 0\n{toml}");
         let mut settings = common::config(&toml).service();
-        settings.lease = LASTS;
+        settings.lease = lasts;
         let service = Arc::new(Service::open(store, settings).unwrap());
         let learning = service.learning();
         learning.write_by_lease(service.leases().clone());
@@ -88,6 +95,15 @@ impl Node {
             task.abort();
         }
     }
+
+    /// Ends as a daemon that is asked to stop: its lease is given back.
+    async fn end(self) {
+        for task in self.tasks {
+            task.abort();
+            let _ = task.await;
+        }
+        self.service.learning().end().await.unwrap();
+    }
 }
 
 /// Waits until all nodes know the same weight as a fold from the beginning, which is not the one `before`.
@@ -102,9 +118,9 @@ async fn agree(nodes: &[&Node], before: Option<u64>) -> Option<u64> {
 
 /// One writes, the others know as soon; the next one goes on when the writer ends.
 async fn one_writes_and_all_know(backend: &impl Backend) {
-    let one = Node::start(backend).await;
+    let one = Node::start_as(backend, "", LONG).await;
     until(async || one.is_writer()).await;
-    let two = Node::start(backend).await;
+    let two = Node::start_as(backend, "", LONG).await;
     one.record(0, [3.0, 1.0]).await;
     let first = agree(&[&one, &two], None).await;
     // The one that does not write records a match, too.
@@ -113,14 +129,13 @@ async fn one_writes_and_all_know(backend: &impl Backend) {
     until(async || one.derived_matches().await == 2).await;
     assert!(one.is_writer() && !two.is_writer());
     // The writer stops. The other one goes on, and writes what it has learned since.
-    one.service.learning().end().await.unwrap();
-    one.kill();
+    one.end().await;
     until(async || two.is_writer()).await;
     two.record(40, [0.0, 3.0]).await;
     let third = agree(&[&two], second).await;
     until(async || two.derived_matches().await == 3).await;
     // A command that derives everything again gets the same bits.
-    let three = Node::start(backend).await;
+    let three = Node::start_as(backend, "", LONG).await;
     until(async || three.known() == third).await;
     three.service.learning().rebuild(|_| ()).await.unwrap();
     assert_eq!(three.known(), third);
@@ -295,11 +310,7 @@ async fn the_second_only_reads(first: &str, second: &str) {
     let last = Node::start_with(&backend, first).await;
     until(async || last.differs_in() == ["rating.system"]).await;
     // One that ends as it should is not waited for as long.
-    for task in other.tasks {
-        task.abort();
-        let _ = task.await;
-    }
-    other.service.learning().end().await.unwrap();
+    other.end().await;
     until(async || last.is_writer() && by().await.settings == key).await;
 }
 
