@@ -170,33 +170,26 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
+pub use evenkeel_core::{
+    coordinator, domain, history, ingest, journal, lobby, matchmaking, partition, protocol, rating,
+    sidecar, tickets,
+};
+
 pub mod access;
 pub mod cli;
 pub mod client;
 pub mod config;
-pub mod coordinator;
 pub mod daemon;
 pub mod deliveries;
-pub mod domain;
-pub mod history;
-pub mod ingest;
-pub mod journal;
 pub mod learning;
 pub mod leases;
-pub mod lobby;
 pub mod logs;
-pub mod matchmaking;
 pub mod metrics;
-pub mod partition;
-pub mod protocol;
 pub mod queues;
-pub mod rating;
 pub mod server;
 pub mod service;
 pub mod session;
-pub mod sidecar;
 pub mod store;
-pub mod tickets;
 pub mod watch;
 pub mod web;
 pub mod webhooks;

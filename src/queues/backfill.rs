@@ -15,9 +15,7 @@ use super::{
 use crate::{
     coordinator::Hosted,
     domain::MatchId,
-    matchmaking::{
-        Addition, OpenMatch, PlanInput, Queue, RuleReport, Ticket, TicketPlayer, TicketSpec, Value,
-    },
+    matchmaking::{Addition, OpenMatch, PlanInput, Queue, RuleReport, Ticket, TicketSpec},
     tickets::{Life, TicketNumber},
 };
 
@@ -173,7 +171,7 @@ impl Seeking {
         };
         let near = |number: Option<f64>| number.is_some_and(|number| number <= limit);
         let mut players = ticket.players.iter();
-        players.all(|player| near(queue.entry(player, of, region)))
+        players.all(|player| near(queue.map_entry(player, of, region)))
     }
 }
 
@@ -254,23 +252,5 @@ impl Filling {
                 .filter(size)
                 .map(|report| format!("backfill: {}", report.line())),
         );
-    }
-}
-
-impl Queue {
-    /// A player's number for a word of a declared `map num`.
-    fn entry(&self, player: &TicketPlayer, attribute: &str, word: &str) -> Option<f64> {
-        let at = self
-            .settings()
-            .attributes
-            .keys()
-            .position(|name| name == attribute)?;
-        match player.values.get(at)? {
-            Value::Map(entries) => {
-                let own = entries.iter().find(|(name, _)| name == word);
-                own.map(|(_, number)| *number)
-            }
-            _ => None,
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     ops::Range,
-    path::Path,
+    path::{Path, PathBuf},
     sync::LazyLock,
 };
 
@@ -267,10 +267,12 @@ const SYSTEMS: [&str; 6] = [
     "target_vendor",
 ];
 
-static SOURCES: LazyLock<Sources> = LazyLock::new(|| {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    Sources::read(&src)
-});
+/// The sources of the program, and of the crate of pure rooms.
+fn crates() -> [PathBuf; 2] {
+    ["crates/core/src", "src"].map(|src| Path::new(env!("CARGO_MANIFEST_DIR")).join(src))
+}
+
+static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::read(&crates()));
 
 /// A module, and what it imports.
 type Importer = (&'static Module, BTreeSet<ModulePath>);
@@ -501,9 +503,8 @@ fn differs_between_systems(code: &str) -> bool {
 
 #[test]
 fn every_room_is_known() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = BTreeSet::new();
-    for entry in fs::read_dir(root).unwrap() {
+    for entry in crates().iter().flat_map(|src| fs::read_dir(src).unwrap()) {
         let name = entry.unwrap().file_name().into_string().unwrap();
         found.insert(name.trim_end_matches(".rs").to_owned());
     }

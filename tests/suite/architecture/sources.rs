@@ -38,9 +38,17 @@ pub struct Use {
 }
 
 impl Sources {
-    /// Reads every `.rs` file under `src`, except the binary's `main.rs`.
-    pub fn read(src: &Path) -> Self {
+    /// The modules of several crates, one of which shows all rooms of the others as its own.
+    pub fn read(crates: &[PathBuf]) -> Self {
         let mut sources = Self::default();
+        for src in crates {
+            sources.read_crate(src);
+        }
+        sources
+    }
+
+    /// Reads every `.rs` file under `src`, except the binary's `main.rs`.
+    fn read_crate(&mut self, src: &Path) {
         let mut folders = vec![src.to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).unwrap() {
@@ -56,12 +64,11 @@ impl Sources {
                     let module: ModulePath = module.collect();
                     if module != ["main"] {
                         let text = fs::read_to_string(&path).unwrap();
-                        sources.add(module, &path, without_comments(&text));
+                        self.add(module, &path, without_comments(&text));
                     }
                 }
             }
         }
-        sources
     }
 
     /// Adds a module and the modules inside it.

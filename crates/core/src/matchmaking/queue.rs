@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Attribute, AttributeType, QueueError, QueueSettings,
+    Attribute, AttributeType, QueueError, QueueSettings, TicketPlayer, Value,
     columns::QueueColumns,
     rules::{Registered, Rule, registered},
 };
@@ -123,6 +123,17 @@ impl Queue {
     /// The checked settings.
     pub fn settings(&self) -> &QueueSettings {
         &self.settings
+    }
+
+    /// A player's number for a word of a declared `map num`.
+    pub fn map_entry(&self, player: &TicketPlayer, attribute: &str, word: &str) -> Option<f64> {
+        let mut names = self.settings.attributes.keys();
+        let at = names.position(|name| name == attribute)?;
+        let Value::Map(entries) = player.values.get(at)? else {
+            return None;
+        };
+        let own = entries.iter().find(|(name, _)| name == word);
+        own.map(|(_, number)| *number)
     }
 
     /// The `@` attributes that the queue's rules and its final split use.

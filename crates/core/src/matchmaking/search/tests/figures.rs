@@ -33,7 +33,7 @@ fn loaded(queue: &Queue, count: usize) -> Vec<Ticket> {
 #[test]
 #[ignore = "it prints figures"]
 fn searches_that_reach_zero() {
-    let text = include_str!("../../../../config/queues/wotb.toml");
+    let text = include_str!("../../../../../../config/queues/wotb.toml");
     let table: toml::Table = text.parse().unwrap();
     let settings = table["queue"]["regular"].clone().try_into().unwrap();
     let queue = Queue::new("regular", settings).unwrap();

@@ -22,7 +22,7 @@ use crate::{
 
 /// The part of what is known from other rulesets that counts before anything is learned about it: a player who is
 /// strong in one game type is often, but not always, strong in another.
-pub(crate) const PART: f64 = 0.5;
+pub const PART: f64 = 0.5;
 /// How much [`PART`] counts: as much as ten players with a usual distance from a newcomer, each of whom weighs a
 /// third.
 const CAUTION: f64 = 10.0 / 3.0;

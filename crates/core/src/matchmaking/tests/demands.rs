@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-const PICKUP: &str = include_str!("../../../config/queues/pickup.toml");
+const PICKUP: &str = include_str!("../../../../../config/queues/pickup.toml");
 
 fn shipped(name: &str) -> Queue {
     let table: toml::Table = PICKUP.parse().unwrap();

@@ -8,7 +8,7 @@
 //! [`Request::encode`], [`Framer::next_line`] and [`ReplyReader::line`]. The room `client` connects
 //! these to a socket.
 #![doc = ""]
-#![doc = include_str!("../../docs/reference/protocol.md")]
+#![doc = include_str!("../../../../docs/reference/protocol.md")]
 
 #[cfg(test)]
 #[macro_use]

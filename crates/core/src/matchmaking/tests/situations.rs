@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::matchmaking::{Effort, Known, OneCore, Plan, Queue, Ticket, TicketSpec, plan};
 
-const WOTB: &str = include_str!("../../../config/queues/wotb.toml");
+const WOTB: &str = include_str!("../../../../../config/queues/wotb.toml");
 
 pub(super) fn shipped(name: &str) -> Queue {
     let table: toml::Table = WOTB.parse().unwrap();

@@ -79,9 +79,9 @@ fn ranges_that_cannot_be_meant_are_found() {
 #[test]
 fn the_shipped_queues_have_no_findings() {
     let files = [
-        include_str!("../../../config/queues/wotb.toml"),
-        include_str!("../../../config/queues/pickup.toml"),
-        include_str!("../../../config/queues/ranked.toml"),
+        include_str!("../../../../../config/queues/wotb.toml"),
+        include_str!("../../../../../config/queues/pickup.toml"),
+        include_str!("../../../../../config/queues/ranked.toml"),
     ];
     let mut queues = 0;
     for file in files {

@@ -9,7 +9,7 @@ use crate::{
     matchmaking::{Cores, Effort, Known, Load, OneCore, Plan, Queue, Ticket, plan, pool::Pool},
 };
 
-const WOTB: &str = include_str!("../../../config/queues/wotb.toml");
+const WOTB: &str = include_str!("../../../../../config/queues/wotb.toml");
 
 /// Runs the jobs of a batch in the opposite order, as another number of threads might.
 pub(super) struct Backwards;

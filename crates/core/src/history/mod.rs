@@ -44,7 +44,7 @@ use starts::{Starts, StartsByNumber};
 pub use bootstrap::{CONFIDENCE, Interval, interval};
 pub use coin::{BesideCoin, Gains};
 pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
-pub(crate) use elsewhere::PART as PART_FROM_ELSEWHERE;
+pub use elsewhere::PART as PART_FROM_ELSEWHERE;
 pub use evaluate::{
     Evaluation, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan, Prediction,
     Subset, evaluate, fresh, steps as fresh_steps,

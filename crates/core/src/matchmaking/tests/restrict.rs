@@ -8,7 +8,7 @@ use crate::{
     matchmaking::{Effort, Known, OneCore, PlanInput, Queue, Ticket, TicketSpec, plan, pool::Pool},
 };
 
-const RANKED: &str = include_str!("../../../config/queues/ranked.toml");
+const RANKED: &str = include_str!("../../../../../config/queues/ranked.toml");
 
 fn shipped(name: &str) -> Queue {
     let table: toml::Table = RANKED.parse().unwrap();

@@ -282,7 +282,7 @@ fn a_log_with_dates_of_its_own_is_the_same_with_stamps() {
         r#"L 01/24/2026 - 18:01:00: Team "Red" final score "1" with "1" players"#,
         r#"L 01/24/2026 - 18:01:00: Team "Blue" final score "0" with "1" players"#,
     ];
-    let xonotic = include_str!("../../../tests/fixtures/nexuiz/ctf-01.log");
+    let xonotic = include_str!("../../../../../tests/fixtures/nexuiz/ctf-01.log");
     let mut openarena = stamped(|_| String::new(), true);
     openarena = openarena.replace(r"\mapname", r"\g_timestamp\2026-11-20 12:00:00\mapname");
     for plain in [source.join("\n") + "\n", xonotic.to_owned(), openarena] {
@@ -310,7 +310,7 @@ fn a_log_with_dates_of_its_own_is_the_same_with_stamps() {
 
 #[test]
 fn an_event_log_without_dates_has_those_of_its_stamps() {
-    let log = include_str!("../../../tests/fixtures/nexuiz/ctf-01.log");
+    let log = include_str!("../../../../../tests/fixtures/nexuiz/ctf-01.log");
     let bare: String = log
         .lines()
         .filter(|line| !line.starts_with(":time:"))
