@@ -175,7 +175,10 @@ fn what_is_no_log_is_an_error_and_the_rest_is_still_read() {
     let folder = folder();
     fs::write(folder.path().join("empty"), "").unwrap();
     fs::write(folder.path().join("settings"), "[package]\n").unwrap();
-    let (code, out, err) = run(folder.path(), &["ingest", "settings", "empty", "missing", CTF]);
+    let (code, out, err) = run(
+        folder.path(),
+        &["ingest", "settings", "empty", "missing", CTF],
+    );
     assert_eq!(code, 4);
     assert!(out.contains("rated               ┆ 1"), "{out}");
     assert_eq!(
