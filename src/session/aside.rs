@@ -41,7 +41,7 @@ impl Wanted {
     /// Among how many of the most even teams these are.
     pub const OTHERS: u32 = 100;
     /// So much costs a pair that comes together against its will: no other term is as large.
-    const FORBIDDEN: Amount = const { Amount::of(1_000.0) };
+    const FORBIDDEN: Amount = Amount::of(1_000.0);
 
     /// The settings that find these teams. Parties stay together if that is possible at all.
     pub(super) fn steer(self, settings: &mut partition::Settings) {

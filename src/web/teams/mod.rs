@@ -194,27 +194,20 @@ async fn record(
     action: &str,
 ) -> Result<Shown, Problem> {
     let played = Played::read(site, fields).await?;
-    let outcome = played.outcome(action, fields);
-    let recorded = match &outcome {
-        Ok(outcome) => played.record(sender, outcome).await,
-        Err(_) => Err(Problem::bad("State the score of each team as a number.")),
+    let recording = async {
+        let outcome = played.outcome(action, fields)?;
+        let (number, unrated) = played.record(sender, &outcome).await?;
+        Ok::<_, Problem>(show::Recorded {
+            number,
+            outcome,
+            unrated,
+        })
     };
-    match recorded {
-        Ok((number, unrated)) => {
-            let page = {
-                pick.last = played.last();
-                (pick.place, pick.seed) = (0, draw_seed());
-                let Ok(outcome) = &outcome else {
-                    return Err(Problem::internal());
-                };
-                let of = show::Recorded {
-                    number,
-                    outcome,
-                    unrated,
-                };
-                show::recorded(site, sender, &pick, &played, &of)
-            };
-            Ok(page.into())
+    match recording.await {
+        Ok(of) => {
+            pick.last = played.last();
+            (pick.place, pick.seed) = (0, draw_seed());
+            Ok(show::recorded(site, sender, &pick, &played, &of).into())
         }
         Err(problem) => {
             let latest = played::latest(site, sender).await?;

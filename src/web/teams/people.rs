@@ -210,13 +210,11 @@ fn near(name: &str, regulars: &[Known]) -> Vec<Known> {
 /// Which of these people a wish means by a name; a slip is understood if only one can be meant.
 pub(super) fn meant(name: &str, people: &[Person]) -> Option<usize> {
     let called = people.iter().position(|one| one.is_called(name));
-    let like = |one: &&Person| strsim::osa_distance(&key(one.name()), &key(name)) < 2;
+    let like = |at: &usize| strsim::osa_distance(&key(people[*at].name()), &key(name)) < 2;
     called.or_else(|| {
-        let alike: Vec<usize> = (0..people.len()).filter(|at| like(&&people[*at])).collect();
-        match alike[..] {
-            [one] => Some(one),
-            _ => None,
-        }
+        let mut alike = (0..people.len()).filter(like);
+        let only = alike.next()?;
+        alike.next().is_none().then_some(only)
     })
 }
 

@@ -18,8 +18,8 @@ pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
     pub(super) fn parse(body: &[u8]) -> Result<Self, Problem> {
-        let fields = form_urlencoded::parse(body).take(FIELDS + 1);
-        let fields: Vec<_> = fields.into_owned().collect();
+        let fields = form_urlencoded::parse(body).into_owned();
+        let fields: Vec<_> = fields.take(FIELDS + 1).collect();
         match fields.len() > FIELDS {
             true => Err(Problem::bad(format!(
                 "the form has more than {FIELDS} fields"

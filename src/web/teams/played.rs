@@ -158,7 +158,7 @@ impl Played {
         let scores: Option<Vec<f64>> = fields.all("score").map(score).collect();
         let scores = scores.filter(|scores| scores.iter().all(|score| score.is_finite()));
         let scores = scores.filter(|scores| scores.len() == self.teams.len());
-        let why = "state the score of each team as a number";
+        let why = "State the score of each team as a number.";
         scores.map(Outcome::Scores).ok_or_else(|| Problem::bad(why))
     }
 }

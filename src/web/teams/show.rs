@@ -163,9 +163,9 @@ fn reasons(pick: &Pick, teams: &Teams) -> Markup {
 }
 
 /// A match that was recorded.
-pub(super) struct Recorded<'a> {
+pub(super) struct Recorded {
     pub(super) number: i64,
-    pub(super) outcome: &'a Outcome,
+    pub(super) outcome: Outcome,
     /// Why it is not rated.
     pub(super) unrated: Option<String>,
 }
@@ -176,12 +176,12 @@ pub(super) fn recorded(
     sender: &Sender,
     pick: &Pick,
     played: &Played,
-    of: &Recorded<'_>,
+    of: &Recorded,
 ) -> Markup {
     let mut undone = pick.fields();
     undone.extend(played.fields());
     undone.push(("match", of.number.to_string()));
-    let said = match of.outcome {
+    let said = match &of.outcome {
         Outcome::Won(team) => format!("Team {team} won."),
         Outcome::Draw => "A draw.".to_owned(),
         Outcome::Scores(scores) => format!("{}.", words::scores(scores)),

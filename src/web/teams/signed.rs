@@ -104,7 +104,7 @@ impl Sender {
         let caller = prove(api, token, from).await?;
         let call = Call::of_form(site, caller);
         let client = call.client(&[Right::Ask, Right::Report])?.to_owned();
-        let secret = random()?;
+        let secret: [u8; 32] = random()?;
         let one = SignIn {
             secret: Sha256::digest(secret).into(),
             client,

@@ -1,0 +1,6 @@
+//! `/teams`: the forms of the page without scripts, and in a browser.
+
+mod browser;
+mod evening;
+mod signed;
+mod who;
