@@ -20,6 +20,8 @@ pub(super) struct Known {
     pub(super) handle: String,
     /// The name as it is shown.
     pub(super) name: String,
+    /// The name as the game sent it; empty if it must not be shown.
+    raw: String,
     /// The identity in lower case; never shown.
     id: String,
     pub(super) games: i64,
@@ -32,6 +34,7 @@ impl Known {
         Some(Self {
             handle: row.handle.clone()?,
             name: plain_name(&row.name),
+            raw: row.name.clone(),
             id: row.key.id.to_lowercase(),
             games: row.games,
             last_seen: row.last_seen,
@@ -68,7 +71,16 @@ impl Person {
         }
     }
 
-    /// How a form names the player: see [`read`](Self::read).
+    /// The name under which a match records the player; `None` if it is not known.
+    pub(super) fn recorded_name(&self) -> Option<&str> {
+        let name = match self {
+            Self::Known(known) => &known.raw,
+            Self::New(name) => name,
+        };
+        Some(name.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// How a form names the player.
     pub(super) fn value(&self) -> String {
         match self {
             Self::Known(known) => format!("on:{}", known.handle),
@@ -226,6 +238,7 @@ mod tests {
         Known {
             handle: format!("h-{id}"),
             name: name.to_owned(),
+            raw: name.to_owned(),
             id: id.to_owned(),
             games: 1,
             last_seen: Timestamp(0),

@@ -122,7 +122,7 @@ impl Played {
 
     /// The match in the short form of `/v1`.
     fn body(&self, outcome: &Outcome) -> Value {
-        let player = |one: &Person| json!({"id": one.id(), "name": one.name()});
+        let player = |one: &Person| json!({"id": one.id(), "name": one.recorded_name()});
         let teams: Vec<Vec<Value>> = self
             .teams
             .iter()

@@ -3,4 +3,5 @@
 mod browser;
 mod evening;
 mod signed;
+mod stored;
 mod who;
