@@ -198,7 +198,7 @@ fn players(pick: &Pick, people: &[Person]) -> Result<Vec<Value>, Problem> {
             .filter(|other| **other != at)
             .map(|other| people[*other].id())
             .collect();
-        let last = pick.last.iter().find(|(id, _)| *id == person.id());
+        let last = pick.last.iter().find(|(id, _)| person.had_id(id));
         let last = last.map(|(_, team)| *team);
         let company = party.iter().filter(|own| **own == party[at]).count() > 1;
         json!({

@@ -64,6 +64,22 @@ impl Person {
         }
     }
 
+    /// Whether this was the player's [`id`](Self::id), now or as a new player.
+    pub(super) fn had_id(&self, id: &str) -> bool {
+        match self {
+            Self::Known(known) => known.handle == id || known.id == id,
+            Self::New(name) => identity(name) == id,
+        }
+    }
+
+    /// The player, unless it is a new one.
+    pub(super) fn known(self) -> Option<Known> {
+        match self {
+            Self::Known(known) => Some(known),
+            Self::New(_) => None,
+        }
+    }
+
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Known(known) => &known.name,

@@ -5,16 +5,17 @@ use maud::{Markup, html};
 use super::{
     Shown,
     ask::{called, regulars},
-    people::{Known, Person, Question},
+    people::{Known, Person, Question, settle},
     pick::Pick,
     played::latest,
     show,
     signed::Sender,
 };
 use crate::{
+    domain::counted,
     session::draw_seed,
     store::RulesetLine,
-    web::{Site, api::Problem, script},
+    web::{Site, api::Problem, encode::path_part, script},
 };
 
 /// How many of those who played last can be ticked.
@@ -38,13 +39,7 @@ pub(super) async fn page(
     }
     // Other people play: other teams are as good.
     (pick.seed, pick.place) = (draw_seed(), 0);
-    let mut ticks = called(site, &pick.ruleset, &[], &pick.known).await?;
-    let mut others = regulars(site, &pick.ruleset).await?;
-    others.retain(|one| !pick.known.contains(&one.handle));
-    others.sort_by_key(|one| std::cmp::Reverse((one.last_seen, one.games)));
-    others.truncate(TICKS.saturating_sub(ticks.len()));
-    ticks.extend(others);
-    ticks.sort_by_key(|one| one.name.to_lowercase());
+    let ticks = ticks(site, &mut pick).await?;
     let latest = latest(site, sender).await?;
     let status = problem.as_ref().map(|problem| problem.status);
     let page = html! {
@@ -64,6 +59,24 @@ pub(super) async fn page(
     })
 }
 
+/// The players who can be ticked: those of the pick, and others who played last. Who was new in the pick may be known by
+/// now.
+async fn ticks(site: &Site, pick: &mut Pick) -> Result<Vec<Known>, Problem> {
+    let known = called(site, &pick.ruleset, &pick.new, &pick.known).await?;
+    let people = settle(pick, &[], &known, &[]).people;
+    let names = std::mem::take(&mut pick.names);
+    pick.settle(&people);
+    pick.names = names;
+    let mut ticks: Vec<Known> = people.into_iter().filter_map(Person::known).collect();
+    let mut others = regulars(site, &pick.ruleset).await?;
+    others.retain(|one| !pick.known.contains(&one.handle));
+    others.sort_by_key(|one| std::cmp::Reverse((one.last_seen, one.games)));
+    others.truncate(TICKS.saturating_sub(ticks.len()));
+    ticks.extend(others);
+    ticks.sort_by_key(|one| one.name.to_lowercase());
+    Ok(ticks)
+}
+
 /// What the visible fields do not state.
 fn hidden(pick: &Pick) -> Vec<(&'static str, String)> {
     let fields = pick.fields().into_iter();
@@ -75,7 +88,7 @@ fn hidden(pick: &Pick) -> Vec<(&'static str, String)> {
 fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetLine]) -> Markup {
     let link = |name: &str| {
         let base = site.links.to("/teams");
-        format!("{base}?ruleset={}", crate::web::encode::path_part(name))
+        format!("{base}?ruleset={}", path_part(name))
     };
     let here = |name: &str| (name == pick.ruleset).then_some("true");
     html! {
@@ -191,7 +204,7 @@ fn question(number: usize, question: &Question) -> Markup {
     };
     let known = |one: &Known| {
         let value = Person::Known(one.clone()).value();
-        let games = crate::domain::counted(u64::try_from(one.games).unwrap_or(0), "game");
+        let games = counted(u64::try_from(one.games).unwrap_or(0), "game");
         choice(&value, false, &html! { bdi { (one.name) } ", " (games) })
     };
     let (said, choices) = match question {
