@@ -132,6 +132,7 @@
 //! | webhook | an address to which the daemon sends events |
 //! | event | that a match was formed, is hosted or was recorded; in a log, something that happens in a game |
 //! | receipt | a key under which a client has recorded a match over HTTP, and what it was answered |
+//! | sign-in | the right of one browser to use a client's token on the page of teams, for 30 days |
 //! | receiver | the program at the address of a webhook |
 //! | closeness | how close the result of a match was, 0 to 1: the second highest score divided by the highest |
 //! | lull | the time in which a sidecar may choose teams: a warm-up, after a game, or while a server waits for players |

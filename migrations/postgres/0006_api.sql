@@ -25,6 +25,14 @@ CREATE TABLE receipts (
 );
 CREATE INDEX receipts_by_time ON receipts (made_at);
 
+-- The browsers in which somebody has shown a client's token on the page /teams.
+CREATE TABLE sign_ins (
+    secret  BYTEA PRIMARY KEY,  -- a hash of the secret in the browser's cookie
+    client  TEXT COLLATE "C" NOT NULL,
+    token   BYTEA NOT NULL,     -- a hash of the hash of the token: with another token, the client has no sign-ins
+    made_at BIGINT NOT NULL
+);
+
 -- For people. The minutes of a match whose length is not known are NULL.
 
 DROP VIEW player_history;

@@ -78,6 +78,20 @@ impl AccessPolicy {
         found.map(granted)
     }
 
+    /// What the client of this configured name may do from this address, as long as its token is the one with this
+    /// mark; `None` if there is no such client any more.
+    pub fn recall(&self, name: &str, mark: &[u8; 32], from: IpAddr) -> Option<Grant> {
+        let Self::Listed(clients) = self else {
+            return None;
+        };
+        let is_same = |client: &&Arc<ClientSpec>| {
+            let own = client.secret.as_ref();
+            client.name == name && own.is_some_and(|own| own.mark() == *mark)
+        };
+        let client = clients.iter().find(is_same)?;
+        client.admits(from).then(|| granted(client))
+    }
+
     /// The configured name of the client that a HELLO with this name means; `None` if it means none.
     pub fn meant(&self, name: &str) -> Option<&str> {
         match self {

@@ -25,13 +25,25 @@ impl Gate {
     pub fn bearer(self: &Arc<Self>, secret: &Secret, from: IpAddr) -> Option<Caller> {
         let state = self.state();
         let grant = state.policy.bearer(secret, from)?;
+        Some(self.caller(state, grant))
+    }
+
+    /// The configured client that has once shown a token with this mark, if it still has that token and may call from
+    /// this address.
+    pub fn recall(self: &Arc<Self>, name: &str, mark: &[u8; 32], from: IpAddr) -> Option<Caller> {
+        let state = self.state();
+        let grant = state.policy.recall(name, mark, from)?;
+        Some(self.caller(state, grant))
+    }
+
+    fn caller(self: &Arc<Self>, state: Arc<GateState>, grant: Grant) -> Caller {
         let client = grant.client.as_ref();
-        Some(Caller {
+        Caller {
             allowance: client.and_then(|client| state.allowance(client)),
             gate: self.clone(),
             grant: Some(grant),
             state,
-        })
+        }
     }
 
     /// A caller without a token. All from one address share its limits, those of this machine, too.

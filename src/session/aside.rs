@@ -7,9 +7,10 @@ use super::{GameJournal, LivePlace, Session, SessionError, Sessions};
 use crate::{
     domain::{
         TeamChances,
-        units::{MaxDifference, PositiveShare},
+        units::{Amount, Count, MaxDifference, PositiveShare, Share},
     },
     lobby::{Decision, Lobby, SizeLimits, Weights},
+    partition::{self, MAX_TOP},
     store::DecisionRow,
 };
 
@@ -20,8 +21,38 @@ pub(super) struct Aside {
     pub(super) stated: Arc<BTreeMap<String, f64>>,
     /// How much the teams may differ in size.
     pub(super) limits: SizeLimits,
+    /// Which teams are wanted.
+    pub(super) wanted: Option<Wanted>,
     /// The last decision, with the chance of team 0.
     pub(super) decided: Option<(Decision, Option<f64>)>,
+}
+
+/// Teams for people who look at them, and ask for others until they agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The place of the teams by quality, from 0. After the last of [`OTHERS`](Self::OTHERS), or of as many as there are,
+    /// it begins anew.
+    pub place: u32,
+    /// Whether those who avoid each other come apart if that is possible at all, however uneven the teams are then.
+    pub apart: bool,
+}
+
+impl Wanted {
+    /// Among how many of the most even teams these are.
+    pub const OTHERS: u32 = 100;
+    /// So much costs a pair that comes together against its will: no other term is as large.
+    const FORBIDDEN: Amount = Amount::of(1_000.0);
+
+    /// The settings that find these teams. Parties stay together if that is possible at all.
+    pub(super) fn steer(self, settings: &mut partition::Settings) {
+        settings.wanted = Some(self.place);
+        settings.party_budget = const { Share::of(1.0) };
+        settings.top = const { Count::of(Self::OTHERS) };
+        if self.apart {
+            settings.factors.avoided_pairs = Self::FORBIDDEN;
+            settings.top = const { Count::of(MAX_TOP) };
+        }
+    }
 }
 
 /// What an asker knows better than the configuration.
@@ -33,6 +64,8 @@ pub struct StatedByAsker {
     pub max_share: Option<PositiveShare>,
     /// The largest difference between the numbers of humans on two teams.
     pub max_difference: Option<MaxDifference>,
+    /// Which teams are wanted; `None` for those that a game server would get.
+    pub wanted: Option<Wanted>,
 }
 
 impl Session {
@@ -50,6 +83,7 @@ impl Session {
                 max_team_share: stated.max_share.unwrap_or(limits.max_team_share),
                 max_difference: stated.max_difference.unwrap_or(limits.max_difference),
             },
+            wanted: stated.wanted,
             decided: None,
         }));
         session

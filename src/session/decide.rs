@@ -67,11 +67,15 @@ impl Session {
             settings.top =
                 top.map_err(|error| SessionError::BadArgument(format!("top {error}")))?;
         }
+        let wanted = self.aside.as_ref().and_then(|aside| aside.wanted);
+        if let Some(wanted) = wanted {
+            wanted.steer(&mut settings);
+        }
         let lobby = &self.state.lobby;
         let stated = self.aside.as_ref().map(|aside| aside.limits);
         let limits = stated.unwrap_or(balance.limits);
         let mut question = lobby.balance(&weights, limits, settings)?;
-        if top.is_some() {
+        if top.is_some() || wanted.is_some() {
             question.problem.doubt = None; // so many of the best, and no others as even
         }
         let waits = self.aside.is_some();

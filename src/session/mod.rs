@@ -41,7 +41,7 @@ use crate::{
     lobby::{Command, Conduct, Lobby, NewGame},
 };
 
-pub use aside::{CountedWeight, StatedByAsker};
+pub use aside::{CountedWeight, StatedByAsker, Wanted};
 pub use at_hand::WeightsAtHand;
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;

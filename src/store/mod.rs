@@ -2,7 +2,7 @@
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
 //! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Leases`], [`Partitions`],
-//! [`MatchArchive`], [`Receipts`], [`Pages`].
+//! [`MatchArchive`], [`Receipts`], [`SignIns`], [`Pages`].
 //! [`sqlite`] and [`postgres`] implement it, with the queries in `sql/`, which are the same for both;
 //! [`open_at`] returns one of them as a trait object, so that no other room depends on a database.
 //!
@@ -32,6 +32,7 @@ mod players;
 mod post;
 pub mod postgres;
 mod receipts;
+mod sign_ins;
 pub mod sqlite;
 mod tickets;
 mod together;
@@ -75,6 +76,7 @@ pub use place::DatabasePlace;
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides, Players};
 pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
 pub use receipts::{Receipt, Receipts, Reported, ReportedMatch};
+pub use sign_ins::{SignIn, SignIns};
 pub use tickets::{FoundMatch, Tickets};
 pub use transfer::{TableCompared, TableSum, Transfer, TransferError, take_back};
 pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
@@ -95,6 +97,7 @@ pub trait Store:
     + Partitions
     + MatchArchive
     + Receipts
+    + SignIns
     + Pages
     + fmt::Debug
 {

@@ -22,7 +22,7 @@ pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Mark
                 link rel="stylesheet" href=(links.to(&style::path()));
                 link rel="icon" href="data:,";
                 link rel="alternate" type="application/atom+xml" title="Matches" href=(links.to("/matches.atom"));
-                @if !path.is_empty() {
+                @if has_data(path) {
                     link rel="alternate" type="application/json" href=(links.to(&data(path)));
                 }
             }
@@ -31,6 +31,9 @@ pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Mark
                 header {
                     nav aria-label="Pages" {
                         a.site href=(links.to("/")) aria-current=[here("/")] { (name) }
+                        @if site.api.is_some() {
+                            a href=(links.to("/teams")) aria-current=[here("/teams")] { "Teams" }
+                        }
                         a href=(links.to("/live")) aria-current=[here("/live")] { "Live" }
                         a href=(links.to("/balance")) aria-current=[here("/balance")] { "Balance" }
                         a href=(links.to("/systems")) aria-current=[here("/systems")] { "Systems" }
@@ -43,7 +46,7 @@ pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Mark
                 footer {
                     p {
                         "Times are in UTC. "
-                        @if !path.is_empty() { a href=(links.to(&data(path))) { "This page as JSON" } " · " }
+                        @if has_data(path) { a href=(links.to(&data(path))) { "This page as JSON" } " · " }
                         a href=(links.to("/matches.atom")) { "Feed of matches" }
                         @if !imprint.is_empty() { " · " a href=(imprint) { "Imprint" } }
                     }
@@ -51,6 +54,11 @@ pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Mark
             }
         }
     }
+}
+
+/// Whether a page is also there as JSON. The page of teams is not: programs use `/v1`.
+fn has_data(path: &str) -> bool {
+    !path.is_empty() && path != "/teams"
 }
 
 /// The path of the data of a page, which may have a query.

@@ -2,7 +2,8 @@
 //!
 //! Pages are made at each request from the read models of the store ([`Pages`](crate::store::Pages)) and the
 //! published weights; no page is cached here. The pages only show: they answer GET and HEAD, and change
-//! nothing. What changes something is below `/v1`, for programs (`api`), and off by default. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.
+//! nothing. What changes something is below `/v1`, for programs (`api`), and at `/teams`, for people (`teams`); both are
+//! off by default. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.
 //! Every text of a player or a game server is escaped, and an identity is never written.
 //!
 //! `/metrics`, `/status.json`, `/healthz` and `/readyz` are for operators: the room [`watch`](crate::watch) makes
@@ -30,6 +31,7 @@ mod script;
 mod settings;
 mod site;
 mod style;
+mod teams;
 mod visitors;
 mod watching;
 mod words;

@@ -18,7 +18,7 @@ use super::{
     api::{self, Problem},
     asked::{Asked, Nothing},
     error::WebError,
-    feed, pages, script, style, watching,
+    feed, pages, script, style, teams, watching,
 };
 
 /// The longest path with its query, in bytes.
@@ -43,11 +43,14 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route("/queues", get(queues))
         .route("/queues.json", get(queues))
         .route("/matches.atom", get(feed::feed))
-        .route(&script::path(), get(async || script::script()))
+        .route(&script::LIVE.path, get(async || script::LIVE.answer()))
         .route(&style::path(), get(async || style::sheet()))
         .fallback(nothing);
     let pages = match &site.api {
-        Some(_) => pages.nest("/v1", api::router(&site)),
+        Some(_) => pages
+            .route("/teams", get(teams::page).post(teams::form))
+            .route(&script::TEAMS.path, get(async || script::TEAMS.answer()))
+            .nest("/v1", api::router(&site)),
         None => pages,
     };
     let base = site.settings.base_path.clone();
@@ -98,9 +101,9 @@ fn metrics() -> Router<Arc<Site>> {
 async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let uri = request.uri();
-    // Only this page has a script.
+    // Only these pages have a script.
     let policy = match uri.path().strip_prefix(&site.settings.base_path) {
-        Some("/live") => POLICY_WITH_SCRIPT,
+        Some("/live" | "/teams") => POLICY_WITH_SCRIPT,
         _ => POLICY,
     };
     let long = uri

@@ -1,5 +1,4 @@
-//! The script of the page of running games, under a path that changes with its content. It loads that page
-//! again when its data has changed; the page can be read without it.
+//! The scripts of pages, each under a path that changes with its content. The pages can be used without them.
 
 use std::sync::LazyLock;
 
@@ -9,24 +8,34 @@ use axum::{
 };
 use sha2::{Digest, Sha256};
 
-const SCRIPT: &str = include_str!("live.js");
-
-static PATH: LazyLock<String> = LazyLock::new(|| {
-    let hash = Sha256::digest(SCRIPT.as_bytes());
-    let hash: String = hash.iter().take(6).map(|b| format!("{b:02x}")).collect();
-    format!("/live-{hash}.js")
-});
-
-/// The path of the script, below the base path.
-pub(super) fn path() -> String {
-    PATH.clone()
+/// A script.
+pub(super) struct Script {
+    /// The path, below the base path.
+    pub(super) path: String,
+    text: &'static str,
 }
 
-/// The script. It may be kept for ever, because another content has another path.
-pub(super) fn script() -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
-        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
-    ];
-    (headers, SCRIPT).into_response()
+/// Loads the page of running games again when its data has changed.
+pub(super) static LIVE: LazyLock<Script> =
+    LazyLock::new(|| Script::new("live", include_str!("live.js")));
+/// Counts the players in the form of the page of teams.
+pub(super) static TEAMS: LazyLock<Script> =
+    LazyLock::new(|| Script::new("teams", include_str!("teams/teams.js")));
+
+impl Script {
+    fn new(name: &str, text: &'static str) -> Self {
+        let hash = Sha256::digest(text.as_bytes());
+        let hash: String = hash.iter().take(6).map(|b| format!("{b:02x}")).collect();
+        let path = format!("/{name}-{hash}.js");
+        Self { path, text }
+    }
+
+    /// The script. It may be kept for ever, because another content has another path.
+    pub(super) fn answer(&self) -> Response {
+        let headers = [
+            (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
+            (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        ];
+        (headers, self.text).into_response()
+    }
 }

@@ -94,6 +94,7 @@ mod store_story;
 mod store_tickets;
 mod store_weights;
 mod suspects;
+mod teams;
 mod tickets;
 mod tls;
 mod tls_client;

@@ -32,6 +32,7 @@ const MATCHES: &str = "
     INSERT INTO match_games VALUES (-9223372036854775808, 1), (9223372036854775807, 2);
     INSERT INTO client_matches VALUES (1, 'club', 9223372036854775807), (2, '', -1);
     INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(32), 1, NULL, 5), ('', '', x'00ff', -7, 'too-short', -1);
+    INSERT INTO sign_ins VALUES (zeroblob(32), 'Ω', x'00ff', 9223372036854775807), (x'ff', '', x'', -1);
     UPDATE matches SET untimed = 1, ended_at = started_at WHERE id = 4;
     INSERT INTO voided_fingerprints SELECT fingerprint FROM matches WHERE id = 3;
     INSERT INTO voided_fingerprints VALUES (zeroblob(16));

@@ -20,7 +20,7 @@ use crate::web_live::play;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The browser, if it is installed.
-fn browser() -> Option<PathBuf> {
+pub fn browser() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     let mut places = std::env::split_paths(&folders)
         .flat_map(|folder| ["chromium", "chromium-browser"].map(|name| folder.join(name)));

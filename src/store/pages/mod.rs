@@ -8,6 +8,8 @@ mod matches;
 mod players;
 mod queues;
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::StoreError;
@@ -75,6 +77,17 @@ pub trait Pages: Send + Sync {
     /// # Errors
     /// Fails if the database does.
     async fn board(&self, query: BoardQuery<'_>) -> Result<(Vec<BoardRow>, i64), StoreError>;
+
+    /// The humans of a leaderboard whose name is one of these texts, or whose identity or handle is; all in lower case.
+    /// At most 500, by place.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn named(
+        &self,
+        ruleset: &str,
+        texts: &BTreeSet<String>,
+    ) -> Result<Vec<BoardRow>, StoreError>;
 
     /// The player with this handle, else with this identity: the human, or the bot if there is no such
     /// human. With a kind, only that. Identities that were merged lead to the player they count as.

@@ -37,6 +37,7 @@ mod players;
 mod pools;
 mod queue_hours;
 mod receipts;
+mod sign_ins;
 mod tickets;
 mod transfer;
 mod values;

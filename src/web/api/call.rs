@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The most bytes of a request's body.
-pub(super) const BODY: usize = 256 * 1_024;
+const BODY: usize = 256 * 1_024;
 /// The most bytes that are read of a longer one.
 const MOST_READ: usize = 4 * 1_024 * 1_024;
 /// How long the body of a request that is refused may take to arrive.
@@ -46,9 +46,9 @@ pub(in crate::web) struct Patience {
 }
 
 /// A request, with its whole body.
-pub(super) struct Call {
+pub(in crate::web) struct Call {
     pub(super) site: Arc<Site>,
-    pub(super) caller: Caller,
+    pub(in crate::web) caller: Caller,
     path: BTreeMap<String, String>,
     uri: Uri,
     pub(super) fields: HeaderMap,
@@ -65,13 +65,33 @@ impl FromRequest<Arc<Site>> for Call {
         let read = Self::read(parts, &mut body, site).await;
         if let (Err(_), Some(unread)) = (&read, body) {
             // A connection that is closed with unread bytes may lose the answer.
-            let _ = timeout(REFUSAL, arrived(unread)).await;
+            read_out(unread).await;
         }
         read.map_err(IntoResponse::into_response)
     }
 }
 
+/// Reads what is left of a body that is refused, for a short time.
+pub(in crate::web) async fn read_out(body: Body) {
+    let _ = timeout(REFUSAL, arrived(body, 0)).await;
+}
+
 impl Call {
+    /// A call of a page's form, which has no path, no query and no body of its own.
+    pub(in crate::web) fn of_form(site: &Arc<Site>, caller: Caller) -> Self {
+        let until = Instant::now();
+        let stop = CancellationToken::new();
+        Self {
+            site: site.clone(),
+            caller,
+            path: BTreeMap::new(),
+            uri: Uri::default(),
+            fields: HeaderMap::new(),
+            body: Bytes::new(),
+            patience: Patience { until, stop },
+        }
+    }
+
     async fn read(
         mut parts: Parts,
         body: &mut Option<Body>,
@@ -128,12 +148,12 @@ impl Call {
     }
 
     /// Whether the caller has shown the token of a client.
-    pub(super) fn is_client(&self) -> bool {
+    pub(in crate::web) fn is_client(&self) -> bool {
         self.caller.name().is_some()
     }
 
     /// Whether everybody may pick teams.
-    pub(super) fn allows_visitors(&self) -> bool {
+    pub(in crate::web) fn allows_visitors(&self) -> bool {
         let api = self.site.api.as_ref();
         api.is_some_and(|api| api.settings.visitors)
     }
@@ -142,7 +162,7 @@ impl Call {
     ///
     /// # Errors
     /// Fails without a token, and for a client that has none of these rights.
-    pub(super) fn client(&self, rights: &[Right]) -> Result<&str, Problem> {
+    pub(in crate::web) fn client(&self, rights: &[Right]) -> Result<&str, Problem> {
         let Some(name) = self.caller.name() else {
             let why = "this needs a token: Authorization: Bearer TOKEN";
             return Err(Problem::new(
@@ -169,19 +189,29 @@ impl Call {
 
 /// Who sends a request. The sender of a wrong token waits for the answer.
 async fn identify(site: &Site, api: &Api, parts: &Parts) -> Result<Caller, Problem> {
-    let peer = parts.extensions.get::<Visitor>();
-    let Visitor(peer) = *peer.unwrap_or(&Visitor(IpAddr::V4(0.into())));
-    let proxies = &site.settings.trusted_proxies;
-    let from = origin(peer, &parts.headers, proxies).unwrap_or(peer);
+    let from = address(site, parts);
     let Some(field) = parts.headers.get(header::AUTHORIZATION) else {
         return Ok(api.gate.stranger(from));
     };
     let text = field.to_str().unwrap_or_default();
-    let token = text.split_once(' ').filter(|(scheme, token)| {
-        scheme.eq_ignore_ascii_case("bearer") && token.len() <= TOKEN && !token.trim().is_empty()
-    });
-    let caller = token.and_then(|(_, token)| api.gate.bearer(&Secret::of(token.trim()), from));
-    if let Some(caller) = caller {
+    let token = text.split_once(' ');
+    let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    prove(api, token.map_or("", |(_, token)| token), from).await
+}
+
+/// The address for which a request counts.
+pub(in crate::web) fn address(site: &Site, parts: &Parts) -> IpAddr {
+    let peer = parts.extensions.get::<Visitor>();
+    let Visitor(peer) = *peer.unwrap_or(&Visitor(IpAddr::V4(0.into())));
+    origin(peer, &parts.headers, &site.settings.trusted_proxies).unwrap_or(peer)
+}
+
+/// The client with this token. The sender of a wrong one waits for the answer.
+pub(in crate::web) async fn prove(api: &Api, token: &str, from: IpAddr) -> Result<Caller, Problem> {
+    let token = token.trim();
+    let may_be = (1..=TOKEN).contains(&token.len());
+    let caller = may_be.then(|| api.gate.bearer(&Secret::of(token), from));
+    if let Some(caller) = caller.flatten() {
         return Ok(caller);
     }
     match api.gate.wrong_token(from) {
@@ -203,12 +233,7 @@ async fn identify(site: &Site, api: &Api, parts: &Parts) -> Result<Caller, Probl
 
 /// The whole body, which must be JSON unless it is empty.
 async fn whole(fields: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
-    let Ok(body) = timeout(ARRIVAL, arrived(body)).await else {
-        let why = "the body takes too long to arrive";
-        let status = StatusCode::REQUEST_TIMEOUT;
-        return Err(Problem::new(status, Code::Overloaded, why));
-    };
-    let body = body?;
+    let body = within(body, BODY).await?;
     let kind = fields
         .get(header::CONTENT_TYPE)
         .and_then(|kind| kind.to_str().ok());
@@ -221,22 +246,31 @@ async fn whole(fields: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
     Ok(body)
 }
 
+/// The bytes of a body, at most so many, which must arrive in time.
+pub(in crate::web) async fn within(body: Body, most: usize) -> Result<Bytes, Problem> {
+    let late = |_| {
+        let why = "the body takes too long to arrive";
+        Problem::new(StatusCode::REQUEST_TIMEOUT, Code::Overloaded, why)
+    };
+    timeout(ARRIVAL, arrived(body, most)).await.map_err(late)?
+}
+
 /// The bytes of a body once all have arrived. Of one that is too long, the rest is read, too, but not kept.
-async fn arrived(body: Body) -> Result<Bytes, Problem> {
+async fn arrived(body: Body, most: usize) -> Result<Bytes, Problem> {
     let (mut chunks, mut bytes, mut length) = (body.into_data_stream(), BytesMut::new(), 0);
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|_| Problem::bad("the body is not complete"))?;
         length += chunk.len();
         match length {
-            length if length <= BODY => bytes.extend_from_slice(&chunk),
+            length if length <= most => bytes.extend_from_slice(&chunk),
             length if length > MOST_READ => break,
             _ => {}
         }
     }
-    match length <= BODY {
+    match length <= most {
         true => Ok(bytes.freeze()),
         false => {
-            let why = format!("the body is longer than {BODY} bytes");
+            let why = format!("the body is longer than {most} bytes");
             let status = StatusCode::PAYLOAD_TOO_LARGE;
             Err(Problem::new(status, Code::TooLong, why))
         }
@@ -281,8 +315,7 @@ pub(super) fn wrong_in(text: &str) -> String {
 pub(super) fn answer(content: &impl Serialize) -> Result<Response, Problem> {
     let text = serde_json::to_string(content).map_err(|error| {
         tracing::error!(%error, "an answer over HTTP cannot be encoded");
-        let why = "see the daemon's log";
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, Code::Internal, why)
+        Problem::internal()
     })?;
     let fields = [
         (header::CONTENT_TYPE, "application/json"),
@@ -304,7 +337,7 @@ pub(super) fn no_such_path() -> Problem {
     )
 }
 
-fn too_often(wait: Duration) -> Problem {
+pub(in crate::web) fn too_often(wait: Duration) -> Problem {
     let why = format!("too often: try again in {:.1} s", wait.as_secs_f64());
     Problem::too_many(why, wait)
 }

@@ -12,7 +12,7 @@ use crate::{
     },
     lobby::{Command, Update},
     protocol::{Code, Refusal},
-    session::{Session, StatedByAsker},
+    session::{Session, StatedByAsker, Wanted},
 };
 
 /// The most players of a question, which is the most that a roster may have.
@@ -23,7 +23,7 @@ pub(super) const NAME: usize = 255;
 /// The body of a question about teams.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AskedGame {
+pub(in crate::web) struct AskedGame {
     ruleset: String,
     #[serde(default = "two")]
     pub(super) teams: u8,
@@ -38,13 +38,16 @@ pub(super) struct AskedGame {
     max_difference: Option<MaxDifference>,
     pub(super) seed: Option<u64>,
     #[serde(default)]
-    pub(super) keep: bool,
+    pub(in crate::web) keep: bool,
     /// The rank up to which teams may be picked; only for `/v1/teams`.
     pub(super) top: Option<usize>,
     /// The score and the time that is left; not for `/v1/teams`.
     #[serde(default)]
     scores: Vec<f64>,
     left: Option<u32>,
+    /// Which teams are wanted; only for the page of teams.
+    #[serde(skip)]
+    pub(in crate::web) wanted: Option<Wanted>,
 }
 
 /// A player of a question.
@@ -162,6 +165,7 @@ impl AskedGame {
             weights: weights.collect(),
             max_share: self.max_share,
             max_difference: self.max_difference,
+            wanted: self.wanted,
         }
     }
 

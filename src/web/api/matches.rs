@@ -81,17 +81,7 @@ pub(super) async fn record(call: Call) -> Result<Response, Problem> {
         }));
         reports.push(report);
     }
-    let sessions = call.site.service().sessions();
-    let recorded = match sessions.record_reported(&client, reports).await? {
-        Reported::Recorded(recorded) => recorded,
-        Reported::OtherBody(key) => {
-            let key = key.split_once(':').map_or("", |(_, key)| key);
-            let key = key.rsplit_once('#').map_or(key, |(key, _)| key);
-            let why = format!("another body was sent under the key {key} before");
-            let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return Err(Problem::new(status, Code::BadArgument, why));
-        }
-    };
+    let recorded = write(&call, &client, reports).await?;
     let answers = recorded.into_iter().map(|(id, unrated)| Answer {
         r#match: id,
         rated: unrated.is_none(),
@@ -103,6 +93,37 @@ pub(super) async fn record(call: Call) -> Result<Response, Problem> {
         _ => answer(&answers)?,
     };
     Ok((StatusCode::CREATED, told).into_response())
+}
+
+/// Records one match in either form. Returns its number, and why it is not rated.
+pub(in crate::web) async fn record_one(
+    call: &Call,
+    body: Value,
+) -> Result<(i64, Option<String>), Problem> {
+    let client = call.client(&[Right::Report])?;
+    call.count(Charge::Report, 1)?;
+    let report = report(call, client, body, call.site.now()).await?;
+    let recorded = write(call, client, vec![report]).await?;
+    let none = || Problem::bad("nothing was sent");
+    recorded.into_iter().next().ok_or_else(none)
+}
+
+async fn write(
+    call: &Call,
+    client: &str,
+    reports: Vec<Report>,
+) -> Result<Vec<(i64, Option<String>)>, Problem> {
+    let sessions = call.site.service().sessions();
+    match sessions.record_reported(client, reports).await? {
+        Reported::Recorded(recorded) => Ok(recorded),
+        Reported::OtherBody(key) => {
+            let key = key.split_once(':').map_or("", |(_, key)| key);
+            let key = key.rsplit_once('#').map_or(key, |(key, _)| key);
+            let why = format!("another body was sent under the key {key} before");
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            Err(Problem::new(status, Code::BadArgument, why))
+        }
+    }
 }
 
 /// The key of the whole request.
@@ -260,21 +281,35 @@ fn stated<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
 
 /// `POST /v1/matches/{n}/void`
 pub(super) async fn void(call: Call) -> Result<Response, Problem> {
-    set_void(&call, true).await
+    change(&call, true).await
 }
 
 /// `POST /v1/matches/{n}/unvoid`
 pub(super) async fn unvoid(call: Call) -> Result<Response, Problem> {
-    set_void(&call, false).await
+    change(&call, false).await
 }
 
-async fn set_void(call: &Call, void: bool) -> Result<Response, Problem> {
+async fn change(call: &Call, void: bool) -> Result<Response, Problem> {
+    call.client(&[Right::Admin, Right::Report])?;
+    let id: i64 = call.part("name").parse().map_err(|_| no_match())?;
+    let changed = set_void(call, id, void).await?;
+    answer(&Void {
+        r#match: id,
+        void,
+        changed,
+    })
+}
+
+fn no_match() -> Problem {
+    Problem::nothing("no match has this number")
+}
+
+/// Leaves a match out of the ratings, or no longer. Returns whether that changes anything.
+pub(in crate::web) async fn set_void(call: &Call, id: i64, void: bool) -> Result<bool, Problem> {
     let client = call.client(&[Right::Admin, Right::Report])?;
-    let none = || Problem::nothing("no match has this number");
-    let id: i64 = call.part("name").parse().map_err(|_| none())?;
     call.count(Charge::Report, 1)?;
     let store = call.site.service().store();
-    store.start_of(id).await?.ok_or_else(none)?;
+    store.start_of(id).await?.ok_or_else(no_match)?;
     if !call.caller.has(Right::Admin) {
         let since = call.site.now().plus_millis(-DAY);
         let own = store.reporter_of(id).await?;
@@ -283,10 +318,5 @@ async fn set_void(call: &Call, void: bool) -> Result<Response, Problem> {
             return Err(Problem::forbidden(why));
         }
     }
-    let changed = store.set_void(&[id], void).await? > 0;
-    answer(&Void {
-        r#match: id,
-        void,
-        changed,
-    })
+    Ok(store.set_void(&[id], void).await? > 0)
 }

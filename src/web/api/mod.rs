@@ -32,10 +32,13 @@ use axum::{
 
 use super::Site;
 use crate::{protocol::Code, server::Gate};
-pub(super) use call::Patience;
-use call::{Call, no_such_path};
+use call::no_such_path;
+pub(super) use call::{Call, Patience, address, prove, read_out, too_often, within};
+pub(super) use game::AskedGame;
+pub(super) use matches::{record_one, set_void};
 pub(super) use problem::Problem;
 pub use settings::{ApiSettings, WebOrigin};
+pub(super) use teams::picked;
 
 /// The contract.
 const OPENAPI: &str = include_str!("openapi.json");
@@ -48,8 +51,8 @@ const ALLOWED_FIELDS: &str = "Authorization, Content-Type, Idempotency-Key";
 /// What `/v1` needs besides the pages.
 #[derive(Debug)]
 pub(super) struct Api {
-    settings: ApiSettings,
-    gate: Arc<Gate>,
+    pub(super) settings: ApiSettings,
+    pub(super) gate: Arc<Gate>,
 }
 
 impl Api {
@@ -59,7 +62,7 @@ impl Api {
 
     /// Refuses a request of a page that is not of a configured web site, and one that was sent to another name than
     /// this site's: a name that leads to this machine may be anybody's.
-    fn refuse_foreign(&self, fields: &HeaderMap) -> Result<(), Problem> {
+    pub(super) fn refuse_foreign(&self, fields: &HeaderMap) -> Result<(), Problem> {
         let text = |name| fields.get(name).map(|value: &HeaderValue| value.to_str());
         let host = match text(header::HOST) {
             Some(Ok(host)) => host.to_ascii_lowercase(),

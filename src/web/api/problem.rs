@@ -21,9 +21,9 @@ use crate::{
 /// A refusal of a request, which has changed nothing.
 #[derive(Debug)]
 pub(in crate::web) struct Problem {
-    status: StatusCode,
+    pub(in crate::web) status: StatusCode,
     code: Code,
-    detail: String,
+    pub(in crate::web) detail: String,
     /// After how long the same request may succeed.
     retry: Option<Duration>,
 }
@@ -39,8 +39,13 @@ impl Problem {
     }
 
     /// What the request states is wrong.
-    pub(super) fn bad(detail: impl Into<String>) -> Self {
+    pub(in crate::web) fn bad(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::BadArgument, detail)
+    }
+
+    /// Whether something else was sent under the same key before.
+    pub(in crate::web) fn is_repeated(&self) -> bool {
+        self.status == StatusCode::UNPROCESSABLE_ENTITY
     }
 
     /// The same, where it is not the caller who is refused, but the state that does not allow it.
@@ -57,8 +62,14 @@ impl Problem {
         Self { detail, ..self }
     }
 
+    /// The daemon has failed; its log says how.
+    pub(in crate::web) fn internal() -> Self {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Self::new(status, Code::Internal, "see the daemon's log")
+    }
+
     /// The caller may not do this.
-    pub(super) fn forbidden(detail: impl Into<String>) -> Self {
+    pub(in crate::web) fn forbidden(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, Code::NotAllowed, detail)
     }
 

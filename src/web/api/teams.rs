@@ -15,44 +15,48 @@ use crate::{
     partition::Candidate,
     protocol::Charge,
     session::{CountedWeight, Session, draw_seed},
+    web::pages::Reasons,
 };
 
 /// The answer to `/v1/teams`.
 #[derive(Debug, Serialize)]
-struct Teams<'a> {
-    teams: Vec<Team<'a>>,
+pub(in crate::web) struct Teams<'a> {
+    pub(in crate::web) teams: Vec<Team<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ratio: Option<f64>,
-    seed: u64,
+    pub(in crate::web) ratio: Option<f64>,
+    pub(in crate::web) seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Option<i64>>,
+    pub(in crate::web) decision: Option<Option<i64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<Vec<String>>,
-    closest_alternative: Option<Alternative<'a>>,
+    pub(in crate::web) why: Option<Vec<String>>,
+    pub(in crate::web) closest_alternative: Option<Alternative<'a>>,
+    /// What was weighed up, and from how many teams these were picked; for people.
+    #[serde(skip)]
+    pub(in crate::web) weighed: Option<(Reasons, usize)>,
 }
 
 #[derive(Debug, Serialize)]
-struct Team<'a> {
-    players: Vec<TeamPlayer<'a>>,
-    bots: u32,
+pub(in crate::web) struct Team<'a> {
+    pub(in crate::web) players: Vec<TeamPlayer<'a>>,
+    pub(in crate::web) bots: u32,
     /// `None` without a prediction; left out where numbers are not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    chance: Option<Option<f64>>,
+    pub(in crate::web) chance: Option<Option<f64>>,
 }
 
 #[derive(Debug, Serialize)]
-struct TeamPlayer<'a> {
-    id: &'a str,
+pub(in crate::web) struct TeamPlayer<'a> {
+    pub(in crate::web) id: &'a str,
     #[serde(flatten)]
-    weight: Option<Weight>,
+    pub(in crate::web) weight: Option<Weight>,
 }
 
 /// The weight with which a player counts.
 #[derive(Debug, Serialize)]
-struct Weight {
-    weight: f64,
-    deviation: Option<f64>,
-    known: bool,
+pub(in crate::web) struct Weight {
+    pub(in crate::web) weight: f64,
+    pub(in crate::web) deviation: Option<f64>,
+    pub(in crate::web) known: bool,
 }
 
 impl From<CountedWeight> for Weight {
@@ -67,13 +71,13 @@ impl From<CountedWeight> for Weight {
 
 /// The teams that were as good, or nearly.
 #[derive(Debug, Serialize)]
-struct Alternative<'a> {
-    teams: Vec<Vec<&'a str>>,
+pub(in crate::web) struct Alternative<'a> {
+    pub(in crate::web) teams: Vec<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ratio: Option<f64>,
+    pub(in crate::web) ratio: Option<f64>,
     /// The chance of team 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    chance: Option<Option<f64>>,
+    pub(in crate::web) chance: Option<Option<f64>>,
 }
 
 /// The answer to `/v1/teams/place`.
@@ -166,14 +170,21 @@ impl<'a> Asking<'a> {
 
 /// `POST /v1/teams`
 pub(super) async fn pick(call: Call) -> Result<Response, Problem> {
-    let game: AskedGame = call.json()?;
+    answer(&picked(&call, &call.json()?).await?)
+}
+
+/// The teams of a game, for a caller who may ask for them.
+pub(in crate::web) async fn picked<'a>(
+    call: &'a Call,
+    game: &'a AskedGame,
+) -> Result<Teams<'a>, Problem> {
     let is_open = call.allows_visitors() && !call.is_client() && !game.keep;
     if !is_open {
         call.client(&[Right::Ask])?;
     }
     game.refuse_play()?;
     call.count(Charge::Decision, 1)?;
-    let mut asking = Asking::begin(&call, &game).await?;
+    let mut asking = Asking::begin(call, game).await?;
     let balanced = asking.session.balance(game.top, Some(asking.seed)).await?;
     let ids: Vec<&str> = asking.ids.iter().map(String::as_str).collect();
     let weights = asking.session.counted(&ids)?;
@@ -181,8 +192,10 @@ pub(super) async fn pick(call: Call) -> Result<Response, Problem> {
     let why = asking.why()?;
     let teams = teams(&asking, &balanced, weights, numbers);
     let closest = alternative(&asking, numbers);
+    let weighed = game.wanted.and_then(|_| weighed(&asking));
     let decision = asking.keep().await?;
-    answer(&Teams {
+    Ok(Teams {
+        weighed,
         teams,
         ratio: numbers.then(|| places(balanced.ratio, 6)),
         seed: asking.seed,
@@ -190,6 +203,14 @@ pub(super) async fn pick(call: Call) -> Result<Response, Problem> {
         why: numbers.then_some(why),
         closest_alternative: closest,
     })
+}
+
+fn weighed(asking: &Asking<'_>) -> Option<(Reasons, usize)> {
+    let Some(Decision::Balance(decided)) = asking.session.decided() else {
+        return None;
+    };
+    let candidates = decided.answer.explanation()?.candidates;
+    Some((Reasons::of(decided)?, candidates))
 }
 
 fn teams<'a>(

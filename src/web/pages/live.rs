@@ -70,7 +70,7 @@ impl Page for LivePage {
             @for game in &self.games { (section(site, game)) }
             @if more > 0 { p { "And " (counted(more, "game")) " with fewer players." } }
             @if self.games.iter().any(|game| !game.chances.is_empty()) { p.note { (OF_CHANCES) } }
-            script src=(site.links.to(&script::path())) data-page=(site.links.to("/live")) defer {}
+            script src=(site.links.to(&script::LIVE.path)) data-page=(site.links.to("/live")) defer {}
         })
     }
 }

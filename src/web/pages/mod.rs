@@ -21,4 +21,5 @@ pub(super) use lists::MatchSummary;
 pub(super) use live::live;
 pub(super) use player::{KindChoice, player};
 pub(super) use queues::queues;
+pub(super) use reasons::Reasons;
 pub(super) use systems::systems;

@@ -3,11 +3,16 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use crate::{domain::counted, lobby::Decision, partition::Terms, web::words};
+use crate::{
+    domain::counted,
+    lobby::{Balance, Decided, Decision},
+    partition::Terms,
+    web::words,
+};
 
 /// The reasons for teams, in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Reasons {
+pub(in crate::web) struct Reasons {
     /// The weight of the weaker team divided by that of the stronger one.
     ratio: f64,
     /// Number of humans whom BALANCE divided.
@@ -29,23 +34,28 @@ pub(super) fn reasons(json: &str) -> Option<Reasons> {
     let Decision::Balance(decided) = Decision::parse("balance", json).ok()? else {
         return None;
     };
-    let question = &decided.question;
-    let (explanation, parties_apart) = question.explanation_of(&decided.answer)?;
-    let pick = &explanation.pick;
-    Some(Reasons {
-        ratio: pick.figures.ratio,
-        humans: question.problem.humans.len(),
-        candidates: question.settings.top.as_usize(),
-        best_possible: explanation.exact && pick.figures.evenness >= explanation.bound - 1e-9,
-        parties: question.problem.parties.len() + question.torn.len(),
-        parties_apart,
-        terms: pick.terms,
-    })
+    Reasons::of(&decided)
 }
 
 impl Reasons {
+    /// The reasons for teams that BALANCE has picked.
+    pub(in crate::web) fn of(decided: &Decided<Balance>) -> Option<Self> {
+        let question = &decided.question;
+        let (explanation, parties_apart) = question.explanation_of(&decided.answer)?;
+        let pick = &explanation.pick;
+        Some(Self {
+            ratio: pick.figures.ratio,
+            humans: question.problem.humans.len(),
+            candidates: question.settings.top.as_usize(),
+            best_possible: explanation.exact && pick.figures.evenness >= explanation.bound - 1e-9,
+            parties: question.problem.parties.len() + question.torn.len(),
+            parties_apart,
+            terms: pick.terms,
+        })
+    }
+
     /// The reasons as a list.
-    pub(super) fn body(&self) -> Markup {
+    pub(in crate::web) fn body(&self) -> Markup {
         let terms = &self.terms;
         let players = |number: f64| counted(number as u64, "player");
         html! {

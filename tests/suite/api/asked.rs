@@ -43,7 +43,7 @@ pub(super) fn until(api: &Api, path: &str, done: impl Fn(&Value) -> bool) -> Val
 }
 
 /// Waits until the daemon has learned from the matches of a player.
-pub(super) fn wait_for_weight(api: &Api, player: &str) -> Value {
+pub fn wait_for_weight(api: &Api, player: &str) -> Value {
     let path = format!("/v1/ratings?ids={player}&ruleset=futsal");
     until(api, &path, |answer| answer["ratings"][0]["known"] == true)["ratings"][0].clone()
 }

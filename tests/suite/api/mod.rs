@@ -1,6 +1,6 @@
 //! `/v1`: the line protocol and the pages as JSON over HTTP.
 
-mod asked;
+pub mod asked;
 mod read;
 mod refused;
 mod reported;

@@ -49,6 +49,11 @@ impl Secret {
         !text.starts_with(HASHED) && text.chars().count() < FEWEST
     }
 
+    /// What tells this secret from others in a database, without what proves an identity: a hash of its hash.
+    pub fn mark(&self) -> [u8; 32] {
+        Sha256::digest(self.0).into()
+    }
+
     /// The hash of the secret, as a configuration may hold it: `sha256:` and 64 digits.
     pub fn hash(&self) -> String {
         let digits = self.0.iter().map(|byte| format!("{byte:02x}"));
@@ -89,6 +94,8 @@ mod tests {
         assert!(Secret::can_be_guessed("sesame") && !Secret::can_be_guessed(&hash));
         assert!(!Secret::can_be_guessed("a long random string"));
         assert_ne!(Secret::of(&hash), secret, "who has the hash has no token");
+        assert_ne!(secret.mark(), secret.0, "nor who has the mark");
+        assert_eq!(secret.mark(), Secret::of("sesame").mark());
         let bad = [
             "sha256:",
             "sha256:d0c0",

@@ -72,6 +72,9 @@ pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64)
         logs = candidates.iter().map(|candidate| -candidate.cost).collect();
         best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     }
+    if let Some(wanted) = settings.wanted {
+        return pick_by_place(candidates, &logs, wanted);
+    }
     let weigh = |log: f64| match settings.power.get() {
         _ if log == best => 1.0,
         power if power.is_infinite() => 0.0,
@@ -88,6 +91,18 @@ pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64)
             picked = index;
         }
         drawn -= candidate.probability;
+    }
+    picked
+}
+
+/// Picks the candidate that comes after so many better ones; those that are as good keep their order.
+fn pick_by_place(candidates: &mut [Candidate], logs: &[f64], wanted: u32) -> usize {
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by(|a, b| logs[*b].total_cmp(&logs[*a]));
+    let place = wanted as usize % order.len().max(1);
+    let picked = order.get(place).copied().unwrap_or(0);
+    for (at, candidate) in candidates.iter_mut().enumerate() {
+        candidate.probability = if at == picked { 1.0 } else { 0.0 };
     }
     picked
 }

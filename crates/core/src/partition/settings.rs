@@ -85,6 +85,9 @@ pub struct Settings {
     /// The weight of a kept party of 2, 3, … members, as a multiple of their sum. The last entry
     /// applies to larger parties, too; an empty list means 1.
     pub party_multiplier: Vec<Factor>,
+    /// Picks the candidate with this place by quality, from 0, and begins anew after the last; `None` picks by the seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<u32>,
     /// The most memory for lists of sums.
     pub memory_mb: Megabytes<1, 4_096>,
 }
@@ -114,6 +117,7 @@ impl Default for Settings {
             power: const { ChoiceExponent::of(1.0) },
             party_budget: const { Share::of(0.05) },
             party_multiplier: Vec::new(),
+            wanted: None,
             memory_mb: const { Megabytes::of(256) },
         }
     }

@@ -1,8 +1,10 @@
 //! Reads leaderboards, and a player's standings.
 
-use sqlx::Row;
+use std::collections::BTreeSet;
 
-use super::super::{DbPool, DbRow, persons::public_name, snapshot};
+use sqlx::{QueryBuilder, Row};
+
+use super::super::{Db, DbPool, DbRow, persons::public_name, snapshot, text};
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
     store::{BoardQuery, BoardRow, PersonRow, StandingLine, StoreError},
@@ -71,6 +73,41 @@ pub(super) async fn board(
     let rows = rows.fetch_all(&mut *tx).await?;
     let rows: Result<Vec<_>, _> = rows.iter().map(row).collect();
     Ok((rows?, last.unwrap_or(0)))
+}
+
+/// The humans of a ruleset with these names, identities or handles. One look through the names finds all.
+pub(super) async fn named(
+    pool: &DbPool,
+    ruleset: &str,
+    texts: &BTreeSet<String>,
+) -> Result<Vec<BoardRow>, StoreError> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let among = |query: &mut QueryBuilder<Db>| {
+        let mut list = query.separated(", ");
+        for one in texts {
+            list.push_bind(text(one).into_owned());
+        }
+    };
+    let mut query =
+        QueryBuilder::<Db>::new(rows!("", "weights w", "w.kind = 'human' AND w.ruleset = "));
+    query.push_bind(ruleset.to_owned());
+    query.push(
+        " AND w.player IN (SELECT f.player FROM weights f
+          WHERE f.kind = 'human' AND f.place IS NOT NULL AND f.ruleset = ",
+    );
+    query
+        .push_bind(ruleset.to_owned())
+        .push(" AND (f.plain IN (");
+    among(&mut query);
+    query.push(") OR lower(f.player) IN (");
+    among(&mut query);
+    query.push(")) UNION SELECT h.player FROM persons h WHERE h.kind = 'human' AND h.handle IN (");
+    among(&mut query);
+    query.push(")) ORDER BY w.place LIMIT 500");
+    let rows = query.build().fetch_all(pool).await?;
+    rows.iter().map(row).collect()
 }
 
 /// The player with this handle or identity.

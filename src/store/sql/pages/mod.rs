@@ -9,6 +9,8 @@ mod present;
 mod queues;
 mod systems;
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::DbStore;
@@ -50,6 +52,14 @@ impl Pages for DbStore {
 
     async fn board(&self, query: BoardQuery<'_>) -> Result<(Vec<BoardRow>, i64), StoreError> {
         boards::board(&self.pages, query).await
+    }
+
+    async fn named(
+        &self,
+        ruleset: &str,
+        texts: &BTreeSet<String>,
+    ) -> Result<Vec<BoardRow>, StoreError> {
+        boards::named(&self.pages, ruleset, texts).await
     }
 
     async fn person(

@@ -1,0 +1,253 @@
+//! Asks for the teams of a pick, as `POST /v1/teams` does: who may be meant, the question, and the answer for people.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{
+    names::{groups, identity, key, names},
+    people::{Known, Person, Settled, meant, settle},
+    pick::Pick,
+};
+use crate::{
+    domain::Kind,
+    session::Wanted,
+    store::BoardQuery,
+    web::{
+        Site,
+        api::{AskedGame, Call, Problem, picked},
+        error::WebError,
+        pages::Reasons,
+    },
+};
+
+/// The most players of a game, which is the most that a roster may have.
+const MOST: usize = 128;
+/// The most players of a ruleset who are compared with a name that nobody has.
+const COMPARED: i64 = 1_000;
+
+/// The first players of a ruleset by weight; nobody if there is no such ruleset.
+pub(super) async fn regulars(site: &Site, ruleset: &str) -> Result<Vec<Known>, WebError> {
+    let query = BoardQuery {
+        ruleset,
+        kind: Kind::Human,
+        search: "",
+        skip: 0,
+        limit: COMPARED,
+    };
+    let (rows, _) = site.pages().board(query).await?;
+    Ok(rows.iter().filter_map(Known::new).collect())
+}
+
+/// The players of a ruleset with these names, identities or handles, and those with these handles who have not played
+/// it yet.
+pub(super) async fn called(
+    site: &Site,
+    ruleset: &str,
+    texts: &[String],
+    handles: &[String],
+) -> Result<Vec<Known>, WebError> {
+    let keys = texts.iter().flat_map(|name| [key(name), identity(name)]);
+    let all: BTreeSet<String> = keys.chain(handles.iter().cloned()).collect();
+    let rows = site.pages().named(ruleset, &all).await?;
+    let mut known: Vec<Known> = rows.iter().filter_map(Known::new).collect();
+    for handle in handles {
+        if known.iter().any(|one| one.handle == *handle) {
+            continue;
+        }
+        let person = site.pages().person(handle, Some(Kind::Human)).await?;
+        let Some(person) = person.filter(|person| person.handle == *handle) else {
+            continue;
+        };
+        let standings = site.pages().standings_of(&person).await?;
+        let latest = standings.iter().max_by_key(|line| line.row.last_seen);
+        known.extend(latest.and_then(|line| Known::new(&line.row)));
+    }
+    Ok(known)
+}
+
+/// Who plays in a pick, and what has to be asked about.
+pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
+    let typed = names(&pick.names);
+    if typed.len() + pick.known.len() + pick.new.len() > MOST {
+        return Err(Problem::bad(format!("At most {MOST} people can play.")));
+    }
+    let texts: Vec<String> = typed.iter().chain(&pick.new).cloned().collect();
+    let known = called(site, &pick.ruleset, &texts, &pick.known).await?;
+    let is_there = |handle: &String| known.iter().any(|one| one.handle == *handle);
+    if !pick.known.iter().all(is_there) {
+        let why = "Somebody who was ticked is not known any more. See who is still ticked.";
+        return Err(Problem::bad(why));
+    }
+    let regulars = match typed.is_empty() {
+        true => Vec::new(),
+        false => regulars(site, &pick.ruleset).await?,
+    };
+    Ok(settle(pick, &typed, &known, &regulars))
+}
+
+/// The teams of a pick.
+pub(super) struct Teams {
+    pub(super) teams: Vec<Team>,
+    /// What was weighed up, and among how many teams.
+    pub(super) weighed: Option<(Reasons, usize)>,
+    /// The reasons as EXPLAIN says them.
+    pub(super) why: Vec<String>,
+    pub(super) alternative: Option<Alternative>,
+    /// The number of the stored decision.
+    pub(super) decision: Option<i64>,
+}
+
+pub(super) struct Team {
+    pub(super) players: Vec<Player>,
+    pub(super) chance: Option<f64>,
+}
+
+pub(super) struct Player {
+    pub(super) person: Person,
+    /// The weight, if visitors may see it and anything is known of the player.
+    pub(super) weight: Option<f64>,
+}
+
+/// The best other teams.
+pub(super) struct Alternative {
+    pub(super) teams: Vec<Vec<String>>,
+    /// The chance of team 0.
+    pub(super) chance: Option<f64>,
+}
+
+/// Picks the teams of these people.
+pub(super) async fn teams(call: &Call, pick: &Pick, people: &[Person]) -> Result<Teams, Problem> {
+    let game = question(call, pick, people)?;
+    let answer = picked(call, &game).await?;
+    let person = |id: &str| people.iter().find(|one| one.id() == id).cloned();
+    let teams = answer.teams.into_iter().map(|team| Team {
+        chance: team.chance.flatten(),
+        players: (team.players.into_iter())
+            .filter_map(|player| {
+                let weight = player.weight.filter(|weight| weight.known);
+                Some(Player {
+                    person: person(player.id)?,
+                    weight: weight.map(|weight| weight.weight),
+                })
+            })
+            .collect(),
+    });
+    let name = |id: &&str| person(id).map(|person| person.name().to_owned());
+    let alternative = answer.closest_alternative.map(|other| Alternative {
+        chance: other.chance.flatten(),
+        teams: (other.teams.iter())
+            .map(|team| team.iter().filter_map(name).collect())
+            .collect(),
+    });
+    let named = |mut line: String| {
+        for one in people {
+            if let Person::Known(known) = one {
+                line = line.replace(&known.handle, &known.name);
+            }
+        }
+        line
+    };
+    Ok(Teams {
+        teams: teams.collect(),
+        weighed: answer.weighed,
+        why: answer.why.into_iter().flatten().map(named).collect(),
+        alternative,
+        decision: answer.decision.flatten(),
+    })
+}
+
+/// The question of `/v1/teams`.
+fn question(call: &Call, pick: &Pick, people: &[Person]) -> Result<AskedGame, Problem> {
+    if people.len() < usize::from(pick.teams) {
+        let why = format!("{} teams need at least as many people.", pick.teams);
+        return Err(Problem::bad(why));
+    }
+    let players = players(pick, people)?;
+    let body = json!({
+        "ruleset": pick.ruleset,
+        "teams": pick.teams,
+        "players": players,
+        "seed": pick.seed,
+    });
+    let game = serde_json::from_value(body);
+    let mut game: AskedGame = game.map_err(|error| Problem::bad(error.to_string()))?;
+    game.keep = call.is_client();
+    game.wanted = Some(Wanted {
+        place: pick.place,
+        apart: !groups(&pick.apart).is_empty(),
+    });
+    Ok(game)
+}
+
+/// The players of the question, with their wishes.
+fn players(pick: &Pick, people: &[Person]) -> Result<Vec<Value>, Problem> {
+    let mut party: Vec<usize> = (0..people.len()).collect();
+    for group in wishes("Together", &pick.together, people)? {
+        // Who wants to be with one of a party is of that party.
+        let merged: BTreeSet<usize> = group.iter().map(|at| party[*at]).collect();
+        let first = merged.first().copied().unwrap_or_default();
+        let of_group = party.iter_mut().filter(|own| merged.contains(own));
+        of_group.for_each(|own| *own = first);
+    }
+    let apart = wishes("Apart", &pick.apart, people)?;
+    let players = people.iter().enumerate().map(|(at, person)| {
+        let own = apart.iter().filter(|group| group.contains(&at));
+        let others: BTreeSet<String> = own
+            .flatten()
+            .filter(|other| **other != at)
+            .map(|other| people[*other].id())
+            .collect();
+        let last = pick.last.iter().find(|(id, _)| person.had_id(id));
+        let last = last.map(|(_, team)| *team);
+        let company = party.iter().filter(|own| **own == party[at]).count() > 1;
+        json!({
+            "id": person.id(),
+            "party": company.then(|| format!("p{}", party[at])),
+            "avoid": others,
+            "last": last.filter(|team| *team < pick.teams),
+        })
+    });
+    Ok(players.collect())
+}
+
+/// Groups of people as the form names them.
+fn wishes(field: &str, text: &str, people: &[Person]) -> Result<Vec<BTreeSet<usize>>, Problem> {
+    let of = |name: &String| {
+        let none = || Problem::bad(format!("{field}: nobody who plays is called “{name}”."));
+        meant(name, people).ok_or_else(none)
+    };
+    let groups = groups(text);
+    groups
+        .iter()
+        .map(|group| group.iter().map(of).collect())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_become_parties_and_pairs_that_avoid_each_other() {
+        let names = ["Ann", "Bob", "Cid", "Dan", "Eve"];
+        let people = names.map(|name| Person::New(name.to_owned()));
+        let mut pick = Pick {
+            teams: 2,
+            together: "ann, bob\nCID, dan\nbob; cid".to_owned(),
+            apart: "ann, eve, eve\n\ndan".to_owned(),
+            last: vec![("bob".to_owned(), 1), ("eve".to_owned(), 5)],
+            ..Pick::default()
+        };
+        let players = players(&pick, &people).unwrap();
+        let of = |key: &str| -> Vec<&Value> { players.iter().map(|one| &one[key]).collect() };
+        let parties = of("party");
+        assert!(parties[..4].iter().all(|party| *party == parties[0]));
+        assert!(parties[0].is_string() && parties[4].is_null());
+        assert_eq!(json!(of("avoid")), json!([["eve"], [], [], [], ["ann"]]));
+        assert_eq!(json!(of("last")), json!([null, 1, null, null, null]));
+        pick.apart = "ann, zoe".to_owned();
+        let refused = super::players(&pick, &people).unwrap_err();
+        assert_eq!(refused.detail, "Apart: nobody who plays is called “zoe”.");
+    }
+}

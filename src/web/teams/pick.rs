@@ -1,0 +1,203 @@
+//! The fields of a form, and the pick that they state. All of a pick is in its form, so that the daemon keeps nothing
+//! between two of them.
+
+use super::{
+    names::{LONGEST, clean},
+    people::Person,
+};
+use crate::web::api::Problem;
+
+/// The most fields of a form.
+const FIELDS: usize = 1_000;
+/// The largest seed, which is the largest that `/v1` takes.
+const LARGEST_SEED: u64 = (1 << 53) - 1;
+
+/// The fields of a form, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    pub(super) fn parse(body: &[u8]) -> Result<Self, Problem> {
+        let fields = form_urlencoded::parse(body).into_owned();
+        let fields: Vec<_> = fields.take(FIELDS + 1).collect();
+        match fields.len() > FIELDS {
+            true => Err(Problem::bad(format!(
+                "the form has more than {FIELDS} fields"
+            ))),
+            false => Ok(Self(fields)),
+        }
+    }
+
+    /// The first value of a field; empty if it is not there.
+    pub(super) fn one(&self, name: &str) -> &str {
+        self.all(name).next().unwrap_or_default()
+    }
+
+    /// All values of a field.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let own = self.0.iter().filter(move |(own, _)| own == name);
+        own.map(|(_, value)| value.as_str())
+    }
+
+    /// The answers to the questions of the page, each field of which begins so.
+    fn answers(&self) -> impl Iterator<Item = &str> {
+        let answers = self.0.iter().filter(|(name, _)| name.starts_with("ask"));
+        answers.map(|(_, value)| value.as_str())
+    }
+}
+
+/// What a form states about a game to come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pick {
+    pub(super) ruleset: String,
+    pub(super) teams: u8,
+    /// Names as they were typed, of which it is not yet known whom they mean.
+    pub(super) names: String,
+    /// The handles of known players.
+    pub(super) known: Vec<String>,
+    /// The names of new players.
+    pub(super) new: Vec<String>,
+    /// Who wants to be together, one group on each line.
+    pub(super) together: String,
+    /// Who wants to be apart.
+    pub(super) apart: String,
+    /// Decides between teams that are as good.
+    pub(super) seed: u64,
+    /// The place of the teams by quality, from 0.
+    pub(super) place: u32,
+    /// The ids of the players of the game before, with their teams.
+    pub(super) last: Vec<(String, u8)>,
+}
+
+impl Pick {
+    pub(super) fn read(fields: &Fields) -> Self {
+        let text = |name| {
+            let text = fields.one(name);
+            text[..text.floor_char_boundary(LONGEST)].replace('\r', "")
+        };
+        let mut pick = Self {
+            ruleset: fields.one("ruleset").trim().to_owned(),
+            teams: fields.one("teams").parse().unwrap_or(2),
+            names: text("names"),
+            known: fields.all("on").map(str::to_owned).collect(),
+            new: fields.all("new").filter_map(clean).collect(),
+            together: text("together"),
+            apart: text("apart"),
+            seed: fields.one("seed").parse().unwrap_or(0).min(LARGEST_SEED),
+            place: fields.one("place").parse().unwrap_or(0),
+            last: fields.all("last").filter_map(seat).collect(),
+        };
+        // Who goes back from the questions gets the names as they were typed.
+        if fields.one("do") == "edit" {
+            pick.names.push_str(fields.one("doubt"));
+            return pick;
+        }
+        for answer in fields.answers() {
+            match answer.split_once(':') {
+                Some(("on", handle)) => pick.known.push(handle.to_owned()),
+                Some(("new", name)) => pick.new.extend(clean(name)),
+                Some(("name", name)) => pick.names.push_str(&format!("\n{name}")),
+                _ => {} // left out
+            }
+        }
+        pick
+    }
+
+    /// Whether nobody plays.
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.trim().is_empty() && self.known.is_empty() && self.new.is_empty()
+    }
+
+    /// Takes over who is meant by its names.
+    pub(super) fn settle(&mut self, people: &[Person]) {
+        self.names.clear();
+        self.known.clear();
+        self.new.clear();
+        for person in people {
+            match person {
+                Person::Known(known) => self.known.push(known.handle.clone()),
+                Person::New(name) => self.new.push(name.clone()),
+            }
+        }
+    }
+
+    /// The fields that state this pick.
+    pub(super) fn fields(&self) -> Vec<(&'static str, String)> {
+        let mut fields = vec![
+            ("ruleset", self.ruleset.clone()),
+            ("teams", self.teams.to_string()),
+            ("seed", self.seed.to_string()),
+            ("place", self.place.to_string()),
+        ];
+        let texts = [
+            ("names", &self.names),
+            ("together", &self.together),
+            ("apart", &self.apart),
+        ];
+        let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+        fields.extend(texts.map(|(name, text)| (name, text.clone())));
+        fields.extend(self.known.iter().map(|handle| ("on", handle.clone())));
+        fields.extend(self.new.iter().map(|name| ("new", name.clone())));
+        let last = self.last.iter();
+        fields.extend(last.map(|(id, team)| ("last", format!("{team}:{id}"))));
+        fields
+    }
+}
+
+/// A team, and what comes after it: a player.
+pub(super) fn seat(text: &str) -> Option<(String, u8)> {
+    let (team, who) = text.split_once(':')?;
+    let team = team.parse().ok().filter(|team| *team < 8)?;
+    Some((who.to_owned(), team))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pick_goes_through_a_form_unchanged() {
+        let pick = Pick {
+            ruleset: "futsal+rain & \"more\"".to_owned(),
+            teams: 3,
+            names: "Ann\nBob, <b>".to_owned(),
+            known: vec!["00ff".to_owned(), "01".to_owned()],
+            new: vec!["Zoë & Co".to_owned()],
+            together: "a, b\nc".to_owned(),
+            apart: "d=e;f".to_owned(),
+            seed: LARGEST_SEED,
+            place: 7,
+            last: vec![("zoë:1".to_owned(), 7), ("00ff".to_owned(), 0)],
+        };
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.extend_pairs(pick.fields());
+        let fields = Fields::parse(form.finish().as_bytes()).unwrap();
+        assert_eq!(Pick::read(&fields), pick);
+    }
+
+    #[test]
+    fn answers_say_who_is_meant() {
+        let body = "names=Ann&ask0=on:00ff&ask1=new:Zoe+Lee&ask2=name:Ann+2&ask3=drop&ask4=new:&teams=x&last=9:a&seed=-1";
+        let pick = Pick::read(&Fields::parse(body.as_bytes()).unwrap());
+        assert_eq!(pick.names, "Ann\nAnn 2");
+        assert_eq!(
+            (pick.known, pick.new),
+            (vec!["00ff".to_owned()], vec!["Zoe Lee".to_owned()])
+        );
+        assert_eq!(
+            (pick.teams, pick.seed, pick.last.len()),
+            (2, 0, 0),
+            "what makes no sense is as if it were not there"
+        );
+    }
+
+    #[test]
+    fn a_form_is_bounded() {
+        assert!(Fields::parse("a=b&".repeat(FIELDS).as_bytes()).is_ok());
+        assert!(Fields::parse("a=b&".repeat(FIELDS + 1).as_bytes()).is_err());
+        let long = format!("names={}", "é".repeat(LONGEST));
+        let pick = Pick::read(&Fields::parse(long.as_bytes()).unwrap());
+        assert_eq!(pick.names.len(), LONGEST);
+        assert!(Fields::parse(b"%ff%fe=%00&&&=").is_ok());
+    }
+}

@@ -1,0 +1,288 @@
+//! The teams, and what became of their game, for people who look at a phone.
+
+use maud::{Markup, html};
+
+use super::{
+    ask::{Player, Team, Teams},
+    pick::Pick,
+    played::{Outcome, Played},
+    signed::Sender,
+    start,
+};
+use crate::{
+    store::MatchLine,
+    web::{Site, api::Problem, words},
+};
+
+/// A form of the page, with fields that are not shown.
+pub(super) fn form(
+    site: &Site,
+    sender: &Sender,
+    hidden: &[(&'static str, String)],
+    body: &Markup,
+) -> Markup {
+    html! {
+        form.pick method="post" action=(site.links.to("/teams")) {
+            @if let Some(code) = sender.code() { input type="hidden" name="code" value=(code); }
+            @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
+            (body)
+        }
+    }
+}
+
+/// What was wrong.
+pub(super) fn alert(problem: &Problem) -> Markup {
+    html! { p.alert role="alert" { (problem.detail) } }
+}
+
+/// The teams of a pick, and what can be done with them.
+pub(super) fn teams(
+    site: &Site,
+    sender: &Sender,
+    pick: &Pick,
+    teams: &Teams,
+    played: &Played,
+) -> Markup {
+    let again = html! {
+        button type="submit" name="do" value="again" { "Again: the next best teams" }
+        button type="submit" name="do" value="edit" { "Change who plays" }
+    };
+    html! {
+        h1 { (sizes(played)) }
+        p.odds { (odds(teams)) }
+        div.sides { @for (at, team) in teams.teams.iter().enumerate() { (side(at, team)) } }
+        @if sender.may_record() { (who_won(site, sender, pick, played)) }
+        (form(site, sender, &pick.fields(), &again))
+        (reasons(pick, teams))
+        @if !sender.may_record() { (start::sign_in(site, sender, pick)) }
+    }
+}
+
+/// The numbers of players, as in `3 v 2`.
+fn sizes(played: &Played) -> String {
+    let sizes: Vec<String> = played
+        .teams
+        .iter()
+        .map(|team| team.len().to_string())
+        .collect();
+    sizes.join(" v ")
+}
+
+fn odds(teams: &Teams) -> String {
+    let chances: Vec<f64> = teams.teams.iter().filter_map(|team| team.chance).collect();
+    let known = teams.teams.iter().flat_map(|team| &team.players);
+    match chances[..] {
+        [one, other] => format!(
+            "Team 0 wins with {}, team 1 with {}.",
+            words::chance(one),
+            words::chance(other)
+        ),
+        [] if known.clone().any(|player| player.weight.is_some()) => String::new(),
+        [] => "Nothing is known of anybody yet. It comes with the results.".to_owned(),
+        _ => "The chance of each team to win is beside its name.".to_owned(),
+    }
+}
+
+fn side(at: usize, team: &Team) -> Markup {
+    let player = |player: &Player| {
+        html! {
+            li {
+                bdi { (player.person.name()) }
+                @if let Some(weight) = player.weight { " " span.weight { (words::tenths(weight)) } }
+            }
+        }
+    };
+    html! {
+        section.side {
+            h2 class=(words::team_class(at)) {
+                "Team " (at) @if let Some(chance) = team.chance { " " span.weight { (words::chance(chance)) } }
+            }
+            ul.players { @for one in &team.players { (player(one)) } }
+        }
+    }
+}
+
+/// The buttons with which the result is recorded.
+fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played) -> Markup {
+    let mut hidden = pick.fields();
+    hidden.extend(played.fields());
+    let count = played.teams.len();
+    let buttons = html! {
+        div.buttons {
+            @for team in 0..count {
+                button.main type="submit" name="do" value=(format!("won-{team}")) { "Team " (team) " won" }
+            }
+            button.main type="submit" name="do" value="draw" { "Draw" }
+        }
+    };
+    let scores = html! {
+        div.buttons {
+            @for team in 0..count {
+                label.points { "Team " (team)
+                    input name="score" inputmode="decimal" pattern="-?[0-9]+([.,][0-9]+)?" required maxlength="9" autocomplete="off";
+                }
+            }
+        }
+        button type="submit" name="do" value="score" { "Record the score" }
+    };
+    html! {
+        h2 { "Who won?" }
+        (form(site, sender, &hidden, &buttons))
+        details {
+            summary { "Enter the score instead" }
+            (form(site, sender, &hidden, &scores))
+        }
+    }
+}
+
+fn reasons(pick: &Pick, teams: &Teams) -> Markup {
+    let names = |list: &[String]| list.join(", ");
+    html! {
+        @if let Some((reasons, among)) = &teams.weighed {
+            p.note { "These are number " (pick.place as usize % among.max(&1) + 1) " of the " (among) " best." }
+            @if !teams.why.is_empty() {
+                details {
+                    summary { "Why these teams" }
+                    (reasons.body())
+                    details { summary { "In numbers" } pre.why { @for line in &teams.why { (line) "\n" } } }
+                }
+            }
+        }
+        @if let Some(other) = &teams.alternative {
+            details {
+                summary {
+                    "The closest alternative"
+                    @if let Some(chance) = other.chance { ": team 0 wins with " (words::chance(chance)) }
+                }
+                @for (at, team) in other.teams.iter().enumerate() {
+                    p { span class=(words::team_class(at)) { "Team " (at) } ": " (names(team)) }
+                }
+            }
+        }
+    }
+}
+
+/// A match that was recorded.
+pub(super) struct Recorded {
+    pub(super) number: i64,
+    pub(super) outcome: Outcome,
+    /// Why it is not rated.
+    pub(super) unrated: Option<String>,
+}
+
+/// The page after recording.
+pub(super) fn recorded(
+    site: &Site,
+    sender: &Sender,
+    pick: &Pick,
+    played: &Played,
+    of: &Recorded,
+) -> Markup {
+    let mut undone = pick.fields();
+    undone.extend(played.fields());
+    undone.push(("match", of.number.to_string()));
+    let said = match &of.outcome {
+        Outcome::Won(team) => format!("Team {team} won."),
+        Outcome::Draw => "A draw.".to_owned(),
+        Outcome::Scores(scores) => format!("{}.", words::scores(scores)),
+    };
+    html! {
+        h1 { "Recorded" }
+        p role="status" {
+            (said) " It is " a href=(site.links.game(of.number)) { "match " (of.number) } ". "
+            @if let Some(code) = &of.unrated { "It does not count: " (words::unrated(code)) }
+        }
+        (form(site, sender, &undone, &html! {
+            button type="submit" name="do" value="undo" { "Undo" }
+        }))
+        (lineups(played))
+        (form(site, sender, &pick.fields(), &html! {
+            button.main type="submit" name="do" value="pick" { "Next game, same people" }
+            button type="submit" name="do" value="edit" { "Change who plays" }
+        }))
+    }
+}
+
+/// The page after undoing: the same teams, to be recorded as they should be.
+pub(super) fn undone(
+    site: &Site,
+    sender: &Sender,
+    pick: &Pick,
+    played: &Played,
+    number: i64,
+) -> Markup {
+    html! {
+        p role="status" { "Match " (number) " does not count any more." }
+        @if played.teams.is_empty() {
+            h1 { "Undone" }
+            p { a href=(site.links.to("/teams")) { "Back to the teams" } }
+        } @else {
+            (to_record(site, sender, pick, played, None, None))
+        }
+    }
+}
+
+/// Teams whose result is to be recorded, and why it was not.
+pub(super) fn to_record(
+    site: &Site,
+    sender: &Sender,
+    pick: &Pick,
+    played: &Played,
+    problem: Option<&Problem>,
+    before: Option<MatchLine>,
+) -> Markup {
+    html! {
+        h1 { (sizes(played)) }
+        @match problem {
+            Some(problem) if problem.is_repeated() => p.alert role="alert" {
+                "This game is recorded already, with another result. To change it, undo it first."
+            },
+            Some(problem) => (alert(problem)),
+            None => {},
+        }
+        @if let Some(line) = &before { (latest(site, sender, pick, line)) }
+        (lineups(played))
+        @match sender.may_record() {
+            true => (who_won(site, sender, pick, played)),
+            false => (start::sign_in(site, sender, pick)),
+        }
+        (form(site, sender, &pick.fields(), &html! {
+            button type="submit" name="do" value="edit" { "Change who plays" }
+        }))
+    }
+}
+
+/// Who was on which team.
+fn lineups(played: &Played) -> Markup {
+    html! {
+        div.sides {
+            @for (at, team) in played.teams.iter().enumerate() {
+                section.side {
+                    h2 class=(words::team_class(at)) { "Team " (at) }
+                    ul.players { @for one in team { li { bdi { (one.name()) } } } }
+                }
+            }
+        }
+    }
+}
+
+/// The latest match that this client has recorded, and how to undo it.
+pub(super) fn latest(site: &Site, sender: &Sender, pick: &Pick, line: &MatchLine) -> Markup {
+    let mut hidden = pick.fields();
+    hidden.push(("match", line.id.to_string()));
+    let said = match (line.winner, line.outcome.as_str()) {
+        (Some(team), _) => format!("team {team} won"),
+        (None, outcome) => outcome.to_owned(),
+    };
+    html! {
+        section.sign {
+            p {
+                "Recorded last: " a href=(site.links.game(line.id)) { "match " (line.id) } ", " (said)
+                " (" (words::time(line.ended)) ")"
+            }
+            (form(site, sender, &hidden, &html! {
+                button type="submit" name="do" value="undo" { "Undo match " (line.id) }
+            }))
+        }
+    }
+}

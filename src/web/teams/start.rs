@@ -1,0 +1,243 @@
+//! The first form: who plays what; the questions about names; signing in.
+
+use maud::{Markup, html};
+
+use super::{
+    Shown,
+    ask::{called, regulars},
+    people::{Known, Person, Question, settle},
+    pick::Pick,
+    played::latest,
+    show,
+    signed::Sender,
+};
+use crate::{
+    domain::counted,
+    session::draw_seed,
+    store::RulesetLine,
+    web::{Site, api::Problem, encode::path_part, script},
+};
+
+/// How many of those who played last can be ticked.
+const TICKS: usize = 40;
+/// How many rulesets are offered.
+const RULESETS: usize = 8;
+
+/// The first page, filled in as far as the pick states it, and what was wrong with it.
+pub(super) async fn page(
+    site: &Site,
+    sender: &Sender,
+    mut pick: Pick,
+    problem: Option<Problem>,
+) -> Result<Shown, Problem> {
+    let rulesets = site.pages().ruleset_lines().await?;
+    if let (true, Some(first)) = (
+        pick.ruleset.is_empty() && problem.is_none(),
+        rulesets.first(),
+    ) {
+        pick.ruleset.clone_from(&first.ruleset);
+    }
+    // Other people play: other teams are as good.
+    (pick.seed, pick.place) = (draw_seed(), 0);
+    let ticks = ticks(site, &mut pick).await?;
+    let latest = latest(site, sender).await?;
+    let status = problem.as_ref().map(|problem| problem.status);
+    let page = html! {
+        h1 { "Fair teams" }
+        @if let Some(problem) = &problem { (show::alert(problem)) }
+        @if let Some(line) = &latest { (show::latest(site, sender, &pick, line)) }
+        @if sender.may_pick() {
+            (choice_of_ruleset(site, &pick, &rulesets))
+            (show::form(site, sender, &hidden(&pick), &fields(&pick, &rulesets, &ticks)))
+            script src=(site.links.to(&script::TEAMS.path)) defer {}
+        }
+        (sign_in(site, sender, &pick))
+    };
+    Ok(Shown {
+        status: status.unwrap_or_default(),
+        ..page.into()
+    })
+}
+
+/// The players who can be ticked: those of the pick, and others who played last. Who was new in the pick may be known by
+/// now.
+async fn ticks(site: &Site, pick: &mut Pick) -> Result<Vec<Known>, Problem> {
+    let known = called(site, &pick.ruleset, &pick.new, &pick.known).await?;
+    let people = settle(pick, &[], &known, &[]).people;
+    let names = std::mem::take(&mut pick.names);
+    pick.settle(&people);
+    pick.names = names;
+    let mut ticks: Vec<Known> = people.into_iter().filter_map(Person::known).collect();
+    let mut others = regulars(site, &pick.ruleset).await?;
+    others.retain(|one| !pick.known.contains(&one.handle));
+    others.sort_by_key(|one| std::cmp::Reverse((one.last_seen, one.games)));
+    others.truncate(TICKS.saturating_sub(ticks.len()));
+    ticks.extend(others);
+    ticks.sort_by_key(|one| one.name.to_lowercase());
+    Ok(ticks)
+}
+
+/// What the visible fields do not state.
+fn hidden(pick: &Pick) -> Vec<(&'static str, String)> {
+    let fields = pick.fields().into_iter();
+    fields
+        .filter(|(name, _)| ["seed", "place", "last"].contains(name))
+        .collect()
+}
+
+fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetLine]) -> Markup {
+    let link = |name: &str| {
+        let base = site.links.to("/teams");
+        format!("{base}?ruleset={}", path_part(name))
+    };
+    let here = |name: &str| (name == pick.ruleset).then_some("true");
+    html! {
+        @if rulesets.len() > 1 {
+            nav.tabs.wrap aria-label="What is played" {
+                @for line in rulesets.iter().take(RULESETS) {
+                    a href=(link(&line.ruleset)) aria-current=[here(&line.ruleset)] { (line.ruleset) }
+                }
+            }
+        }
+    }
+}
+
+fn fields(pick: &Pick, rulesets: &[RulesetLine], ticks: &[Known]) -> Markup {
+    let is_ticked = |one: &Known| pick.known.contains(&one.handle);
+    let has_wishes = !pick.together.is_empty() || !pick.apart.is_empty();
+    html! {
+        label for="ruleset" { "What do you play?" }
+        input #ruleset name="ruleset" value=(pick.ruleset) list="rulesets" required maxlength="255"
+            autocomplete="off" autocapitalize="none" placeholder="futsal";
+        datalist #rulesets {
+            @for line in rulesets.iter().take(RULESETS) { option value=(line.ruleset) {} }
+        }
+        label for="names" { "Who plays? One name on each line, or with commas" }
+        textarea #names name="names" rows="5" autocomplete="off" { (pick.names) }
+        @if !ticks.is_empty() || !pick.new.is_empty() {
+            fieldset.ticks {
+                legend { "Or tick who played last" }
+                @for name in &pick.new {
+                    label { input type="checkbox" name="new" value=(name) checked; bdi { (name) } span.tag { "new" } }
+                }
+                @for one in ticks {
+                    label { input type="checkbox" name="on" value=(one.handle) checked[is_ticked(one)]; bdi { (one.name) } }
+                }
+            }
+        }
+        label for="teams" { "How many teams?" }
+        select #teams name="teams" {
+            @for number in 2..=8 { option value=(number) selected[number == pick.teams] { (number) " teams" } }
+        }
+        details open[has_wishes] {
+            summary { "Who must be together, and who apart" }
+            label for="together" { "Together: one group on each line" }
+            textarea #together name="together" rows="2" placeholder="ann, bob" autocomplete="off" { (pick.together) }
+            label for="apart" { "Apart: one group on each line" }
+            textarea #apart name="apart" rows="2" placeholder="cid, dan" autocomplete="off" { (pick.apart) }
+        }
+        button.main type="submit" name="do" value="pick" { "Make teams" span #count {} }
+    }
+}
+
+/// The box in which a token is shown once; for a browser that has done so, how to end it.
+pub(super) fn sign_in(site: &Site, sender: &Sender, pick: &Pick) -> Markup {
+    if let Some(client) = sender.client() {
+        return html! {
+            section.sign {
+                p { "This browser records for " b { (client) } "." }
+                (show::form(site, sender, &pick.fields(), &html! {
+                    button type="submit" name="do" value="out" { "Sign out" }
+                }))
+            }
+        };
+    }
+    let why = match sender.may_pick() {
+        true => {
+            "To record who has won, show a token once. It is then good for 30 days in this browser."
+        }
+        false => "To make teams, show a token once. It is then good for 30 days in this browser.",
+    };
+    html! {
+        section.sign {
+            h2 { "Sign in" }
+            p { (why) }
+            (show::form(site, sender, &pick.fields(), &html! {
+                label for="token" { "Token" }
+                input #token type="password" name="token" required maxlength="1024" autocomplete="current-password";
+                button.main type="submit" name="do" value="in" { "Sign in" }
+            }))
+        }
+    }
+}
+
+/// The form that asks who is meant by names.
+pub(super) fn questions(
+    site: &Site,
+    sender: &Sender,
+    pick: &Pick,
+    questions: &[Question],
+) -> Markup {
+    let doubt: Vec<&str> = questions.iter().map(Question::name).collect();
+    let body = html! {
+        input type="hidden" name="doubt" value=(doubt.join("\n"));
+        @for (number, one) in questions.iter().enumerate() { (question(number, one)) }
+        button.main type="submit" name="do" value="pick" { "Make teams" }
+        button type="submit" name="do" value="edit" formnovalidate { "Back" }
+    };
+    html! {
+        h1 { "Who is who?" }
+        (show::form(site, sender, &pick.fields(), &body))
+    }
+}
+
+/// One question. Where a slip is likely, nothing is chosen before somebody has answered.
+fn question(number: usize, question: &Question) -> Markup {
+    let field = format!("ask{number}");
+    let choice = |value: &str, checked: bool, words: &Markup| {
+        html! {
+            label.choice {
+                input type="radio" name=(field) value=(value) checked[checked] required;
+                span { (words) }
+            }
+        }
+    };
+    let known = |one: &Known| {
+        let value = Person::Known(one.clone()).value();
+        let games = counted(u64::try_from(one.games).unwrap_or(0), "game");
+        choice(&value, false, &html! { bdi { (one.name) } ", " (games) })
+    };
+    let (said, choices) = match question {
+        Question::Unknown { name, near } => {
+            let is_new = near.is_empty();
+            let said = html! { bdi { (name) } @if is_new { " is new" } @else { ": did you mean" } };
+            let new = choice(
+                &format!("new:{name}"),
+                is_new,
+                &html! { bdi { (name) } " is a new player" },
+            );
+            (said, html! { @for one in near { (known(one)) } (new) })
+        }
+        Question::Several { name, who } => {
+            let said = html! { "Which " bdi { (name) } "?" };
+            (said, html! { @for one in who { (known(one)) } })
+        }
+        Question::Twice { name, other } => {
+            let once = choice("drop", false, &html! { "The same person: count once" });
+            let two = html! { "Somebody else: " bdi { (other) } };
+            let two = choice(&format!("name:{other}"), false, &two);
+            (
+                html! { bdi { (name) } " is there twice" },
+                html! { (once) (two) },
+            )
+        }
+    };
+    let leave_out = !matches!(question, Question::Twice { .. });
+    html! {
+        fieldset {
+            legend { (said) }
+            (choices)
+            @if leave_out { (choice("drop", false, &html! { "Does not play" })) }
+        }
+    }
+}

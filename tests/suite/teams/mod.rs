@@ -1,0 +1,7 @@
+//! `/teams`: the forms of the page without scripts, and in a browser.
+
+mod browser;
+mod evening;
+mod signed;
+mod stored;
+mod who;
