@@ -155,8 +155,11 @@ impl Chrome {
             json!(selector)
         );
         let place = self.value(&place);
-        let tap = json!({"x": place[0], "y": place[1], "gestureSourceType": "touch"});
-        self.call("Input.synthesizeTapGesture", tap);
+        let thumb = json!([{"x": place[0], "y": place[1]}]);
+        for (kind, points) in [("touchStart", thumb), ("touchEnd", json!([]))] {
+            let touch = json!({"type": kind, "touchPoints": points});
+            self.call("Input.dispatchTouchEvent", touch);
+        }
     }
 
     /// Touches a button that leads to another page.

@@ -64,6 +64,9 @@ pub(super) struct AskedPlayer {
     last: Option<u8>,
 }
 
+/// A game, the identities of its players, and of those the ones that are hidden from the caller.
+type BegunGame = (Session, Vec<String>, Vec<String>);
+
 fn two() -> u8 {
     2
 }
@@ -95,8 +98,8 @@ impl AskedGame {
         }
     }
 
-    /// Plays the game up to the question. Returns the identity of each player, too.
-    pub(super) async fn begin(&self, call: &Call) -> Result<(Session, Vec<String>), Problem> {
+    /// Plays the game up to the question. Returns the identity of each player, too, and of those the hidden ones.
+    pub(super) async fn begin(&self, call: &Call) -> Result<BegunGame, Problem> {
         self.check()?;
         let known = Identities::of(call, &self.names()).await?;
         let ids: Vec<String> = self.players.iter().map(|one| known.get(&one.id)).collect();
@@ -108,13 +111,14 @@ impl AskedGame {
             }
         }
         let mut stated = self.stated(&ids);
-        for id in known.hidden_from(call, &ids).await? {
-            stated.weights.entry(id).or_insert(NEWCOMER);
-        }
+        let mut hidden = known.hidden_from(call, &ids).await?;
+        hidden.retain(|id| !stated.weights.contains_key(id));
+        let newcomers = hidden.iter().map(|id| (id.clone(), NEWCOMER));
+        stated.weights.extend(newcomers);
         let sessions = call.site.service().sessions().clone();
         let mut session = Session::aside(sessions, stated);
         self.play(&mut session, &ids, &known)?;
-        Ok((session, ids))
+        Ok((session, ids, hidden))
     }
 
     /// All players that it names.

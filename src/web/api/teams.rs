@@ -123,18 +123,21 @@ struct Asking<'a> {
     session: Session,
     /// The identity of each player.
     ids: Vec<String>,
+    /// Of these, those who are hidden from the caller.
+    hidden: Vec<String>,
     seed: u64,
 }
 
 impl<'a> Asking<'a> {
     async fn begin(call: &'a Call, game: &'a AskedGame) -> Result<Self, Problem> {
-        let (session, ids) = game.begin(call).await?;
+        let (session, ids, hidden) = game.begin(call).await?;
         let seed = game.seed.unwrap_or_else(draw_seed);
         Ok(Self {
             call,
             game,
             session,
             ids,
+            hidden,
             seed,
         })
     }
@@ -187,7 +190,13 @@ pub(in crate::web) async fn picked<'a>(
     let mut asking = Asking::begin(call, game).await?;
     let balanced = asking.session.balance(game.top, Some(asking.seed)).await?;
     let ids: Vec<&str> = asking.ids.iter().map(String::as_str).collect();
-    let weights = asking.session.counted(&ids)?;
+    let mut weights = asking.session.counted(&ids)?;
+    for (id, weight) in asking.ids.iter().zip(&mut weights) {
+        if asking.hidden.contains(id) {
+            // As for a player whom nobody knows.
+            (weight.deviation, weight.known) = (None, false);
+        }
+    }
     let numbers = call.is_client() || call.site.settings.shows_numbers();
     let why = asking.why()?;
     let teams = teams(&asking, &balanced, weights, numbers);

@@ -125,6 +125,11 @@ pub(super) enum Question {
 }
 
 impl Question {
+    /// Whether it is a new name, and like no other.
+    pub(super) fn is_new(&self) -> bool {
+        matches!(self, Self::Unknown { near, .. } if near.is_empty())
+    }
+
     /// The name as it was typed.
     pub(super) fn name(&self) -> &str {
         match self {
@@ -216,7 +221,7 @@ impl Settled {
 fn near(name: &str, regulars: &[Known]) -> Vec<Known> {
     let own = key(name);
     let length = own.chars().count();
-    let most = if length > 5 { 2 } else { 1 };
+    let most = if length > 7 { 2 } else { 1 };
     let distance = |one: &Known| {
         let other = key(&one.name);
         let (shorter, longer) = (other.len().min(own.len()), other.len().max(own.len()));

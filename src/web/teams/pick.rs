@@ -96,7 +96,6 @@ impl Pick {
             match answer.split_once(':') {
                 Some(("on", handle)) => pick.known.push(handle.to_owned()),
                 Some(("new", name)) => pick.new.extend(clean(name)),
-                Some(("name", name)) => pick.names.push_str(&format!("\n{name}")),
                 _ => {} // left out
             }
         }
@@ -177,9 +176,10 @@ mod tests {
 
     #[test]
     fn answers_say_who_is_meant() {
-        let body = "names=Ann&ask0=on:00ff&ask1=new:Zoe+Lee&ask2=name:Ann+2&ask3=drop&ask4=new:&teams=x&last=9:a&seed=-1";
+        let body =
+            "names=Ann&ask0=on:00ff&ask1=new:Zoe+Lee&ask2=drop&ask3=new:&teams=x&last=9:a&seed=-1";
         let pick = Pick::read(&Fields::parse(body.as_bytes()).unwrap());
-        assert_eq!(pick.names, "Ann\nAnn 2");
+        assert_eq!(pick.names, "Ann");
         assert_eq!(
             (pick.known, pick.new),
             (vec!["00ff".to_owned()], vec!["Zoe Lee".to_owned()])

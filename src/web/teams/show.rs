@@ -49,7 +49,7 @@ pub(super) fn teams(
     };
     html! {
         h1 { (sizes(played)) }
-        p.odds { (odds(teams)) }
+        p.odds { (odds(teams).replace(" %", "\u{a0}%")) }
         div.sides { @for (at, team) in teams.teams.iter().enumerate() { (side(at, team)) } }
         @if sender.may_record() { (who_won(site, sender, pick, played)) }
         (form(site, sender, &pick.fields(), &again))
@@ -278,7 +278,7 @@ pub(super) fn latest(site: &Site, sender: &Sender, pick: &Pick, line: &MatchLine
         section.sign {
             p {
                 "Recorded last: " a href=(site.links.game(line.id)) { "match " (line.id) } ", " (said)
-                " (" (words::time(line.ended)) ")"
+                ", " (words::time(line.ended))
             }
             (form(site, sender, &hidden, &html! {
                 button type="submit" name="do" value="undo" { "Undo match " (line.id) }

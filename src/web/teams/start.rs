@@ -178,10 +178,19 @@ pub(super) fn questions(
     pick: &Pick,
     questions: &[Question],
 ) -> Markup {
-    let doubt: Vec<&str> = questions.iter().map(Question::name).collect();
+    let (new, others): (Vec<_>, Vec<_>) = questions.iter().partition(|one| one.is_new());
+    let doubt: Vec<&str> = others.iter().map(|one| one.name()).collect();
     let body = html! {
         input type="hidden" name="doubt" value=(doubt.join("\n"));
-        @for (number, one) in questions.iter().enumerate() { (question(number, one)) }
+        @for (number, one) in others.iter().enumerate() { (question(number, one)) }
+        @if !new.is_empty() {
+            fieldset.ticks {
+                legend { "New players" }
+                @for one in new {
+                    label { input type="checkbox" name="new" value=(one.name()) checked; bdi { (one.name()) } }
+                }
+            }
+        }
         button.main type="submit" name="do" value="pick" { "Make teams" }
         button type="submit" name="do" value="edit" formnovalidate { "Back" }
     };
@@ -191,13 +200,13 @@ pub(super) fn questions(
     }
 }
 
-/// One question. Where a slip is likely, nothing is chosen before somebody has answered.
+/// One question. Nothing is chosen before somebody has answered.
 fn question(number: usize, question: &Question) -> Markup {
     let field = format!("ask{number}");
-    let choice = |value: &str, checked: bool, words: &Markup| {
+    let choice = |value: &str, words: &Markup| {
         html! {
             label.choice {
-                input type="radio" name=(field) value=(value) checked[checked] required;
+                input type="radio" name=(field) value=(value) required;
                 span { (words) }
             }
         }
@@ -205,15 +214,13 @@ fn question(number: usize, question: &Question) -> Markup {
     let known = |one: &Known| {
         let value = Person::Known(one.clone()).value();
         let games = counted(u64::try_from(one.games).unwrap_or(0), "game");
-        choice(&value, false, &html! { bdi { (one.name) } ", " (games) })
+        choice(&value, &html! { bdi { (one.name) } ", " (games) })
     };
     let (said, choices) = match question {
         Question::Unknown { name, near } => {
-            let is_new = near.is_empty();
-            let said = html! { bdi { (name) } @if is_new { " is new" } @else { ": did you mean" } };
+            let said = html! { bdi { (name) } ": did you mean" };
             let new = choice(
                 &format!("new:{name}"),
-                is_new,
                 &html! { bdi { (name) } " is a new player" },
             );
             (said, html! { @for one in near { (known(one)) } (new) })
@@ -223,9 +230,9 @@ fn question(number: usize, question: &Question) -> Markup {
             (said, html! { @for one in who { (known(one)) } })
         }
         Question::Twice { name, other } => {
-            let once = choice("drop", false, &html! { "The same person: count once" });
+            let once = choice("drop", &html! { "The same person: count once" });
             let two = html! { "Somebody else: " bdi { (other) } };
-            let two = choice(&format!("name:{other}"), false, &two);
+            let two = choice(&format!("new:{other}"), &two);
             (
                 html! { bdi { (name) } " is there twice" },
                 html! { (once) (two) },
@@ -237,7 +244,7 @@ fn question(number: usize, question: &Question) -> Markup {
         fieldset {
             legend { (said) }
             (choices)
-            @if leave_out { (choice("drop", false, &html! { "Does not play" })) }
+            @if leave_out { (choice("drop", &html! { "Does not play" })) }
         }
     }
 }

@@ -253,7 +253,7 @@ fn visitors_pick_teams_only_where_they_may() {
     }
     body["keep"] = json!(true);
     assert_eq!(api.call("", "POST", "/v1/teams", &body).0, 401);
-    // Nothing is told of somebody who is hidden.
+    // Somebody who is hidden is as somebody whom nobody knows.
     body["keep"] = json!(false);
     let mut hide = evenkeel(api.folder.path());
     let hidden = hide.args(["player", "hide", "ann"]).output().unwrap();
@@ -262,7 +262,7 @@ fn visitors_pick_teams_only_where_they_may() {
     assert!(
         answer
             .to_string()
-            .contains(r#""id":"ann","known":true,"weight":50.0"#),
+            .contains(r#"{"deviation":null,"id":"ann","known":false,"weight":50.0}"#),
         "{answer}"
     );
     let path = "/v1/ratings?ids=ann,bob&ruleset=futsal";

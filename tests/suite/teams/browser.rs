@@ -91,7 +91,7 @@ fn the_evening_of_ten_people_with_a_telephone() {
     );
     eyes.look(&mut chrome, "ten-names");
     chrome.follow("button[value=pick]");
-    assert!(chrome.text().contains("Jon is new"));
+    assert!(chrome.text().contains("New players"));
     eyes.look(&mut chrome, "all-are-new");
     chrome.follow("button[value=pick]");
     assert!(chrome.text().contains("5 v 5"));

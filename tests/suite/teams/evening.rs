@@ -162,7 +162,7 @@ fn two_to_eight_teams_of_at_most_as_many_as_play() {
     let many: String = (0..200).map(|number| format!("P{number},")).collect();
     for (names, teams, why) in [
         ("Ann, Bob", "8", "8 teams need at least as many people."),
-        ("Ann, Bob", "9", "the number of teams cannot be 9"),
+        (nine.as_str(), "9", "the number of teams cannot be 9"),
         (many.as_str(), "2", "At most 128 people can play."),
     ] {
         browser.go("");

@@ -29,7 +29,7 @@ fn weight(ruleset: &str, id: &str, name: &str, kind: Kind) -> WeightRow {
     }
 }
 
-async fn players_are_found_by_names_identities_and_handles(store: &dyn Store) {
+async fn players_are_found_by_names_and_identities(store: &dyn Store) {
     let weights = vec![
         weight("futsal", "ann", "^1Ann", Kind::Human),
         weight("futsal", "C3D2", "Mr. X", Kind::Human),
@@ -62,17 +62,11 @@ async fn players_are_found_by_names_identities_and_handles(store: &dyn Store) {
     assert_eq!(find(&["max", "Max"]).await.0, "a1 b2");
     assert_eq!(find(&["' or 1=1 --", "%", "sarge"]).await.0, "");
     let (_, ann) = find(&["ann"]).await;
-    let handle = ann[0].handle.clone().unwrap();
-    assert_eq!(find(&[&handle]).await.1, ann);
     let many: Vec<String> = (0..400).map(|number| format!("p{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).chain(["ann"]).collect();
     assert_eq!(find(&many).await.0, "ann");
     store.set_hidden(&ann[0].key, true).await.unwrap();
-    assert_eq!(
-        find(&["ann", &handle]).await.0,
-        "",
-        "who is hidden is not found"
-    );
+    assert_eq!(find(&["ann"]).await.0, "", "who is hidden is not found");
 }
 
 async fn sign_ins_are_kept_and_end(store: &dyn Store) {
@@ -106,7 +100,7 @@ async fn on_the_chosen_database() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("evenkeel.db");
     let store = open_chosen(&path).await;
-    players_are_found_by_names_identities_and_handles(&*store).await;
+    players_are_found_by_names_and_identities(&*store).await;
     sign_ins_are_kept_and_end(&*store).await;
     let left: Vec<(i64,)> = rows(&path, "SELECT count(*) FROM sign_ins").await;
     assert_eq!(left, [(51,)]);
@@ -125,7 +119,7 @@ async fn on_postgresql() {
     let store = evenkeel::store::open_at(&place, true, patience)
         .await
         .unwrap();
-    players_are_found_by_names_identities_and_handles(&*store).await;
+    players_are_found_by_names_and_identities(&*store).await;
     sign_ins_are_kept_and_end(&*store).await;
     store.close().await;
 }

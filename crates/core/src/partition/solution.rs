@@ -290,6 +290,12 @@ impl<'a> Reader<'a> {
             (None, None) => 0.0,
         };
         list.retain(|candidate| candidate.figures.evenness >= least);
+        if settings.wanted.is_some() {
+            // Who asks for other teams does not want any that break more wishes.
+            let avoided = list.iter().map(|candidate| candidate.terms.avoided_pairs);
+            let fewest = avoided.fold(f64::INFINITY, f64::min);
+            list.retain(|candidate| candidate.terms.avoided_pairs <= fewest);
+        }
         // A search that is not exact can miss the current teams.
         if let (Some((balance, team_of)), true) = (current, list.is_empty()) {
             list.push(candidate(*balance, team_of.clone()));
