@@ -183,7 +183,7 @@ pub(super) fn settle(
             [one] => settled.add(Person::Known(one.clone())),
             _ => settled.questions.push(Question::Several {
                 name: name.clone(),
-                who: called.into_iter().cloned().take(OFFERED).collect(),
+                who: called.into_iter().take(OFFERED).cloned().collect(),
             }),
         }
     }
