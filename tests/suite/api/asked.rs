@@ -28,7 +28,7 @@ fn learned(toml: &str) -> Api {
 }
 
 /// Waits until what is read at a path is as expected.
-pub(super) fn until(api: &Api, path: &str, done: impl Fn(&Value) -> bool) -> Value {
+pub fn until(api: &Api, path: &str, done: impl Fn(&Value) -> bool) -> Value {
     let mut last = Value::Null;
     for _ in 0..3_000 {
         let (status, answer) = api.call("asker", "GET", path, &NONE);

@@ -3,9 +3,16 @@
 use serde_json::json;
 
 use crate::{
-    api::asked::wait_for_weight,
+    api::asked::until,
     common::{api::Api, forms::Browser, process::evenkeel},
 };
+
+/// Waits until the pages know so many players: they read what is stored, a moment after the daemon has learned it.
+fn wait_for_players(api: &Api, players: usize) {
+    until(api, "/v1/leaderboards/futsal", |board| {
+        board["players"] == players
+    });
+}
 
 /// A daemon that knows Ann, Bob Lee, two called Max, and somebody by a guid.
 fn club(toml: &str) -> Api {
@@ -16,7 +23,7 @@ fn club(toml: &str) -> Api {
         [named("bob-lee", "Bob Lee"), named("b2", "max"), named("x", "<script>alert(1)</script>")],
     ]});
     assert_eq!(api.call("club", "POST", "/v1/matches", &body).0, 201);
-    wait_for_weight(&api, "x");
+    wait_for_players(&api, 6);
     api
 }
 
@@ -98,7 +105,7 @@ fn new_names_become_players_of_their_own() {
     );
     let team = browser.team_of("Zoe Lee");
     assert_eq!(browser.press(&format!("won-{team}"), &[]), 200);
-    wait_for_weight(&api, "zoe-lee");
+    wait_for_players(&api, 7);
     // Now she is known, and the page can tick her; no identity was written anywhere.
     browser.go("");
     assert!(browser.shows("<bdi>Zoe Lee</bdi>"));
