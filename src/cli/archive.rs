@@ -10,13 +10,10 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, open, print_json, progress::Progress};
 use crate::{
-    domain::{Timestamp, counted},
+    domain::{DAY, Timestamp, counted},
     service::Service,
     store::ChunkRow,
 };
-
-/// The milliseconds of a day.
-const DAY: i64 = 86_400_000;
 
 /// Show the archived matches, archive more, or write them to files
 ///

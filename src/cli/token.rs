@@ -7,7 +7,7 @@ use rand::{TryRng, rngs::SysRng};
 use serde_json::json;
 
 use super::{CliError, print_json, progress::print_error_line};
-use crate::domain::Secret;
+use crate::domain::{Secret, to_hex};
 
 /// The number of random bytes of a token.
 const BYTES: usize = 32;
@@ -41,8 +41,7 @@ pub(super) fn run(args: &TokenArgs) -> Result<(), CliError> {
             SysRng
                 .try_fill_bytes(&mut bytes)
                 .map_err(|error| CliError::Io(io::Error::other(error)))?;
-            let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
-            let token: String = digits.collect();
+            let token = to_hex(&bytes);
             let hash = Secret::of(&token).hash();
             if json {
                 return print_json(&json!({"token": token, "hash": hash}));

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     deliveries::HookSender,
+    domain::to_hex,
     session::{Clock, MachineClock},
     store::HookRow,
     webhooks::{HookEvent, HookKind, HookReport, HookVerdict, SigningKeys, body, verdict},
@@ -75,10 +76,10 @@ fn test(name: &str, as_json: bool, common: &CommonArgs) -> Result<ExitCode, CliE
         )));
     };
     let clock = Arc::new(MachineClock::default());
-    let id = random::<12>()?.map(|byte| format!("{byte:02x}"));
+    let id = to_hex(&random::<12>()?);
     let event = HookEvent {
         number: 0,
-        id: format!("evt_{}", id.concat()),
+        id: format!("evt_{id}"),
         kind: None,
         match_id: 0,
         at: clock.now(),

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     config::Config,
-    domain::Timestamp,
+    domain::{DAY, Timestamp},
     service::Service,
     store::{Lease, MOST_IN_CHUNK, StoreError},
 };
@@ -23,8 +23,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 /// The most decisions that one write deletes.
 const DECISIONS: u32 = 1_000;
-/// The milliseconds of a day.
-const DAY: i64 = 86_400_000;
 /// For how many milliseconds the notes of forgotten players are kept. A game that began before its player was
 /// forgotten, and ends after this time, is recorded with the player.
 const LONGEST_GAME: i64 = 2 * DAY;

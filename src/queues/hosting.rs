@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     coordinator::{Act, Allocation, Coordinator, HostRefused, Hosted, Stage},
-    domain::{MAX_TEAMS, MatchId, Timestamp},
+    domain::{MAX_TEAMS, MatchId, Timestamp, to_hex},
     matchmaking::Host,
     store::{Store, StoreError},
     tickets::{FormedMatch, Life},
@@ -216,7 +216,7 @@ fn is_played(hosted: &&Hosted) -> bool {
 pub(super) fn draw_pass() -> String {
     let mut bytes = [0u8; 16];
     match SysRng.try_fill_bytes(&mut bytes) {
-        Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Ok(()) => to_hex(&bytes),
         // Without randomness there is no secret: a pass that no instance accepts is better.
         Err(_) => String::new(),
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{Site, error::WebError, frame::frame};
+use crate::domain::to_hex;
 
 /// What a visitor asks for: a page, or the data of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +82,7 @@ impl Form {
 /// An answer with the text, or without it if the visitor has the same text already.
 pub(super) fn fresh(request: &HeaderMap, content_type: &'static str, text: String) -> Response {
     let hash = Sha256::digest(text.as_bytes());
-    let hash: String = hash.iter().take(8).map(|b| format!("{b:02x}")).collect();
-    let tag = format!("\"{hash}\"");
+    let tag = format!("\"{}\"", to_hex(&hash[..8]));
     let has = |value: &HeaderValue| {
         let tags = value.to_str().unwrap_or_default().split(',');
         tags.map(|tag| tag.trim().trim_start_matches("W/"))

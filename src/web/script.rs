@@ -8,6 +8,8 @@ use axum::{
 };
 use sha2::{Digest, Sha256};
 
+use crate::domain::to_hex;
+
 /// A script.
 pub(super) struct Script {
     /// The path, below the base path.
@@ -25,8 +27,7 @@ pub(super) static TEAMS: LazyLock<Script> =
 impl Script {
     fn new(name: &str, text: &'static str) -> Self {
         let hash = Sha256::digest(text.as_bytes());
-        let hash: String = hash.iter().take(6).map(|b| format!("{b:02x}")).collect();
-        let path = format!("/{name}-{hash}.js");
+        let path = format!("/{name}-{}.js", to_hex(&hash[..6]));
         Self { path, text }
     }
 

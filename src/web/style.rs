@@ -8,12 +8,13 @@ use axum::{
 };
 use sha2::{Digest, Sha256};
 
+use crate::domain::to_hex;
+
 const SHEET: &str = include_str!("style.css");
 
 static PATH: LazyLock<String> = LazyLock::new(|| {
     let hash = Sha256::digest(SHEET.as_bytes());
-    let hash: String = hash.iter().take(6).map(|b| format!("{b:02x}")).collect();
-    format!("/style-{hash}.css")
+    format!("/style-{}.css", to_hex(&hash[..6]))
 });
 
 /// The path of the style sheet, below the base path.

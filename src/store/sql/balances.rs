@@ -6,7 +6,10 @@
 use sqlx::AssertSqlSafe;
 
 use super::DbConnection;
-use crate::store::{RulingRow, StoreError};
+use crate::{
+    domain::DAY,
+    store::{RulingRow, StoreError},
+};
 
 /// The tables that are counted from the [rated matches](RATED), and how.
 const TABLES: [(&str, &str); 3] = [
@@ -67,9 +70,9 @@ const SUMS: [(&str, &str, i64, &str); 2] = [
     ("balance_maps", "block", 13, ", map"),
 ];
 
-const WEEK_MILLIS: i64 = 7 * 86_400_000;
+const WEEK_MILLIS: i64 = 7 * DAY;
 /// From 1969-12-29, the Monday from which weeks are counted, to 1970-01-01.
-const BEFORE_1970: i64 = 3 * 86_400_000;
+const BEFORE_1970: i64 = 3 * DAY;
 /// The last week whose milliseconds can be counted.
 const LAST_WEEK: i64 = 15_000_000_000;
 

@@ -7,7 +7,7 @@ use sha2::Sha256;
 
 use super::DbConnection;
 use crate::{
-    domain::{Kind, PlayerKey},
+    domain::{Kind, PlayerKey, to_hex},
     store::{RulingRow, StoreError},
 };
 
@@ -84,8 +84,7 @@ pub(super) fn handle(secret: &[u8], key: &PlayerKey) -> Result<String, StoreErro
     mac.update(b":");
     mac.update(key.id.as_bytes());
     let hash = mac.finalize().into_bytes();
-    let digits = hash.iter().take(HANDLE).map(|byte| format!("{byte:02x}"));
-    Ok(digits.collect())
+    Ok(to_hex(&hash[..HANDLE]))
 }
 
 #[cfg(test)]

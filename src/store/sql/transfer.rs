@@ -6,9 +6,12 @@ use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, Database, QueryBuilder, Row, query::Query, query_builder::Separated};
 
 use super::{Db, DbConnection, DbRow, DbStore, DbWrite, content, insert::ROWS};
-use crate::store::{
-    StoreError,
-    transfer::{Claim, Column, ColumnKind, Content, Locked, Rows, Table, TransferMark, Value},
+use crate::{
+    domain::to_hex,
+    store::{
+        StoreError,
+        transfer::{Claim, Column, ColumnKind, Content, Locked, Rows, Table, TransferMark, Value},
+    },
 };
 
 /// A write that lasts as long as the transfer; all other writers wait for it.
@@ -138,8 +141,7 @@ impl Locked for Writing {
     async fn identity(&mut self) -> Result<String, StoreError> {
         let key = sqlx::query_scalar("SELECT key FROM handle_key");
         let key: Vec<u8> = key.fetch_one(&mut *self.tx).await?;
-        let hash = Sha256::digest(key);
-        Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(to_hex(&Sha256::digest(key)))
     }
 
     async fn set_mark(&mut self, mark: Option<&TransferMark>) -> Result<(), StoreError> {

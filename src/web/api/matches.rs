@@ -15,7 +15,7 @@ use super::{
     short::ShortMatch,
 };
 use crate::{
-    domain::{MatchChances, MatchRecord, Right, TeamChances, Timestamp},
+    domain::{DAY, MatchChances, MatchRecord, Right, TeamChances, Timestamp},
     ingest::read_reported,
     lobby::Decision,
     protocol::{Charge, Code},
@@ -27,7 +27,6 @@ use crate::{
 const MOST: usize = 100;
 /// The longest key of a match, in bytes.
 const KEY: usize = 255;
-const DAY: i64 = 86_400_000;
 
 /// What became of a match.
 #[derive(Debug, Serialize)]

@@ -7,10 +7,10 @@ use super::{
     names::clean,
     people::Person,
     pick::{Fields, Pick, seat},
-    signed::{Sender, hex, random},
+    signed::{Sender, random},
 };
 use crate::{
-    domain::Right,
+    domain::{DAY, Right, to_hex},
     store::MatchLine,
     web::{
         Site,
@@ -18,8 +18,6 @@ use crate::{
     },
 };
 
-/// For how long the page offers to undo a match, in milliseconds, which is how long a client may.
-const DAY: i64 = 86_400_000;
 /// The most matches among which the last one of a client is looked for.
 const LATEST: i64 = 5;
 
@@ -191,7 +189,7 @@ pub(super) async fn latest(site: &Site, sender: &Sender) -> Result<Option<MatchL
 }
 
 fn new_key() -> Result<String, Problem> {
-    Ok(hex(&random::<16>()?))
+    Ok(to_hex(&random::<16>()?))
 }
 
 #[cfg(test)]

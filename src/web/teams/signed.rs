@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    domain::{Right, Secret, Timestamp},
+    domain::{DAY, Right, Secret, Timestamp, from_hex, to_hex},
     server::Caller,
     store::SignIn,
     web::{
@@ -25,7 +25,7 @@ use crate::{
 /// The name of the cookie.
 const COOKIE: &str = "evenkeel-teams";
 /// For how long a sign-in is accepted, in milliseconds.
-const VALID: i64 = 30 * 86_400_000;
+const VALID: i64 = 30 * DAY;
 /// The same for the browser, in seconds.
 const MAX_AGE: i64 = VALID / 1_000;
 
@@ -78,7 +78,7 @@ impl Sender {
         let mac = Hmac::<Sha256>::new_from_slice(self.secret.as_ref()?);
         let mut mac = mac.ok()?;
         mac.update(b"a form of /teams");
-        Some(hex(&mac.finalize().into_bytes()))
+        Some(to_hex(&mac.finalize().into_bytes()))
     }
 
     /// Refuses a form that was not made for this browser.
@@ -113,7 +113,7 @@ impl Sender {
         };
         site.service().store().sign_in(&one).await?;
         tracing::info!(client = one.client, %from, "a browser may use the token of a client for /teams");
-        let cookie = set_cookie(site, &hex(&secret), MAX_AGE, is_https);
+        let cookie = set_cookie(site, &to_hex(&secret), MAX_AGE, is_https);
         let secret = Some(secret);
         Ok((Self { call, secret }, cookie))
     }
@@ -152,7 +152,7 @@ fn cookie(fields: &HeaderMap) -> Option<[u8; 32]> {
     let texts = all.filter_map(|field| field.to_str().ok());
     let pairs = texts.flat_map(|text| text.split(';')).take(100);
     let own = pairs.filter_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
-    own.filter_map(unhex).next()
+    own.filter_map(from_hex).next()
 }
 
 /// The field that sets the cookie. No other site's page can send it, and no script can read it.
@@ -171,22 +171,6 @@ pub(super) fn random<const N: usize>() -> Result<[u8; N], Problem> {
         Problem::internal()
     })?;
     Ok(drawn)
-}
-
-/// Bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]
@@ -228,6 +212,5 @@ mod tests {
             assert_eq!(read(&text), None, "{text}");
         }
         assert_eq!(cookie(&HeaderMap::new()), None);
-        assert_eq!(unhex(&hex(&[250; 32])), Some([250; 32]));
     }
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, MatchRecord};
+use super::{Kind, MatchRecord, from_hex, to_hex};
 
 /// 128 bits of SHA-256 over what identifies a match.
 ///
@@ -47,9 +47,7 @@ impl Fingerprint {
 
     /// Parses 32 hexadecimal digits; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
-        let fits = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        let bits = u128::from_str_radix(text, 16).ok().filter(|_| fits)?;
-        Some(Self(bits.to_be_bytes()))
+        from_hex(text).map(Self)
     }
 
     /// A fingerprint from its stored bytes; `None` unless there are 16.
@@ -61,7 +59,7 @@ impl Fingerprint {
 /// Formats the fingerprint as 32 hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&to_hex(&self.0))
     }
 }
 

@@ -5,6 +5,8 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use super::{from_hex, to_hex};
+
 /// What a hash in a configuration begins with.
 const HASHED: &str = "sha256:";
 
@@ -29,18 +31,7 @@ impl Secret {
         let Some(hex) = text.strip_prefix(HASHED) else {
             return Some(Self::of(text));
         };
-        let mut digest = [0; 32];
-        if hex.len() != 2 * digest.len() || !hex.is_ascii() {
-            return None;
-        }
-        for (byte, pair) in digest.iter_mut().zip(hex.as_bytes().chunks(2)) {
-            let pair = std::str::from_utf8(pair).ok()?;
-            if !pair.bytes().all(|b| b.is_ascii_hexdigit()) {
-                return None;
-            }
-            *byte = u8::from_str_radix(pair, 16).ok()?;
-        }
-        Some(Self(digest))
+        from_hex(hex).map(Self)
     }
 
     /// Whether the secret of a text in a configuration is so short that it can be guessed. A hash does not show
@@ -56,8 +47,7 @@ impl Secret {
 
     /// The hash of the secret, as a configuration may hold it: `sha256:` and 64 digits.
     pub fn hash(&self) -> String {
-        let digits = self.0.iter().map(|byte| format!("{byte:02x}"));
-        format!("{HASHED}{}", digits.collect::<String>())
+        format!("{HASHED}{}", to_hex(&self.0))
     }
 }
 

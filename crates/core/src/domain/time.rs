@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// A day in milliseconds.
+pub const DAY: i64 = 86_400_000;
+
 /// Milliseconds since 1970-01-01 00:00 UTC. Logs without a time zone are read as UTC.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     cli::CliError,
+    domain::to_hex,
     sidecar::idtech3::agent::{AgentSettings, GameMode, IdTech3Agent, Limit, map_name},
 };
 use asking::Questions;
@@ -123,7 +124,7 @@ fn draw_password() -> Result<String, CliError> {
     let mut bytes = [0; 16];
     let drawn = SysRng.try_fill_bytes(&mut bytes);
     drawn.map_err(|error| CliError::Input(format!("no random numbers: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(to_hex(&bytes))
 }
 
 pub(in crate::cli) async fn run(args: AgentArgs) -> Result<(), CliError> {
