@@ -37,6 +37,7 @@
 //! | [`protocol`] | lines ↔ requests, replies ↔ lines |
 //! | [`lobby`] | one running game: roster, late arrivals, advantage, moves |
 //! | [`matchmaking`] | the queue: tickets and rules → matches |
+//! | [`virtual_queue`] | a queue in virtual time: people who queue, wait, play and queue again |
 //! | [`tickets`] | the life of tickets, from SUBMIT to a match |
 //! | [`coordinator`] | instances, and the life of hosted matches |
 //! | [`webhooks`] | what is sent to webhooks: events → signed JSON, and when it is sent again |
@@ -55,11 +56,13 @@
 //! | [`watch`] | what operators watch: metrics, the status, warnings |
 //! | [`web`] | HTTP: statistics pages, made of the read models of the store; `/v1` for other programs; metrics |
 //! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
+//! | [`drivers`] | runs sidecars: game logs, remote consoles, the connection to the daemon |
 //! | [`config`] | the configuration file |
+//! | [`simulate`] | seasons of synthetic games, and the searches of a queue in virtual time |
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
 //!
-//! The first fifteen are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! The first sixteen are pure: no runtime, database, log, files, clock or global random numbers. Time
 //! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
@@ -173,7 +176,7 @@
 
 pub use evenkeel_core::{
     coordinator, domain, history, ingest, journal, lobby, matchmaking, partition, protocol, rating,
-    sidecar, tickets,
+    sidecar, tickets, virtual_queue,
 };
 
 pub mod access;
@@ -182,6 +185,7 @@ pub mod client;
 pub mod config;
 pub mod daemon;
 pub mod deliveries;
+pub mod drivers;
 pub mod learning;
 pub mod leases;
 pub mod logs;
@@ -190,6 +194,7 @@ pub mod queues;
 pub mod server;
 pub mod service;
 pub mod session;
+pub mod simulate;
 pub mod store;
 pub mod watch;
 pub mod web;

@@ -6,10 +6,12 @@ use crate::{
     config::ConfigError,
     daemon::DaemonError,
     deliveries::DeliveryError,
+    drivers::DriverError,
     learning::LearningError,
     logs::LogError,
     service::ServiceError,
     session::SessionError,
+    simulate::SimulateError,
     store::{BackupError, StoreError, TransferError},
 };
 
@@ -116,6 +118,29 @@ impl From<DaemonError> for CliError {
             DaemonError::Logs(error) => error.into(),
             DaemonError::Deliveries(error) => error.into(),
             other => Self::Daemon(other),
+        }
+    }
+}
+
+impl From<SimulateError> for CliError {
+    fn from(error: SimulateError) -> Self {
+        match error {
+            SimulateError::Service(error) => Self::Service(error),
+            SimulateError::Learning(error) => Self::Learning(error),
+            SimulateError::Session(error) => Self::Session(error),
+            SimulateError::Store(error) => Self::Store(error),
+            SimulateError::Io(error) => Self::Io(error),
+            SimulateError::Task(error) => Self::Task(error),
+        }
+    }
+}
+
+impl From<DriverError> for CliError {
+    fn from(error: DriverError) -> Self {
+        match error {
+            DriverError::File { path, source } => Self::File { path, source },
+            DriverError::Input(why) => Self::Input(why),
+            DriverError::Io(error) => Self::Io(error),
         }
     }
 }

@@ -48,7 +48,7 @@ fn requests(log: &[u8], bots_as_players: bool) -> Vec<String> {
             request.encode(&mut line);
             Some(String::from_utf8_lossy(&line).trim_end().to_owned())
         }
-        Act::Console(_) | Act::Report(_) => None,
+        _ => None,
     };
     acts.into_iter().filter_map(line).collect()
 }

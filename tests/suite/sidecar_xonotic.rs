@@ -53,7 +53,7 @@ fn a_recorded_game_ends_with_its_score() {
             request.encode(&mut line);
             Some(String::from_utf8_lossy(&line).trim_end().to_owned())
         }
-        Act::Console(_) | Act::Report(_) => None,
+        _ => None,
     };
     let lines: Vec<String> = acts.into_iter().filter_map(line).collect();
     let count = |verb: &str| lines.iter().filter(|line| line.starts_with(verb)).count();

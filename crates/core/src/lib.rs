@@ -19,3 +19,4 @@ pub mod protocol;
 pub mod rating;
 pub mod sidecar;
 pub mod tickets;
+pub mod virtual_queue;

@@ -1,224 +1,123 @@
-//! The connection to Evenkeel's daemon, which reconnects whenever it ends.
+//! The options with which a sidecar finds Evenkeel's daemon: by the plain address, or by the one for encrypted
+//! connections.
 
-use std::time::Duration;
+use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 
-use tokio::{
-    sync::mpsc,
-    task::JoinHandle,
-    time::{sleep, timeout},
-};
+use clap::Args;
 
-use super::way::DaemonWay;
 use crate::{
-    client::{Client, ClientError, ReplyReceiver, RequestSender},
-    protocol::{Push, Received, Reply, Request},
+    cli::CliError,
+    client::Trust,
+    config::{AddressError, parse_address},
+    drivers::DaemonEndpoint,
 };
 
-/// The delay before the second attempt to connect; it doubles with each attempt.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// The largest delay between two attempts to connect.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// The time limit for sending the last requests on exit.
-const LAST_REQUESTS: Duration = Duration::from_secs(5);
-/// The most requests, and the most events, that can be queued. A daemon that leaves that many
-/// requests unread is treated as hanging.
-const QUEUE: usize = 4_096;
+/// The scheme of addresses for encrypted connections.
+const SCHEME: &str = "tls://";
 
-/// An event of the connection.
-pub(super) enum DaemonEvent {
-    /// There is a new connection. Requests queued for an earlier one are dropped.
-    Connected,
-    Reply(Reply),
-    /// A line that answers no request.
-    Push(Push),
-    /// The connection has ended, or could not be made, for this reason.
-    Lost(String),
+#[derive(Debug, Args)]
+pub(super) struct DaemonArgs {
+    /// Address of Evenkeel's daemon; tls://HOST:PORT is one for encrypted connections
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7997")]
+    daemon: DaemonAddress,
+    /// File (PEM) with the certificates by which the daemon of tls://HOST:PORT is recognised: those of the
+    /// authorities that you trust, or the daemon's own
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
 }
 
-/// An event from the task that owns the socket.
-enum TaskEvent {
-    /// The channel for requests on this connection.
-    Connected(mpsc::Sender<Request>),
-    Reply(Reply),
-    Push(Push),
-    Lost(String),
+/// The address of a daemon, as it is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum DaemonAddress {
+    Plain(SocketAddr),
+    /// The host, without the brackets of an IPv6 address, and the port.
+    Encrypted(String, u16),
 }
 
-/// A connection that lasts as long as the program, with reconnects.
-pub(super) struct DaemonConnection {
-    way: DaemonWay,
-    longest_pause: Duration,
-    task: Option<JoinHandle<()>>,
-    events: mpsc::Receiver<TaskEvent>,
-    event_sender: mpsc::Sender<TaskEvent>,
-    /// The channel of the current connection; `None` without one.
-    requests: Option<mpsc::Sender<Request>>,
-}
+impl FromStr for DaemonAddress {
+    type Err = String;
 
-impl DaemonConnection {
-    pub(super) fn new(way: DaemonWay) -> Self {
-        let (event_sender, events) = mpsc::channel(QUEUE);
-        Self {
-            way,
-            longest_pause: LONGEST_PAUSE,
-            task: None,
-            events,
-            event_sender,
-            requests: None,
-        }
-    }
-
-    /// Tries to connect at least this often.
-    pub(super) fn with_longest_pause(self, longest_pause: Duration) -> Self {
-        Self {
-            longest_pause,
-            ..self
-        }
-    }
-
-    /// The way to the daemon.
-    pub(super) fn way(&self) -> &DaemonWay {
-        &self.way
-    }
-
-    /// Starts to connect. From now on, it connects again whenever a connection ends.
-    pub(super) fn connect(&mut self) {
-        let work = keep_connected(
-            self.way.clone(),
-            self.longest_pause,
-            self.event_sender.clone(),
-        );
-        self.task = Some(tokio::spawn(work));
-    }
-
-    /// Waits for the next event.
-    pub(super) async fn next_event(&mut self) -> DaemonEvent {
-        match self.events.recv().await {
-            Some(TaskEvent::Connected(requests)) => {
-                self.requests = Some(requests);
-                DaemonEvent::Connected
-            }
-            Some(TaskEvent::Reply(reply)) => DaemonEvent::Reply(reply),
-            Some(TaskEvent::Push(push)) => DaemonEvent::Push(push),
-            Some(TaskEvent::Lost(reason)) => {
-                self.requests = None;
-                DaemonEvent::Lost(reason)
-            }
-            // The channel cannot close, because `self` holds a sender.
-            None => std::future::pending().await,
-        }
-    }
-
-    /// Sends a request. Without a connection it is dropped, because the next session starts afresh.
-    pub(super) fn send(&mut self, request: Request) {
-        if let Some(requests) = &self.requests
-            && requests.try_send(request).is_err()
-        {
-            // The task ends a connection whose channel is closed, and opens another.
-            self.requests = None;
-        }
-    }
-
-    /// Sends the queued requests and closes the connection.
-    pub(super) async fn close(mut self) {
-        if self.requests.take().is_some() {
-            let closed = async {
-                while let Some(event) = self.events.recv().await {
-                    if matches!(event, TaskEvent::Lost(_)) {
-                        return;
-                    }
-                }
-            };
-            let _ = timeout(LAST_REQUESTS, closed).await;
-        }
-        if let Some(task) = self.task.take() {
-            task.abort();
-        }
-    }
-}
-
-async fn keep_connected(way: DaemonWay, longest_pause: Duration, events: mpsc::Sender<TaskEvent>) {
-    let mut pause = FIRST_PAUSE;
-    // Report consecutive failures once.
-    let mut reported = false;
-    while !events.is_closed() {
-        let reason = match way.connect().await {
-            Ok(client) => {
-                let (sender, requests) = mpsc::channel(QUEUE);
-                if events.send(TaskEvent::Connected(sender)).await.is_err() {
-                    return;
-                }
-                reported = false;
-                let (reason, served) = converse(client, requests, &events).await;
-                if served {
-                    pause = FIRST_PAUSE;
-                }
-                reason
-            }
-            Err(error) => error.to_string(),
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let Some(target) = text.strip_prefix(SCHEME) else {
+            return parse_address(text)
+                .map(Self::Plain)
+                .map_err(|why| match why {
+                    AddressError::Form => "expected ADDRESS:PORT or tls://HOST:PORT".to_owned(),
+                    AddressError::UnknownHost(_) => why.to_string(),
+                });
         };
-        if !std::mem::replace(&mut reported, true)
-            && events.send(TaskEvent::Lost(reason)).await.is_err()
-        {
-            return;
+        let parts = target.rsplit_once(':');
+        let (host, port) = parts.ok_or("expected tls://HOST:PORT")?;
+        let port = port.parse().ok().filter(|port| *port > 0);
+        let inner = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        let host = inner.unwrap_or(host);
+        match port {
+            Some(port) if !host.is_empty() => Ok(Self::Encrypted(host.to_owned(), port)),
+            _ => Err("expected tls://HOST:PORT".to_owned()),
         }
-        sleep(pause).await;
-        pause = (pause * 2).min(longest_pause);
     }
 }
 
-/// Forwards requests and replies until the connection ends. Returns why it ended, and whether the
-/// daemon accepted any request.
-async fn converse(
-    client: Client,
-    requests: mpsc::Receiver<Request>,
-    events: &mpsc::Sender<TaskEvent>,
-) -> (String, bool) {
-    let (sender, receiver) = client.split();
-    let mut served = false;
-    let error = tokio::select! {
-        error = receive(receiver, events, &mut served) => error,
-        error = send(sender, requests) => error,
-    };
-    (error.to_string(), served)
-}
-
-async fn receive(
-    mut replies: ReplyReceiver,
-    events: &mpsc::Sender<TaskEvent>,
-    served: &mut bool,
-) -> ClientError {
-    loop {
-        match replies.receive().await {
-            Ok(Received::Reply(reply)) => {
-                *served |= !matches!(reply, Reply::Error(_));
-                if events.send(TaskEvent::Reply(reply)).await.is_err() {
-                    return ClientError::Closed;
-                }
+impl DaemonArgs {
+    /// Where the daemon is reached. Reads the certificates.
+    ///
+    /// # Errors
+    /// Fails if the file is missing, unreadable, without a usable certificate, or not needed.
+    pub(super) fn endpoint(&self) -> Result<DaemonEndpoint, CliError> {
+        let wrong = |why: &str| CliError::Input(why.to_owned());
+        match (&self.daemon, &self.tls_ca) {
+            (DaemonAddress::Plain(address), None) => Ok(DaemonEndpoint::Plain(*address)),
+            (DaemonAddress::Plain(_), Some(_)) => Err(wrong(
+                "--tls-ca is for an encrypted connection: write --daemon tls://HOST:PORT",
+            )),
+            (DaemonAddress::Encrypted(..), None) => Err(wrong(
+                "tls:// needs --tls-ca FILE with the certificates that you trust",
+            )),
+            (DaemonAddress::Encrypted(host, port), Some(path)) => {
+                let pem = std::fs::read(path).map_err(|source| CliError::File {
+                    path: path.clone(),
+                    source,
+                })?;
+                let trust = Trust::new(&pem, host);
+                let trust = trust
+                    .map_err(|error| CliError::Input(format!("{}: {error}", path.display())))?;
+                Ok(DaemonEndpoint::Encrypted(host.clone(), *port, trust))
             }
-            Ok(Received::Push(push)) => {
-                if events.send(TaskEvent::Push(push)).await.is_err() {
-                    return ClientError::Closed;
-                }
-            }
-            // Replies of a later version are ignored.
-            Err(ClientError::Malformed(_) | ClientError::LineTooLong(_)) => {}
-            Err(error) => return error,
         }
     }
 }
 
-async fn send(mut sender: RequestSender, mut requests: mpsc::Receiver<Request>) -> ClientError {
-    while let Some(request) = requests.recv().await {
-        sender.queue(&request);
-        if let Err(error) = sender.flush().await {
-            return error;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_plain_or_encrypted() {
+        let encrypted = |host: &str, port| Ok(DaemonAddress::Encrypted(host.to_owned(), port));
+        for (text, host, port) in [
+            ("tls://evenkeel.example:7999", "evenkeel.example", 7999),
+            ("tls://192.0.2.1:1", "192.0.2.1", 1),
+            ("tls://[2001:db8::1]:65535", "2001:db8::1", 65_535),
+        ] {
+            assert_eq!(text.parse(), encrypted(host, port), "{text}");
+        }
+        let plain = DaemonAddress::Plain("127.0.0.1:7997".parse().unwrap());
+        assert_eq!("127.0.0.1:7997".parse(), Ok(plain));
+        let named = "localhost:7997".parse::<DaemonAddress>().unwrap();
+        assert!(matches!(named, DaemonAddress::Plain(address) if address.ip().is_loopback()));
+        for wrong in [
+            "",
+            "host",
+            "host.invalid:1",
+            "tls://",
+            "tls://host",
+            "tls://:1",
+            "tls://host:0",
+            "tls://host:x",
+        ] {
+            wrong.parse::<DaemonAddress>().unwrap_err();
         }
     }
-    if let Err(error) = sender.close().await {
-        return error;
-    }
-    // The daemon closes after reading everything. Dropping the socket first could discard requests.
-    sleep(LAST_REQUESTS).await;
-    ClientError::Closed
 }

@@ -1,22 +1,16 @@
 //! `evenkeel sidecar`: balances a game server that cannot use the line protocol, through its log
-//! and its remote console. The room `sidecar` makes the decisions; this one provides files, sockets
-//! and the clock.
+//! and its remote console. The room `sidecar` makes the decisions, and the room `drivers` carries them out.
 
 mod agent;
 mod chat;
 mod common;
-mod console;
 mod daemon;
-mod darkplaces_console;
-mod driver;
-mod game_log;
 mod server;
 mod source;
-mod source_console;
-mod way;
 mod xonotic;
 
 use std::{
+    io::{self, Write},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -24,12 +18,17 @@ use std::{
 use clap::{Args, Subcommand};
 
 use super::CliError;
-use crate::sidecar::idtech3::{IdTech3, Settings, SpareBot};
+use crate::{
+    daemon::ShutdownSignal,
+    drivers::{DaemonConnection, Driver, GameLog, IdTech3Console, RemoteConsole},
+    sidecar::{
+        Sidecar,
+        idtech3::{IdTech3, Settings, SpareBot},
+    },
+};
 pub(super) use agent::{AgentArgs, run as run_agent};
 use chat::ChatArgs;
-use console::Console;
-use driver::{RemoteConsole, SidecarDriver};
-use game_log::GameLog;
+use daemon::DaemonArgs;
 use server::ServerArgs;
 
 /// How often the command for a move is sent before the sidecar gives up on the move.
@@ -116,19 +115,34 @@ async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
         spare_bots: args.bots.clone(),
         chat: args.chat.settings(),
     };
-    let driver = SidecarDriver::new(
-        IdTech3::new(settings),
-        log,
-        args.server.daemon.way()?,
-        console,
-    );
-    driver.run_until_stopped().await
+    let sidecar = IdTech3::new(settings);
+    follow(sidecar, log, &args.server.daemon, console).await
 }
 
-async fn open_console(args: &IdTech3Args) -> Result<Console, CliError> {
+async fn open_console(args: &IdTech3Args) -> Result<IdTech3Console, CliError> {
     let password = args.server.password()?;
     let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
-    Console::open(args.server.rcon, password, folder).await
+    Ok(IdTech3Console::open(args.server.rcon, password, folder).await?)
+}
+
+/// Runs a sidecar until a signal stops it.
+async fn follow(
+    sidecar: impl Sidecar,
+    log: GameLog,
+    daemon: &DaemonArgs,
+    console: Option<Box<dyn RemoteConsole>>,
+) -> Result<(), CliError> {
+    let daemon = DaemonConnection::new(daemon.endpoint()?);
+    let mut shutdown = ShutdownSignal::install()?;
+    let driver = Driver::new(sidecar, log, daemon, console, report);
+    Ok(driver.run_until(shutdown.wait()).await?)
+}
+
+/// Prints a line for the operator, and flushes it in case stdout is a file.
+fn report(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
 }
 
 /// The folder from which the game server executes files.

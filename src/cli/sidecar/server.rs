@@ -7,8 +7,8 @@ use std::{
 
 use clap::Args;
 
-use super::{console::Password, way::DaemonArgs};
-use crate::{cli::CliError, config::parse_address};
+use super::daemon::DaemonArgs;
+use crate::{cli::CliError, config::parse_address, drivers::Password};
 
 /// The remote console of a game server, the daemon, and what the game server sends in HELLO.
 #[derive(Debug, Args)]

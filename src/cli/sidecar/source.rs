@@ -6,14 +6,13 @@ use clap::Args;
 
 use super::{
     common::{FollowerArgs, millis, parse_opening},
-    driver::{RemoteConsole, SidecarDriver},
-    game_log::GameLog,
+    follow,
     server::secret_in,
-    source_console::SourceConsole,
 };
 use crate::{
     cli::CliError,
     config::parse_address,
+    drivers::{GameLog, RemoteConsole, SourceConsole},
     sidecar::{follower::CommandTemplate, source::Source},
 };
 
@@ -69,6 +68,5 @@ pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
         (None, None) => return Err(CliError::Input("--log or --log-udp is missing".to_owned())),
     };
     let sidecar = Source::new(settings, args.game, millis(args.opening));
-    let driver = SidecarDriver::new(sidecar, log, server.daemon.way()?, console);
-    driver.run_until_stopped().await
+    follow(sidecar, log, &server.daemon, console).await
 }

@@ -6,12 +6,11 @@ use clap::Args;
 
 use super::{
     common::{FollowerArgs, millis, parse_opening},
-    darkplaces_console::{DarkPlacesConsole, Security},
-    driver::{RemoteConsole, SidecarDriver},
-    game_log::GameLog,
+    follow,
 };
 use crate::{
     cli::CliError,
+    drivers::{DarkPlacesConsole, GameLog, RemoteConsole, Security},
     sidecar::{follower::CommandTemplate, xonotic::Xonotic},
 };
 
@@ -69,6 +68,5 @@ pub(super) async fn run(args: XonoticArgs) -> Result<(), CliError> {
     };
     let sidecar = Xonotic::new(settings, args.warm_up, millis(args.opening));
     let log = GameLog::file_or_folder(&args.log);
-    let driver = SidecarDriver::new(sidecar, log, server.daemon.way()?, console);
-    driver.run_until_stopped().await
+    follow(sidecar, log, &server.daemon, console).await
 }

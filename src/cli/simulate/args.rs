@@ -2,8 +2,11 @@
 
 use clap::{Args, value_parser};
 
-use super::{super::SettingsArgs, odds::World, policy::Policy, world::WorldSettings};
-use crate::domain::LeaveReason;
+use crate::{
+    cli::SettingsArgs,
+    domain::LeaveReason,
+    simulate::{Policy, World, WorldSettings},
+};
 
 /// Play seasons of synthetic games with the real service, and compare ways to choose teams
 ///
@@ -148,15 +151,20 @@ fn amount(text: &str) -> Result<f64, String> {
 }
 
 #[cfg(test)]
-impl Default for WorldSettings {
-    /// What the command does without options.
-    fn default() -> Self {
-        use clap::Parser;
-        #[derive(Parser)]
-        struct Alone {
-            #[command(flatten)]
-            world: WorldArgs,
-        }
-        Alone::parse_from(["simulate"]).world.settings()
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        world: WorldArgs,
+    }
+
+    #[test]
+    fn without_options_the_world_is_the_usual_one() {
+        let alone = Alone::parse_from(["simulate"]);
+        assert_eq!(alone.world.settings(), WorldSettings::default());
     }
 }

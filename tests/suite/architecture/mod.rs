@@ -14,7 +14,7 @@ use std::{
 use sources::{Module, ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 30] = [
+const ROOMS: [(&str, &[&str]); 33] = [
     ("domain", &[]),
     ("metrics", &[]),
     ("access", &["domain"]),
@@ -24,6 +24,7 @@ const ROOMS: [(&str, &[&str]); 30] = [
     ("protocol", &["domain"]),
     ("lobby", &["partition", "domain"]),
     ("matchmaking", &["partition", "domain"]),
+    ("virtual_queue", &["matchmaking", "domain"]),
     ("journal", &["lobby", "domain"]),
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
@@ -145,6 +146,10 @@ const ROOMS: [(&str, &[&str]); 30] = [
     ),
     ("client", &["domain", "protocol"]),
     (
+        "drivers",
+        &["ingest", "protocol", "sidecar", "logs", "client"],
+    ),
+    (
         "config",
         &[
             "domain",
@@ -163,6 +168,22 @@ const ROOMS: [(&str, &[&str]); 30] = [
             "service",
             "server",
             "web",
+        ],
+    ),
+    (
+        "simulate",
+        &[
+            "domain",
+            "partition",
+            "lobby",
+            "matchmaking",
+            "virtual_queue",
+            "store",
+            "learning",
+            "session",
+            "queues",
+            "service",
+            "config",
         ],
     ),
     (
@@ -189,9 +210,8 @@ const ROOMS: [(&str, &[&str]); 30] = [
             "partition",
             "rating",
             "ingest",
-            "protocol",
-            "lobby",
             "matchmaking",
+            "virtual_queue",
             "sidecar",
             "history",
             "store",
@@ -200,7 +220,9 @@ const ROOMS: [(&str, &[&str]); 30] = [
             "session",
             "service",
             "client",
+            "drivers",
             "config",
+            "simulate",
             "daemon",
             "queues",
             "webhooks",
@@ -210,7 +232,7 @@ const ROOMS: [(&str, &[&str]); 30] = [
     ),
 ];
 
-const PURE: [&str; 15] = [
+const PURE: [&str; 16] = [
     "domain",
     "metrics",
     "access",
@@ -220,6 +242,7 @@ const PURE: [&str; 15] = [
     "protocol",
     "lobby",
     "matchmaking",
+    "virtual_queue",
     "tickets",
     "coordinator",
     "webhooks",

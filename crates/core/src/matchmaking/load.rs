@@ -59,7 +59,7 @@ impl Default for Load {
 
 /// The kinds of the vehicles of a tier, from the most popular vehicle on, repeating: with 30 vehicles
 /// 29 % of the players have a heavy, 28 % a medium, 23 % a destroyer and 20 % a light vehicle.
-pub(super) const KINDS: [&str; 10] = [
+pub(crate) const KINDS: [&str; 10] = [
     "heavy",
     "medium",
     "destroyer",

@@ -22,10 +22,10 @@ mod bits;
 mod check;
 mod columns;
 mod cores;
-mod draw;
+pub(crate) mod draw;
 mod error;
 mod guard;
-mod load;
+pub(crate) mod load;
 mod people;
 mod planner;
 mod pool;
@@ -35,7 +35,6 @@ mod rhythm;
 mod rules;
 mod search;
 mod settings;
-mod simulate;
 #[cfg(test)]
 mod tests;
 mod ticket;
@@ -56,10 +55,6 @@ pub use queue::Queue;
 pub use rhythm::{AGAIN_MILLIS, REST, SPACING_MILLIS};
 pub use rules::{By, Parties, RuleSettings, Side, Within};
 pub use settings::{Accept, Host, Latency, MAIN_PARTITION, QueueSettings};
-pub use simulate::{
-    CategoryWaits, Closeness, MatchQuantiles, PickShares, RuleShare, Simulation, SimulationReport,
-    SimulationSettings, SizeShare, TicketCounts, WaitCurve, WordShare,
-};
 pub use ticket::{Known, PlayerSpec, Raw, Ticket, TicketPlayer, TicketSpec, unknown};
 pub use value::Value;
 

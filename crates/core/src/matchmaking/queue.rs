@@ -175,6 +175,11 @@ impl Queue {
         self.even_by
     }
 
+    /// The number of a player by whose sums teams are made even, if it is not a strength.
+    pub(crate) fn number_to_even(&self, player: &TicketPlayer) -> f64 {
+        self.columns.number_of(self.even_by, player)
+    }
+
     /// Whether the final split goes by chances, where the rating system predicts any.
     pub(super) fn is_even_by_chance(&self) -> bool {
         matches!(self.settings.even_by.as_deref(), None | Some("@weight"))

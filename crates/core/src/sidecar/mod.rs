@@ -3,7 +3,7 @@
 //! console commands.
 //!
 //! This room only makes decisions: log lines, replies and the time are its arguments, and [`Act`]s
-//! its results. The command line owns sockets, files and the clock.
+//! its results. The room `drivers` owns sockets, files and the clock.
 //!
 //! Each engine has a folder with an implementation of [`Sidecar`]: [`idtech3`], [`source`], [`xonotic`].
 //! [`follower`] follows the games of the last two. The other files are for all engines: `link` tracks the
@@ -27,7 +27,8 @@ pub mod xonotic;
 
 pub use chat::ChatSettings;
 
-use crate::protocol::{Reply, Request};
+use crate::protocol::{Push, Reply, Request};
+use idtech3::agent::AgentMatch;
 
 /// Something that the caller has to do for a sidecar.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,12 +37,23 @@ pub enum Act {
     Send(Request),
     /// Make the game server execute these console commands, in this order.
     Console(Vec<String>),
+    /// Make the game server execute this command, and pass its answer to [`Sidecar::answer`].
+    Ask {
+        /// The number of the question, which is passed back with its answer.
+        id: u64,
+        /// The console command.
+        command: String,
+    },
+    /// Write this match to the file that survives the agent, before anything that follows is done;
+    /// without a match, remove the file.
+    Keep(Option<AgentMatch>),
     /// Show this line to the operator.
     Report(String),
 }
 
-/// The sidecar of one game server. `now` is the caller's clock in milliseconds, which never runs
-/// backwards. Methods append acts to `acts`, in the order in which to do them.
+/// The sidecar or the agent of one game server. `now` is the caller's clock in milliseconds, which never
+/// runs backwards. Methods append acts to `acts`, in the order in which to do them. Those with a body are
+/// for agents, which host matches.
 pub trait Sidecar {
     /// Call it for each new connection to the daemon, which has no state of the game yet.
     fn connected(&mut self, now: u64, acts: &mut Vec<Act>);
@@ -57,4 +69,31 @@ pub trait Sidecar {
 
     /// Call it several times per second, to let time pass.
     fn tick(&mut self, now: u64, acts: &mut Vec<Act>);
+
+    /// Call it for each line that the daemon sends without a request.
+    fn push(&mut self, _push: &Push, _now: u64, _acts: &mut Vec<Act>) {}
+
+    /// Call it with the answer to a question, or with `None` if there is none.
+    fn answer(&mut self, _id: u64, _text: Option<&[u8]>, _now: u64, _acts: &mut Vec<Act>) {}
+
+    /// Goes on with the match that an earlier agent has kept. Call it after the existing log was
+    /// read, and before the first connection.
+    fn restore(&mut self, _kept: AgentMatch) {}
+
+    /// Call it when the game server's process has ended.
+    fn server_ended(&mut self, _now: u64, _acts: &mut Vec<Act>) {}
+
+    /// Whether the game server has to be started, if it does not run: it does not answer.
+    fn needs_server(&self, _now: u64) -> bool {
+        false
+    }
+
+    /// For how long the game server has not answered, in milliseconds.
+    fn silent_for(&self, _now: u64) -> u64 {
+        0
+    }
+
+    /// Call it before the sidecar ends. A match that has not begun goes to another instance. A game in
+    /// play goes on, and another agent can take it over, unless the game server ends, too.
+    fn stop(&mut self, _server_ends: bool, _acts: &mut Vec<Act>) {}
 }

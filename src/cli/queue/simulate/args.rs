@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 
-use crate::matchmaking::{Effort, Load, SimulationSettings};
+use crate::{
+    matchmaking::{Effort, Load},
+    virtual_queue::SimulationSettings,
+};
 
 /// Simulate a queue: people who queue, wait, play and queue again, against the real planner
 ///

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::Outcome;
 use crate::{
     cli::table::{printable, table},
-    matchmaking::{CategoryWaits, MatchQuantiles, SimulationReport},
+    simulate::QueueOutcome,
+    virtual_queue::{CategoryWaits, MatchQuantiles, SimulationReport},
 };
 
 /// Prints what became of the tickets, how long they waited, and what the matches were like.
-pub(super) fn print(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
+pub(super) fn print(out: &mut impl Write, outcome: &QueueOutcome) -> io::Result<()> {
     let report = &outcome.report;
     let search = &outcome.search;
     writeln!(

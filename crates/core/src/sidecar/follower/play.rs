@@ -83,6 +83,7 @@ impl<S: Sidecar> Play<S> {
             Act::Send(request) => vec![line(&request)],
             Act::Console(commands) => commands.iter().map(|c| format!("# {c}")).collect(),
             Act::Report(text) => vec![format!("* {text}")],
+            other => unreachable!("{other:?} is for agents"),
         };
         self.acts.drain(..).flat_map(shown).collect()
     }

@@ -1,6 +1,6 @@
 //! The agent's side of the remote console: commands, questions, and whether the game server answers.
 
-use super::AgentAct;
+use crate::sidecar::Act;
 
 /// How many remote commands the game server executes in a row. It then executes one per second, and
 /// drops the others unread.
@@ -110,10 +110,10 @@ impl AgentConsole {
     }
 
     /// Sends the commands that wait, at most once per second.
-    pub(super) fn flush(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn flush(&mut self, now: u64, acts: &mut Vec<Act>) {
         if !self.commands.is_empty() && now >= self.next && self.take_token(now) {
             self.next = now.saturating_add(PAUSE);
-            acts.push(AgentAct::Console(std::mem::take(&mut self.commands)));
+            acts.push(Act::Console(std::mem::take(&mut self.commands)));
         }
     }
 
@@ -123,7 +123,7 @@ impl AgentConsole {
         question: Question,
         command: String,
         now: u64,
-        acts: &mut Vec<AgentAct>,
+        acts: &mut Vec<Act>,
     ) -> bool {
         if self.asked.is_some() || !self.take_token(now) {
             return false;
@@ -133,13 +133,13 @@ impl AgentConsole {
         self.last_asked = Some(now);
         let at = now;
         self.asked = Some(OpenQuestion { id, question, at });
-        acts.push(AgentAct::Ask { id, command });
+        acts.push(Act::Ask { id, command });
         true
     }
 
     /// Asks whether the game server answers, if that was not tried for a while; gives up questions
     /// that are not answered.
-    pub(super) fn watch(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn watch(&mut self, now: u64, acts: &mut Vec<Act>) {
         if let Some(asked) = self.asked.take_if(|asked| now >= asked.at + PATIENCE) {
             self.silent.get_or_insert(asked.at);
         }
@@ -155,7 +155,7 @@ impl AgentConsole {
         &mut self,
         id: u64,
         text: Option<&[u8]>,
-        acts: &mut Vec<AgentAct>,
+        acts: &mut Vec<Act>,
     ) -> Option<Question> {
         let asked = self.asked.take_if(|asked| asked.id == id)?;
         let Some(text) = text else {
@@ -165,7 +165,7 @@ impl AgentConsole {
         let wrong = text.starts_with(WRONG_PASSWORD);
         if wrong && !self.wrong_password {
             let text = "the game server refuses the rcon password";
-            acts.push(AgentAct::Report(text.to_owned()));
+            acts.push(Act::Report(text.to_owned()));
         }
         self.wrong_password = wrong;
         if wrong {
@@ -213,14 +213,14 @@ mod tests {
         let mut console = AgentConsole::new();
         let mut acts = Vec::new();
         console.watch(1_000, &mut acts);
-        assert!(matches!(acts[..], [AgentAct::Ask { id: 1, .. }]));
+        assert!(matches!(acts[..], [Act::Ask { id: 1, .. }]));
         assert!(!console.answers());
         assert_eq!(console.answer(1, None, &mut acts), None);
         assert_eq!(console.silent_for(4_000), 3_000);
         console.watch(2_000, &mut acts);
         let bad = Some(&b"Bad rconpassword.\n"[..]);
         assert_eq!(console.answer(2, bad, &mut acts), None);
-        assert!(matches!(&acts[2], AgentAct::Report(text) if text.contains("password")));
+        assert!(matches!(&acts[2], Act::Report(text) if text.contains("password")));
         console.watch(3_000, &mut acts);
         let good = Some(&b"\"sv_maxclients\" is:\"16^7\""[..]);
         assert_eq!(console.answer(3, good, &mut acts), Some(Question::Alive));

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{AgentAct, AgentSettings};
+use super::{Act, AgentSettings};
 use crate::{
     protocol::{HostRequest, Request, Token},
     sidecar::link::plain_ident,
@@ -48,13 +48,13 @@ pub(super) struct AgentLink {
 
 impl AgentLink {
     /// Starts a connection: sends HELLO.
-    pub(super) fn open(&mut self, settings: &AgentSettings, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn open(&mut self, settings: &AgentSettings, now: u64, acts: &mut Vec<Act>) {
         *self = Self {
             connected: true,
             sent_at: now,
             ..Self::default()
         };
-        acts.push(AgentAct::Send(Request::Hello {
+        acts.push(Act::Send(Request::Hello {
             server: plain_ident(&settings.server),
             token: settings.token.as_deref().map(Token::new),
             resume: true,
@@ -78,10 +78,10 @@ impl AgentLink {
     }
 
     /// Sends a request, if there is a connection.
-    pub(super) fn send(&mut self, request: Request, acts: &mut Vec<AgentAct>) {
+    pub(super) fn send(&mut self, request: Request, acts: &mut Vec<Act>) {
         if self.greeted {
             self.unpinged = true;
-            acts.push(AgentAct::Send(request));
+            acts.push(Act::Send(request));
         }
     }
 
@@ -90,7 +90,7 @@ impl AgentLink {
         &mut self,
         request: Request,
         refusable: Refusable,
-        acts: &mut Vec<AgentAct>,
+        acts: &mut Vec<Act>,
     ) {
         if !self.greeted {
             return;
@@ -98,22 +98,22 @@ impl AgentLink {
         if self.unpinged {
             self.ping(Refusable::Other, acts);
         }
-        acts.push(AgentAct::Send(request));
+        acts.push(Act::Send(request));
         self.ping(refusable, acts);
     }
 
     /// States once whether the instance hosts a match now.
-    pub(super) fn state_load(&mut self, busy: bool, acts: &mut Vec<AgentAct>) {
+    pub(super) fn state_load(&mut self, busy: bool, acts: &mut Vec<Act>) {
         if self.offered && self.busy.replace(busy) != Some(busy) {
             let load = HostRequest::Load(if busy { 1.0 } else { 0.0 });
             self.send(Request::Host(load), acts);
         }
     }
 
-    fn ping(&mut self, refusable: Refusable, acts: &mut Vec<AgentAct>) {
+    fn ping(&mut self, refusable: Refusable, acts: &mut Vec<Act>) {
         self.pongs.push_back(refusable);
         self.unpinged = false;
-        acts.push(AgentAct::Send(Request::Ping));
+        acts.push(Act::Send(Request::Ping));
     }
 
     /// Handles PONG.
@@ -127,8 +127,8 @@ impl AgentLink {
     }
 
     /// Sends PING if nothing was sent for a while; requests in `acts` count as sent.
-    pub(super) fn keep_alive(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
-        if acts.iter().any(|act| matches!(act, AgentAct::Send(_))) {
+    pub(super) fn keep_alive(&mut self, now: u64, acts: &mut Vec<Act>) {
+        if acts.iter().any(|act| matches!(act, Act::Send(_))) {
             self.sent_at = now;
         } else if self.greeted && now >= self.sent_at.saturating_add(HEARTBEAT) {
             self.sent_at = now;

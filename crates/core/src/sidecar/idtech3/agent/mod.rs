@@ -1,8 +1,7 @@
 //! An agent makes an id Tech 3 game server an instance, which hosts matches of Evenkeel's queues.
 //!
 //! It reads the server's log and drives its console, like the sidecar, and speaks the daemon's verbs
-//! for instances. Log lines, replies, answers of the console and the time come in; [`AgentAct`]s come
-//! out. A match goes through these states:
+//! for instances. A match goes through these states:
 //!
 //! ```text
 //! opening ── the map is up: READY ──▶ joining ── play begins: START ──▶ playing ── END ──▶ over
@@ -11,7 +10,7 @@
 //! ```
 //!
 //! Most decisions are made by comparing what should be with what the log shows, every time
-//! [`IdTech3Agent::tick`] is called. So a command, a datagram or a connection that is lost is made up
+//! [`Sidecar::tick`] is called. So a command, a datagram or a connection that is lost is made up
 //! for. The game server itself states in its log which match a game is (`evenkeel_match`), so an agent
 //! that is killed and started again finds its game. From START to the answer of END, the match is also
 //! kept in a file.
@@ -39,7 +38,8 @@ pub use settings::{AgentSettings, GameMode, Limit, map_name};
 
 use crate::{
     domain::{Ident, LeaveReason},
-    protocol::{HostPushReader, Request},
+    protocol::{HostPushReader, Push, Reply, Request},
+    sidecar::{Act, Sidecar},
 };
 use console::{AgentConsole, Question};
 use hosted::AgentStage;
@@ -55,27 +55,6 @@ const NOT_RUNNING: u64 = 3_000;
 const GONE: u64 = 20_000;
 /// How the game server answers if it does not have a map.
 const NO_MAP: &[u8] = b"Can't find map";
-
-/// Something that the caller has to do for an agent.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AgentAct {
-    /// Send this request to the daemon.
-    Send(Request),
-    /// Make the game server execute these console commands, in this order.
-    Console(Vec<String>),
-    /// Make the game server execute this command, and pass its answer to [`IdTech3Agent::answer`].
-    Ask {
-        /// The number of the question, which is passed back with its answer.
-        id: u64,
-        /// The console command.
-        command: String,
-    },
-    /// Write this match to the file that survives the agent, before anything that follows is done;
-    /// without a match, remove the file.
-    Keep(Option<AgentMatch>),
-    /// Show this line to the operator.
-    Report(String),
-}
 
 /// The agent of one game server. `now` is the caller's clock in milliseconds, which never runs
 /// backwards. Methods append acts to `acts`, in the order in which to do them.
@@ -113,14 +92,50 @@ impl IdTech3Agent {
         }
     }
 
-    /// Goes on with the match that an earlier agent has kept. Call it after the existing log was
-    /// read, and before the first connection.
-    pub fn restore(&mut self, kept: AgentMatch) {
+    fn stage(&self) -> Option<AgentStage> {
+        self.hosted.as_ref().map(|hosted| hosted.stage)
+    }
+
+    /// Hosts no match any more. The game server is cleared at `clear_at`.
+    fn leave(&mut self, clear_at: u64, acts: &mut Vec<Act>) {
+        if self.hosted.take().is_some_and(|hosted| hosted.is_kept()) {
+            acts.push(Act::Keep(None));
+        }
+        self.console.clear();
+        self.forget_players();
+        (self.clear_at, self.free_at) = (Some(clear_at), clear_at);
+        self.confirm_by = None;
+    }
+
+    fn forget_players(&mut self) {
+        self.seen.guests.forget_players();
+        self.seen.slots.forget_entries();
+    }
+
+    fn report(&self, text: &str, acts: &mut Vec<Act>) {
+        let plain = |c: char| if c.is_control() { '?' } else { c };
+        acts.push(Act::Report(text.chars().map(plain).collect()));
+    }
+}
+
+impl Sidecar for IdTech3Agent {
+    fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        self.read_log_line(line, now, acts);
+    }
+
+    fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
+        self.take_reply(reply, now, acts);
+    }
+
+    fn push(&mut self, push: &Push, now: u64, acts: &mut Vec<Act>) {
+        self.take_push(push, now, acts);
+    }
+
+    fn restore(&mut self, kept: AgentMatch) {
         self.hosted = Some(kept).filter(AgentMatch::is_sound);
     }
 
-    /// Call it for each new connection to the daemon.
-    pub fn connected(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    fn connected(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.link.open(&self.settings, now, acts);
         self.pushes = HostPushReader::default();
         self.has_game = false;
@@ -130,16 +145,14 @@ impl IdTech3Agent {
         }
     }
 
-    /// Call it when the connection to the daemon has ended.
-    pub fn disconnected(&mut self) {
+    fn disconnected(&mut self) {
         self.link.close();
         if let Some(hosted) = &mut self.hosted {
             hosted.synced = false;
         }
     }
 
-    /// Call it with the answer to a question, or with `None` if there is none.
-    pub fn answer(&mut self, id: u64, text: Option<&[u8]>, now: u64, acts: &mut Vec<AgentAct>) {
+    fn answer(&mut self, id: u64, text: Option<&[u8]>, now: u64, acts: &mut Vec<Act>) {
         let question = self.console.answer(id, text, acts);
         let (Some(question), Some(text)) = (question, text) else {
             return;
@@ -155,8 +168,7 @@ impl IdTech3Agent {
         }
     }
 
-    /// Call it when the game server's process has ended.
-    pub fn server_ended(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    fn server_ended(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.finish_if_over(true, now, acts);
         self.console.reset(now);
         self.seen.clear();
@@ -167,8 +179,7 @@ impl IdTech3Agent {
         }
     }
 
-    /// Whether the game server has to be started, if it does not run: it does not answer.
-    pub fn needs_server(&self, now: u64) -> bool {
+    fn needs_server(&self, now: u64) -> bool {
         let limit = match self.console.has_answered() {
             true => GONE,
             false => NOT_RUNNING,
@@ -176,22 +187,18 @@ impl IdTech3Agent {
         self.console.silent_for(now) >= limit
     }
 
-    /// For how long the game server has not answered, in milliseconds.
-    pub fn silent_for(&self, now: u64) -> u64 {
+    fn silent_for(&self, now: u64) -> u64 {
         self.console.silent_for(now)
     }
 
-    /// Call it several times per second, to let time pass.
-    pub fn tick(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    fn tick(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.step(now, acts);
         self.console.flush(now, acts);
         self.link.state_load(self.hosted.is_some(), acts);
         self.link.keep_alive(now, acts);
     }
 
-    /// Call it before the agent ends. A match that has not begun goes to another instance. A game in
-    /// play goes on, and another agent can take it over, unless the game server ends, too.
-    pub fn stop(&mut self, server_ends: bool, acts: &mut Vec<AgentAct>) {
+    fn stop(&mut self, server_ends: bool, acts: &mut Vec<Act>) {
         match self.hosted.as_ref().map(|hosted| (hosted.id, hosted.stage)) {
             Some((id, AgentStage::Opening | AgentStage::Joining)) => {
                 self.send_refusal(id, "the agent stops", acts);
@@ -205,33 +212,8 @@ impl IdTech3Agent {
         }
         if self.settings.lock.is_some() {
             let unlock = "set g_password \"\"".to_owned();
-            acts.push(AgentAct::Console(vec![unlock]));
+            acts.push(Act::Console(vec![unlock]));
         }
-    }
-
-    fn stage(&self) -> Option<AgentStage> {
-        self.hosted.as_ref().map(|hosted| hosted.stage)
-    }
-
-    /// Hosts no match any more. The game server is cleared at `clear_at`.
-    fn leave(&mut self, clear_at: u64, acts: &mut Vec<AgentAct>) {
-        if self.hosted.take().is_some_and(|hosted| hosted.is_kept()) {
-            acts.push(AgentAct::Keep(None));
-        }
-        self.console.clear();
-        self.forget_players();
-        (self.clear_at, self.free_at) = (Some(clear_at), clear_at);
-        self.confirm_by = None;
-    }
-
-    fn forget_players(&mut self) {
-        self.seen.guests.forget_players();
-        self.seen.slots.forget_entries();
-    }
-
-    fn report(&self, text: &str, acts: &mut Vec<AgentAct>) {
-        let plain = |c: char| if c.is_control() { '?' } else { c };
-        acts.push(AgentAct::Report(text.chars().map(plain).collect()));
     }
 }
 

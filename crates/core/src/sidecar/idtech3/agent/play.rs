@@ -1,8 +1,6 @@
 //! The game in play: what has happened in it, and how it ends.
 
-use super::{
-    AgentAct, IdTech3Agent, guests::GuestKind, hosted::AgentStage, leave, link::Refusable,
-};
+use super::{Act, IdTech3Agent, guests::GuestKind, hosted::AgentStage, leave, link::Refusable};
 use crate::{
     domain::{Ident, Verdict},
     ingest::{
@@ -21,8 +19,7 @@ const SILENT: u64 = 60_000;
 const END_AGAIN: u64 = 10_000;
 
 impl IdTech3Agent {
-    /// Call it for each line of the game server's log, without its line end.
-    pub fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn read_log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
         let line = stamp::bare(line, grammar::has_time);
         let Ok(Some((at, event))) = grammar::read(line, true) else {
             return;
@@ -50,7 +47,7 @@ impl IdTech3Agent {
     }
 
     /// Passes on what has happened in play.
-    fn forward(&mut self, requests: Vec<Request>, acts: &mut Vec<AgentAct>) {
+    fn forward(&mut self, requests: Vec<Request>, acts: &mut Vec<Act>) {
         let Some(hosted) = &mut self.hosted else {
             return;
         };
@@ -70,18 +67,18 @@ impl IdTech3Agent {
         }
     }
 
-    pub(super) fn report_departure(&mut self, seat: usize, acts: &mut Vec<AgentAct>) {
+    pub(super) fn report_departure(&mut self, seat: usize, acts: &mut Vec<Act>) {
         let Some(hosted) = &self.hosted else { return };
         let open = matches!(hosted.stage, AgentStage::Joining | AgentStage::Playing);
         if let Some(seat) = hosted.seats.get(seat).filter(|_| open) {
-            acts.push(AgentAct::Report(format!("{} has left", seat.player)));
+            acts.push(Act::Report(format!("{} has left", seat.player)));
             let leave = leave(&seat.player);
             self.link.send(leave, acts);
         }
     }
 
     /// In play: looks for the end of the game, also for one that was broken off.
-    pub(super) fn follow(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn follow(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.sync(acts);
         self.send_leavers(acts);
         let Some(hosted) = &self.hosted else { return };
@@ -104,7 +101,7 @@ impl IdTech3Agent {
     }
 
     /// Sends the daemon the players who are here and, in play, the scores, whatever it knows of them.
-    pub(super) fn sync(&mut self, acts: &mut Vec<AgentAct>) {
+    pub(super) fn sync(&mut self, acts: &mut Vec<Act>) {
         let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
             return;
         };
@@ -131,7 +128,7 @@ impl IdTech3Agent {
 
     /// Once all clients are known: sends LEAVE for the players who have left while the agent was not
     /// running.
-    fn send_leavers(&mut self, acts: &mut Vec<AgentAct>) {
+    fn send_leavers(&mut self, acts: &mut Vec<Act>) {
         let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
             return;
         };
@@ -148,7 +145,7 @@ impl IdTech3Agent {
 
     /// If the game of the match is over and its results are known, or `overdue`: keeps them, and ends
     /// the match.
-    pub(super) fn finish_if_over(&mut self, overdue: bool, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn finish_if_over(&mut self, overdue: bool, now: u64, acts: &mut Vec<Act>) {
         let Some(hosted) = &self.hosted else { return };
         let Some(result) = self.seen.result(hosted.id, overdue, now) else {
             return;
@@ -160,13 +157,13 @@ impl IdTech3Agent {
             && hosted.stage == AgentStage::Playing
         {
             (hosted.stage, hosted.totals, hosted.ended) = (AgentStage::Over, result, None);
-            acts.push(AgentAct::Keep(Some(hosted.clone())));
+            acts.push(Act::Keep(Some(hosted.clone())));
             self.send_result(now, acts);
         }
     }
 
     /// Sends the results and END, again until it is answered.
-    pub(super) fn send_result(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn send_result(&mut self, now: u64, acts: &mut Vec<Act>) {
         let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
             return;
         };
@@ -194,18 +191,18 @@ impl IdTech3Agent {
     }
 
     /// The game was broken off in play.
-    pub(super) fn lose(&mut self, why: &str, acts: &mut Vec<AgentAct>) {
+    pub(super) fn lose(&mut self, why: &str, acts: &mut Vec<Act>) {
         let Some(hosted) = &mut self.hosted else {
             return;
         };
         hosted.stage = AgentStage::Lost;
         let text = format!("match {} is given up: {why}", hosted.id);
-        acts.push(AgentAct::Keep(Some(hosted.clone())));
+        acts.push(Act::Keep(Some(hosted.clone())));
         self.report(&text, acts);
     }
 
     /// Gives the match up at the daemon, which records it as abandoned.
-    pub(super) fn give_up(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn give_up(&mut self, now: u64, acts: &mut Vec<Act>) {
         if !self.link.is_up() {
             return;
         }

@@ -1,6 +1,6 @@
 //! What the daemon sends: replies, errors, and the matches that it wants hosted.
 
-use super::{AgentAct, AgentMatch, IdTech3Agent, hosted::AgentStage, link::Refusable};
+use super::{Act, AgentMatch, IdTech3Agent, hosted::AgentStage, link::Refusable};
 use crate::{
     domain::Ident,
     protocol::{Code, HostPush, HostRequest, HostSession, Push, Refusal, Reply, Request},
@@ -8,8 +8,7 @@ use crate::{
 };
 
 impl IdTech3Agent {
-    /// Call it for each reply of the daemon.
-    pub fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn take_reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
         match reply {
             Reply::Hello { resumed, .. } => {
                 self.link.greet();
@@ -21,7 +20,7 @@ impl IdTech3Agent {
             }
             Reply::Pong => self.link.pong(),
             Reply::End { id, unrated } => {
-                acts.push(AgentAct::Report(recorded_text(id, unrated)));
+                acts.push(Act::Report(recorded_text(id, unrated)));
                 if self.stage() == Some(AgentStage::Over) {
                     self.leave(now.saturating_add(self.settings.intermission), acts);
                 }
@@ -32,7 +31,7 @@ impl IdTech3Agent {
     }
 
     /// Handles an error: drops the match if the daemon does not want it hosted here any more.
-    fn refused(&mut self, refusal: &Refusal, now: u64, acts: &mut Vec<AgentAct>) {
+    fn refused(&mut self, refusal: &Refusal, now: u64, acts: &mut Vec<Act>) {
         self.report(&format!("the daemon refused a request: {refusal}"), acts);
         let current = self.hosted.as_ref().map(|hosted| hosted.id);
         match self.link.refused() {
@@ -47,8 +46,7 @@ impl IdTech3Agent {
         }
     }
 
-    /// Call it for each line that the daemon sends without a request.
-    pub fn push(&mut self, push: &Push, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn take_push(&mut self, push: &Push, now: u64, acts: &mut Vec<Act>) {
         match self.pushes.push(push) {
             Ok(Some(HostPush::Session(session))) => self.take_session(session, now, acts),
             Ok(Some(HostPush::Close { id, why })) => {
@@ -63,13 +61,13 @@ impl IdTech3Agent {
         }
     }
 
-    fn take_session(&mut self, session: HostSession, now: u64, acts: &mut Vec<AgentAct>) {
+    fn take_session(&mut self, session: HostSession, now: u64, acts: &mut Vec<Act>) {
         self.confirm_by = None;
         let id = session.id;
         if let Some(hosted) = self.hosted.as_mut().filter(|hosted| hosted.id == id) {
             // START has not reached the daemon, or nothing has that was sent on the last connection.
             if hosted.is_kept() {
-                acts.push(AgentAct::Keep(None));
+                acts.push(Act::Keep(None));
             }
             hosted.renew(session);
             hosted.reopen();
@@ -94,14 +92,14 @@ impl IdTech3Agent {
     }
 
     /// Gives the match to another instance, before START.
-    pub(super) fn refuse(&mut self, reason: &str, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn refuse(&mut self, reason: &str, now: u64, acts: &mut Vec<Act>) {
         if let Some(hosted) = &self.hosted {
             self.send_refusal(hosted.id, reason, acts);
             self.leave(now, acts);
         }
     }
 
-    pub(super) fn send_refusal(&mut self, id: i64, reason: &str, acts: &mut Vec<AgentAct>) {
+    pub(super) fn send_refusal(&mut self, id: i64, reason: &str, acts: &mut Vec<Act>) {
         self.report(&format!("match {id} is refused: {reason}"), acts);
         let reason = Ident::from_text(reason);
         let refuse = HostRequest::Refuse { id, reason };

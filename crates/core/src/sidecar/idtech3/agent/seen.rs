@@ -148,7 +148,7 @@ impl Seen {
         }
         let requests = acts.into_iter().filter_map(|act| match act {
             Act::Send(request) => Some(request),
-            Act::Console(_) | Act::Report(_) => None,
+            _ => None,
         });
         requests.collect()
     }

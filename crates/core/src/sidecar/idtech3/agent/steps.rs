@@ -1,7 +1,7 @@
 //! How a match goes from state to state: what to do next, by what the log shows.
 
 use super::{
-    AgentAct, CONFIRM, IdTech3Agent,
+    Act, CONFIRM, IdTech3Agent,
     console::Question,
     hosted::{AgentStage, LoadStep},
     link::Refusable,
@@ -28,7 +28,7 @@ const HURRY: u64 = 15_000;
 const COUNTDOWN: u32 = 6;
 
 impl IdTech3Agent {
-    pub(super) fn step(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn step(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.console.watch(now, acts);
         self.seen.tick(now);
         self.offer(now, acts);
@@ -50,7 +50,7 @@ impl IdTech3Agent {
     }
 
     /// Sends INSTANCE once the game server answers.
-    fn offer(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    fn offer(&mut self, now: u64, acts: &mut Vec<Act>) {
         if !self.link.is_up() || self.link.offered || !self.console.answers() {
             return;
         }
@@ -71,7 +71,7 @@ impl IdTech3Agent {
 
     /// After the time for SESSION to come again: drops a match that the daemon has given to another
     /// instance, and gives up a game whose players are not known any more.
-    fn confirm(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    fn confirm(&mut self, now: u64, acts: &mut Vec<Act>) {
         if self.confirm_by.is_none_or(|until| now < until) {
             return;
         }
@@ -88,7 +88,7 @@ impl IdTech3Agent {
     }
 
     /// GAME gives up the game that the daemon's session has.
-    pub(super) fn send_game(&mut self, acts: &mut Vec<AgentAct>) {
+    pub(super) fn send_game(&mut self, acts: &mut Vec<Act>) {
         self.has_game = false;
         self.link
             .send(Request::Game(Ident::from_text("none")), acts);
@@ -122,7 +122,7 @@ impl IdTech3Agent {
     }
 
     /// Loads the map; sends READY once it is up.
-    fn open(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    fn open(&mut self, now: u64, acts: &mut Vec<Act>) {
         let Some(hosted) = &mut self.hosted else {
             return;
         };
@@ -154,7 +154,7 @@ impl IdTech3Agent {
         }
     }
 
-    fn load(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    fn load(&mut self, now: u64, acts: &mut Vec<Act>) {
         let Some(hosted) = &mut self.hosted else {
             return;
         };
@@ -183,7 +183,7 @@ impl IdTech3Agent {
     }
 
     /// Before START: waits for the players, then ends the warm-up.
-    fn gather(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    fn gather(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.sync(acts);
         let Some(hosted) = &mut self.hosted else {
             return;
@@ -231,16 +231,16 @@ impl IdTech3Agent {
     }
 
     /// Play has begun: sends START. The match is kept on disk first.
-    pub(super) fn start(&mut self, acts: &mut Vec<AgentAct>) {
+    pub(super) fn start(&mut self, acts: &mut Vec<Act>) {
         let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
             return;
         };
         (hosted.stage, hosted.synced, hosted.hurried) = (AgentStage::Playing, false, None);
         hosted.points.clear();
         let id = hosted.id;
-        acts.push(AgentAct::Keep(Some(hosted.clone())));
+        acts.push(Act::Keep(Some(hosted.clone())));
         self.link
             .send_checked(Request::Start, Refusable::Start(id), acts);
-        acts.push(AgentAct::Report(format!("match {id} has begun")));
+        acts.push(Act::Report(format!("match {id} has begun")));
     }
 }

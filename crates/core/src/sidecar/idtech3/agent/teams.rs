@@ -1,7 +1,7 @@
 //! Who is on the game server: recognises players by their passes, and orders them onto their teams.
 
 use super::{
-    AgentAct, IdTech3Agent,
+    Act, IdTech3Agent,
     console::Question,
     guests::{GuestKind, dumped},
     hosted::AgentStage,
@@ -10,7 +10,7 @@ use crate::sidecar::{idtech3::commands::TEAM_NAMES, progress::GamePhase};
 
 impl IdTech3Agent {
     /// Asks who the clients are, and orders them to where they belong.
-    pub(super) fn admit(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn admit(&mut self, now: u64, acts: &mut Vec<Act>) {
         let Some(hosted) = &self.hosted else { return };
         let running = self.seen.game_of(hosted.id);
         let phase = running.map(|running| running.phase());
@@ -53,7 +53,7 @@ impl IdTech3Agent {
         visit: u64,
         answer: &[u8],
         now: u64,
-        acts: &mut Vec<AgentAct>,
+        acts: &mut Vec<Act>,
     ) {
         // A client that has left in the meantime is asked about again, if there is one.
         if dumped(answer, "name").is_none() || self.seen.guests.visitor(number, visit).is_none() {
@@ -79,7 +79,7 @@ impl IdTech3Agent {
     }
 
     /// A client has shown the pass of a player.
-    fn arrive(&mut self, number: usize, visit: u64, seat: usize, acts: &mut Vec<AgentAct>) {
+    fn arrive(&mut self, number: usize, visit: u64, seat: usize, acts: &mut Vec<Act>) {
         // The player has come again, and the older client may be a connection that is dead.
         let older = self.seen.guests.number_of(seat);
         let known = older == Some(number);
@@ -103,7 +103,7 @@ impl IdTech3Agent {
         let again = if first { "" } else { " again" };
         let text = format!("{} is here{again}, on client number {number}", place.player);
         if first && hosted.stage == AgentStage::Playing {
-            acts.push(AgentAct::Keep(Some(hosted.clone())));
+            acts.push(Act::Keep(Some(hosted.clone())));
         }
         self.report(&text, acts);
         for request in requests {

@@ -1,6 +1,7 @@
 //! Crashes, restarts and silence: of the agent, the daemon and the game server.
 
 use super::{SESSION, Stage, fake::FakeServer};
+use crate::sidecar::Sidecar;
 
 #[test]
 fn a_console_that_does_not_answer_offers_nothing_and_refuses() {

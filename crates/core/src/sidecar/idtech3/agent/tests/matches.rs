@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 
 use super::{SESSION, Stage, settings};
-use crate::{protocol::Push, sidecar::idtech3::agent::AgentSettings};
+use crate::{
+    protocol::Push,
+    sidecar::{Sidecar, idtech3::agent::AgentSettings},
+};
 
 #[test]
 fn two_matches_in_a_row() {

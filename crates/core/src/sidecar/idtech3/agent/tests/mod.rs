@@ -6,8 +6,11 @@ mod matches;
 
 use bytes::{Bytes, BytesMut};
 
-use super::{AgentAct, AgentMatch, AgentSettings, IdTech3Agent};
-use crate::protocol::{Push, Received, ReplyReader};
+use super::{Act, AgentMatch, AgentSettings, IdTech3Agent};
+use crate::{
+    protocol::{Push, Received, ReplyReader},
+    sidecar::Sidecar,
+};
 use fake::FakeServer;
 
 pub(super) fn settings() -> AgentSettings {
@@ -146,16 +149,16 @@ impl Stage {
         }
     }
 
-    fn read_log(&mut self, acts: &mut Vec<AgentAct>) {
+    fn read_log(&mut self, acts: &mut Vec<Act>) {
         for line in std::mem::take(&mut self.server.log) {
             self.agent.log_line(line.as_bytes(), self.now, acts);
         }
     }
 
-    fn perform(&mut self, acts: Vec<AgentAct>) {
+    fn perform(&mut self, acts: Vec<Act>) {
         for act in acts {
             match act {
-                AgentAct::Send(request) => {
+                Act::Send(request) => {
                     let mut line = BytesMut::new();
                     request.encode(&mut line);
                     let line = String::from_utf8_lossy(&line).trim_end().to_owned();
@@ -165,21 +168,21 @@ impl Stage {
                         _ => self.sent.push(line),
                     }
                 }
-                AgentAct::Console(commands) if self.answers => {
+                Act::Console(commands) if self.answers => {
                     for command in commands {
                         self.server.execute(&command);
                     }
                 }
-                AgentAct::Console(_) => {}
-                AgentAct::Ask { id, command } => {
+                Act::Console(_) => {}
+                Act::Ask { id, command } => {
                     let text = self.answers.then(|| self.server.execute(&command));
                     let mut acts = Vec::new();
                     let text = text.as_ref().map(String::as_bytes);
                     self.agent.answer(id, text, self.now, &mut acts);
                     self.perform(acts);
                 }
-                AgentAct::Keep(kept) => self.kept = kept,
-                AgentAct::Report(text) => self.reports.push(text),
+                Act::Keep(kept) => self.kept = kept,
+                Act::Report(text) => self.reports.push(text),
             }
         }
     }

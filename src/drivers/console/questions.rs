@@ -1,10 +1,13 @@
-//! Questions to the remote console, and their answers.
+//! The remote console of an id Tech 3 server that an agent runs: it also asks the server, and reads its answers.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
+use async_trait::async_trait;
 use tokio::{net::UdpSocket, sync::mpsc, time::timeout};
 
-use crate::cli::sidecar::console::{OUT_OF_BAND, Password, connected};
+use super::{
+    ConsoleEvent, IdTech3Console, Password, RemoteConsole, connected, idtech3::OUT_OF_BAND,
+};
 
 /// How long the first datagram of an answer may take.
 const FIRST: Duration = Duration::from_secs(2);
@@ -16,33 +19,59 @@ const MAX_ANSWER: usize = 16 * 1_024;
 const MAX_DATAGRAM: usize = 2_048;
 /// What precedes the text in each datagram.
 const PRINT: &[u8] = b"print\n";
+/// A part of the answer with which the game server reports that it executes a file; it is not shown.
+const EXECUTING: &str = ": execing ";
 
 /// The number of a question, and its answer, if there is one.
-pub(super) type Answer = (u64, Option<Vec<u8>>);
+type Answer = (u64, Option<Vec<u8>>);
 
-/// Asks one game server. Each question has a socket of its own, so that a late answer is never taken
+/// The console of one game server. Each question has a socket of its own, so that a late answer is never taken
 /// for that to another question.
-pub(super) struct Questions {
+pub struct AgentConsole {
+    console: IdTech3Console,
     server: SocketAddr,
     password: Password,
     answers: mpsc::UnboundedReceiver<Answer>,
     sender: mpsc::UnboundedSender<Answer>,
 }
 
-impl Questions {
-    pub(super) fn new(server: SocketAddr, password: Password) -> Self {
+impl AgentConsole {
+    /// Asks the server of this console, at this address.
+    pub fn new(console: IdTech3Console, server: SocketAddr, password: Password) -> Self {
         // The agent has at most one open question.
         let (sender, answers) = mpsc::unbounded_channel();
         Self {
+            console,
             server,
             password,
             answers,
             sender,
         }
     }
+}
 
-    /// Sends a console command; its answer comes later.
-    pub(super) fn ask(&self, id: u64, command: &str) {
+#[async_trait]
+impl RemoteConsole for AgentConsole {
+    async fn send(&mut self, commands: &[String]) -> io::Result<()> {
+        self.console.send(commands).await
+    }
+
+    async fn next_event(&mut self) -> ConsoleEvent {
+        loop {
+            tokio::select! {
+                event = self.console.next_event() => match event {
+                    ConsoleEvent::Note(line) if line.contains(EXECUTING) => {}
+                    event => return event,
+                },
+                // The channel cannot close, because `self` holds a sender.
+                Some((id, answer)) = self.answers.recv() => {
+                    return ConsoleEvent::Answer(id, answer);
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, id: u64, command: &str) {
         let (server, sender) = (self.server, self.sender.clone());
         let mut packet = OUT_OF_BAND.to_vec();
         packet.extend(format!("rcon {} {command}", self.password.text()).bytes());
@@ -51,15 +80,6 @@ impl Questions {
             // The agent may have ended.
             let _ = sender.send((id, answer));
         });
-    }
-
-    /// Waits for the next answer. Can be dropped before it completes.
-    pub(super) async fn next(&mut self) -> Answer {
-        match self.answers.recv().await {
-            Some(answer) => answer,
-            // The channel cannot close, because `self` holds a sender.
-            None => std::future::pending().await,
-        }
     }
 }
 

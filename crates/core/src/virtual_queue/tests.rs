@@ -14,8 +14,8 @@ use crate::{
 };
 
 const FILES: [&str; 2] = [
-    include_str!("../../../../../config/queues/wotb.toml"),
-    include_str!("../../../../../config/queues/pickup.toml"),
+    include_str!("../../../../config/queues/wotb.toml"),
+    include_str!("../../../../config/queues/pickup.toml"),
 ];
 
 fn queue(name: &str) -> Queue {

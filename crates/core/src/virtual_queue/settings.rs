@@ -1,6 +1,6 @@
 //! The settings of a simulation.
 
-use crate::matchmaking::{Load, SPACING_MILLIS};
+use crate::matchmaking::{Load, MAX_WORDS, SPACING_MILLIS};
 
 /// Who is online in a simulation, what they do, and for how long. Times are in seconds unless the
 /// name says otherwise.
@@ -87,7 +87,7 @@ impl SimulationSettings {
         bound(&mut load.tier_mean, -1e6, 1e6);
         bound(&mut load.tier_deviation, 0.0, 1e6);
         load.vehicles = load.vehicles.clamp(1, 100_000);
-        load.maps = load.maps.clamp(1, super::super::MAX_WORDS);
+        load.maps = load.maps.clamp(1, MAX_WORDS);
         self.spacing_millis = self.spacing_millis.clamp(1, 3_600_000);
         self
     }

@@ -7,7 +7,7 @@ use crate::domain::Link;
 /// How the players' strengths decide which team scores the next goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum World {
+pub(crate) enum World {
     /// The odds are a power of the ratio of the teams' summed strengths
     #[default]
     Ratio,
@@ -38,7 +38,7 @@ impl Side {
 
 impl World {
     /// The name of the world, as `--world` takes it.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ratio => "ratio",
             Self::Logistic => "logistic",
@@ -53,7 +53,7 @@ impl World {
     /// standard deviation 0.66 in both, and the winner of a game of ten goals can be predicted with a
     /// log loss of 0.47. In the world `ratio`, larger teams are more even, since strengths average out;
     /// here they are less even, since strengths add up.
-    pub(super) fn usual_sharpness(self) -> f64 {
+    pub(crate) fn usual_sharpness(self) -> f64 {
         match self {
             Self::Ratio => 2.0,
             Self::Logistic => 0.42,

@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::cli::CliError;
+use super::DriverError;
 
 /// How often the game server is started within [`WINDOW`] before the agent gives up.
 const MAX_STARTS: usize = 5;
@@ -17,7 +17,7 @@ const WINDOW: u64 = 600_000;
 const PAUSE: u64 = 2_000;
 
 /// The game server's process. It goes on if the agent is killed.
-pub(super) struct ServerProcess {
+pub struct ServerProcess {
     program: OsString,
     arguments: Vec<OsString>,
     child: Option<Child>,
@@ -26,7 +26,7 @@ pub(super) struct ServerProcess {
 
 impl ServerProcess {
     /// A process that is not started yet; `None` without a program.
-    pub(super) fn new(command: &[OsString]) -> Option<Self> {
+    pub fn new(command: &[OsString]) -> Option<Self> {
         let (program, arguments) = command.split_first()?;
         Some(Self {
             program: program.clone(),
@@ -45,21 +45,21 @@ impl ServerProcess {
     ///
     /// # Errors
     /// Fails if it cannot be started, or was started too often.
-    pub(super) fn start(&mut self, now: u64) -> Result<bool, CliError> {
+    pub(super) fn start(&mut self, now: u64) -> Result<bool, DriverError> {
         self.starts.retain(|at| now < at.saturating_add(WINDOW));
         if self.starts.back().is_some_and(|at| now < at + PAUSE) {
             return Ok(false);
         }
         if self.starts.len() >= MAX_STARTS {
             let text = format!("the game server has ended {MAX_STARTS} times in ten minutes");
-            return Err(CliError::Input(text));
+            return Err(DriverError::Input(text));
         }
         self.starts.push_back(now);
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::null());
         // Standard output is for what the agent reports.
         command.stdout(io::stderr()).stderr(Stdio::inherit());
-        let child = command.spawn().map_err(|source| CliError::File {
+        let child = command.spawn().map_err(|source| DriverError::File {
             path: self.program.clone().into(),
             source,
         })?;

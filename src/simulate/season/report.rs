@@ -1,42 +1,38 @@
 //! The figures of each policy, with confidence intervals over its seasons.
 
-use std::io::{self, Write};
-
-use comfy_table::Cell;
 use serde::Serialize;
 
-use super::{GameOutcome, Policy, TrueStrengths, WorldSettings};
-use crate::cli::table::table;
+use super::{GameOutcome, Policy, SeasonPlan, TrueStrengths, WorldSettings};
 
 /// The figures of the measured half of one season. Shares are 0 to 1.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct SeasonFigures {
-    pub(super) number: u64,
+pub(crate) struct SeasonFigures {
+    pub(crate) number: u64,
     /// Mean difference of the final scores.
-    pub(super) difference: f64,
+    pub(crate) difference: f64,
     /// Share of games in which one team scored nothing and lost by 3 or more.
-    pub(super) shutouts: f64,
+    pub(crate) shutouts: f64,
     /// Share of games decided by at most one goal.
-    pub(super) close: f64,
+    pub(crate) close: f64,
     /// The stronger team's true chance to score the next goal, as the mean over play time.
-    pub(super) favourite: f64,
+    pub(crate) favourite: f64,
     /// The log loss of predictions from the true strengths at the start; that of a coin is ln 2.
-    pub(super) log_loss: f64,
+    pub(crate) log_loss: f64,
     /// Spearman's correlation of weights and true strengths after the season.
-    pub(super) humans: Option<f64>,
-    pub(super) bots: Option<f64>,
+    pub(crate) humans: Option<f64>,
+    pub(crate) bots: Option<f64>,
     /// Number of humans moved during play, per hour of one human's play.
-    pub(super) moves: f64,
+    pub(crate) moves: f64,
     /// Mean weight, after the season, of the humans who leave when their team is behind; then of
     /// equally strong ones who stay.
-    pub(super) quitters: Option<f64>,
-    pub(super) stayers: Option<f64>,
+    pub(crate) quitters: Option<f64>,
+    pub(crate) stayers: Option<f64>,
     /// Mean weight, after the season, of the humans who farm points; then of equally strong ones who
     /// play for their team.
-    pub(super) farmers: Option<f64>,
-    pub(super) team_players: Option<f64>,
+    pub(crate) farmers: Option<f64>,
+    pub(crate) team_players: Option<f64>,
     /// Mean weight of all humans after the season.
-    pub(super) all: Option<f64>,
+    pub(crate) all: Option<f64>,
 }
 
 /// The weights that a season's games have given its players.
@@ -106,7 +102,7 @@ impl SeasonFigures {
 
 /// A mean over seasons, with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Estimate {
+pub(crate) struct Estimate {
     mean: f64,
     /// Half the width of the interval; `None` with a single season.
     interval: Option<f64>,
@@ -125,7 +121,8 @@ impl Estimate {
         (count > 0).then_some(Self { mean, interval })
     }
 
-    fn show(self, places: usize) -> String {
+    /// The mean and its interval, to this number of decimal places.
+    pub(crate) fn show(self, places: usize) -> String {
         let mean = self.mean;
         match self.interval {
             Some(interval) => format!("{mean:.places$} ± {interval:.places$}"),
@@ -136,49 +133,47 @@ impl Estimate {
 
 /// The figures of one policy, for the report.
 #[derive(Debug, Serialize)]
-struct PolicyLine {
-    policy: Policy,
-    difference: Option<Estimate>,
-    shutouts: Option<Estimate>,
-    close: Option<Estimate>,
-    favourite: Option<Estimate>,
-    log_loss: Option<Estimate>,
-    spearman_humans: Option<Estimate>,
-    spearman_bots: Option<Estimate>,
-    moves_per_player_hour: Option<Estimate>,
+pub(crate) struct PolicyLine {
+    pub(crate) policy: Policy,
+    pub(crate) difference: Option<Estimate>,
+    pub(crate) shutouts: Option<Estimate>,
+    pub(crate) close: Option<Estimate>,
+    pub(crate) favourite: Option<Estimate>,
+    pub(crate) log_loss: Option<Estimate>,
+    pub(crate) spearman_humans: Option<Estimate>,
+    pub(crate) spearman_bots: Option<Estimate>,
+    pub(crate) moves_per_player_hour: Option<Estimate>,
     /// Mean weight of the quitters; then of equally strong humans who stay, and the difference of the
     /// two season by season.
-    quitters: Option<Estimate>,
-    stayers: Option<Estimate>,
-    quitters_less_stayers: Option<Estimate>,
+    pub(crate) quitters: Option<Estimate>,
+    pub(crate) stayers: Option<Estimate>,
+    pub(crate) quitters_less_stayers: Option<Estimate>,
     /// The same for farmers and equally strong humans who play for their team.
-    farmers: Option<Estimate>,
-    team_players: Option<Estimate>,
-    farmers_less_team_players: Option<Estimate>,
+    pub(crate) farmers: Option<Estimate>,
+    pub(crate) team_players: Option<Estimate>,
+    pub(crate) farmers_less_team_players: Option<Estimate>,
     /// Mean weight of all humans.
-    all_humans: Option<Estimate>,
+    pub(crate) all_humans: Option<Estimate>,
     /// The difference of scores minus that of the first policy, season by season.
-    difference_to_first: Option<Estimate>,
+    pub(crate) difference_to_first: Option<Estimate>,
 }
 
 /// The whole report, for `--json`.
 #[derive(Debug, Serialize)]
-pub(super) struct PolicyReport<'a> {
-    rating_system: &'a str,
-    seed: u64,
-    games: u64,
-    world: &'a WorldSettings,
-    policies: Vec<PolicyLine>,
-    seasons: &'a [Vec<SeasonFigures>],
+pub(crate) struct PolicyReport<'a> {
+    pub(crate) rating_system: &'a str,
+    pub(crate) seed: u64,
+    pub(crate) games: u64,
+    pub(crate) world: &'a WorldSettings,
+    pub(crate) policies: Vec<PolicyLine>,
+    pub(crate) seasons: &'a [Vec<SeasonFigures>],
 }
 
 impl<'a> PolicyReport<'a> {
-    pub(super) fn new(
+    /// The report of the seasons of a plan.
+    pub(crate) fn new(
         rating_system: &'a str,
-        seed: u64,
-        games: u64,
-        world: &'a WorldSettings,
-        policies: &[Policy],
+        plan: &'a SeasonPlan,
         seasons: &'a [Vec<SeasonFigures>],
     ) -> Self {
         let line = |(&policy, own): (&Policy, &Vec<SeasonFigures>)| {
@@ -210,96 +205,13 @@ impl<'a> PolicyReport<'a> {
         };
         Self {
             rating_system,
-            seed,
-            games,
-            world,
-            policies: policies.iter().zip(seasons).map(line).collect(),
+            seed: plan.seed,
+            games: plan.games,
+            world: &plan.world,
+            policies: plan.policies.iter().zip(seasons).map(line).collect(),
             seasons,
         }
     }
-
-    /// Writes the report as tables.
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let count = self.seasons.first().map_or(0, Vec::len);
-        writeln!(
-            out,
-            "{count} seasons of {} games each in the world {}, seed {}, rating system {}; measured: the second half of each season, with 95 % intervals over seasons",
-            self.games,
-            self.world.kind.name(),
-            self.seed,
-            self.rating_system
-        )?;
-        let mut even = table(&[
-            "policy",
-            ">score difference",
-            ">less the first's",
-            ">shutouts",
-            ">within one goal",
-            ">stronger team's chance of a goal",
-            ">log loss, coin 0.693",
-        ]);
-        for line in &self.policies {
-            even.add_row([
-                Cell::new(line.policy.name()),
-                shown(&line.difference, 2),
-                shown(&line.difference_to_first, 2),
-                shown(&line.shutouts, 3),
-                shown(&line.close, 3),
-                shown(&line.favourite, 3),
-                shown(&line.log_loss, 3),
-            ]);
-        }
-        writeln!(out, "{even}")?;
-        let mut learned = table(&[
-            "policy",
-            ">Spearman, humans",
-            ">Spearman, bots",
-            ">moves per player and hour",
-        ]);
-        for line in &self.policies {
-            learned.add_row([
-                Cell::new(line.policy.name()),
-                shown(&line.spearman_humans, 3),
-                shown(&line.spearman_bots, 3),
-                shown(&line.moves_per_player_hour, 2),
-            ]);
-        }
-        writeln!(out, "{learned}")?;
-        self.write_twins(out)
-    }
-
-    /// Writes the weights of quitters or farmers beside those of equally strong humans who are not.
-    /// Without either, writes nothing.
-    fn write_twins(&self, out: &mut impl Write) -> io::Result<()> {
-        let [first, others] = match (self.world.quitters, self.world.farmers) {
-            (0, 0) => return Ok(()),
-            (_, 0) => [">weight of quitters", ">of those as strong who stay"],
-            _ => [
-                ">weight of farmers",
-                ">of those as strong who play for the team",
-            ],
-        };
-        let mut weights = table(&["policy", first, others, ">difference", ">of all humans"]);
-        for line in &self.policies {
-            let figures = match self.world.farmers {
-                0 => [line.quitters, line.stayers, line.quitters_less_stayers],
-                _ => [
-                    line.farmers,
-                    line.team_players,
-                    line.farmers_less_team_players,
-                ],
-            };
-            let [first, others, less] = figures.map(|estimate| shown(&estimate, 2));
-            let all = shown(&line.all_humans, 2);
-            weights.add_row([Cell::new(line.policy.name()), first, others, less, all]);
-        }
-        writeln!(out, "{weights}")
-    }
-}
-
-/// A table's cell with an estimate, to this number of decimal places.
-fn shown(estimate: &Option<Estimate>, places: usize) -> Cell {
-    Cell::new(estimate.map_or_else(|| "-".to_owned(), |e| e.show(places)))
 }
 
 /// The 97.5 % quantile of Student's t, by degrees of freedom, 1 or more.

@@ -11,10 +11,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{
-    console::{Password, shown},
-    driver::RemoteConsole,
-};
+use super::{ConsoleEvent, Password, RemoteConsole, shown};
 use crate::sidecar::source::rcon::{Answer, AnswerReader, PacketError, Sent, encode};
 
 /// The time limit for connecting and for logging in.
@@ -48,7 +45,7 @@ enum ConsoleError {
 }
 
 /// The remote console of one game server. Dropping it ends its connection.
-pub(super) struct SourceConsole {
+pub struct SourceConsole {
     commands: mpsc::Sender<Vec<String>>,
     lines: mpsc::Receiver<String>,
     connected: watch::Receiver<bool>,
@@ -57,7 +54,7 @@ pub(super) struct SourceConsole {
 
 impl SourceConsole {
     /// Starts a task that connects, and connects again.
-    pub(super) fn open(address: SocketAddr, password: Password) -> Self {
+    pub fn open(address: SocketAddr, password: Password) -> Self {
         let (commands, queue) = mpsc::channel(QUEUE);
         let (sender, lines) = mpsc::channel(QUEUE);
         let (state, connected) = watch::channel(false);
@@ -89,9 +86,9 @@ impl RemoteConsole for SourceConsole {
         Ok(())
     }
 
-    async fn answer(&mut self) -> String {
+    async fn next_event(&mut self) -> ConsoleEvent {
         match self.lines.recv().await {
-            Some(line) => line,
+            Some(line) => ConsoleEvent::Note(line),
             None => std::future::pending().await,
         }
     }

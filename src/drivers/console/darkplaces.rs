@@ -13,14 +13,8 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{
-    console::{Password, shown},
-    driver::RemoteConsole,
-};
-use crate::{
-    cli::CliError,
-    sidecar::xonotic::rcon::{Answer, Proof, answer, ask_challenge, encode, lists},
-};
+use super::{ConsoleEvent, Password, RemoteConsole, connected, shown};
+use crate::sidecar::xonotic::rcon::{Answer, Proof, answer, ask_challenge, encode, lists};
 
 /// How long an answer may take. The server does not answer at all if the password is wrong.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -34,14 +28,17 @@ const PACKET: usize = 4_096;
 
 /// How packets prove that the password is known: the server's `rcon_secure`, or a higher number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Security {
+pub enum Security {
+    /// By the password itself.
     Password,
+    /// By a code of the password and the time.
     Time,
+    /// By a code of the password and a text that the server chooses.
     Challenge,
 }
 
 /// The remote console of one game server.
-pub(super) struct DarkPlacesConsole {
+pub struct DarkPlacesConsole {
     socket: UdpSocket,
     password: Password,
     security: Security,
@@ -58,20 +55,13 @@ impl DarkPlacesConsole {
     ///
     /// # Errors
     /// Fails if the socket cannot be opened.
-    pub(super) async fn open(
+    pub async fn open(
         address: SocketAddr,
         password: Password,
         security: Security,
-    ) -> Result<Self, CliError> {
-        let unspecified = if address.is_ipv4() {
-            "0.0.0.0:0"
-        } else {
-            "[::]:0"
-        };
-        let socket = UdpSocket::bind(unspecified).await?;
-        socket.connect(address).await?;
+    ) -> io::Result<Self> {
         let mut console = Self {
-            socket,
+            socket: connected(address).await?,
             password,
             security,
             waiting: VecDeque::new(),
@@ -154,7 +144,7 @@ impl RemoteConsole for DarkPlacesConsole {
         Ok(())
     }
 
-    async fn answer(&mut self) -> String {
+    async fn next_event(&mut self) -> ConsoleEvent {
         let mut packet = [0; PACKET];
         loop {
             let due = self.due;
@@ -173,7 +163,7 @@ impl RemoteConsole for DarkPlacesConsole {
                 () = overdue => self.overdue(),
             };
             if let Some(line) = line {
-                return line;
+                return ConsoleEvent::Note(line);
             }
         }
     }

@@ -1,16 +1,70 @@
-//! What the searches of a simulation cost.
+//! A queue in virtual time, with the real planner, and what its searches cost.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
 use serde::Serialize;
 
-use crate::matchmaking::Cores;
+use crate::{
+    matchmaking::{Cores, Effort, Queue, TicketError},
+    queues::Threads,
+    virtual_queue::{Simulation, SimulationReport, SimulationSettings},
+};
+
+/// How the rounds of a simulated queue search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SearchPlan {
+    /// How much each round searches.
+    pub(crate) effort: u32,
+    /// Number of threads of a search.
+    pub(crate) threads: u16,
+}
+
+/// What a simulation has found, and what its searches cost.
+#[derive(Debug, Serialize)]
+pub(crate) struct QueueOutcome {
+    #[serde(flatten)]
+    pub(crate) report: SimulationReport,
+    effort: u32,
+    pub(crate) search: SearchCost,
+}
+
+impl QueueOutcome {
+    /// Simulates a queue. `progress` is passed the virtual time in seconds, after each round.
+    ///
+    /// # Errors
+    /// Fails if the queue refuses a ticket.
+    pub(crate) fn of(
+        queue: &Queue,
+        settings: SimulationSettings,
+        plan: SearchPlan,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Self, TicketError> {
+        let mut simulation = Simulation::new(queue, settings);
+        let cores = Measured::new(Threads(plan.threads.into()));
+        let effort = Effort::new(plan.effort);
+        let allowed = simulation.allowed();
+        let mut times = Times::default();
+        while simulation.next_round()? {
+            let since = Instant::now();
+            let input = simulation.round(effort);
+            let found = input.plan(&cores, &AtomicBool::new(false));
+            times.add(since.elapsed(), &cores);
+            simulation.found(&found);
+            progress(simulation.now() as u64);
+        }
+        Ok(Self {
+            report: simulation.report(),
+            effort: plan.effort,
+            search: times.cost(plan.threads, settings.length, allowed),
+        })
+    }
+}
 
 /// Runs jobs on `cores`, and measures how long they take.
-pub(super) struct Measured<C> {
+struct Measured<C> {
     cores: C,
     /// How long jobs ran, and how long the caller waited for them, in nanoseconds.
     jobs: AtomicU64,
@@ -19,7 +73,7 @@ pub(super) struct Measured<C> {
 
 impl<C: Cores> Measured<C> {
     /// Measures the jobs that `cores` runs.
-    pub fn new(cores: C) -> Self {
+    fn new(cores: C) -> Self {
         Self {
             cores,
             jobs: AtomicU64::new(0),
@@ -53,34 +107,34 @@ impl<C: Cores> Cores for Measured<C> {
 
 /// The times of all rounds.
 #[derive(Debug, Default)]
-pub(super) struct Times {
+struct Times {
     rounds: Vec<f64>,
     cores: f64,
 }
 
 /// What the searches cost. These are the only figures that depend on the machine.
 #[derive(Debug, Serialize)]
-pub(super) struct SearchCost {
+pub(crate) struct SearchCost {
     /// Number of threads.
     threads: u16,
     /// Seconds that threads spent on searches, per second of virtual time.
-    pub cpu_per_second: f64,
+    pub(crate) cpu_per_second: f64,
     /// The median time of a round, in milliseconds.
-    pub p50: f64,
+    pub(crate) p50: f64,
     /// The time that 99 % of the rounds do not exceed, in milliseconds.
-    pub p99: f64,
+    pub(crate) p99: f64,
     /// The longest time of a round, in milliseconds.
-    pub most: f64,
+    pub(crate) most: f64,
     /// Rounds that took longer than a third of the time between two rounds: the daemon would begin the
     /// next one later.
-    pub late: usize,
+    pub(crate) late: usize,
     /// Rounds that took longer than the time between two rounds.
-    pub behind: usize,
+    pub(crate) behind: usize,
 }
 
 impl Times {
-    /// Adds a round that took so long on these cores.
-    pub fn add(&mut self, took: Duration, cores: &Measured<impl Cores>) {
+    /// Adds a round that took `took` on these cores.
+    fn add(&mut self, took: Duration, cores: &Measured<impl Cores>) {
         let took = took.as_secs_f64();
         self.rounds.push(took);
         self.cores += cores.take(took);
@@ -88,7 +142,7 @@ impl Times {
 
     /// The cost over `length` seconds of virtual time, where a round is late after `allowed` seconds
     /// and behind after three times that.
-    pub fn cost(mut self, threads: u16, length: f64, allowed: f64) -> SearchCost {
+    fn cost(mut self, threads: u16, length: f64, allowed: f64) -> SearchCost {
         self.rounds.sort_by(f64::total_cmp);
         let at = |share: f64| {
             let rank = (share * self.rounds.len() as f64).ceil() as usize;

@@ -1,30 +1,21 @@
 //! `evenkeel hosting idtech3`: makes an id Tech 3 game server an instance, which hosts matches of
-//! queues. The room `sidecar` makes the decisions; this one provides files, sockets, the process and
-//! the clock.
-
-mod asking;
-mod driver;
-mod kept;
-mod process;
+//! queues.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
 use rand::{TryRng, rngs::SysRng};
 
-use super::{
-    common::millis, console::Console, daemon::DaemonConnection, exec_folder, game_log::GameLog,
-    server::ServerArgs,
-};
+use super::{common::millis, exec_folder, report, server::ServerArgs};
 use crate::{
     cli::CliError,
+    daemon::ShutdownSignal,
     domain::to_hex,
+    drivers::{
+        AgentConsole, DaemonConnection, Driver, GameLog, IdTech3Console, KeptMatch, ServerProcess,
+    },
     sidecar::idtech3::agent::{AgentSettings, GameMode, IdTech3Agent, Limit, map_name},
 };
-use asking::Questions;
-use driver::AgentDriver;
-use kept::KeptMatch;
-use process::ServerProcess;
 
 /// The largest delay between two attempts to connect to the daemon. An instance that stays away for
 /// longer than `[coordinator] return_seconds` loses its match.
@@ -135,16 +126,13 @@ pub(in crate::cli) async fn run(args: AgentArgs) -> Result<(), CliError> {
     let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
     let name = format!("evenkeel-{}.match", rcon.port());
     let kept = args.state.clone().unwrap_or_else(|| folder.join(name));
-    let console = Console::open(rcon, password.clone(), folder).await?;
-    let questions = Questions::new(rcon, password);
-    let daemon = DaemonConnection::new(args.server.daemon.way()?).with_longest_pause(LONGEST_PAUSE);
-    let driver = AgentDriver::new(
-        IdTech3Agent::new(settings),
-        log,
-        daemon,
-        (console, questions),
-        KeptMatch::new(kept),
-        ServerProcess::new(&args.program),
-    );
-    driver.run_until_stopped().await
+    let console = IdTech3Console::open(rcon, password.clone(), folder).await?;
+    let console = AgentConsole::new(console, rcon, password);
+    let endpoint = args.server.daemon.endpoint()?;
+    let daemon = DaemonConnection::new(endpoint).with_longest_pause(LONGEST_PAUSE);
+    let agent = IdTech3Agent::new(settings);
+    let mut shutdown = ShutdownSignal::install()?;
+    let driver = Driver::new(agent, log, daemon, Some(Box::new(console)), report)
+        .hosting(KeptMatch::new(kept), ServerProcess::new(&args.program));
+    Ok(driver.run_until(shutdown.wait()).await?)
 }

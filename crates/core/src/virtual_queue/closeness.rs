@@ -6,7 +6,7 @@ use crate::matchmaking::{PlannedMatch, Queue, Ticket};
 /// The largest minus the smallest sum of a team, of the attribute by which the queue makes teams even.
 pub(super) fn gap(queue: &Queue, tickets: &[Ticket], found: &PlannedMatch) -> f64 {
     let players = |place: &usize| tickets.get(*place).into_iter().flat_map(|t| &t.players);
-    let number = |player| queue.columns().number_of(queue.even_by(), player);
+    let number = |player| queue.number_to_even(player);
     let teams = found.teams.iter();
     ends(teams.map(|team| team.iter().flat_map(players).map(number).sum()))
 }

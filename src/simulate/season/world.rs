@@ -7,50 +7,76 @@ use serde::Serialize;
 use super::odds::World;
 
 /// The parameters of a season.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct WorldSettings {
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct WorldSettings {
     /// How strengths decide games.
-    pub(super) kind: World,
+    pub(crate) kind: World,
     /// Number of humans in the season.
-    pub(super) players: usize,
+    pub(crate) players: usize,
     /// Number of bots that can be added.
-    pub(super) bots: usize,
+    pub(crate) bots: usize,
     /// Number of humans in a game, on average.
-    pub(super) present: usize,
+    pub(crate) present: usize,
     /// The number of players up to which bots are added.
-    pub(super) min_players: u32,
+    pub(crate) min_players: u32,
     /// Standard deviation of ln strength between humans; between bots it is half of it.
-    pub(super) spread: f64,
+    pub(crate) spread: f64,
     /// Standard deviation of ln strength of one player from game to game.
-    pub(super) form: f64,
+    pub(crate) form: f64,
     /// How much strengths decide: the exponent of the ratio of the teams' strengths that gives the odds of
     /// a goal, or the log odds per unit of ln strength.
-    pub(super) sharpness: f64,
+    pub(crate) sharpness: f64,
     /// Length of a game in minutes.
-    pub(super) minutes: f64,
+    pub(crate) minutes: f64,
     /// Goals of both teams together per minute.
-    pub(super) goals: f64,
+    pub(crate) goals: f64,
     /// Deaths of one player per minute.
-    pub(super) deaths: f64,
+    pub(crate) deaths: f64,
     /// How long a human stays, in minutes, on average.
-    pub(super) stay: f64,
+    pub(crate) stay: f64,
     /// The number of humans who leave as soon as their team is `quit_behind` goals behind; they are
     /// the first ones.
-    pub(super) quitters: usize,
+    pub(crate) quitters: usize,
     /// The number of goals by which a team must be behind for its quitters to leave.
-    pub(super) quit_behind: f64,
+    pub(crate) quit_behind: f64,
     /// The number of humans who farm points; they are the first ones. There are no quitters then.
-    pub(super) farmers: usize,
+    pub(crate) farmers: usize,
     /// The factor on the points of farmers.
-    pub(super) farm_factor: f64,
+    pub(crate) farm_factor: f64,
     /// The share of a farmer's strength that the team lacks, 0 to 1.
-    pub(super) farm_cost: f64,
+    pub(crate) farm_cost: f64,
 }
 
 impl WorldSettings {
     /// Goals of both teams together in a game, on average.
     pub(super) fn goals_per_game(&self) -> f64 {
         self.goals * self.minutes
+    }
+}
+
+#[cfg(test)]
+impl Default for WorldSettings {
+    /// What the command does without options.
+    fn default() -> Self {
+        Self {
+            kind: World::Ratio,
+            players: 40,
+            bots: 8,
+            present: 10,
+            min_players: 8,
+            spread: 0.5,
+            form: 0.2,
+            sharpness: World::Ratio.usual_sharpness(),
+            minutes: 20.0,
+            goals: 0.5,
+            deaths: 1.5,
+            stay: 30.0,
+            quitters: 0,
+            quit_behind: 2.0,
+            farmers: 0,
+            farm_factor: 3.0,
+            farm_cost: 0.0,
+        }
     }
 }
 

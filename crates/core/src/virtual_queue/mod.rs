@@ -27,10 +27,12 @@ mod waits;
 
 use std::collections::BTreeMap;
 
-use super::{
-    AGAIN_MILLIS, Effort, Plan, PlanInput, PlannedMatch, Queue, REST, Ticket, TicketError,
+use crate::{
+    domain::seeded_hash,
+    matchmaking::{
+        AGAIN_MILLIS, Effort, Plan, PlanInput, PlannedMatch, Queue, REST, Ticket, TicketError,
+    },
 };
-use crate::domain::seeded_hash;
 use agenda::{Agenda, CrowdEvent};
 use crowd::Crowd;
 use line::{WaitingLine, WaitingParty};

@@ -15,7 +15,7 @@ use crate::{
 /// A way to choose teams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Policy {
+pub(crate) enum Policy {
     /// Shuffle the humans into teams of equal size; late arrivals join the smaller team
     Random,
     /// Assign the humans to the teams in turn, strongest first; late arrivals join the smaller team
@@ -31,7 +31,7 @@ pub(super) enum Policy {
 }
 
 impl Policy {
-    pub(super) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Random,
         Self::Alternate,
         Self::Exact,
@@ -41,7 +41,7 @@ impl Policy {
     ];
 
     /// The name of the policy in tables.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
             Self::Alternate => "alternate by weight",

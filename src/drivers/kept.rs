@@ -6,18 +6,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{cli::CliError, sidecar::idtech3::agent::AgentMatch};
+use super::DriverError;
+use crate::sidecar::idtech3::agent::AgentMatch;
 
 /// The longest file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
 /// The file. It contains the passes of the players, so only its owner can read it.
-pub(super) struct KeptMatch {
+pub struct KeptMatch {
     path: PathBuf,
 }
 
 impl KeptMatch {
-    pub(super) fn new(path: PathBuf) -> Self {
+    /// The file at this path, which need not exist.
+    pub fn new(path: PathBuf) -> Self {
         Self { path }
     }
 
@@ -25,7 +27,7 @@ impl KeptMatch {
     ///
     /// # Errors
     /// Fails if the file cannot be read, or contains something else.
-    pub(super) fn read(&self) -> Result<Option<AgentMatch>, CliError> {
+    pub(super) fn read(&self) -> Result<Option<AgentMatch>, DriverError> {
         let file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file.map_err(|source| self.error(source))?,
@@ -41,9 +43,12 @@ impl KeptMatch {
     ///
     /// # Errors
     /// Fails if the file cannot be written or removed.
-    pub(super) fn keep(&self, kept: Option<&AgentMatch>) -> Result<(), CliError> {
+    pub(super) fn keep(&self, kept: Option<&AgentMatch>) -> Result<(), DriverError> {
         let done = match kept {
-            Some(kept) => self.write(&serde_json::to_vec(kept)?),
+            Some(kept) => match serde_json::to_vec(kept) {
+                Ok(text) => self.write(&text),
+                Err(error) => Err(error.into()),
+            },
             None => fs::remove_file(&self.path),
         };
         match done {
@@ -67,9 +72,9 @@ impl KeptMatch {
         fs::rename(&fresh, &self.path)
     }
 
-    fn error(&self, source: io::Error) -> CliError {
+    fn error(&self, source: io::Error) -> DriverError {
         let path = self.path.clone();
-        CliError::File { path, source }
+        DriverError::File { path, source }
     }
 }
 

@@ -1,0 +1,229 @@
+//! The connection to Evenkeel's daemon, which reconnects whenever it ends.
+
+use std::time::Duration;
+
+use tokio::{
+    sync::mpsc,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+
+use super::DaemonEndpoint;
+use crate::{
+    client::{Client, ClientError, ReplyReceiver, RequestSender},
+    protocol::{Push, Received, Reply, Request},
+};
+
+/// The delay before the second attempt to connect; it doubles with each attempt.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// The largest delay between two attempts to connect.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The time limit for sending the last requests on exit.
+const LAST_REQUESTS: Duration = Duration::from_secs(5);
+/// The most requests, and the most events, that can be queued. A daemon that leaves that many
+/// requests unread is treated as hanging.
+const QUEUE: usize = 4_096;
+
+/// An event of the connection.
+pub(super) enum DaemonEvent {
+    /// There is a new connection. Requests queued for an earlier one are dropped.
+    Connected,
+    Reply(Reply),
+    /// A line that answers no request.
+    Push(Push),
+    /// The connection has ended, or could not be made, for this reason.
+    Lost(String),
+}
+
+/// An event from the task that owns the socket.
+enum TaskEvent {
+    /// The channel for requests on this connection.
+    Connected(mpsc::Sender<Request>),
+    Reply(Reply),
+    Push(Push),
+    Lost(String),
+}
+
+/// A connection that lasts as long as the program, with reconnects.
+pub struct DaemonConnection {
+    endpoint: DaemonEndpoint,
+    longest_pause: Duration,
+    task: Option<JoinHandle<()>>,
+    events: mpsc::Receiver<TaskEvent>,
+    event_sender: mpsc::Sender<TaskEvent>,
+    /// The channel of the current connection; `None` without one.
+    requests: Option<mpsc::Sender<Request>>,
+}
+
+impl DaemonConnection {
+    /// A connection that is made once the driver runs.
+    pub fn new(endpoint: DaemonEndpoint) -> Self {
+        let (event_sender, events) = mpsc::channel(QUEUE);
+        Self {
+            endpoint,
+            longest_pause: LONGEST_PAUSE,
+            task: None,
+            events,
+            event_sender,
+            requests: None,
+        }
+    }
+
+    /// Tries to connect at least this often.
+    pub fn with_longest_pause(self, longest_pause: Duration) -> Self {
+        Self {
+            longest_pause,
+            ..self
+        }
+    }
+
+    /// Where the daemon is reached.
+    pub(super) fn endpoint(&self) -> &DaemonEndpoint {
+        &self.endpoint
+    }
+
+    /// Starts to connect. From now on, it connects again whenever a connection ends.
+    pub(super) fn connect(&mut self) {
+        let work = keep_connected(
+            self.endpoint.clone(),
+            self.longest_pause,
+            self.event_sender.clone(),
+        );
+        self.task = Some(tokio::spawn(work));
+    }
+
+    /// Waits for the next event.
+    pub(super) async fn next_event(&mut self) -> DaemonEvent {
+        match self.events.recv().await {
+            Some(TaskEvent::Connected(requests)) => {
+                self.requests = Some(requests);
+                DaemonEvent::Connected
+            }
+            Some(TaskEvent::Reply(reply)) => DaemonEvent::Reply(reply),
+            Some(TaskEvent::Push(push)) => DaemonEvent::Push(push),
+            Some(TaskEvent::Lost(reason)) => {
+                self.requests = None;
+                DaemonEvent::Lost(reason)
+            }
+            // The channel cannot close, because `self` holds a sender.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Sends a request. Without a connection it is dropped, because the next session starts afresh.
+    pub(super) fn send(&mut self, request: Request) {
+        if let Some(requests) = &self.requests
+            && requests.try_send(request).is_err()
+        {
+            // The task ends a connection whose channel is closed, and opens another.
+            self.requests = None;
+        }
+    }
+
+    /// Sends the queued requests and closes the connection.
+    pub(super) async fn close(mut self) {
+        if self.requests.take().is_some() {
+            let closed = async {
+                while let Some(event) = self.events.recv().await {
+                    if matches!(event, TaskEvent::Lost(_)) {
+                        return;
+                    }
+                }
+            };
+            let _ = timeout(LAST_REQUESTS, closed).await;
+        }
+        if let Some(task) = self.task.take() {
+            task.abort();
+        }
+    }
+}
+
+async fn keep_connected(
+    endpoint: DaemonEndpoint,
+    longest_pause: Duration,
+    events: mpsc::Sender<TaskEvent>,
+) {
+    let mut pause = FIRST_PAUSE;
+    // Report consecutive failures once.
+    let mut reported = false;
+    while !events.is_closed() {
+        let reason = match endpoint.connect().await {
+            Ok(client) => {
+                let (sender, requests) = mpsc::channel(QUEUE);
+                if events.send(TaskEvent::Connected(sender)).await.is_err() {
+                    return;
+                }
+                reported = false;
+                let (reason, served) = converse(client, requests, &events).await;
+                if served {
+                    pause = FIRST_PAUSE;
+                }
+                reason
+            }
+            Err(error) => error.to_string(),
+        };
+        if !std::mem::replace(&mut reported, true)
+            && events.send(TaskEvent::Lost(reason)).await.is_err()
+        {
+            return;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(longest_pause);
+    }
+}
+
+/// Forwards requests and replies until the connection ends. Returns why it ended, and whether the
+/// daemon accepted any request.
+async fn converse(
+    client: Client,
+    requests: mpsc::Receiver<Request>,
+    events: &mpsc::Sender<TaskEvent>,
+) -> (String, bool) {
+    let (sender, receiver) = client.split();
+    let mut served = false;
+    let error = tokio::select! {
+        error = receive(receiver, events, &mut served) => error,
+        error = send(sender, requests) => error,
+    };
+    (error.to_string(), served)
+}
+
+async fn receive(
+    mut replies: ReplyReceiver,
+    events: &mpsc::Sender<TaskEvent>,
+    served: &mut bool,
+) -> ClientError {
+    loop {
+        match replies.receive().await {
+            Ok(Received::Reply(reply)) => {
+                *served |= !matches!(reply, Reply::Error(_));
+                if events.send(TaskEvent::Reply(reply)).await.is_err() {
+                    return ClientError::Closed;
+                }
+            }
+            Ok(Received::Push(push)) => {
+                if events.send(TaskEvent::Push(push)).await.is_err() {
+                    return ClientError::Closed;
+                }
+            }
+            // Replies of a later version are ignored.
+            Err(ClientError::Malformed(_) | ClientError::LineTooLong(_)) => {}
+            Err(error) => return error,
+        }
+    }
+}
+
+async fn send(mut sender: RequestSender, mut requests: mpsc::Receiver<Request>) -> ClientError {
+    while let Some(request) = requests.recv().await {
+        sender.queue(&request);
+        if let Err(error) = sender.flush().await {
+            return error;
+        }
+    }
+    if let Err(error) = sender.close().await {
+        return error;
+    }
+    // The daemon closes after reading everything. Dropping the socket first could discard requests.
+    sleep(LAST_REQUESTS).await;
+    ClientError::Closed
+}

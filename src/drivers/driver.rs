@@ -1,0 +1,250 @@
+//! The loop that connects a sidecar or an agent to the log, the console, the daemon, the process and the clock.
+
+use std::{
+    future::Future,
+    io,
+    time::{Duration, Instant},
+};
+
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use super::{
+    ConsoleEvent, DaemonConnection, DriverError, GameLog, KeptMatch, RemoteConsole, ServerProcess,
+    daemon::DaemonEvent,
+};
+use crate::sidecar::{Act, Sidecar};
+
+/// How often the log is polled.
+const POLL: Duration = Duration::from_millis(100);
+/// How long a game server that an agent has started may be silent before it is killed, in milliseconds.
+const HANGS: u64 = 60_000;
+/// How long such a game server may take to quit before it is killed.
+const QUIT: Duration = Duration::from_secs(5);
+
+/// Shows a line to the operator.
+type Report = fn(&str) -> io::Result<()>;
+
+/// A sidecar, and everything that it reads and drives.
+pub struct Driver<S> {
+    sidecar: S,
+    log: GameLog,
+    daemon: DaemonConnection,
+    /// `None` in a dry run.
+    console: Option<Box<dyn RemoteConsole>>,
+    /// Whether the operator is shown how many commands the game server is sent.
+    counts_commands: bool,
+    kept: Option<KeptMatch>,
+    server: Option<ServerProcess>,
+    report: Report,
+    began: Instant,
+}
+
+impl<S: Sidecar> Driver<S> {
+    /// Connects to nothing yet. Without a console, commands are only shown to the operator.
+    pub fn new(
+        sidecar: S,
+        log: GameLog,
+        daemon: DaemonConnection,
+        console: Option<Box<dyn RemoteConsole>>,
+        report: Report,
+    ) -> Self {
+        Self {
+            sidecar,
+            log,
+            daemon,
+            console,
+            counts_commands: true,
+            kept: None,
+            server: None,
+            report,
+            began: Instant::now(),
+        }
+    }
+
+    /// The driver of an agent, which keeps its match in a file and may start the game server.
+    pub fn hosting(self, kept: KeptMatch, server: Option<ServerProcess>) -> Self {
+        Self {
+            counts_commands: false,
+            kept: Some(kept),
+            server,
+            ..self
+        }
+    }
+
+    /// Runs until `stopped` resolves.
+    ///
+    /// # Errors
+    /// Fails if the kept match cannot be read, the game server cannot be started, or a line cannot be shown.
+    pub async fn run_until(mut self, stopped: impl Future<Output = ()>) -> Result<(), DriverError> {
+        tokio::pin!(stopped);
+        let mut poll = interval(POLL);
+        poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        (self.report)(&self.log.describe())?;
+        if self.console.is_none() {
+            (self.report)("a dry run: commands for the game server are printed, and not sent")?;
+        }
+        // Read the existing log before the first request; its acts are out of date.
+        self.read_log(&mut Vec::new());
+        if let Some(kept) = &self.kept
+            && let Some(kept) = kept.read()?
+        {
+            self.sidecar.restore(kept);
+        }
+        let endpoint = self.daemon.endpoint();
+        (self.report)(&format!("waiting for the daemon at {endpoint}"))?;
+        self.daemon.connect();
+        loop {
+            let mut acts = Vec::new();
+            tokio::select! {
+                () = &mut stopped => break,
+                _ = poll.tick() => {
+                    self.read_log(&mut acts);
+                    self.watch_server(&mut acts)?;
+                    let now = self.now();
+                    self.sidecar.tick(now, &mut acts);
+                }
+                event = self.daemon.next_event() => self.take_daemon_event(event, &mut acts),
+                event = event_of(self.console.as_mut()) => self.take_console_event(event, &mut acts)?,
+            }
+            self.perform(acts).await?;
+        }
+        self.stop().await
+    }
+
+    /// Reads what is new in the log.
+    fn read_log(&mut self, acts: &mut Vec<Act>) {
+        let now = self.now();
+        let (sidecar, log) = (&mut self.sidecar, &mut self.log);
+        let each = |line: &[u8]| sidecar.log_line(line, now, &mut *acts);
+        let read = tokio::task::block_in_place(|| log.read(each));
+        if let Err(why) = read {
+            acts.push(Act::Report(why));
+        }
+    }
+
+    /// Starts the game server if it does not run, and kills it if it hangs.
+    fn watch_server(&mut self, acts: &mut Vec<Act>) -> Result<(), DriverError> {
+        let now = self.now();
+        let Some(server) = &mut self.server else {
+            return Ok(());
+        };
+        if let Some(text) = server.ended() {
+            acts.push(Act::Report(text));
+            self.sidecar.server_ended(now, acts);
+            server.start(now)?;
+        } else if !server.runs() {
+            if self.sidecar.needs_server(now) && server.start(now)? {
+                acts.push(Act::Report("the game server is started".to_owned()));
+            }
+        } else if self.sidecar.silent_for(now) >= HANGS {
+            server.kill();
+        }
+        Ok(())
+    }
+
+    fn take_daemon_event(&mut self, event: DaemonEvent, acts: &mut Vec<Act>) {
+        let now = self.now();
+        let endpoint = self.daemon.endpoint();
+        match event {
+            DaemonEvent::Connected => {
+                let text = format!("connected to the daemon at {endpoint}");
+                acts.push(Act::Report(text));
+                self.sidecar.connected(now, acts);
+            }
+            DaemonEvent::Reply(reply) => self.sidecar.reply(reply, now, acts),
+            DaemonEvent::Push(push) => self.sidecar.push(&push, now, acts),
+            DaemonEvent::Lost(reason) => {
+                self.sidecar.disconnected();
+                let text = format!("no connection to the daemon at {endpoint}: {reason}");
+                acts.push(Act::Report(text));
+            }
+        }
+    }
+
+    fn take_console_event(&mut self, event: ConsoleEvent, acts: &mut Vec<Act>) -> io::Result<()> {
+        match event {
+            ConsoleEvent::Note(line) => return (self.report)(&line),
+            ConsoleEvent::Answer(id, text) => {
+                let now = self.now();
+                self.sidecar.answer(id, text.as_deref(), now, acts);
+            }
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> u64 {
+        let elapsed = self.began.elapsed().as_millis();
+        elapsed.try_into().unwrap_or(u64::MAX)
+    }
+
+    async fn perform(&mut self, acts: Vec<Act>) -> io::Result<()> {
+        for act in acts {
+            match act {
+                Act::Send(request) => self.daemon.send(request),
+                Act::Report(text) => (self.report)(&text)?,
+                Act::Console(commands) => self.command(&commands).await?,
+                Act::Ask { id, command } => {
+                    if let Some(console) = &mut self.console {
+                        console.ask(id, &command);
+                    }
+                }
+                Act::Keep(kept) => {
+                    // The match goes on without the file, as long as the agent does.
+                    if let Some(file) = &self.kept
+                        && let Err(error) = file.keep(kept.as_ref())
+                    {
+                        (self.report)(&format!("the match is not kept: {error}"))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the game server commands, or shows them in a dry run.
+    async fn command(&mut self, commands: &[String]) -> io::Result<()> {
+        let Some(console) = &mut self.console else {
+            for command in commands {
+                (self.report)(&format!("would do: {command}"))?;
+            }
+            return Ok(());
+        };
+        if self.counts_commands {
+            (self.report)(&format!("{} commands to the game server", commands.len()))?;
+        }
+        if let Err(error) = console.send(commands).await {
+            (self.report)(&format!("cannot send commands to the game server: {error}"))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the conversation with the daemon, and the game server if this driver has started it.
+    async fn stop(mut self) -> Result<(), DriverError> {
+        let mut acts = Vec::new();
+        let owned = self.server.as_ref().is_some_and(ServerProcess::runs);
+        self.sidecar.stop(owned, &mut acts);
+        self.perform(acts).await?;
+        if let Some(mut server) = self.server.take().filter(|_| owned) {
+            if let Some(console) = &mut self.console {
+                console.ask(0, "quit");
+            }
+            let began = Instant::now();
+            while server.ended().is_none() {
+                if began.elapsed() >= QUIT {
+                    server.kill();
+                }
+                sleep(POLL).await;
+            }
+        }
+        self.daemon.close().await;
+        Ok(())
+    }
+}
+
+/// Waits for the console's next event; in a dry run there is none, and it waits for ever.
+async fn event_of(console: Option<&mut Box<dyn RemoteConsole>>) -> ConsoleEvent {
+    match console {
+        Some(console) => console.next_event().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,179 @@
+//! The log of a game server: a file that it writes, the newest file of a folder, or the datagrams
+//! that it sends.
+
+mod datagrams;
+mod newest_file;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    path::Path,
+};
+
+use super::DriverError;
+use crate::{
+    ingest::{Framed, Lines, MAX_LINE},
+    logs::{Tail, Tailed},
+};
+use datagrams::Datagrams;
+use newest_file::{NewestFile, newest_in};
+
+/// The most bytes of the log per read.
+const CHUNK: usize = 64 * 1024;
+
+/// A log that is read as it grows.
+pub struct GameLog {
+    origin: LogOrigin,
+    /// Whether the path of a file may turn out to be a folder.
+    folders: bool,
+    lines: Lines,
+    /// Whether the operator has been warned that the log cannot be read.
+    unreadable: bool,
+}
+
+enum LogOrigin {
+    File(Tail),
+    Folder(NewestFile),
+    Datagrams(Datagrams),
+}
+
+impl GameLog {
+    fn new(origin: LogOrigin) -> Self {
+        Self {
+            origin,
+            folders: false,
+            lines: Lines::new(MAX_LINE),
+            unreadable: false,
+        }
+    }
+
+    /// A file, which need not exist yet.
+    ///
+    /// # Errors
+    /// Fails if the path is that of a folder.
+    pub fn file(path: &Path) -> Result<Self, DriverError> {
+        match path.is_dir() {
+            true => Err(DriverError::Input(format!(
+                "{} is a folder: --log must name the file that the game server writes",
+                path.display()
+            ))),
+            false => Ok(Self::new(LogOrigin::File(Tail::new(path)))),
+        }
+    }
+
+    /// A file, or the newest `.log` of a folder and those that come after it. Neither need exist yet.
+    pub fn file_or_folder(path: &Path) -> Self {
+        Self {
+            folders: true,
+            ..Self::new(LogOrigin::File(Tail::new(path)))
+        }
+    }
+
+    /// The datagrams that this game server sends to this address.
+    ///
+    /// # Errors
+    /// Fails if the address cannot be listened on.
+    pub fn datagrams(
+        listen: SocketAddr,
+        server: IpAddr,
+        secret: Option<String>,
+    ) -> io::Result<Self> {
+        let datagrams = Datagrams::listen(listen, server, secret)?;
+        Ok(Self::new(LogOrigin::Datagrams(datagrams)))
+    }
+
+    /// What is followed, and what the operator has to wait for before anything comes from it.
+    pub(super) fn describe(&self) -> String {
+        match &self.origin {
+            LogOrigin::File(tail) if self.folders && tail.path().is_dir() => {
+                describe_folder(tail.path())
+            }
+            LogOrigin::File(tail) => describe_file(tail.path()),
+            LogOrigin::Folder(newest) => describe_folder(&newest.folder),
+            LogOrigin::Datagrams(datagrams) => match datagrams.address() {
+                Ok(address) => format!("waiting for the log on {address}"),
+                Err(error) => format!("the log has no address: {error}"),
+            },
+        }
+    }
+
+    /// Passes every new line to `each`, without its end.
+    ///
+    /// # Errors
+    /// Returns a line for the operator if the log cannot be read, once until it can be read again.
+    pub(super) fn read(&mut self, mut each: impl FnMut(&[u8])) -> Result<(), String> {
+        if let LogOrigin::File(tail) = &self.origin
+            && self.folders
+            && tail.id().is_none()
+            && tail.path().is_dir()
+        {
+            let folder = tail.path().to_owned();
+            self.origin = LogOrigin::Folder(NewestFile::new(folder));
+        }
+        let lines = &mut self.lines;
+        let (name, done) = match &mut self.origin {
+            LogOrigin::File(tail) => (
+                tail.path().display().to_string(),
+                read_tail(tail, lines, &mut each),
+            ),
+            LogOrigin::Folder(newest) => (
+                newest.folder.display().to_string(),
+                newest.read(lines, &mut each),
+            ),
+            LogOrigin::Datagrams(datagrams) => {
+                ("the log's address".to_owned(), datagrams.read(&mut each))
+            }
+        };
+        match done {
+            Ok(()) => {
+                self.unreadable = false;
+                Ok(())
+            }
+            Err(_) if std::mem::replace(&mut self.unreadable, true) => Ok(()),
+            Err(error) => Err(format!("cannot read {name}: {error}; trying again")),
+        }
+    }
+}
+
+fn describe_file(path: &Path) -> String {
+    let shown = path.display();
+    match path.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            format!("the log {shown} does not exist yet: waiting for the game server to write it")
+        }
+        Ok(meta) if meta.len() == 0 => format!(
+            "following the log {shown}, which is empty: waiting for the game server to write to it"
+        ),
+        _ => format!("following the log {shown}"),
+    }
+}
+
+fn describe_folder(folder: &Path) -> String {
+    let shown = folder.display();
+    match newest_in(folder) {
+        Ok(Some(newest)) => format!(
+            "following the newest log of the folder {shown}, now {}",
+            newest.display()
+        ),
+        _ => format!(
+            "following the folder {shown}, which has no log yet: waiting for the game server to write one"
+        ),
+    }
+}
+
+fn read_tail(tail: &mut Tail, lines: &mut Lines, each: &mut impl FnMut(&[u8])) -> io::Result<()> {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match tail.read(&mut chunk)? {
+            Tailed::Bytes(count) => lines.feed(&chunk[..count], |framed| {
+                if let Framed::Line(line) = framed {
+                    each(line.bytes);
+                }
+            }),
+            Tailed::Fresh | Tailed::Truncated => lines.interrupt(),
+            Tailed::Nothing => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Synthetic worlds: seasons of games whose players' strengths are known, and queues in virtual time. They measure
+//! what choosing teams, learning and forming matches achieve. The command line has the options, and prints.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a simulation reports how long its searches take"
+)]
+
+mod error;
+mod queue;
+mod season;
+
+pub use error::SimulateError;
+pub(crate) use queue::{QueueOutcome, SearchPlan};
+pub(crate) use season::{Estimate, Policy, PolicyReport, SeasonPlan, World, WorldSettings};
