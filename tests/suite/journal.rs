@@ -475,8 +475,11 @@ fn a_journal_of_another_version_is_discarded() {
     let [journal] = &journals(folder.path())[..] else {
         panic!("one journal")
     };
+    // The version stands in the header, and in the mark before the copy of the beginning.
     let mut bytes = fs::read(journal).unwrap();
+    let mark = bytes.windows(7).position(|bytes| bytes == b"EVKLCPY");
     bytes[7] += 1;
+    bytes[mark.unwrap() + 7] += 1;
     fs::write(journal, bytes).unwrap();
     let daemon = Process::start(folder.path());
     let (mut stream, resumed) = resume(&daemon);

@@ -87,9 +87,11 @@ impl Pick {
             place: fields.one("place").parse().unwrap_or(0),
             last: fields.all("last").filter_map(seat).collect(),
         };
-        // Who goes back from the questions gets the names as they were typed.
-        if fields.one("do") == "edit" {
-            pick.names.push_str(fields.one("doubt"));
+        // Who goes back from the questions gets the names as they were typed. Who leaves one unanswered is asked again,
+        // so that nobody is left out by mistake.
+        let doubt = fields.one("doubt");
+        if fields.one("do") == "edit" || fields.answers().count() < doubt.lines().count() {
+            pick.names.push_str(doubt);
             return pick;
         }
         for answer in fields.answers() {
@@ -189,6 +191,18 @@ mod tests {
             (2, 0, 0),
             "what makes no sense is as if it were not there"
         );
+    }
+
+    #[test]
+    fn names_whose_questions_are_not_answered_are_asked_again() {
+        let read = |answers: &str| {
+            let body = format!("do=pick&on=01&doubt=Ana%0AMax{answers}");
+            Pick::read(&Fields::parse(body.as_bytes()).unwrap())
+        };
+        let one = read("&ask1=on:00ff");
+        assert_eq!((one.names.as_str(), one.known.len()), ("Ana\nMax", 1));
+        let both = read("&ask0=drop&ask1=on:00ff");
+        assert_eq!((both.names.as_str(), both.known.len()), ("", 2));
     }
 
     #[test]

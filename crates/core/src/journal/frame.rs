@@ -21,8 +21,6 @@ pub const HEADER: [u8; 8] = *b"EVKLGAM\x01";
 /// What stands before the copy of the first frame, where a block begins. The last byte is the version, as in
 /// [`HEADER`].
 const COPY: [u8; 8] = *b"EVKLCPY\x01";
-/// The bytes of the header before the version.
-const NAME: usize = HEADER.len() - 1;
 /// The block of a disk that is usually damaged as a whole.
 const BLOCK: usize = 4_096;
 /// The most marks at which a copy is looked for.
@@ -124,8 +122,8 @@ impl<'a> Frames<'a> {
                 copied: false,
             });
         }
-        let is_other_version = !known && journal.starts_with(&HEADER[..NAME]);
-        let copy = copy_of_beginning(journal).filter(|_| !is_other_version);
+        // The mark before the copy states the version, too, so that a damaged version is not taken for another one.
+        let copy = copy_of_beginning(journal);
         let copied = copy.is_some();
         let at = copy.or(known.then_some(first));
         Ok(Self {

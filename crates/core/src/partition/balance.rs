@@ -60,8 +60,11 @@ impl Evenness {
     ///
     /// Let x be the smallest sum and r the evenness. The strongest team has at least the mean of
     /// the others, (t − x)/(k − 1), so x ≥ r (t − x)/(k − 1) ⇔ x ≥ r t/(k − 1 + r). The largest sum
-    /// follows in the same way.
+    /// follows in the same way. Sums below 0 count as 0, so that nothing is excluded where r or t is 0 or less.
     fn sums(self, total: i64, teams: i64) -> (i64, i64) {
+        if self.least <= 0 || total <= 0 {
+            return (-MOST, MOST);
+        }
         let (least, most) = (self.least as u128, self.most as u128);
         let (total, others) = (total as u128, teams as u128 - 1);
         let low = (least * total).div_ceil(others * most + least);
@@ -70,13 +73,19 @@ impl Evenness {
     }
 
     /// The smallest and the largest sum that a team can have next to one with this `sum`, if the
-    /// teams are at least this even.
+    /// teams are at least this even. Beside a team without strength, only others without strength are even.
     fn beside(self, sum: i64) -> (i64, i64) {
+        if self.least <= 0 {
+            return (-MOST, MOST);
+        }
+        if sum <= 0 {
+            return (-MOST, 0);
+        }
         let (least, most, sum) = (self.least as u128, self.most as u128, sum as u128);
-        let high = (sum * most).checked_div(least).unwrap_or(u128::MAX);
+        let high = sum * most / least;
         (
             (sum * least).div_ceil(most) as i64,
-            high.min(i64::MAX as u128) as i64,
+            high.min(MOST as u128) as i64,
         )
     }
 
@@ -193,6 +202,26 @@ mod tests {
         assert_eq!(Evenness::of([0, 0]).evenness(), 1.0);
         assert_eq!(Evenness::of([0, 5]).evenness(), 0.0);
         assert!(Evenness::of([0, 5]) < Evenness::of([1, 5]));
+    }
+
+    /// Where more bots play than are counted on, a team's sum can be below 0.
+    #[test]
+    fn a_range_excludes_no_team_that_is_even_enough() {
+        let sums = [-3i64, -1, 0, 1, 2, 5];
+        for one in sums {
+            for other in sums {
+                for third in sums {
+                    let teams = [one, other, third];
+                    let even = Evenness::of(teams);
+                    let (low, high) = even.sums(teams.iter().sum(), 3);
+                    let (least, most) = even.beside(one);
+                    for sum in teams {
+                        assert!((low..=high).contains(&sum), "{teams:?}");
+                        assert!((least..=most).contains(&sum), "{teams:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]
