@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn no_ticket_is_lost_and_nobody_is_in_two_matches(
         seed in any::<u64>(),
-        online in 20_usize..300,
+        online in 20_usize..120,
         name in prop::sample::select(vec!["regular", "rated", "pickup", "roles"]),
         patience in 5.0..100.0,
         declines in 0.0..0.2,
@@ -160,7 +160,7 @@ fn declines_and_impatience_happen_as_configured() {
 fn the_order_of_the_jobs_changes_nothing_and_the_seed_does() {
     let queue = queue("regular");
     let settings = SimulationSettings {
-        online: 400,
+        online: 250,
         length: 90.0,
         battle: 60.0,
         ..SimulationSettings::default()
