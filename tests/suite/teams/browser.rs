@@ -9,7 +9,7 @@ use crate::{
         api::Api,
         chrome::{Chrome, SIZE},
     },
-    web_browser::browser,
+    web::browser::browser,
 };
 
 const TEN: &str = "Ann\nBob\nCid\nDan\nEve\nFay\nGus\nHal\nIda\nJon";

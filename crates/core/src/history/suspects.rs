@@ -5,7 +5,7 @@
 //! newcomer's strength, then m has the standard deviation √(τ² − σ²): what the matches have shown so far.
 //! The statistic is z = m / √(τ² − σ²). It is comparable between players with few matches and with more,
 //! because m stays near 0 as long as little is known. Of honest newcomers, 1 in 70 has 2.2 or more by the
-//! normal distribution; `tests/suite/suspects.rs` measures it.
+//! normal distribution; `tests/suite/learning/suspects.rs` measures it.
 
 use super::{Measured, Standing, digest::Person};
 use crate::{

@@ -13,7 +13,7 @@
 //! 10. The server fills the seat itself, or the game server dies: nobody is sent to a seat that is taken.
 //!
 //! 1 to 6 are about the choice and are here; 7 to 10 are in the tests of tickets, the coordinator, and
-//! `tests/suite/backfill`.
+//! `tests/suite/queue/backfill.rs`.
 
 use super::situations::{queue, shipped, tank, ticket};
 use crate::matchmaking::{OpenMatch, PlanInput, Queue, Ticket};

@@ -1,0 +1,8 @@
+//! A running game and its result, over the line protocol.
+
+mod decisions;
+mod leaving;
+mod partition;
+mod results;
+mod running;
+mod sessions;

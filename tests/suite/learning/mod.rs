@@ -1,0 +1,13 @@
+//! What weights, divisions and chances become of stored matches.
+
+mod chances;
+mod divisions;
+mod farmers;
+mod first_points;
+mod late_matches;
+mod openarena;
+mod parties;
+mod roles_seasons;
+mod shared_weights;
+mod start_weights;
+mod suspects;

@@ -1,0 +1,10 @@
+//! The line protocol over sockets: who may do what, limits, encryption.
+
+mod attacks;
+mod client;
+mod protocol;
+mod rights;
+mod tls;
+mod tls_client;
+mod tls_limits;
+mod wire_turns;

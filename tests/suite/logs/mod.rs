@@ -1,0 +1,626 @@
+//! Logs through the library: complete files, growing logs, the archive, export and import.
+
+mod follow;
+
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use crate::common::{self, service, weights};
+use evenkeel::{
+    domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
+    ingest::write_record,
+    logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError},
+    service::Service,
+    store::{Cursor, Stored},
+};
+use tempfile::TempDir;
+
+const CTF: &str = include_str!("../../fixtures/openarena/ctf-014.log");
+const OTHER: &str = include_str!("../../fixtures/openarena/ctf-017.log");
+const NEXUIZ: &str = include_str!("../../fixtures/nexuiz/ctf-01.log");
+
+const SETTLE: Duration = Duration::from_secs(600);
+
+async fn new() -> (Arc<Service>, TempDir) {
+    service(&common::config("")).await
+}
+
+/// All stored matches, in order.
+async fn stored(service: &Service) -> Vec<Stored> {
+    let (mut all, mut cursor) = (Vec::new(), Cursor::START);
+    loop {
+        let (mut matches, next) = service.store().matches(cursor, 256).await.unwrap();
+        if matches.is_empty() {
+            return all;
+        }
+        all.append(&mut matches);
+        cursor = next;
+    }
+}
+
+fn known(all: &[Stored]) -> Vec<(Fingerprint, MatchRecord)> {
+    let one = |stored: &Stored| (stored.fingerprint, stored.record.clone());
+    all.iter().map(one).collect()
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+}
+
+fn append(path: &Path, text: &str) {
+    let mut file = File::options()
+        .append(true)
+        .create(true)
+        .open(path)
+        .unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+/// Reads complete files. Returns the numbers of games found, new matches, second halves and
+/// duplicates.
+async fn ingest(service: &Service, archive: Option<&Arc<Archive>>, files: &[&Path]) -> [u64; 4] {
+    let mut ingest = Ingest::new(service.store());
+    ingest.archive = archive.cloned();
+    for file in files {
+        ingest
+            .file(file, &mut |_: IngestEvent<'_>| {})
+            .await
+            .unwrap();
+    }
+    service.learning().refresh().await.unwrap();
+    let counts = ingest.counts;
+    let new = counts.recorded.len() as u64;
+    [counts.found, new, counts.halves, counts.duplicates]
+}
+
+fn follower(service: &Arc<Service>, path: &Path, archive: Option<Arc<Archive>>) -> Follower {
+    let follow = Follow {
+        path: path.to_owned(),
+        format: None,
+        server: String::new(),
+        game: String::new(),
+    };
+    Follower::start(
+        service.store().clone(),
+        service.learning().clone(),
+        vec![follow],
+        archive,
+        SETTLE,
+    )
+    .unwrap()
+}
+
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// A log of half a match: two teams of two players, beginning at this minute.
+fn half(minute: u32, [red, blue]: [[&str; 2]; 2], scores: [u32; 2]) -> String {
+    let at = |minutes: u32| {
+        format!(
+            "L 01/24/2026 - {:02}:{:02}:00: ",
+            minutes / 60,
+            minutes % 60
+        )
+    };
+    let (start, end) = (at(minute), at(minute + 15));
+    let mut log = format!("{start}Log file started (file \"l\") (game \"tfc\") (version \"1\")\n");
+    log += &format!("{start}Started map \"well\" (CRC \"1\")\n");
+    for (team, players) in [("Red", red), ("Blue", blue)] {
+        for name in players {
+            let uid = name.as_bytes()[0];
+            log += &format!("{start}\"{name}<{uid}><STEAM_0:0:{uid}><>\" joined team \"{team}\"\n");
+        }
+    }
+    log += &format!("{start}World triggered \"Match_Begins_Now\"\n");
+    for (team, score) in [("Red", scores[0]), ("Blue", scores[1])] {
+        log += &format!("{end}Team \"{team}\" scored \"{score}\" with \"2\" players\n");
+    }
+    log + &end + "Log file closed\n"
+}
+
+const AB: [[&str; 2]; 2] = [["a", "b"], ["c", "d"]];
+const BA: [[&str; 2]; 2] = [["c", "d"], ["a", "b"]];
+
+#[tokio::test]
+async fn two_halves_are_one_match_in_whatever_order_they_come() {
+    let logs = TempDir::new().unwrap();
+    let files: Vec<PathBuf> = ["1", "2", "3"].map(|n| logs.path().join(n)).into();
+    write(&files[0], &half(60, AB, [10, 30]));
+    write(&files[1], &half(80, BA, [10, 50]));
+    // The next match of the same players.
+    write(&files[2], &half(100, AB, [0, 10]));
+    let mut results = Vec::new();
+    for order in [[0, 1, 2], [1, 0, 2]] {
+        let (service, _folder) = new().await;
+        for (at, file) in order.into_iter().enumerate() {
+            let [found, new, halves, duplicates] = ingest(&service, None, &[&files[file]]).await;
+            let expected = if at == 1 { [1, 1, 1, 0] } else { [1, 1, 0, 0] };
+            assert_eq!([found, new, halves, duplicates], expected);
+        }
+        assert_eq!(
+            ingest(&service, None, &[&files[1], &files[0], &files[2]]).await,
+            [3, 0, 0, 3]
+        );
+        let all = stored(&service).await;
+        assert_eq!(all.len(), 2);
+        assert_eq!(all[0].record.scores, [60.0, 40.0]);
+        assert_eq!(all[1].record.scores, [0.0, 10.0]);
+        results.push((known(&all), weights(&service).await));
+    }
+    assert_eq!(results[0], results[1]);
+    // Ingesting everything at once, and learning again, gives the same.
+    let (service, _folder) = new().await;
+    let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    assert_eq!(ingest(&service, None, &paths).await, [3, 2, 1, 0]);
+    assert_eq!(
+        (known(&stored(&service).await), weights(&service).await),
+        results[0]
+    );
+    service.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(weights(&service).await, results[0].1);
+}
+
+#[tokio::test]
+async fn what_is_written_out_is_the_same_when_it_is_read_in() {
+    let logs = TempDir::new().unwrap();
+    let (log, nexuiz) = (logs.path().join("a"), logs.path().join("b"));
+    write(&log, CTF);
+    write(&nexuiz, NEXUIZ);
+    // In a log without dates, times count from its beginning.
+    let undated = logs.path().join("c");
+    write(&undated, &OTHER.replace("g_timestamp", "x"));
+    let (service, _folder) = new().await;
+    ingest(&service, None, &[&log, &nexuiz, &undated]).await;
+    let liz = PlayerKey {
+        kind: Kind::Bot,
+        id: "Liz".into(),
+    };
+    service.store().forget_player(&liz).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    let all = stored(&service).await;
+    assert_eq!(all.len(), 3);
+    assert!(
+        all.iter()
+            .any(|one| one.fingerprint != Fingerprint::of(&one.record))
+    );
+    let lines: Vec<_> = all
+        .iter()
+        .map(|one| write_record(&one.record, one.fingerprint))
+        .collect();
+    let written = logs.path().join("d");
+    write(&written, &(lines.join("\n") + "\n"));
+    let (other, _folder) = new().await;
+    assert_eq!(ingest(&other, None, &[&written]).await, [3, 3, 0, 0]);
+    assert_eq!(known(&stored(&other).await), known(&all));
+    assert_eq!(weights(&other).await, weights(&service).await);
+    // The logs themselves are recognised, too, and a forgotten player does not come back with them.
+    assert_eq!(ingest(&other, None, &[&log, &nexuiz, &undated]).await[3], 3);
+    assert!(other.store().names(&liz).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_log_that_grows_is_told_match_by_match() {
+    let logs = TempDir::new().unwrap();
+    let path = logs.path().join("games.log");
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, &path, None);
+    assert_eq!(follower.poll(now()).await, 0);
+    // In pieces that end within a line.
+    let pieces: Vec<&[u8]> = CTF.as_bytes().chunks(7_001).collect();
+    let mut new = 0;
+    for piece in &pieces {
+        append(&path, std::str::from_utf8(piece).unwrap());
+        new += follower.poll(now()).await;
+    }
+    assert_eq!(new, 1);
+    append(&path, OTHER);
+    assert_eq!(follower.poll(now()).await, 1);
+    assert_eq!(follower.poll(now()).await, 0);
+    // The result is as if the file had been read at once.
+    let (other, _folder) = self::new().await;
+    ingest(&other, None, &[&path]).await;
+    assert_eq!(known(&stored(&service).await), known(&stored(&other).await));
+}
+
+#[tokio::test]
+async fn rotation_truncation_and_a_restart_lose_nothing_and_double_nothing() {
+    let logs = TempDir::new().unwrap();
+    let path = logs.path().join("games.log");
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, &path, None);
+    let middle = CTF.len() / 2;
+    append(&path, &CTF[..middle]);
+    assert_eq!(follower.poll(now()).await, 0);
+    // In mid-game and mid-line, the log continues in another file. The rest of the line is lost.
+    fs::rename(&path, logs.path().join("games.log.1")).unwrap();
+    let rest = &CTF[middle..];
+    append(&path, &rest[rest.find('\n').unwrap() + 1..]);
+    assert_eq!(follower.poll(now()).await, 1);
+    // The file is truncated, and written from the beginning.
+    write(&path, &OTHER[..OTHER.len() / 2]);
+    assert_eq!(follower.poll(now()).await, 0);
+    drop(follower);
+    let mut follower = self::follower(&service, &path, None);
+    append(&path, &OTHER[OTHER.len() / 2..]);
+    assert_eq!(follower.poll(now()).await, 1);
+    drop(follower);
+    let mut follower = self::follower(&service, &path, None);
+    assert_eq!(follower.poll(now()).await, 0);
+    assert_eq!(stored(&service).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_folder_of_logs() {
+    let logs = TempDir::new().unwrap();
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, logs.path(), None);
+    assert_eq!(follower.poll(now()).await, 0);
+    append(&logs.path().join("a.log"), CTF);
+    append(&logs.path().join("notes.txt"), "nothing of interest\n");
+    append(&logs.path().join(".hidden"), OTHER);
+    fs::create_dir(logs.path().join("folder")).unwrap();
+    assert_eq!(follower.poll(now()).await, 1);
+    // Its game ends with the file, once the file has not changed for long.
+    let ut99 = logs.path().join("b.log");
+    let log = "0.00\tinfo\tLog_Standard\tngLog
+0.00\tgame\tGameClass\tBotpack.DeathMatchPlus
+0.00\tgame\tTeamGame\tFalse
+1.00\tplayer\tConnect\tA\t0\tFalse
+1.00\tplayer\tConnect\tB\t1\tFalse
+2.00\tgame_start
+9.00\tgame_end\tfraglimit
+";
+    append(&ut99, log);
+    assert_eq!(follower.poll(now()).await, 0);
+    assert_eq!(follower.poll(now() + SETTLE).await, 1);
+    assert_eq!(follower.poll(now() + SETTLE).await, 0);
+    // A log that counted as complete grows again.
+    append(&logs.path().join("a.log"), OTHER);
+    assert_eq!(follower.poll(now() + SETTLE).await, 1);
+    fs::remove_file(&ut99).unwrap();
+    assert_eq!(follower.poll(now() + SETTLE).await, 0);
+    assert_eq!(stored(&service).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_followed_log_without_dates_is_dated_by_its_file() {
+    let logs = TempDir::new().unwrap();
+    let path = logs.path().join("games.log");
+    let (service, _folder) = new().await;
+    append(&path, &CTF.replace("g_timestamp", "x"));
+    let mut follower = follower(&service, &path, None);
+    let before = now() - Duration::from_secs(3_600);
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_modified(before).unwrap();
+    assert_eq!(follower.poll(now()).await, 1);
+    let all = stored(&service).await;
+    let written = before
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_millis() as i64;
+    let ago = written - all[0].record.end.0;
+    assert!((0..60_000).contains(&ago), "{ago}");
+}
+
+#[tokio::test]
+async fn an_archive_of_0_1_is_read_again() {
+    let folder = TempDir::new().unwrap();
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let path = folder.path().join("games.log");
+    write(&path, CTF);
+    let (service, _folder) = new().await;
+    ingest(&service, Some(&archive), &[&path]).await;
+    // Version 0.1 stored the origin in the comment of the gzip header, without a file beside the
+    // log.
+    let (log, _) = archive.logs().unwrap().remove(0);
+    let json = log.with_file_name(
+        log.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .replace(".log.gz", ".json"),
+    );
+    fs::remove_file(&json).unwrap();
+    let comment = r#"evenkeel log, last written 00000001795188516007 {"server":"old"}"#;
+    let gzip = flate2::GzBuilder::new().comment(comment);
+    let file = File::create(&log).unwrap();
+    let mut gzip = gzip.write(file, flate2::Compression::default());
+    gzip.write_all(CTF.as_bytes()).unwrap();
+    gzip.finish().unwrap();
+    let (other, _folder) = new().await;
+    let reread = logs::reread(other.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
+    assert_eq!((reread.logs, reread.matches.added), (1, 1));
+    assert_eq!(stored(&other).await[0].record.server, "old");
+    // Without either, the error names the log.
+    fs::write(&json, "{}").unwrap();
+    let error = logs::reread(other.store(), &archive, |_, _| ())
+        .await
+        .unwrap_err();
+    let json = json.display().to_string();
+    assert!(error.to_string().starts_with(&json), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_no_log_is_said_and_nothing_is_kept_of_it() {
+    let folder = TempDir::new().unwrap();
+    let (path, archived) = (folder.path().join("x"), folder.path().join("archive"));
+    write(&path, "nonsense\n");
+    let (service, _folder) = new().await;
+    let archive = Archive::open(&archived).unwrap();
+    let mut ingest = Ingest::new(service.store());
+    ingest.archive = Some(archive.clone());
+    let error = ingest
+        .file(&path, &mut |_: IngestEvent<'_>| {})
+        .await
+        .unwrap_err();
+    assert!(matches!(error, LogError::Unknown { .. }), "{error}");
+    let mut follower = follower(&service, &path, Some(archive.clone()));
+    assert_eq!(follower.poll(now() + SETTLE).await, 0);
+    assert_eq!(follower.poll(now() + SETTLE).await, 0);
+    follower.end().await;
+    assert!(archive.logs().unwrap().is_empty());
+    assert_eq!(fs::read_dir(&archived).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn archived_logs_are_read_again() {
+    let folder = TempDir::new().unwrap();
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let paths = ["a", "b", "c", "d"].map(|name| folder.path().join(name));
+    write(&paths[0], CTF);
+    write(&paths[1], &NEXUIZ.replace("Lion", "Lioness"));
+    write(&paths[2], &half(60, AB, [10, 30]));
+    write(&paths[3], &half(80, BA, [10, 50]));
+    let (service, _folder) = new().await;
+    let files: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    ingest(&service, Some(&archive), &files).await;
+    // A match that came over the protocol, without a log.
+    let own = common::game(9, &[(Kind::Human, "x")], &[(Kind::Human, "y")], [1.0, 0.0]);
+    service.store().record(&own).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    let (before, learned) = (known(&stored(&service).await), weights(&service).await);
+    assert_eq!((archive.logs().unwrap().len(), before.len()), (4, 4));
+    let reread = logs::reread(service.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
+    assert_eq!(
+        (reread.logs, reread.unknown, reread.matches.same),
+        (4, 0, 2)
+    );
+    service.learning().refresh().await.unwrap();
+    assert_eq!(known(&stored(&service).await), before);
+    assert_eq!(weights(&service).await, learned);
+    // Into an empty database, all matches that a log contains come back.
+    let (other, _folder) = new().await;
+    let reread = logs::reread(other.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
+    assert_eq!((reread.matches.added, reread.matches.removed), (4, 0));
+    let matches: Vec<_> = before
+        .iter()
+        .filter(|(_, record)| record.server != "test")
+        .cloned()
+        .collect();
+    assert_eq!(known(&stored(&other).await), matches);
+}
+
+#[tokio::test]
+async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
+    let folder = TempDir::new().unwrap();
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let (log, other) = (folder.path().join("a"), folder.path().join("b"));
+    write(&log, CTF);
+    write(&other, NEXUIZ);
+    let config = common::config("");
+    let (service, database) = service(&config).await;
+    ingest(&service, Some(&archive), &[&log, &other]).await;
+    let right = known(&stored(&service).await);
+    // As an older parser might have read them.
+    let wrong = "UPDATE match_teams SET score = 9;
+        UPDATE participants SET player = 'x' || player, name = 'x' || name WHERE kind = 'bot';
+        UPDATE matches SET fingerprint = randomblob(16);";
+    common::sql(&database.path().join("test.db"), wrong).await;
+    assert_ne!(known(&stored(&service).await), right);
+    let reread = logs::reread(service.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
+    assert_eq!((reread.matches.removed, reread.matches.added), (2, 2));
+    service.learning().refresh().await.unwrap();
+    assert_eq!(known(&stored(&service).await), right);
+    let liz = PlayerKey {
+        kind: Kind::Bot,
+        id: "Liz".into(),
+    };
+    service.store().forget_player(&liz).await.unwrap();
+    let forgotten = known(&stored(&service).await);
+    let reread = logs::reread(service.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            reread.matches.kept,
+            reread.matches.same,
+            reread.matches.added
+        ),
+        (1, 1, 0)
+    );
+    assert_eq!(known(&stored(&service).await), forgotten);
+    assert!(service.store().names(&liz).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_growing_log_is_archived_once() {
+    let folder = TempDir::new().unwrap();
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let path = folder.path().join("games.log");
+    let (service, _folder) = new().await;
+    write(&path, CTF);
+    ingest(&service, Some(&archive), &[&path]).await;
+    append(&path, OTHER);
+    ingest(&service, Some(&archive), &[&path]).await;
+    assert_eq!(archive.logs().unwrap().len(), 1);
+    // Following it gives the same log; after rotation it stays, and the new file is another log.
+    let mut follower = follower(&service, &path, Some(archive.clone()));
+    assert_eq!(follower.poll(now()).await, 0);
+    fs::rename(&path, folder.path().join("old")).unwrap();
+    append(&path, &CTF.replace("2026-11-20", "2026-11-21"));
+    assert_eq!(follower.poll(now()).await, 1);
+    follower.end().await;
+    let logs = archive.logs().unwrap();
+    assert_eq!(logs.len(), 2);
+    let reread = logs::reread(service.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
+    assert_eq!((reread.matches.removed, reread.matches.added), (0, 0));
+    assert_eq!(reread.matches.same, 3);
+}
+
+#[tokio::test]
+async fn a_broken_archive_loses_no_match() {
+    let folder = TempDir::new().unwrap();
+    let archived = folder.path().join("archive");
+    let archive = Archive::open(&archived).unwrap();
+    let path = folder.path().join("games.log");
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, &path, Some(archive));
+    // No file can be created below a path that is not a folder.
+    fs::remove_dir(&archived).unwrap();
+    write(&archived, "");
+    append(&path, CTF);
+    assert_eq!(follower.poll(now()).await, 1);
+    append(&path, OTHER);
+    assert_eq!(follower.poll(now()).await, 1);
+    follower.end().await;
+    assert_eq!(stored(&service).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_long_log_does_not_hold_up_the_others() {
+    let logs = TempDir::new().unwrap();
+    let mut file = File::create(logs.path().join("a.log")).unwrap();
+    for game in 0..60 {
+        let date = format!("2025-{:02}-{:02}", game / 28 + 1, game % 28 + 1);
+        file.write_all(CTF.replace("2026-11-20", &date).as_bytes())
+            .unwrap();
+    }
+    write(&logs.path().join("b.log"), CTF);
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, logs.path(), None);
+    assert_eq!(follower.poll(now()).await, 61);
+    let all = stored(&service).await;
+    let newest = all.iter().max_by_key(|stored| stored.record.end).unwrap();
+    assert!(newest.id < 40, "recorded as number {} of 61", newest.id);
+}
+
+#[tokio::test]
+async fn a_follower_stops_in_the_middle_of_a_long_log() {
+    let folder = TempDir::new().unwrap();
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let path = folder.path().join("games.log");
+    let mut games = 0;
+    let mut file = File::create(&path).unwrap();
+    for day in 1..=28 {
+        for month in 1..=9 {
+            let log = CTF.replace("2026-11-20", &format!("2026-0{month}-{day:02}"));
+            file.write_all(log.as_bytes()).unwrap();
+            games += 1;
+        }
+    }
+    let (service, _folder) = new().await;
+    let follower = follower(&service, &path, Some(archive.clone()));
+    // Stopped at its first match: it stops reading, and archives what it has read.
+    let first = async {
+        let mut changes = service.store().changes().await.unwrap();
+        while service.store().extent().await.unwrap().0 == 0 {
+            changes.next().await.unwrap();
+        }
+    };
+    follower.run(Duration::from_millis(10), first).await;
+    let all = stored(&service).await;
+    assert!(!all.is_empty() && all.len() < games, "{}", all.len());
+    assert_eq!(archive.logs().unwrap().len(), 1);
+    let (other, _folder) = new().await;
+    logs::reread(other.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
+    assert_eq!(known(&stored(&other).await), known(&all));
+    // The next start records the rest, and nothing twice.
+    let mut follower = self::follower(&service, &path, Some(archive.clone()));
+    assert_eq!(follower.poll(now()).await, (games - all.len()) as u64);
+    follower.end().await;
+    assert_eq!(stored(&service).await.len(), games);
+    assert_eq!(archive.logs().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_match_that_ended_while_nobody_followed_is_in_the_log_before() {
+    let logs = TempDir::new().unwrap();
+    let (path, old) = (
+        logs.path().join("games.log"),
+        logs.path().join("games.log.1"),
+    );
+    // The log before has a whole match, and the first half of one that goes on in the log.
+    let middle = OTHER.len() / 2;
+    let middle = middle + OTHER[middle..].find('\n').unwrap() + 1;
+    write(&old, &(CTF.to_owned() + &OTHER[..middle]));
+    let (service, folder) = new().await;
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let mut follower = follower(&service, &path, Some(archive.clone()));
+    // The server makes the new log when it is started again.
+    assert_eq!(follower.poll(now()).await, 0);
+    write(&path, &OTHER[middle..]);
+    assert_eq!(follower.poll(now()).await, 2);
+    assert_eq!(follower.poll(now()).await, 0);
+    follower.end().await;
+    assert_eq!(archive.logs().unwrap().len(), 2);
+    let mut follower = self::follower(&service, &path, None);
+    assert_eq!(follower.poll(now()).await, 0, "all of them are stored");
+    assert_eq!(stored(&service).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_log_before_that_is_no_log_or_is_removed_does_not_matter() {
+    for (name, text) in [("games.log.1", "no log\n"), ("games.log.bak", "")] {
+        let logs = TempDir::new().unwrap();
+        let path = logs.path().join("games.log");
+        write(&logs.path().join(name), text);
+        write(&path, CTF);
+        let (service, _folder) = new().await;
+        let mut follower = follower(&service, &path, None);
+        assert_eq!(follower.poll(now()).await, 1, "{name}");
+        fs::remove_file(logs.path().join(name)).unwrap();
+        assert_eq!(follower.poll(now()).await, 0, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn lines_that_only_the_copy_of_a_truncated_log_has_are_read() {
+    let logs = TempDir::new().unwrap();
+    let path = logs.path().join("games.log");
+    let [one, two] = [1, 2].map(|third| {
+        let at = CTF.len() * third / 3;
+        at + CTF[at..].find('\n').unwrap() + 1
+    });
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, &path, None);
+    append(&path, &CTF[..one]);
+    assert_eq!(follower.poll(now()).await, 0);
+    append(&path, &CTF[one..two]);
+    fs::copy(&path, logs.path().join("games.log.1")).unwrap();
+    write(&path, "");
+    append(&path, &CTF[two..]);
+    assert_eq!(follower.poll(now()).await, 1);
+    let (other, _folder) = new().await;
+    let whole = logs.path().join("whole.log");
+    write(&whole, CTF);
+    ingest(&other, None, &[&whole]).await;
+    assert_eq!(known(&stored(&service).await), known(&stored(&other).await));
+}

@@ -1,0 +1,573 @@
+//! The database: records survive storing and reading, the same match is stored once, and errors
+//! name the fault of a file.
+
+mod archive;
+mod backup;
+mod leases;
+mod migrate;
+mod old_database;
+mod operator_sql;
+mod postgres;
+mod postgres_wire;
+mod read_models;
+mod story;
+mod tickets;
+mod weights;
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use crate::{
+    common::{self, BUSY, backends::rows, game, service, until, weights},
+    store::story::full,
+};
+use evenkeel::{
+    domain::{
+        Fingerprint,
+        Kind::{Bot, Human},
+        MatchChances, MatchRecord,
+    },
+    learning::AT_ONCE,
+    store::{self, Cursor, Store, StoreError},
+};
+use tempfile::TempDir;
+
+async fn store() -> (Arc<dyn Store>, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let store = store::open(&folder.path().join("test.db"), true, BUSY)
+        .await
+        .unwrap();
+    (store, folder)
+}
+
+#[tokio::test]
+async fn weights_are_the_same_bits_in_whatever_order_the_matches_came() {
+    let config = common::config("[rating]\nwindow = 3");
+    let names = ["a", "b", "c", "d"];
+    let mut games = Vec::new();
+    for n in 0..12usize {
+        let (one, other) = (names[n % 4], names[(n * 7 + 1) % 4]);
+        if one != other {
+            let scores = [(n % 5) as f64, (n % 3) as f64];
+            games.push(game(
+                n as i64 * 3,
+                &[(Human, one), (Bot, "x")],
+                &[(Human, other)],
+                scores,
+            ));
+        }
+    }
+    let bits = |rows: Vec<evenkeel::store::WeightRow>| {
+        let key = |row: evenkeel::store::WeightRow| {
+            (
+                row.ruleset,
+                row.key,
+                row.weight.to_bits(),
+                row.games,
+                row.last_seen,
+            )
+        };
+        rows.into_iter().map(key).collect::<Vec<_>>()
+    };
+    let mut results = Vec::new();
+    for shuffle in 0..4usize {
+        let (service, _folder) = service(&config).await;
+        let mut order = games.clone();
+        order.rotate_left(shuffle * 2);
+        if shuffle % 2 == 1 {
+            order.reverse();
+        }
+        for (n, game) in order.iter().enumerate() {
+            service.store().record(game).await.unwrap();
+            // One at a time, in groups, or all at the end.
+            if n % (shuffle + 1) == 0 {
+                service.learning().refresh().await.unwrap();
+            }
+        }
+        service.learning().refresh().await.unwrap();
+        let learned = bits(weights(&service).await);
+        let rebuilt = service.learning().rebuild(|_| ()).await.unwrap();
+        assert_eq!(rebuilt.matches, games.len() as u64);
+        assert_eq!(
+            bits(weights(&service).await),
+            learned,
+            "a rebuild changes nothing"
+        );
+        results.push(learned);
+    }
+    assert!(results[0].len() > 4);
+    assert!(results.iter().all(|result| *result == results[0]));
+}
+
+#[tokio::test]
+async fn a_change_of_configuration_is_noticed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let open = async |toml: &str| {
+        let store = store::open(&path, true, BUSY).await.unwrap();
+        evenkeel::service::Service::open(store, common::config(toml).service()).unwrap()
+    };
+    let first = open("rating.system = 'presence'").await;
+    first
+        .store()
+        .record(&game(0, &[(Human, "a")], &[(Human, "b")], [3.0, 0.0]))
+        .await
+        .unwrap();
+    assert!(first.learning().refresh().await.unwrap());
+    assert!(!first.learning().refresh().await.unwrap(), "nothing new");
+    let before = weights(&first).await[0].weight;
+    first.close().await;
+    let second = open("[rating]\nsystem = 'presence'\nprior = 8.0").await;
+    assert!(second.learning().refresh().await.unwrap());
+    assert_ne!(weights(&second).await[0].weight, before);
+}
+
+#[tokio::test]
+async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let open = async |toml: &str| {
+        let store = store::open(&path, true, Duration::from_secs(30))
+            .await
+            .unwrap();
+        let settings = common::config(&format!("rating.system = 'presence'\n{toml}")).service();
+        Arc::new(evenkeel::service::Service::open(store, settings).unwrap())
+    };
+    let (one, two) = (open("").await, open("rating.prior = 8.0").await);
+    one.store()
+        .record(&game(0, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
+        .await
+        .unwrap();
+    two.learning().refresh().await.unwrap();
+    let weight = |service: &evenkeel::service::Service| {
+        let ruleset = service.learning().rulebook().ruleset::<&str>("ctf", &[]);
+        service.learning().standings().view(&ruleset).human("a")
+    };
+    assert_eq!(weight(&two), Some(100.0 * 8.0 / 12.0));
+    // At its start, the first one takes over the tables.
+    let watch = tokio::spawn({
+        let one = one.clone();
+        async move { one.learning().keep_up_to_date().await }
+    });
+    until(async || weights(&two).await[0].weight == 75.0).await;
+    // The other one takes them over on request. From then on, the first one learns what is on disk
+    // with its own settings, and leaves the tables to the other.
+    two.store()
+        .record(&game(20, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
+        .await
+        .unwrap();
+    assert!(two.learning().refresh().await.unwrap());
+    until(async || weight(&one) > Some(75.0)).await;
+    let of_two = weight(&two).unwrap();
+    assert!(Some(of_two) < weight(&one));
+    assert_eq!(weights(&one).await[0].weight, of_two);
+    watch.abort();
+    // On request, the first one takes over the tables again.
+    assert!(one.learning().refresh().await.unwrap());
+    assert_eq!(Some(weights(&two).await[0].weight), weight(&one));
+}
+
+/// A daemon learns a match while the tables are those of another configuration, and leaves the ruling to others. The
+/// tables become those of its own configuration again, without that match: then it writes the ruling itself.
+#[tokio::test]
+async fn a_ruling_that_was_left_to_others_is_not_lost() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let one = Arc::new(reopened(&path, "").await);
+    let learns = tokio::spawn({
+        let one = one.clone();
+        async move { one.learning().learn_recorded().await }
+    });
+    let record = async |minute: i64| {
+        let record = game(minute, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]);
+        one.store().record(&record).await.unwrap();
+    };
+    record(0).await;
+    one.learning().refresh().await.unwrap();
+    common::sql(
+        &path,
+        "UPDATE derived_from SET settings = 'other ' || settings",
+    )
+    .await;
+    let before = known(&one);
+    record(20).await;
+    one.learning().match_recorded();
+    until(async || known(&one) != before).await;
+    common::sql(
+        &path,
+        "UPDATE derived_from SET settings = substr(settings, 7)",
+    )
+    .await;
+    record(40).await;
+    one.learning().match_recorded();
+    let derived = async || one.store().derived_from().await.unwrap().unwrap().matches;
+    until(async || derived().await == 3).await;
+    let rulings: Vec<(i64,)> = rows(&path, "SELECT match_id FROM rulings ORDER BY 1").await;
+    assert_eq!(rulings, [(1,), (2,), (3,)]);
+    learns.abort();
+}
+
+/// Opens a service over a database that others have closed.
+async fn reopened(path: &Path, toml: &str) -> evenkeel::service::Service {
+    let store = store::open(path, true, BUSY).await.unwrap();
+    let settings = common::config(toml).service();
+    evenkeel::service::Service::open(store, settings).unwrap()
+}
+
+/// Matches of four players; those with lower numbers are stronger.
+fn season(minutes: std::ops::Range<i64>) -> Vec<(MatchRecord, Fingerprint)> {
+    let one = |minute: i64| {
+        let other = [(Human, "c"), (Human, "d")];
+        let scores = [3.0, if minute % 4 == 0 { 5.0 } else { 1.0 }];
+        let record = game(15 * minute, &[(Human, "a"), (Human, "b")], &other, scores);
+        let fingerprint = Fingerprint::of(&record);
+        (record, fingerprint)
+    };
+    minutes.map(one).collect()
+}
+
+fn known(service: &evenkeel::service::Service) -> Option<u64> {
+    let ruleset = service.learning().rulebook().ruleset::<&str>("ctf", &[]);
+    let view = service.learning().standings().view(&ruleset);
+    view.human("a").map(f64::to_bits)
+}
+
+#[tokio::test]
+async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
+    for system in ["joint", "hive-history", "auto"] {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        let toml = format!("rating.system = '{system}'");
+        let first = reopened(&path, &toml).await;
+        first.store().record_all(&season(0..60)).await.unwrap();
+        first.learning().refresh().await.unwrap();
+        let before = known(&first).unwrap();
+        assert_eq!(first.store().checkpoints().await.unwrap().len(), 1);
+        // Matches that no checkpoint contains, as after a crash.
+        first.store().record_all(&season(60..90)).await.unwrap();
+        first.close().await;
+        let second = reopened(&path, &toml).await;
+        assert_eq!(known(&second), None);
+        second.learning().resume(0).await.unwrap();
+        assert_eq!(
+            known(&second),
+            Some(before),
+            "at once, before anything is folded"
+        );
+        assert!(second.learning().is_deriving() && !second.learning().is_starting());
+        // A daemon folds these matches before anybody can ask.
+        second.learning().resume(AT_ONCE).await.unwrap();
+        let resumed = known(&second);
+        assert!(resumed != Some(before) && !second.learning().is_deriving());
+        second.learning().refresh().await.unwrap();
+        let rows = weights(&second).await;
+        assert_eq!(known(&second), resumed);
+        // The program also writes one when it ends.
+        let stored = second.store().checkpoints().await.unwrap();
+        second.learning().save_checkpoint().await.unwrap();
+        assert_ne!(second.store().checkpoints().await.unwrap(), stored);
+        second.learning().rebuild(|_| ()).await.unwrap();
+        assert_eq!((known(&second), weights(&second).await), (resumed, rows));
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_in_doubt_is_thrown_away() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let first = reopened(&path, "").await;
+    first.store().record_all(&season(10..40)).await.unwrap();
+    first.learning().refresh().await.unwrap();
+    // A match that is earlier than the last one, and bytes that are not a checkpoint.
+    first.store().record_all(&season(0..1)).await.unwrap();
+    first.close().await;
+    let second = reopened(&path, "").await;
+    second.learning().refresh().await.unwrap();
+    let all = (known(&second), weights(&second).await);
+    let rows = second.store().checkpoints().await.unwrap();
+    let kept: Vec<i64> = rows.iter().map(|row| row.matches).collect();
+    assert_eq!(kept, [30]);
+    let nonsense = rows.into_iter().map(|row| (row, b"EVKC nonsense".to_vec()));
+    let nonsense: Vec<_> = nonsense.collect();
+    let stored = second.store().store_checkpoints(&nonsense, &kept, None);
+    stored.await.unwrap();
+    second.close().await;
+    let third = reopened(&path, "").await;
+    third.learning().resume(AT_ONCE).await.unwrap();
+    assert_eq!(known(&third), all.0, "all matches are folded again");
+    assert!(third.learning().refresh().await.is_ok_and(|wrote| !wrote));
+    assert_eq!((known(&third), weights(&third).await), all);
+    third.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!((known(&third), weights(&third).await), all);
+}
+
+#[tokio::test]
+async fn after_a_change_of_settings_the_old_weights_are_served_until_the_new_are_there() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let first = reopened(&path, "rating.system = 'elo'").await;
+    first.store().record_all(&season(0..40)).await.unwrap();
+    first.learning().refresh().await.unwrap();
+    let old = known(&first);
+    first.close().await;
+    let second = reopened(&path, "rating.system = 'presence'").await;
+    second.learning().resume(0).await.unwrap();
+    assert_eq!(known(&second), old);
+    second.learning().refresh().await.unwrap();
+    let new = known(&second);
+    assert_ne!(new, old);
+    second.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(known(&second), new);
+}
+
+#[tokio::test]
+async fn before_the_first_weights_questions_about_them_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let first = reopened(&path, "").await;
+    first.store().record_all(&season(0..40)).await.unwrap();
+    first.close().await; // before anybody learned from them
+    let second = reopened(&path, "").await;
+    second.learning().resume(0).await.unwrap();
+    let ident = |text: &str| evenkeel::domain::Ident::from_text(text);
+    let mut session = second.open_session();
+    let begin = session.new_game(&ident("ctf"));
+    session.apply(&begin).unwrap();
+    let refused = |error| matches!(error, evenkeel::session::SessionError::NotReady);
+    assert!(refused(session.player(&ident("a")).unwrap_err()));
+    assert!(refused(session.bot(&ident("x")).unwrap_err()));
+    assert!(refused(session.balance(None, Some(1)).await.unwrap_err()));
+    second.learning().refresh().await.unwrap();
+    assert!(session.player(&ident("a")).unwrap().is_some());
+}
+
+#[tokio::test]
+async fn the_views_answer_an_operator() {
+    let (service, folder) = service(&common::config("rating.system = 'presence'")).await;
+    service
+        .store()
+        .record(&game(
+            0,
+            &[(Human, "ann"), (Bot, "x")],
+            &[(Human, "bob")],
+            [3.0, 1.0],
+        ))
+        .await
+        .unwrap();
+    service
+        .store()
+        .record(&game(20, &[(Human, "ann")], &[], [0.0, 0.0]))
+        .await
+        .unwrap();
+    service.learning().refresh().await.unwrap();
+    let url = format!("sqlite://{}", folder.path().join("test.db").display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    let board: Vec<(String, String, i64, String, f64)> = sqlx::query_as(
+        "SELECT ruleset, kind, place, player, weight FROM leaderboard WHERE kind = 'human'",
+    )
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    let row =
+        |place, player: &str, weight| ("ctf".into(), "human".into(), place, player.into(), weight);
+    assert_eq!(board, [row(1, "ann", 62.5), row(2, "bob", 37.5)]);
+    type Row = (String, Option<f64>, Option<f64>, f64, Option<String>);
+    let history: Vec<Row> = sqlx::query_as(
+        "SELECT score, points_for, points_against, minutes, unrated FROM player_history WHERE player = 'ann'",
+    )
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    assert_eq!(
+        history,
+        [
+            ("3:1".into(), Some(3.0), Some(1.0), 10.0, None),
+            ("0:0".into(), None, None, 10.0, Some("team-empty".into())),
+        ]
+    );
+}
+
+/// The texts of an error and of its causes.
+fn words(error: &StoreError) -> String {
+    let mut words = error.to_string();
+    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    while let Some(error) = cause {
+        words.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    words
+}
+
+async fn refusal(path: &Path) -> String {
+    let error = store::open(path, true, BUSY).await.unwrap_err();
+    words(&error)
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("notes.txt");
+    let text = "not a database, but long enough to look like one. ".repeat(100);
+    std::fs::write(&path, &text).unwrap();
+    assert!(
+        refusal(&path)
+            .await
+            .contains("damaged, or is not an SQLite database")
+    );
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_database_can_be_opened_by_many_at_once() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let open = |_| {
+        let path = path.clone();
+        tokio::spawn(async move { store::open(&path, true, Duration::from_secs(30)).await })
+    };
+    for opened in (0..8).map(open).collect::<Vec<_>>() {
+        opened.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_named() {
+    let (store, folder) = store().await;
+    store.record(&full()).await.unwrap();
+    store.close().await;
+    let path = folder.path().join("test.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    for byte in &mut bytes[100..4_000] {
+        *byte ^= 0x5a;
+    }
+    std::fs::write(&path, bytes).unwrap();
+    assert!(refusal(&path).await.contains("damaged"));
+}
+
+#[tokio::test]
+async fn somebody_elses_database_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("other.db");
+    let url = format!("sqlite://{}?mode=rwc", path.display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    sqlx::query("CREATE TABLE theirs (x)")
+        .execute(&pool)
+        .await
+        .unwrap();
+    pool.close().await;
+    assert!(refusal(&path).await.contains("another program"));
+}
+
+#[tokio::test]
+async fn a_newer_database_is_left_alone() {
+    let (store, folder) = store().await;
+    store.close().await;
+    let path = folder.path().join("test.db");
+    let url = format!("sqlite://{}", path.display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    let newer =
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                 VALUES (9999, 'the future', 1, x'00', 0)";
+    sqlx::query(newer).execute(&pool).await.unwrap();
+    pool.close().await;
+    assert!(
+        refusal(&path)
+            .await
+            .contains("newer Evenkeel: it has migration 9999, and this version, ")
+    );
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_there_is_only_made_by_those_who_may() {
+    let folder = TempDir::new().unwrap();
+    let missing = folder.path().join("no.db");
+    let error = store::open(&missing, false, BUSY).await.unwrap_err();
+    assert!(words(&error).contains("there is no database"));
+    assert!(!missing.exists());
+    assert!(
+        refusal(&folder.path().join("no/such/folder.db"))
+            .await
+            .contains("no/such does not exist")
+    );
+}
+
+#[tokio::test]
+async fn rows_changed_by_hand_are_an_error_and_no_panic() {
+    let (store, folder) = store().await;
+    store.record(&full()).await.unwrap();
+    let url = format!("sqlite://{}", folder.path().join("test.db").display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    for spoil in [
+        "UPDATE presence SET team = 7",
+        "UPDATE presence SET to_ms = 99999999999",
+        "UPDATE score_events SET at_ms = -5",
+        "UPDATE matches SET ended_at = 9000000000000000000",
+        "UPDATE match_teams SET score = 9e300",
+    ] {
+        let mut tx = pool.begin().await.unwrap();
+        sqlx::query(spoil).execute(&mut *tx).await.unwrap();
+        tx.commit().await.unwrap();
+        assert!(store.matches(Cursor::START, 10).await.is_err(), "{spoil}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_has_lost_its_content_does_not_begin_anew() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    std::fs::write(&path, "").unwrap();
+    // A file that was only created, as by `touch`.
+    let store = store::open(&path, true, BUSY).await.unwrap();
+    let lasts = Duration::from_secs(60);
+    store.take_lease("fold", "one", lasts).await.unwrap();
+    store.close().await;
+    drop(store);
+    std::fs::write(&path, "").unwrap();
+    for create in [false, true] {
+        let error = store::open(&path, create, BUSY).await.unwrap_err();
+        let said = error.to_string();
+        assert!(matches!(error, StoreError::Emptied { .. }), "{said}");
+        assert!(said.contains("test.db has 0 bytes"), "{said}");
+        assert!(said.contains("test.db-lease shows"), "{said}");
+    }
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().len(),
+        0,
+        "nothing was changed"
+    );
+    std::fs::remove_file(folder.path().join("test.db-lease")).unwrap();
+    store::open(&path, true, BUSY).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn games_that_end_while_the_database_is_locked_wait_for_it_together() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let patience = Duration::from_millis(300);
+    let store = store::open(&path, true, patience).await.unwrap();
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let lock = sqlx::query("BEGIN IMMEDIATE");
+    lock.execute(&mut other).await.unwrap();
+    let record = |game: i64| {
+        let store = store.clone();
+        let players = format!("p{game}");
+        async move {
+            let record = self::game(game, &[(Human, &players)], &[(Human, "b")], [1.0, 0.0]);
+            store
+                .record_game(&record, &MatchChances::default(), game)
+                .await
+        }
+    };
+    let all = futures_util::future::join_all((1..=100).map(record)).await;
+    let locked = |error: &StoreError| error.to_string().contains("locked");
+    assert!(all.iter().all(|one| one.as_ref().is_err_and(locked)));
+    let tries = store.metrics().unwrap().failures();
+    assert!(
+        tries <= 3,
+        "{tries} times, each of them waited for the lock"
+    );
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    let all = futures_util::future::join_all((1..=100).map(record)).await;
+    assert!(all.iter().all(Result::is_ok));
+    assert_eq!(store.extent().await.unwrap().0, 100);
+}

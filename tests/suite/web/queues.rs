@@ -1,0 +1,128 @@
+//! The pages of queues, and of the comparison of rating systems.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::live::{json, seasons, wait_until};
+use crate::common::{
+    hostile::{SECRET, identity},
+    http::Pages,
+};
+
+const QUEUE: &str = r#"
+[queue.quick]
+teams = 2
+size = 1
+ruleset = "baseoa.ctf"
+host = "none"
+
+[queue.quick.attributes]
+tier = "int 1..10"
+
+[[queue.quick.rule]]
+name = "tier spread"
+rule = "spread"
+of = "tier"
+at_most = 1
+weight = 0.5
+"#;
+
+#[test]
+fn queues_have_a_page_where_they_are_configured() {
+    let folder = TempDir::new().unwrap();
+    let pages = Pages::start(folder.path(), &[]);
+    for path in ["/queues", "/queues.json"] {
+        assert_eq!(pages.get(path).status, 404);
+    }
+    assert!(!pages.get("/").body.contains("/queues"));
+    drop(pages);
+    fs::write(folder.path().join("evenkeel.toml"), QUEUE).unwrap();
+    let pages = Pages::start(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
+    assert!(pages.get("/").body.contains("href=\"/queues\""));
+    assert!(
+        pages
+            .get("/queues")
+            .body
+            .contains("No ticket has left this queue")
+    );
+    let submit = |ticket: &str, player: &str, tier: u8| {
+        let lines =
+            format!("HELLO one\nENQUEUE quick {ticket}\nSEAT {player} tier={tier}\nSUBMIT\n");
+        let said = pages.daemon.ask(&lines);
+        assert!(
+            said.contains("QUEUED ") || said.contains("MATCHED "),
+            "{said}"
+        );
+    };
+    submit("t1", &identity(0), 4);
+    let waiting = json(&pages, "/queues.json");
+    assert_eq!(waiting["queues"][0]["tickets"], 1);
+    submit("t2", &identity(1), 7);
+    let found = wait_until(&pages, "/queues.json", |found| {
+        found["queues"][0]["day"]["matched"] == 2
+    });
+    let queue = &found["queues"][0];
+    assert_eq!(
+        (&queue["day"]["matches"], &queue["tickets"]),
+        (&1.into(), &0.into())
+    );
+    assert!(queue["day"]["mean_wait"].is_f64());
+    assert_eq!(queue["hours"].as_array().unwrap().len(), 24);
+    let rules = queue["rules"].as_array().unwrap();
+    let spread = rules
+        .iter()
+        .find(|rule| rule["rule"] == "tier spread")
+        .unwrap();
+    assert_eq!(spread["violated"], 1);
+    let cost = spread["mean_cost"].as_f64().unwrap();
+    let penalty = queue["day"]["mean_penalty"].as_f64().unwrap();
+    assert!(
+        cost > 0.0 && (cost - penalty).abs() < 0.01,
+        "{cost} and {penalty}"
+    );
+    submit("t3", &identity(2), 4);
+    let said = pages.daemon.ask("HELLO one\nCANCEL t3\n");
+    assert!(said.contains("CANCELLED t3"), "{said}");
+    wait_until(&pages, "/queues.json", |found| {
+        found["queues"][0]["day"]["cancelled"] == 1
+    });
+    let answer = pages.get("/queues");
+    assert!(answer.body.contains("tier spread") && answer.body.contains("<svg"));
+    assert!(!answer.body.contains(SECRET));
+    assert!(!pages.get("/queues.json").body.contains(SECRET));
+}
+
+#[test]
+fn rating_systems_are_compared_in_the_background() {
+    let (pages, _folder) = seasons(&[]);
+    let found = wait_until(&pages, "/systems.json", |found| {
+        !found["comparison"].is_null()
+    });
+    let comparison = &found["comparison"];
+    assert_eq!(
+        (&comparison["matches"], &comparison["reference"]),
+        (&84.into(), &"joint".into())
+    );
+    assert!(comparison["measured"].as_u64().unwrap() > 30);
+    let systems = comparison["systems"].as_array().unwrap();
+    assert_eq!(systems.len(), 13, "twelve systems and the base rate");
+    let losses: Vec<f64> = systems
+        .iter()
+        .map(|row| row["log_loss"].as_f64().unwrap())
+        .collect();
+    assert!(losses.is_sorted() && losses[0] > 0.0, "{losses:?}");
+    let joint = systems.iter().find(|row| row["system"] == "joint").unwrap();
+    assert!(joint["beside"].is_null() && joint["difference"].is_null());
+    assert_eq!(comparison["best"].as_array().unwrap().len(), 2);
+    let page = pages.get("/systems").body;
+    assert!(
+        page.contains("Computed on ") && page.contains("glicko2"),
+        "{page}"
+    );
+    assert_eq!(
+        json(&pages, "/systems.json"),
+        found,
+        "it is not computed for each visitor"
+    );
+}
