@@ -24,7 +24,7 @@ use evenkeel::{
         BotWeight, Command, Lobby, LobbySettings, NewGame, RebalanceSettings, RosterSettings,
         Snapshot, Update, Weights,
     },
-    service::Service,
+    server::Service,
     store,
 };
 use tempfile::TempDir;

@@ -9,7 +9,12 @@
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use evenkeel::{config::Config, daemon, server::Gate, service::Service, store};
+use evenkeel::{
+    config::Config,
+    daemon,
+    server::{Gate, Service},
+    store,
+};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},

@@ -30,8 +30,7 @@ use evenkeel::{
         Timestamp,
     },
     learning::AT_ONCE,
-    server::{Gate, Listeners},
-    service::Service,
+    server::{Gate, Listeners, Service},
     web::{self, Site},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};

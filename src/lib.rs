@@ -51,8 +51,7 @@
 //! | [`session`] | one connection's game: its decisions and results |
 //! | [`queues`] | the task that runs the queues: calls of clients and instances, rounds, pushes |
 //! | [`deliveries`] | the tasks that send events to webhooks |
-//! | [`service`] | joins store, learning, sessions and queues |
-//! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
+//! | [`server`] | what is served: store, learning, sessions and queues; TCP: limits, one connection's loop, request → session → reply |
 //! | [`watch`] | what operators watch: metrics, the status, warnings |
 //! | [`web`] | HTTP: statistics pages, made of the read models of the store; `/v1` for other programs; metrics |
 //! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
@@ -192,7 +191,6 @@ pub mod logs;
 pub mod metrics;
 pub mod queues;
 pub mod server;
-pub mod service;
 pub mod session;
 pub mod simulate;
 pub mod store;

@@ -7,7 +7,7 @@ use evenkeel::{
     domain::{Ident, MatchRecord, Timestamp},
     lobby::{Command, Update},
     partition::Objective,
-    service::Service,
+    server::Service,
     session::{HandClock, Session},
     store,
 };

@@ -11,7 +11,7 @@ use clap::Args;
 use super::{CliError, CommonArgs, open, print_json, progress::Progress};
 use crate::{
     domain::{DAY, Timestamp, counted},
-    service::Service,
+    server::Service,
     store::ChunkRow,
 };
 

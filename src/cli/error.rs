@@ -9,7 +9,7 @@ use crate::{
     drivers::DriverError,
     learning::LearningError,
     logs::LogError,
-    service::ServiceError,
+    server::ServiceError,
     session::SessionError,
     simulate::SimulateError,
     store::{BackupError, StoreError, TransferError},

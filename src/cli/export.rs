@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 
 use super::{CliError, CommonArgs, ingest::parse_date, open, progress::Progress};
-use crate::{domain::Timestamp, ingest::write_record, service::Service, store::Cursor};
+use crate::{domain::Timestamp, ingest::write_record, server::Service, store::Cursor};
 
 /// Write the stored matches as JSON objects, one per line
 ///

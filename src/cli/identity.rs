@@ -3,7 +3,7 @@
 use super::{CliError, table::printable};
 use crate::{
     domain::{Kind, PlayerKey, plain_name},
-    service::Service,
+    server::Service,
     store::FoundPlayer,
 };
 

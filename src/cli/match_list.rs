@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, Timestamp, plain_name},
-    service::Service,
+    server::Service,
     store::MatchLine,
 };
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, Timestamp, counted},
-    service::Service,
+    server::Service,
 };
 
 /// List or show matches, or leave matches out of the weights

@@ -17,7 +17,7 @@ use crate::{
     config::Config,
     domain::counted,
     learning::Verified,
-    service::Service,
+    server::Service,
     store::{
         self, DatabasePlace, TableCompared, Transfer,
         postgres::{PoolSettings, PostgresUrl},

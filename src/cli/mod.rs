@@ -57,7 +57,7 @@ use crate::{
     config::{Config, LogFormat, LogSection},
     daemon,
     logs::Archive,
-    service::Service,
+    server::Service,
 };
 
 use config_file::load_config;

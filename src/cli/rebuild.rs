@@ -13,7 +13,7 @@ use crate::{
     domain::counted,
     learning::Rebuilt,
     logs::{self, Archive, Reread},
-    service::Service,
+    server::Service,
 };
 
 /// Delete all weights and learn them again from the stored matches

@@ -9,7 +9,7 @@ use crate::{
     domain::RulebookSpec,
     history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
-    logs, service, session,
+    logs, server, session,
     store::{Backups, DatabasePlace, postgres::PoolSettings},
 };
 
@@ -104,8 +104,8 @@ impl Config {
     }
 
     /// The settings of the service, sessions and learning.
-    pub fn service(&self) -> service::Settings {
-        service::Settings {
+    pub fn service(&self) -> server::ServiceSettings {
+        server::ServiceSettings {
             learning: learning::Settings {
                 rulebook: self.rulebook(),
                 history: self.history(),

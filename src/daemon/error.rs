@@ -3,8 +3,12 @@
 use std::{io, net::SocketAddr};
 
 use crate::{
-    config::ConfigError, deliveries::DeliveryError, learning::LearningError, logs::LogError,
-    server::TlsError, service::ServiceError, store::StoreError,
+    config::ConfigError,
+    deliveries::DeliveryError,
+    learning::LearningError,
+    logs::LogError,
+    server::{ServiceError, TlsError},
+    store::StoreError,
 };
 
 /// Why the daemon cannot start.

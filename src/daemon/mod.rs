@@ -35,8 +35,7 @@ use crate::{
     deliveries::Deliveries,
     learning::AT_ONCE,
     logs::{Archive, Follower, LogError},
-    server::{self, Gate, Limits, Listeners, TlsIdentity, TlsListener},
-    service::Service,
+    server::{self, Gate, Limits, Listeners, Service, TlsIdentity, TlsListener},
     store::{self, Backups},
     watch::{BackupMetrics, Watched},
 };

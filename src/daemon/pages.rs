@@ -7,8 +7,7 @@ use tokio::{net::TcpListener, time::sleep};
 use super::{DaemonError, Tasks, bind_address};
 use crate::{
     config::{Config, WebAddress, WebSection},
-    server::{Gate, Limits},
-    service::Service,
+    server::{Gate, Limits, Service},
     watch::Watched,
     web::{self, Site},
 };

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 use crate::{
     config::Config,
     domain::{DAY, Timestamp},
-    service::Service,
+    server::Service,
     store::{Lease, MOST_IN_CHUNK, StoreError},
 };
 

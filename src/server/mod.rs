@@ -16,6 +16,7 @@ mod pace;
 mod peer;
 mod queue;
 mod runtimes;
+mod service;
 mod settings;
 mod tls;
 
@@ -33,10 +34,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
-use crate::{
-    protocol::{Code, Refusal, Reply},
-    service::Service,
-};
+use crate::protocol::{Code, Refusal, Reply};
 
 pub use caller::Caller;
 pub use connection::serve;
@@ -48,6 +46,7 @@ pub use metrics::ServerMetrics;
 pub use pace::stay_awake;
 pub use peer::Peer;
 pub use queue::refusal as queue_refusal;
+pub use service::{Service, ServiceError, ServiceSettings};
 pub use settings::Limits;
 pub use tls::TlsIdentity;
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::{
-    learning::LearningError, service::ServiceError, session::SessionError, store::StoreError,
+    learning::LearningError, server::ServiceError, session::SessionError, store::StoreError,
 };
 
 /// Why a simulation failed.

@@ -19,8 +19,7 @@ use crate::{
     domain::Timestamp,
     logs::FollowMetrics,
     metrics::{self, Family, FamilyKind, TextError},
-    server::Gate,
-    service::Service,
+    server::{Gate, Service},
 };
 
 /// The time limit for the database to answer, and for the file system to state the size of a file.

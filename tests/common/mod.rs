@@ -28,8 +28,7 @@ use evenkeel::{
     domain::{
         Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
     },
-    server::{Gate, Limits},
-    service::Service,
+    server::{Gate, Limits, Service},
     session::HandClock,
     store::{Store, WeightRow},
 };

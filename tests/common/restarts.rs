@@ -20,7 +20,7 @@ use std::{
 
 use evenkeel::{
     domain::{Fingerprint, Kind, MatchRecord},
-    service::Service,
+    server::Service,
     store::{self, Cursor},
 };
 use tempfile::TempDir;

@@ -26,7 +26,7 @@ use crate::{
     daemon::ShutdownSignal,
     domain::{Kind, MatchRecord},
     logs::Ingest,
-    service::Service,
+    server::Service,
     store::WeightRow,
 };
 use held_out::HeldOut;

@@ -6,7 +6,7 @@ use crate::{
     domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, SAME_CHANCE},
     learning::Standings,
     partition::{self, Objective, Problem, ProblemSpec, Solution, Strengths, WeightedHuman},
-    service::Service,
+    server::Service,
     store::WeightRow,
 };
 

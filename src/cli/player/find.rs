@@ -12,7 +12,7 @@ use crate::{
         table::{name_cell, printable, table},
     },
     domain::{Kind, plain_name},
-    service::Service,
+    server::Service,
     store::FoundPlayer,
 };
 

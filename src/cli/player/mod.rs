@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     domain::{Ident, Kind, PlayerKey, counted},
-    service::Service,
+    server::Service,
 };
 
 use find::FindArgs;

@@ -14,7 +14,7 @@ use crate::{
     },
     domain::{Kind, PlayerKey, StartWeight, Timestamp, behaviour::BehaviourDay},
     rating::divisions,
-    service::Service,
+    server::Service,
     session::{Clock, MachineClock},
     store::{NameSeen, WeightRow},
 };

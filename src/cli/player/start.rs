@@ -9,7 +9,7 @@ use super::{CommonArgs, IdentityArgs, check_identity, parse_weight};
 use crate::{
     cli::{CliError, table::printable},
     domain::{Kind, PlayerKey, StartWeight, counted},
-    service::Service,
+    server::Service,
 };
 
 /// The largest list, in bytes: a hundred thousand players with long ids.

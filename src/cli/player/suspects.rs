@@ -13,7 +13,7 @@ use crate::{
         table::{name_cell, table},
     },
     history::{SUSPECT_THRESHOLD, Suspect},
-    service::Service,
+    server::Service,
 };
 
 /// The arguments of `player suspects`.

@@ -14,7 +14,7 @@ use crate::{
     },
     domain::PlayerKey,
     learning::{WeighedMatch, WeightHere, WhyQuestion, WhyRating},
-    service::Service,
+    server::Service,
     session::{Clock, MachineClock},
     store::GameOfPerson,
 };

@@ -15,11 +15,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{Limits, Peer, host::HostClient, pace, queue::QueueClient};
+use super::{Limits, Peer, Service, host::HostClient, pace, queue::QueueClient};
 use crate::{
     domain::Right,
     protocol::{Code, FramedLine, Framer, Refusal, Verb},
-    service::Service,
     session::Session,
 };
 use signals::{Signal, Signals};

@@ -29,7 +29,7 @@ use super::SimulateError;
 use crate::{
     config::Config,
     domain::{Ident, Kind, LeaveReason, Timestamp},
-    service::Service,
+    server::Service,
     session::HandClock,
     store,
 };

@@ -12,7 +12,7 @@ use std::{
 
 use evenkeel::{
     domain::Timestamp,
-    service::Service,
+    server::Service,
     session::Clock,
     store::{self, Cursor},
 };

@@ -10,7 +10,7 @@ use evenkeel::{
     },
     learning::AT_ONCE,
     lobby::Command,
-    service::Service,
+    server::Service,
     session::SessionError,
     store,
 };

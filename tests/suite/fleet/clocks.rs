@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use evenkeel::{
     domain::Timestamp,
-    service::Service,
+    server::Service,
     session::{Clock, MachineClock},
     watch::Watched,
 };

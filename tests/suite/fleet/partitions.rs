@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use evenkeel::{
     config::Config,
     leases::LeaseSettings,
-    service::Service,
+    server::Service,
     store::{Store, Taken},
 };
 use tempfile::TempDir;

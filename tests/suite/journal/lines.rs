@@ -4,7 +4,7 @@ use std::{fs, io, path::Path, sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::Timestamp,
-    service::Service,
+    server::Service,
     session::HandClock,
     store::{self, Cursor, Stored},
 };

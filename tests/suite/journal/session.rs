@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::Arc};
 use evenkeel::{
     domain::{Ident, Outcome, Timestamp, Verdict},
     lobby::{Command, Update},
-    service::Service,
+    server::Service,
     session::{HandClock, Session},
     store::{self, Stored},
 };

@@ -174,7 +174,7 @@ async fn divisions_are_derived_and_change_no_weight() {
     assert_eq!(common::weights(&without).await, plain);
     // Another process continues from the checkpoint.
     let again =
-        evenkeel::service::Service::open(one_by_one.store().clone(), metals.service()).unwrap();
+        evenkeel::server::Service::open(one_by_one.store().clone(), metals.service()).unwrap();
     again.learning().refresh().await.unwrap();
     assert_eq!(common::weights(&again).await, rows);
 }

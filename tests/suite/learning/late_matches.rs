@@ -13,7 +13,7 @@ use evenkeel::{
         MatchRecord,
     },
     learning::{AT_ONCE, Verified},
-    service::Service,
+    server::Service,
     store::{self, WeightRow},
 };
 use proptest::prelude::*;

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::Path};
 use crate::common::{config, service, shared_data, weights};
 use evenkeel::{
     ingest::{self, Context, LogItem, Reader},
-    service::Service,
+    server::Service,
 };
 
 async fn ingest(service: &Service, file: &Path) {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use evenkeel::{
     domain::{Kind::Human, PlayerKey},
     learning::AT_ONCE,
-    service::Service,
+    server::Service,
     store::{self, DerivedRows, StoreError, Taken},
 };
 use sqlx::PgConnection;

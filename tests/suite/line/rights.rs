@@ -11,10 +11,7 @@ use crate::common::{
     process::{HANG, Process, evenkeel},
     service, until,
 };
-use evenkeel::{
-    server::{Gate, Limits, serve},
-    service::Service,
-};
+use evenkeel::server::{Gate, Limits, Service, serve};
 
 const RIGHTS: [&str; 5] = ["ask", "report", "queue", "instance", "admin"];
 

@@ -10,7 +10,10 @@ use std::{
     task::{Context, Poll},
 };
 
-use evenkeel::{domain::Kind, server::serve, service::Service};
+use evenkeel::{
+    domain::Kind,
+    server::{Service, serve},
+};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf},

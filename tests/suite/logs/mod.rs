@@ -15,7 +15,7 @@ use evenkeel::{
     domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
     ingest::write_record,
     logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError},
-    service::Service,
+    server::Service,
     store::{Cursor, Stored},
 };
 use tempfile::TempDir;

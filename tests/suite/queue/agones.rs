@@ -11,7 +11,7 @@ use crate::common::{
     allocator::{FakeAllocator, Play},
     config, process, until,
 };
-use evenkeel::{service::Service, session::HandClock, store};
+use evenkeel::{server::Service, session::HandClock, store};
 
 /// A queue of duels whose matches need an instance in a region near enough.
 const DUELS: &str = r#"

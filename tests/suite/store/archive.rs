@@ -8,7 +8,7 @@ use evenkeel::{
         Kind::{self, Bot, Human},
         MatchRecord, PlayerKey, Timestamp,
     },
-    service::Service,
+    server::Service,
     store::{
         self, Cursor, DatabasePlace, HalfRecorded, LogMatches, Recorded, Store, StoreError, Stored,
         WeightRow,

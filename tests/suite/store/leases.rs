@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use evenkeel::{
     domain::Timestamp,
     leases::{LeaseSettings, SharedSettings},
-    service::Service,
+    server::Service,
     store::{BehaviourReport, Lease, QueueWrite, Store, StoreError, Taken},
     tickets::{Change, Life, Proposal, QueueTerms, Submission},
 };

@@ -104,7 +104,7 @@ async fn a_change_of_configuration_is_noticed() {
     let path = folder.path().join("test.db");
     let open = async |toml: &str| {
         let store = store::open(&path, true, BUSY).await.unwrap();
-        evenkeel::service::Service::open(store, common::config(toml).service()).unwrap()
+        evenkeel::server::Service::open(store, common::config(toml).service()).unwrap()
     };
     let first = open("rating.system = 'presence'").await;
     first
@@ -130,7 +130,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
             .await
             .unwrap();
         let settings = common::config(&format!("rating.system = 'presence'\n{toml}")).service();
-        Arc::new(evenkeel::service::Service::open(store, settings).unwrap())
+        Arc::new(evenkeel::server::Service::open(store, settings).unwrap())
     };
     let (one, two) = (open("").await, open("rating.prior = 8.0").await);
     one.store()
@@ -138,7 +138,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
         .await
         .unwrap();
     two.learning().refresh().await.unwrap();
-    let weight = |service: &evenkeel::service::Service| {
+    let weight = |service: &evenkeel::server::Service| {
         let ruleset = service.learning().rulebook().ruleset::<&str>("ctf", &[]);
         service.learning().standings().view(&ruleset).human("a")
     };
@@ -207,10 +207,10 @@ async fn a_ruling_that_was_left_to_others_is_not_lost() {
 }
 
 /// Opens a service over a database that others have closed.
-async fn reopened(path: &Path, toml: &str) -> evenkeel::service::Service {
+async fn reopened(path: &Path, toml: &str) -> evenkeel::server::Service {
     let store = store::open(path, true, BUSY).await.unwrap();
     let settings = common::config(toml).service();
-    evenkeel::service::Service::open(store, settings).unwrap()
+    evenkeel::server::Service::open(store, settings).unwrap()
 }
 
 /// Matches of four players; those with lower numbers are stronger.
@@ -225,7 +225,7 @@ fn season(minutes: std::ops::Range<i64>) -> Vec<(MatchRecord, Fingerprint)> {
     minutes.map(one).collect()
 }
 
-fn known(service: &evenkeel::service::Service) -> Option<u64> {
+fn known(service: &evenkeel::server::Service) -> Option<u64> {
     let ruleset = service.learning().rulebook().ruleset::<&str>("ctf", &[]);
     let view = service.learning().standings().view(&ruleset);
     view.human("a").map(f64::to_bits)

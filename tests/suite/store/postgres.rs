@@ -8,7 +8,7 @@ use evenkeel::{
         Kind::{Bot, Human},
         MatchRecord,
     },
-    service::Service,
+    server::Service,
     store::{
         self, DatabasePlace, Recorded, Store, StoreError, WeightRow,
         postgres::{PoolSettings, PostgresUrl},

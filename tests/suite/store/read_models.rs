@@ -10,7 +10,7 @@ use std::{
 
 use evenkeel::{
     domain::{Kind, PlayerKey, Timestamp},
-    service::Service,
+    server::Service,
     store::{self, Closeness, Cursor, DatabasePlace, MatchLine, NameSeen, Store, Stored},
 };
 use proptest::prelude::*;

@@ -1,29 +1,54 @@
-//! Connects the rooms: one store, the weights learned from it, and the sessions and queues that use
-//! both.
-//!
-//! Operators read and write the [`store`](Service::store) directly; after a change that affects
-//! weights, call [`Learning::refresh`].
-//!
-//! Entry point: [`Service::open`].
+//! What a server serves: one store, the weights learned from it, and the sessions and queues that use both.
 
-mod error;
-mod settings;
-
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
-    coordinator::Provider,
-    learning::Learning,
+    coordinator::{CoordinatorSettings, Provider},
+    domain::PatternError,
+    learning::{self, Learning, LearningError},
     leases::LeaseSettings,
-    queues::{Allocator, Queues},
-    session::{Clock, MailboxReceiver, Session, Sessions},
+    matchmaking::{QueueError, QueueSettings},
+    queues::{Allocator, AllocatorError, Queues},
+    session::{self, Clock, MailboxReceiver, Session, Sessions},
     store::Store,
 };
 
-pub use error::ServiceError;
-pub use settings::Settings;
+/// The settings of learning, of sessions and of queues.
+#[derive(Clone, Debug)]
+pub struct ServiceSettings {
+    /// How weights are learned.
+    pub learning: learning::Settings,
+    /// How sessions behave.
+    pub session: session::Settings,
+    /// The queues, by name.
+    pub queues: BTreeMap<String, QueueSettings>,
+    /// How long each step of a hosted match may take.
+    pub hosting: CoordinatorSettings,
+    /// After how long without a sign of life another daemon may take over what only one may do.
+    pub lease: Duration,
+}
+
+/// Why the service cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The learned state cannot be opened.
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+    /// The session settings contain an invalid pattern.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// The allocator cannot be asked.
+    #[error(transparent)]
+    Allocator(#[from] AllocatorError),
+    /// The settings of a queue contradict each other.
+    #[error("a queue: {0}")]
+    Queue(#[from] QueueError),
+}
 
 /// An open database, and the learning, the sessions and the queues over it.
+///
+/// Operators read and write the [`store`](Service::store) directly; after a change that affects weights, call
+/// [`Learning::refresh`].
 #[derive(Debug)]
 pub struct Service {
     leases: LeaseSettings,
@@ -39,7 +64,7 @@ impl Service {
     ///
     /// # Errors
     /// Fails if the settings contain an invalid pattern, or name certificates that cannot be used.
-    pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, ServiceError> {
+    pub fn open(store: Arc<dyn Store>, settings: ServiceSettings) -> Result<Self, ServiceError> {
         Self::build(store, settings, |sessions| sessions)
     }
 
@@ -49,7 +74,7 @@ impl Service {
     /// Fails if the settings contain an invalid pattern.
     pub fn open_with_clock(
         store: Arc<dyn Store>,
-        settings: Settings,
+        settings: ServiceSettings,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ServiceError> {
         Self::build(store, settings, |sessions| sessions.with_clock(clock))
@@ -57,7 +82,7 @@ impl Service {
 
     fn build(
         store: Arc<dyn Store>,
-        settings: Settings,
+        settings: ServiceSettings,
         adjust: impl FnOnce(Sessions) -> Sessions,
     ) -> Result<Self, ServiceError> {
         let learning = Arc::new(Learning::open(store.clone(), settings.learning)?);
