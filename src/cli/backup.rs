@@ -27,7 +27,7 @@ pub(super) async fn run(args: BackupArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let busy = config.store.busy_ms.duration();
     let database = store::open_file(&sqlite_file(&config)?, busy).await?;
-    store::back_up(&*database, &args.file).await?;
+    store::back_up(&database, &args.file).await?;
     let size = std::fs::metadata(&args.file)?.len();
     let file = args.file.display();
     writeln!(io::stdout(), "{file}: {} kB", size.div_ceil(1_000))?;

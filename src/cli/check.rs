@@ -13,7 +13,7 @@ use super::{CliError, CommonArgs, open, print_json, progress::Progress, sqlite_f
 use crate::{
     config::Config,
     domain::counted,
-    store::{self, Care, DerivedFrom},
+    store::{self, DerivedFrom, SqliteFile},
 };
 
 /// Check that the SQLite database is whole, and that its weights are those of its matches
@@ -56,11 +56,11 @@ pub(super) async fn run(args: CheckArgs) -> Result<(), CliError> {
         let folder = path.parent().unwrap_or(Path::new("")).join(".");
         let folder = TempDir::with_prefix_in("evenkeel-check-", folder)?;
         let copy = folder.path().join("copy.db");
-        store::back_up(&*database, &copy).await?;
+        store::back_up(&database, &copy).await?;
         let database = store::open_file(&copy, busy).await?;
         findings.rows = database.counts().await?;
         config.store.database = copy;
-        derive_again(&config, &*database, &mut findings).await?;
+        derive_again(&config, &database, &mut findings).await?;
     }
     report(&findings, args.json)?;
     match findings.faults.len() {
@@ -75,7 +75,7 @@ pub(super) async fn run(args: CheckArgs) -> Result<(), CliError> {
 /// Derives the weights of the copy again, and compares the derived tables with those before.
 async fn derive_again(
     config: &Config,
-    copy: &dyn Care,
+    copy: &SqliteFile,
     findings: &mut Findings,
 ) -> Result<(), CliError> {
     // Opening migrates the copy of an older version, which may change what the derived tables contain.

@@ -19,7 +19,7 @@ use crate::{
     learning::Verified,
     server::Service,
     store::{
-        self, DatabasePlace, TableCompared, Transfer,
+        self, DatabaseUrl, TableCompared, Transfer,
         postgres::{PoolSettings, PostgresUrl},
     },
 };
@@ -104,7 +104,7 @@ fn say(line: &str) -> Result<(), CliError> {
 }
 
 /// Makes the source of an earlier transfer usable again.
-async fn undo(from: &DatabasePlace, patience: Duration) -> Result<(), CliError> {
+async fn undo(from: &DatabaseUrl, patience: Duration) -> Result<(), CliError> {
     let Some(to) = store::take_back(from, patience).await? else {
         return Err(CliError::Input(format!("{from} was not moved")));
     };
@@ -116,11 +116,11 @@ async fn undo(from: &DatabasePlace, patience: Duration) -> Result<(), CliError> 
 }
 
 /// The place that an argument names.
-fn place(name: &str, text: &str) -> Result<DatabasePlace, CliError> {
+fn place(name: &str, text: &str) -> Result<DatabaseUrl, CliError> {
     match text.contains("://") {
-        false => Ok(DatabasePlace::File(text.into())),
+        false => Ok(DatabaseUrl::File(text.into())),
         true => match PostgresUrl::parse(text) {
-            Ok(url) => Ok(DatabasePlace::Server(url, PoolSettings::default())),
+            Ok(url) => Ok(DatabaseUrl::Server(url, PoolSettings::default())),
             Err(why) => Err(CliError::Input(format!("{name} {why}"))),
         },
     }

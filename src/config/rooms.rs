@@ -10,7 +10,7 @@ use crate::{
     history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
     logs, server, session,
-    store::{Backups, DatabasePlace, postgres::PoolSettings},
+    store::{Backups, DatabaseUrl, postgres::PoolSettings},
 };
 
 impl Config {
@@ -26,10 +26,10 @@ impl Config {
     }
 
     /// Where the database is.
-    pub fn database(&self) -> DatabasePlace {
+    pub fn database(&self) -> DatabaseUrl {
         match &self.store.url {
-            Some(url) => DatabasePlace::Server(url.clone(), self.pools()),
-            None => DatabasePlace::File(self.store.database.clone()),
+            Some(url) => DatabaseUrl::Server(url.clone(), self.pools()),
+            None => DatabaseUrl::File(self.store.database.clone()),
         }
     }
 

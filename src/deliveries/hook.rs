@@ -29,7 +29,7 @@ const LAZY: u64 = 1_000;
 pub(super) struct Hook {
     name: String,
     sender: Arc<HookSender>,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     clock: Arc<dyn Clock>,
     delays: Delays,
     keep: i64,
@@ -52,7 +52,7 @@ impl Hook {
     pub(super) fn new(
         settings: &WebhookSettings,
         sender: Arc<HookSender>,
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         clock: Arc<dyn Clock>,
         delays: Delays,
     ) -> Self {

@@ -52,7 +52,7 @@ impl Deliveries {
     /// Fails if the file of a secret cannot be read or has no secret, or if the database fails.
     pub async fn open(
         settings: &[WebhookSettings],
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, DeliveryError> {
         Self::open_with_delays(settings, store, clock, delay).await
@@ -64,7 +64,7 @@ impl Deliveries {
     /// Those of [`open`](Self::open).
     pub async fn open_with_delays(
         settings: &[WebhookSettings],
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         clock: Arc<dyn Clock>,
         delays: Delays,
     ) -> Result<Self, DeliveryError> {

@@ -38,7 +38,7 @@ pub enum BehaviourError {
 pub struct BehaviourBook {
     settings: BehaviourSettings,
     reporters: Patterns,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     pages: RwLock<Pages>,
 }
 
@@ -67,7 +67,7 @@ impl BehaviourBook {
     /// # Errors
     /// Fails if `reporters` has an invalid pattern.
     pub(super) fn open(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         settings: BehaviourSettings,
     ) -> Result<Self, PatternError> {
         Ok(Self {

@@ -76,7 +76,7 @@ pub struct Learning {
     /// What the daemons of a database must have in common.
     shared: SharedSettings,
     rulebook: Rulebook,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     behaviour: Arc<BehaviourBook>,
     /// Replaced as a whole when new weights are published; readers keep the state that they have.
     standings: RwLock<Arc<Standings>>,
@@ -125,7 +125,7 @@ impl Learning {
     ///
     /// # Errors
     /// Fails if the rulebook has an invalid pattern.
-    pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, LearningError> {
+    pub fn open(store: Arc<Store>, settings: Settings) -> Result<Self, LearningError> {
         Ok(Self {
             rulebook: Rulebook::new(&settings.rulebook)?,
             behaviour: Arc::new(BehaviourBook::open(

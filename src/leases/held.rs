@@ -21,7 +21,7 @@ pub struct HeldLease {
 
 #[derive(Debug)]
 struct Kept {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     lease: Lease,
     /// The instant from which the milliseconds of the term count.
     since: Instant,
@@ -32,7 +32,7 @@ struct Kept {
 
 impl HeldLease {
     /// Begins to renew a lease; `asked` is the instant at which this process asked for it.
-    pub(super) fn keep(store: Arc<dyn Store>, lease: Lease, asked: Instant) -> Self {
+    pub(super) fn keep(store: Arc<Store>, lease: Lease, asked: Instant) -> Self {
         let term = lease.lasts.map(|lasts| Mutex::new(Term::new(lasts, 0)));
         let is_renewed = term.is_some();
         let kept = Arc::new(Kept {

@@ -82,7 +82,7 @@ impl LeaseSettings {
     /// Fails if the database does.
     pub async fn take(
         &self,
-        store: &Arc<dyn Store>,
+        store: &Arc<Store>,
         name: &str,
         own: &SharedSettings,
     ) -> Result<Result<HeldLease, (String, i64)>, StoreError> {
@@ -109,7 +109,7 @@ impl LeaseSettings {
     /// Fails if the database does.
     pub async fn take_always(
         &self,
-        store: &Arc<dyn Store>,
+        store: &Arc<Store>,
         name: &str,
     ) -> Result<Result<HeldLease, (String, i64)>, StoreError> {
         self.take(store, name, &SharedSettings::default()).await
@@ -122,7 +122,7 @@ impl LeaseSettings {
     /// Fails if the database does.
     pub async fn look(
         &self,
-        store: &Arc<dyn Store>,
+        store: &Arc<Store>,
         name: &str,
         own: &SharedSettings,
     ) -> Result<Option<LastHolder>, StoreError> {
@@ -167,12 +167,7 @@ impl LeaseSettings {
 
     /// Waits until the lease is free, and takes it as [`take`](Self::take) does. A database that fails is asked again.
     /// Cancel safe: a lease that was taken meanwhile ends by itself.
-    pub async fn wait(
-        &self,
-        store: &Arc<dyn Store>,
-        name: &str,
-        own: &SharedSettings,
-    ) -> HeldLease {
+    pub async fn wait(&self, store: &Arc<Store>, name: &str, own: &SharedSettings) -> HeldLease {
         let mut has_waited = false;
         loop {
             match self.take(store, name, own).await {

@@ -47,7 +47,7 @@ pub struct IngestCounts {
 
 /// Reads complete files, one after another.
 pub struct Ingest<'a> {
-    store: &'a Arc<dyn Store>,
+    store: &'a Arc<Store>,
     /// The name of the server that wrote the logs.
     pub server: String,
     /// The name of the game in the types of its games; empty leaves that of the logs.
@@ -83,7 +83,7 @@ struct FileEnd {
 
 impl<'a> Ingest<'a> {
     /// Reads logs of any format and of a server without a name, without an archive.
-    pub fn new(store: &'a Arc<dyn Store>) -> Self {
+    pub fn new(store: &'a Arc<Store>) -> Self {
         Self {
             store,
             server: String::new(),

@@ -14,7 +14,7 @@ const BATCH: usize = 512;
 /// Records matches in the order of the log. Moves each one from `matches` to `recorded` once it is
 /// on disk; after an error, `matches` contains those that may not be on disk.
 pub(super) async fn record_matches(
-    store: &Arc<dyn Store>,
+    store: &Arc<Store>,
     format: &Format,
     matches: &mut VecDeque<(MatchRecord, Fingerprint)>,
     recorded: &mut Vec<HalfRecorded>,

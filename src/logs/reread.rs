@@ -32,7 +32,7 @@ pub struct Reread {
 /// # Errors
 /// Fails at the first log that cannot be read, or if the database fails. The logs before it are done.
 pub async fn reread(
-    store: &Arc<dyn Store>,
+    store: &Arc<Store>,
     archive: &Arc<Archive>,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<Reread, LogError> {

@@ -36,7 +36,7 @@ impl Hosting {
     /// What is on disk.
     pub async fn load(
         shared: &Shared,
-        store: &dyn Store,
+        store: &Store,
         slot: i64,
         life: &mut Life,
         now: Timestamp,

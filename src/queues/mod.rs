@@ -109,7 +109,7 @@ impl Queues {
     /// Fails if the settings of a queue contradict each other.
     pub fn new(
         settings: BTreeMap<String, QueueSettings>,
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         learning: Arc<Learning>,
         clock: Arc<dyn Clock>,
         hosting: CoordinatorSettings,

@@ -27,7 +27,7 @@ pub(super) type Configured = BTreeMap<String, Arc<Queue>>;
 pub(super) struct Shared {
     /// Replaced as a whole by [`Queues::configure`](super::Queues::configure).
     pub(super) queues: RwLock<Arc<Configured>>,
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Arc<Store>,
     pub(super) learning: Arc<Learning>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) hosting: CoordinatorSettings,

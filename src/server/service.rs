@@ -52,7 +52,7 @@ pub enum ServiceError {
 #[derive(Debug)]
 pub struct Service {
     leases: LeaseSettings,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     learning: Arc<Learning>,
     sessions: Arc<Sessions>,
     queues: Arc<Queues>,
@@ -64,7 +64,7 @@ impl Service {
     ///
     /// # Errors
     /// Fails if the settings contain an invalid pattern, or name certificates that cannot be used.
-    pub fn open(store: Arc<dyn Store>, settings: ServiceSettings) -> Result<Self, ServiceError> {
+    pub fn open(store: Arc<Store>, settings: ServiceSettings) -> Result<Self, ServiceError> {
         Self::build(store, settings, |sessions| sessions)
     }
 
@@ -73,7 +73,7 @@ impl Service {
     /// # Errors
     /// Fails if the settings contain an invalid pattern.
     pub fn open_with_clock(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         settings: ServiceSettings,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ServiceError> {
@@ -81,7 +81,7 @@ impl Service {
     }
 
     fn build(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         settings: ServiceSettings,
         adjust: impl FnOnce(Sessions) -> Sessions,
     ) -> Result<Self, ServiceError> {
@@ -113,7 +113,7 @@ impl Service {
     }
 
     /// The database that the service works on.
-    pub fn store(&self) -> &Arc<dyn Store> {
+    pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
 

@@ -32,7 +32,7 @@ const MAX_LOSS: u64 = 5_000;
 pub struct Sessions {
     pub(super) settings: Settings,
     pub(super) tournament: Patterns,
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Arc<Store>,
     pub(super) learning: Arc<Learning>,
     /// One permit per core, for work that takes long.
     pub(super) cores: Arc<Semaphore>,
@@ -62,7 +62,7 @@ impl Sessions {
     /// # Errors
     /// Fails if `tournament` contains an invalid pattern.
     pub fn new(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         learning: Arc<Learning>,
         settings: Settings,
     ) -> Result<Self, PatternError> {

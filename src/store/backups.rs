@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Care, StoreError, open_file};
+use super::{SqliteFile, StoreError, open_file};
 use crate::domain::Timestamp;
 
 /// The time between two backups.
@@ -81,8 +81,8 @@ impl Backups {
         }
         let name = name_at(now);
         let database = open_file(&self.database, self.busy).await?;
-        back_up(&*database, &self.folder.join(&name)).await?;
-        let outdated = self.remove_outdated(&*database, &names).await?;
+        back_up(&database, &self.folder.join(&name)).await?;
+        let outdated = self.remove_outdated(&database, &names).await?;
         let names = self.names()?;
         let old = superfluous(&names, self.keep, &name);
         for name in &old {
@@ -110,7 +110,7 @@ impl Backups {
     /// Removes the backups that contain players whom the database has forgotten since.
     async fn remove_outdated(
         &self,
-        database: &dyn Care,
+        database: &SqliteFile,
         names: &[String],
     ) -> Result<usize, BackupError> {
         let now = database.forgotten().await?;
@@ -160,7 +160,7 @@ impl Backups {
 ///
 /// # Errors
 /// Fails if the file exists or cannot be written, or the database cannot be read.
-pub async fn back_up(database: &dyn Care, to: &Path) -> Result<(), BackupError> {
+pub async fn back_up(database: &SqliteFile, to: &Path) -> Result<(), BackupError> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(BackupError::Exists(to.to_owned()));
     }

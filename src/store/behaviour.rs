@@ -1,8 +1,5 @@
 //! What game servers report about players' behaviour.
 
-use async_trait::async_trait;
-
-use super::StoreError;
 use crate::domain::behaviour::BehaviourDay;
 
 /// All reports that are stored.
@@ -25,27 +22,4 @@ pub struct BehaviourReport {
     pub day_limit: f64,
     /// The first day whose entries still count: those of earlier days are deleted.
     pub since: i64,
-}
-
-/// Access to the reports about players' behaviour.
-#[async_trait]
-pub trait BehaviourReports: Send + Sync {
-    /// Adds reports, and deletes entries that no longer count. All of it or nothing. Returns the version
-    /// after the change.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn report_behaviour(&self, report: &BehaviourReport) -> Result<i64, StoreError>;
-
-    /// All reports.
-    ///
-    /// # Errors
-    /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
-    async fn behaviour(&self) -> Result<BehaviourRows, StoreError>;
-
-    /// The version of the reports, which grows with every change of them and of merged players.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn behaviour_version(&self) -> Result<i64, StoreError>;
 }

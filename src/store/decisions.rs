@@ -1,8 +1,5 @@
 //! Decisions in running games: a log of bounded length, from which the oldest are deleted first.
 
-use async_trait::async_trait;
-
-use super::StoreError;
 use crate::domain::Timestamp;
 
 /// A decision as it is stored.
@@ -38,34 +35,4 @@ pub enum DecisionNote {
         /// The id of the match.
         match_id: i64,
     },
-}
-
-/// Access to the log of decisions.
-#[async_trait]
-pub trait Decisions: Send + Sync {
-    /// Applies the notes in order, all or none, then deletes decisions so that the last `keep` are left: the oldest
-    /// first, and not many more than were written, so that others need not wait for long.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn write_decisions(&self, notes: &[DecisionNote], keep: u32) -> Result<(), StoreError>;
-
-    /// Writes one decision, and returns its number. Then deletes old ones, as
-    /// [`write_decisions`](Self::write_decisions) does.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn keep_decision(&self, decision: &DecisionRow, keep: u32) -> Result<i64, StoreError>;
-
-    /// Deletes decisions that were made before an instant: of the `most` oldest ones. Returns how many.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn drop_decisions(&self, before: Timestamp, most: u32) -> Result<u64, StoreError>;
-
-    /// The decision with this id; `None` if there is none, or if it has been deleted.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn decision(&self, id: i64) -> Result<Option<DecisionRow>, StoreError>;
 }

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use super::{Cursor, Lease, StoreError};
-use crate::domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp};
+use super::Cursor;
+use crate::domain::{PlayerKey, Rank, RoleWeights, Timestamp};
 
 /// The weight of one player under one ruleset.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,89 +117,4 @@ pub struct CheckpointRow {
     pub settings: String,
     /// The length of the state.
     pub bytes: i64,
-}
-
-/// Access to the derived tables.
-#[async_trait]
-pub trait Derived: Send + Sync {
-    /// The input that the derived tables were made from; `None` if they have never been written.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError>;
-
-    /// The keys of all rulesets that have weights, sorted.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn rulesets(&self) -> Result<Vec<String>, StoreError>;
-
-    /// The weights of one ruleset and kind, highest first.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError>;
-
-    /// The weights of one player, ordered by ruleset.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn weights_of(&self, player: &PlayerKey) -> Result<Vec<WeightRow>, StoreError>;
-
-    /// The divisions with which the derived tables were made, the lowest first.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn divisions(&self) -> Result<Vec<DivisionRow>, StoreError>;
-
-    /// For each of these matches, in no particular order: the code of the reason why it is not
-    /// rated, or `None` if it is rated.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError>;
-
-    /// Replaces the derived tables in one transaction. If `all` is set, the given rulings replace
-    /// those on disk, and the checkpoints are deleted. Otherwise each of them replaces the one on the same match, and
-    /// the others stay; ids are in no order, because a match of a queue has its id before it is played.
-    ///
-    /// Returns `false` and changes nothing if the tables are newer than the new rows: if those were not made from all
-    /// matches, and the tables were, or with `all`, were made from more. Without `all`, also if the tables were made
-    /// with other settings.
-    ///
-    /// Of the weights, only those are written that differ from the last call of this process,
-    /// unless another process has written since.
-    ///
-    /// # Errors
-    /// Fails if the database does, or if the lease is lost.
-    async fn replace_derived(
-        &self,
-        derived: &DerivedRows,
-        all: bool,
-        lease: Option<&Lease>,
-    ) -> Result<bool, StoreError>;
-
-    /// The stored checkpoints, the one of the most matches first.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn checkpoints(&self) -> Result<Vec<CheckpointRow>, StoreError>;
-
-    /// The state of the checkpoint of so many matches; `None` if there is none.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn checkpoint(&self, matches: i64) -> Result<Option<Vec<u8>>, StoreError>;
-
-    /// Stores checkpoints, each with its state, and deletes all others but those of `kept` matches, in one
-    /// transaction.
-    ///
-    /// # Errors
-    /// Fails if the database does, or if the lease is lost.
-    async fn store_checkpoints(
-        &self,
-        new: &[(CheckpointRow, Vec<u8>)],
-        kept: &[i64],
-        lease: Option<&Lease>,
-    ) -> Result<(), StoreError>;
 }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
-
-use super::{BehaviourReport, Lease, NewLetter, StoreError};
+use super::{BehaviourReport, Lease, NewLetter};
 use crate::{
     coordinator,
     domain::{MatchId, Timestamp},
@@ -98,64 +96,4 @@ pub struct QueueRow {
     pub players: i64,
     /// When the oldest ticket that is queued was submitted.
     pub oldest: Option<Timestamp>,
-}
-
-/// Instances and hosted matches in the database.
-#[async_trait]
-pub trait Hosting: Send + Sync {
-    /// All instances and hosted matches of the partition with this slot.
-    ///
-    /// # Errors
-    /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
-    async fn hosting(&self, partition: i64) -> Result<HostingRows, StoreError>;
-
-    /// The match that an instance hosts as the game with this number.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn hosted_by(&self, instance: &str, game: i64) -> Result<Option<MatchId>, StoreError>;
-
-    /// The hosted matches in play of the partition with this slot whose results are on disk.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn recorded(&self, partition: i64) -> Result<BTreeSet<MatchId>, StoreError>;
-
-    /// Applies changes of tickets and of hosted matches in order, adds the no-shows that they have made,
-    /// discards the letters that were handled, and sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.
-    ///
-    /// # Errors
-    /// Fails if the database does, if the lease is lost ([`StoreError::LeaseLost`]), or if a match is formed
-    /// of a ticket that is in no queue any more ([`StoreError::TicketTaken`]).
-    async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError>;
-
-    /// The names of the instances that get no further matches.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn draining(&self) -> Result<BTreeSet<String>, StoreError>;
-
-    /// Sets whether an instance gets further matches. Returns whether there is such an instance.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn set_draining(&self, name: &str, drains: bool) -> Result<bool, StoreError>;
-
-    /// All instances, by name.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn instance_rows(&self) -> Result<Vec<InstanceRow>, StoreError>;
-
-    /// The hosted matches that are kept, the latest first, at most `limit`.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn hosted_rows(&self, limit: u32) -> Result<Vec<HostedRow>, StoreError>;
-
-    /// The queues with tickets, by name.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn queue_rows(&self) -> Result<Vec<QueueRow>, StoreError>;
 }

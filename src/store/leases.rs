@@ -2,9 +2,11 @@
 
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
-
-use super::StoreError;
+use super::{
+    Backend, Store, StoreError,
+    db::{Connection, Dialect, Query, scalar, tuple},
+    sqlite,
+};
 
 /// The longest time for which a lease is taken. One that ends later was taken before the clock of the
 /// database was set back, and counts as free.
@@ -51,7 +53,7 @@ pub struct LastHolder {
     pub holder: String,
     /// Its epoch.
     pub epoch: i64,
-    /// What it has noted by [`Leases::describe_lease`]; empty if nothing.
+    /// What it has noted by [`Store::describe_lease`]; empty if nothing.
     pub settings: String,
     /// For how long the lease has been free; `None` while it is held.
     pub free_for: Option<Duration>,
@@ -59,54 +61,87 @@ pub struct LastHolder {
     pub gave_it_back: bool,
 }
 
-/// The leases of a database. Times count by the clock of the database, so that the clocks of the daemons need
-/// not agree.
-#[async_trait]
-pub trait Leases: Send + Sync {
+/// Leases. Times count by the clock of the database, so that the clocks of the daemons need not agree.
+impl Store {
     /// Takes a lease that is free or has ended. The holder has a name that no other process uses.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn take_lease(
+    pub async fn take_lease(
         &self,
         name: &str,
         holder: &str,
         lasts: Duration,
-    ) -> Result<Taken, StoreError>;
+    ) -> Result<Taken, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(file) => {
+                let Some(lock) = file.lock_lease(name)? else {
+                    let (holder, epoch) = self.lease_holder(name).await?.unwrap_or_default();
+                    return Ok(Taken::No { holder, epoch });
+                };
+                let mut tx = self.begin().await?;
+                let lease = sqlite::take_lease(&mut tx, name, holder, lock).await?;
+                tx.commit().await?;
+                Ok(Taken::Yes(lease))
+            }
+            Backend::Postgres(server) => server.take_lease(name, holder, lasts).await,
+        }
+    }
 
     /// The holder of a lease that has not ended, and its epoch. On SQLite, the last holder.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn lease_holder(&self, name: &str) -> Result<Option<(String, i64)>, StoreError>;
+    pub async fn lease_holder(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => {
+                let query = tuple("SELECT holder, epoch FROM leases WHERE name = $1");
+                query.bind(name).fetch_optional(&self.readers).await
+            }
+            Backend::Postgres(server) => server.lease_holder(name).await,
+        }
+    }
 
     /// Makes a lease end later: [`Lease::lasts`] from now. Returns whether the caller still has it. If not, it
     /// has ended, even if no other process has taken it since.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn renew_lease(&self, lease: &Lease) -> Result<bool, StoreError>;
+    pub async fn renew_lease(&self, lease: &Lease) -> Result<bool, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(true), // the process holds it until it drops it
+            Backend::Postgres(server) => server.renew_lease(lease).await,
+        }
+    }
 
-    /// Gives a lease back before it ends, so that another holder can take it at once.
-    ///
-    /// # Errors
-    /// Fails if the database does. The lease then ends by itself.
-    async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError>;
+    /// Gives a lease back before it ends, so that another holder can take it at once. If this fails, the lease ends by
+    /// itself.
+    pub async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(()), // the lock ends when the lease is dropped
+            Backend::Postgres(server) => server.give_back_lease(lease).await,
+        }
+    }
 
     /// Notes the settings of the holder beside its lease, for daemons that may take it later. Does nothing where
     /// only one daemon uses a database, as on SQLite.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn describe_lease(&self, _lease: &Lease, _settings: &str) -> Result<(), StoreError> {
-        Ok(())
+    pub async fn describe_lease(&self, lease: &Lease, settings: &str) -> Result<(), StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(()),
+            Backend::Postgres(server) => server.describe_lease(lease, settings).await,
+        }
     }
 
     /// Who holds a lease, or held it last. `None` if nobody ever has, and where only one daemon uses a database.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn last_holder(&self, _name: &str) -> Result<Option<LastHolder>, StoreError> {
-        Ok(None)
+    pub async fn last_holder(&self, name: &str) -> Result<Option<LastHolder>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(None),
+            Backend::Postgres(server) => server.last_holder(name).await,
+        }
     }
+}
+
+/// Fails unless the lease has not ended. On PostgreSQL, no other process can take it until the end of the transaction.
+pub(super) async fn check(tx: &mut Connection, lease: &Lease) -> Result<(), StoreError> {
+    let held: Query<bool> = scalar(match tx.dialect() {
+        Dialect::Sqlite => "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2",
+        Dialect::Postgres => {
+            "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2 AND ends_at > now_millis() FOR SHARE"
+        }
+    });
+    let held = held.bind(&lease.name).bind(lease.epoch);
+    let held = held.fetch_optional(tx).await?.is_some();
+    held.then_some(())
+        .ok_or_else(|| StoreError::LeaseLost(lease.name.clone()))
 }

@@ -1,8 +1,6 @@
 //! Links between archived logs and the matches read from them.
 
-use async_trait::async_trait;
-
-use super::{JoinHalves, StoreError};
+use super::JoinHalves;
 use crate::domain::{Fingerprint, MatchRecord};
 
 /// The matches that an archived log contains, as the current parsers read it.
@@ -37,27 +35,4 @@ impl std::ops::AddAssign for LogReplaced {
         self.same += other.same;
         self.kept += other.kept;
     }
-}
-
-/// Links between archived logs and matches.
-#[async_trait]
-pub trait Logs: Send + Sync {
-    /// Links matches to the log that contains them. The links of the `older` logs, whose content
-    /// this log includes, become links of this log.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn link_log(
-        &self,
-        log: Fingerprint,
-        matches: &[i64],
-        older: &[Fingerprint],
-    ) -> Result<(), StoreError>;
-
-    /// Replaces the matches that are linked to a log by those that it contains as read now, in one
-    /// transaction. Matches that are the same do not change.
-    ///
-    /// # Errors
-    /// Fails if a record fails [`MatchRecord::check`], or if the database does.
-    async fn replace_log(&self, log: &LogMatches) -> Result<LogReplaced, StoreError>;
 }

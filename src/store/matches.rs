@@ -1,10 +1,8 @@
 //! Match records: how they are written, and the order in which they are read.
 
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::StoreError;
-use crate::domain::{Fingerprint, MatchChances, MatchRecord, Timestamp};
+use crate::domain::{Fingerprint, MatchRecord, Timestamp};
 
 /// The result of writing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,114 +91,4 @@ impl HalfRecorded {
             Self::Joined { id, .. } => id,
         }
     }
-}
-
-/// Writing and reading of match records.
-#[async_trait]
-pub trait Matches: Send + Sync {
-    /// Writes a match whole or not at all. It is on disk, and survives a power cut, when this returns.
-    ///
-    /// # Errors
-    /// Fails if the record fails [`MatchRecord::check`], or if the database does.
-    async fn record(&self, record: &MatchRecord) -> Result<Recorded, StoreError> {
-        self.record_as(record, Fingerprint::of(record)).await
-    }
-
-    /// Like [`record`](Self::record), under a given fingerprint: a match that was changed after it was
-    /// first recorded keeps its fingerprint, and is still the same match.
-    ///
-    /// # Errors
-    /// Fails if the record fails [`MatchRecord::check`], or if the database does.
-    async fn record_as(
-        &self,
-        record: &MatchRecord,
-        fingerprint: Fingerprint,
-    ) -> Result<Recorded, StoreError>;
-
-    /// Writes many matches in one transaction, which waits for the disk only once: all or none of them
-    /// are on disk afterwards. The results are in the order of `records`.
-    ///
-    /// # Errors
-    /// If a record fails [`MatchRecord::check`], those before it are on disk and the rest are not. If
-    /// the database fails, none is.
-    async fn record_all(
-        &self,
-        records: &[(MatchRecord, Fingerprint)],
-    ) -> Result<Vec<Recorded>, StoreError>;
-
-    /// Writes a record, joined with its other half if that is on disk and the pause between them is
-    /// at most `pause` milliseconds. The joined match then stands for both halves: if either is
-    /// read again, it is a duplicate.
-    ///
-    /// # Errors
-    /// Fails if the record fails [`MatchRecord::check`], or if the database does.
-    async fn record_half(
-        &self,
-        record: &MatchRecord,
-        pause: i64,
-        join: JoinHalves,
-    ) -> Result<HalfRecorded, StoreError>;
-
-    /// Writes the match of a game that this process has followed, and what was predicted of its teams, once for each
-    /// number `game`. If
-    /// another game on the same server and map, with the same players, began within the same
-    /// second, both are kept: the start of this one is then up to a minute later. The game of a hosted
-    /// match gets that match's id.
-    ///
-    /// # Errors
-    /// Those of [`record`](Self::record), and [`StoreError::Crowded`].
-    async fn record_game(
-        &self,
-        record: &MatchRecord,
-        chances: &MatchChances,
-        game: i64,
-    ) -> Result<Recorded, StoreError>;
-
-    /// The id of the match of the game with this number, if it has been recorded.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn match_of_game(&self, game: i64) -> Result<Option<i64>, StoreError>;
-
-    /// The match with this id.
-    ///
-    /// # Errors
-    /// Fails if the database does, or if its rows are not a valid record.
-    async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError>;
-
-    /// When a match began, and its game type as the game names it; `None` if there is no such
-    /// match.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError>;
-
-    /// The next matches after `cursor`, at most `limit`, and the cursor after the last of them. An
-    /// empty list means that there are no more.
-    ///
-    /// # Errors
-    /// Fails if the database does, or if its rows are not a valid record.
-    async fn matches(
-        &self,
-        cursor: Cursor,
-        limit: u32,
-    ) -> Result<(Vec<Stored>, Cursor), StoreError>;
-
-    /// The number of matches on disk, and the highest id.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn extent(&self) -> Result<(i64, i64), StoreError>;
-
-    /// When the last match ended; `None` if there is no match.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn last_end(&self) -> Result<Option<Timestamp>, StoreError>;
-
-    /// The number of matches up to `cursor`, and the highest id among them.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn extent_to(&self, cursor: Cursor) -> Result<(i64, i64), StoreError>;
 }

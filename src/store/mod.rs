@@ -1,10 +1,8 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
-//! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`], [`Webhooks`], [`Leases`], [`Partitions`],
-//! [`MatchArchive`], [`Receipts`], [`SignIns`], [`Pages`].
-//! [`sqlite`] and [`postgres`] implement it, with the queries in `sql/`, which are the same for both;
-//! [`open_at`] returns one of them as a trait object, so that no other room depends on a database.
+//! [`Store`] is an open database, of SQLite or PostgreSQL. Its methods are in files by use: matches, derived data,
+//! players, queues and what they host, webhooks, leases, pages. They speak to both databases through the module `db`,
+//! so that each query is written once; what only one of them has is in `sqlite` and [`postgres`].
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
 //! it afterwards. The room that folds the matches replaces the derived tables; this room does not
@@ -14,123 +12,191 @@
 mod archive;
 mod backups;
 mod behaviour;
-mod care;
 mod chunk;
 mod codes;
+mod database_url;
+mod db;
 mod decisions;
 mod derived;
 mod error;
+mod group_commit;
 mod hosting;
 mod leases;
 mod logs;
 mod matches;
 mod metrics;
-mod pages;
 mod partitions;
-mod place;
 mod players;
-mod post;
 pub mod postgres;
 mod receipts;
 mod sign_ins;
-pub mod sqlite;
+mod sql;
+mod sqlite;
 mod tickets;
-mod together;
 mod transfer;
 mod webhooks;
-mod written;
+mod weights_diff;
 
-use std::{fmt, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use futures_util::{FutureExt, future::BoxFuture};
+use parking_lot::Mutex;
 use sqlx::{
     SqlSafeStr,
     migrate::{Migration, MigrationType},
 };
 
 use crate::domain::Timestamp;
+use chunk::ChunkCache;
+use db::{Dialect, Pool, Write};
+use group_commit::EndedGames;
+use weights_diff::WrittenWeights;
 
-pub use archive::{ChunkRow, MatchArchive};
+pub use archive::ChunkRow;
 pub use backups::{BackedUp, BackupError, Backups, back_up};
-pub use behaviour::{BehaviourReport, BehaviourReports, BehaviourRows};
-pub use care::{Care, Forgotten};
+pub use behaviour::{BehaviourReport, BehaviourRows};
 pub use chunk::MOST_IN_CHUNK;
-pub use decisions::{DecisionNote, DecisionRow, Decisions};
+pub use database_url::DatabaseUrl;
+pub use decisions::{DecisionNote, DecisionRow};
 pub use derived::{
-    CheckpointRow, Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow,
-    WeightRow,
+    CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
 };
 pub use error::StoreError;
-pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, QueueWrite};
-pub use leases::{LONGEST_LEASE, LastHolder, Lease, Leases, Taken};
-pub use logs::{LogMatches, LogReplaced, Logs};
-pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
+pub use hosting::{HostedRow, HostingRows, InstanceRow, QueueRow, QueueWrite};
+pub use leases::{LONGEST_LEASE, LastHolder, Lease, Taken};
+pub use logs::{LogMatches, LogReplaced};
+pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
-pub use pages::{
+pub use partitions::ticket_base;
+pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
+pub use postgres::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
+pub use receipts::{Receipt, Reported, ReportedMatch};
+pub use sign_ins::SignIn;
+pub use sql::pages::{
     BoardQuery, BoardRow, ChanceStep, Closeness, Companion, Companions, GameOfPerson, HostedLine,
-    InstanceLine, MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, Pages, PersonRow,
-    PointsInMatch, PresentPlayer, QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
+    InstanceLine, MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch,
+    PresentPlayer, QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
 };
-pub use partitions::{Partitions, ticket_base};
-pub use place::DatabasePlace;
-pub use players::{FoundPlayer, NameSeen, OperatorOverrides, Players};
-pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
-pub use receipts::{Receipt, Receipts, Reported, ReportedMatch};
-pub use sign_ins::{SignIn, SignIns};
-pub use tickets::{FoundMatch, Tickets};
+pub use sqlite::{Forgotten, SqliteFile};
+pub use tickets::FoundMatch;
 pub use transfer::{TableCompared, TableSum, Transfer, TransferError, take_back};
-pub use webhooks::{HookNote, HookRow, HookWaits, Webhooks};
+pub use webhooks::{HookNote, HookRow, HookWaits};
 
-/// An open database, with all its uses.
-#[async_trait]
-pub trait Store:
-    Matches
-    + Derived
-    + Decisions
-    + Players
-    + Logs
-    + Tickets
-    + Hosting
-    + BehaviourReports
-    + Webhooks
-    + Leases
-    + Partitions
-    + MatchArchive
-    + Receipts
-    + SignIns
-    + Pages
-    + fmt::Debug
-{
+/// An open database.
+///
+/// Every method fails if the database does: it is locked, full, damaged, away. `# Errors` names what else makes a
+/// method fail. A write is one transaction: all of it is on disk, and survives a power cut, when the method returns, or
+/// nothing is.
+#[derive(Debug)]
+pub struct Store {
+    backend: Backend,
+    /// One connection, for writes one after the other.
+    writer: Pool,
+    readers: Pool,
+    /// For the statistics pages, so that visitors of pages never keep the daemon from reading.
+    pages: Pool,
+    metrics: Arc<StoreMetrics>,
+    /// The weights that this process wrote last.
+    weights: Mutex<Option<WrittenWeights>>,
+    /// The games that end at the same time.
+    games: EndedGames,
+    /// The chunks of archived matches that this process read last.
+    chunks: ChunkCache,
+}
+
+/// What only one of the databases has.
+#[derive(Debug)]
+enum Backend {
+    Sqlite(sqlite::File),
+    Postgres(postgres::Server),
+}
+
+impl Store {
+    fn new(backend: Backend, [writer, readers, pages]: [Pool; 3]) -> Self {
+        Self {
+            backend,
+            writer,
+            readers,
+            pages,
+            metrics: Arc::default(),
+            weights: Mutex::default(),
+            games: EndedGames::default(),
+            chunks: ChunkCache::default(),
+        }
+    }
+
     /// A stream of the commits to this database, by this process and all others.
-    ///
-    /// # Errors
-    /// Fails if no connection is free.
-    async fn changes(&self) -> Result<Box<dyn Changes>, StoreError>;
+    pub async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(file) => file.changes().await,
+            Backend::Postgres(server) => server.changes().await,
+        }
+    }
 
     /// The time of the database's clock, which all its daemons share; `None` if that is the machine's own clock.
-    ///
-    /// # Errors
-    /// Fails if the database does.
-    async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(None)
+    pub async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
+        match &self.backend {
+            Backend::Sqlite(_) => Ok(None),
+            Backend::Postgres(server) => server.clock().await.map(Some),
+        }
     }
 
     /// Whether the path still leads to the open database. If not, its file was removed or replaced,
     /// and later writes are lost.
-    fn is_in_place(&self) -> bool;
-
-    /// The letters between its daemons; `None` if only one daemon at a time can run its queues.
-    fn post(&self) -> Option<&dyn Post> {
-        None
+    pub fn is_in_place(&self) -> bool {
+        match &self.backend {
+            Backend::Sqlite(file) => file.is_in_place(),
+            Backend::Postgres(_) => true,
+        }
     }
 
-    /// What is counted about the writes of this process; `None` if nothing is.
-    fn metrics(&self) -> Option<&StoreMetrics> {
-        None
+    /// The letters between its daemons; `None` if only one daemon at a time can run its queues.
+    pub fn post(&self) -> Option<&Post> {
+        match &self.backend {
+            Backend::Sqlite(_) => None,
+            Backend::Postgres(server) => Some(&server.post),
+        }
+    }
+
+    /// What is counted about the writes of this process.
+    pub fn metrics(&self) -> Option<&StoreMetrics> {
+        Some(&self.metrics)
     }
 
     /// Waits for running queries and closes the database.
-    async fn close(&self);
+    pub async fn close(&self) {
+        self.pages.close().await;
+        self.readers.close().await;
+        if let Backend::Postgres(server) = &self.backend {
+            server.close().await;
+        }
+        self.writer.close().await;
+    }
+
+    /// Begins a write, which waits for the writers of all processes.
+    fn begin(&self) -> BoxFuture<'_, Result<Write, StoreError>> {
+        match &self.backend {
+            Backend::Sqlite(file) => file.begin(&self.writer, &self.metrics).boxed(),
+            Backend::Postgres(server) => server.begin(&self.writer, &self.metrics).boxed(),
+        }
+    }
+
+    /// Commits a write, and wakes the tasks that wait for [`changes`](Self::changes). A write that changes no weights
+    /// is committed by itself, and wakes nobody.
+    fn commit(&self, tx: Write) -> BoxFuture<'_, Result<(), StoreError>> {
+        match &self.backend {
+            Backend::Sqlite(file) => file.commit(tx).boxed(),
+            Backend::Postgres(server) => server.commit(tx).boxed(),
+        }
+    }
+
+    fn dialect(&self) -> Dialect {
+        match &self.backend {
+            Backend::Sqlite(_) => Dialect::Sqlite,
+            Backend::Postgres(_) => Dialect::Postgres,
+        }
+    }
 }
 
 /// A stream of commits to a database. Several consecutive commits may arrive as one.
@@ -140,9 +206,6 @@ pub trait Changes: Send {
     /// commits before it. A commit of this process arrives at once, that of another process within
     /// a quarter of a second. On PostgreSQL, also returns after a second in which no commit was announced, because
     /// an announcement may be lost. Cancel safe: dropping the future loses no commit.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     async fn next(&mut self) -> Result<(), StoreError>;
 }
 
@@ -154,17 +217,17 @@ pub trait Changes: Send {
 /// Fails if the database is missing, locked, damaged, read-only, of a newer version or of another
 /// program, or cannot be opened.
 pub async fn open_at(
-    place: &DatabasePlace,
+    place: &DatabaseUrl,
     create: bool,
     patience: Duration,
-) -> Result<Arc<dyn Store>, StoreError> {
+) -> Result<Arc<Store>, StoreError> {
     let store = transfer::open(place, create, patience).await?;
     let (is_part, moved) = (store.mark().await?.is_some(), store.moved_to().await?);
     let place = place.to_string();
     let error = match moved {
         _ if is_part => StoreError::Unfinished { place },
         Some(to) => StoreError::Moved { place, to },
-        None => return Ok(store),
+        None => return Ok(Arc::new(store)),
     };
     store.close().await;
     Err(error)
@@ -174,16 +237,16 @@ pub async fn open_at(
 ///
 /// # Errors
 /// Those of [`open_at`].
-pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Arc<dyn Store>, StoreError> {
-    open_at(&DatabasePlace::File(path.to_owned()), create, busy).await
+pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Arc<Store>, StoreError> {
+    open_at(&DatabaseUrl::File(path.to_owned()), create, busy).await
 }
 
 /// Finds the SQLite database at `path` for a backup or a check. It is neither changed nor migrated.
 ///
 /// # Errors
 /// Fails if it is missing, damaged, of another program, or cannot be opened.
-pub async fn open_file(path: &Path, busy: Duration) -> Result<Arc<dyn Care>, StoreError> {
-    Ok(Arc::new(sqlite::SqliteFile::open(path, busy).await?))
+pub async fn open_file(path: &Path, busy: Duration) -> Result<SqliteFile, StoreError> {
+    SqliteFile::open(path, busy).await
 }
 
 /// A migration of this name, which begins with its number in four digits. They are listed by hand, because the

@@ -1,6 +1,6 @@
 //! The statistics pages: HTML, JSON and a feed over HTTP, on a listener of their own.
 //!
-//! Pages are made at each request from the read models of the store ([`Pages`](crate::store::Pages)) and the
+//! Pages are made at each request from the read models of the store ([`Store`](crate::store::Store)) and the
 //! published weights; no page is cached here. The pages only show: they answer GET and HEAD, and change
 //! nothing. What changes something is below `/v1`, for programs (`api`), and at `/teams`, for people (`teams`); both are
 //! off by default. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.

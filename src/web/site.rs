@@ -15,7 +15,7 @@ use crate::{
     queues::Queues,
     server::{Gate, Service},
     session::LiveGame,
-    store::{Pages, Store},
+    store::Store,
     watch::Watched,
 };
 
@@ -73,9 +73,8 @@ impl Site {
     }
 
     /// The read models of the store.
-    pub(super) fn pages(&self) -> &dyn Pages {
-        let store: &dyn Store = &**self.service.store();
-        store
+    pub(super) fn pages(&self) -> &Store {
+        self.service.store()
     }
 
     /// What `/v1` asks and changes.

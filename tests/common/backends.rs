@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
-use evenkeel::store::{self, DatabasePlace, Store};
+use evenkeel::store::{self, DatabaseUrl, Store};
 use sqlx::{
     ConnectOptions, FromRow, PgConnection,
     postgres::PgRow,
@@ -15,26 +15,26 @@ use super::{BUSY, postgres::Server};
 /// A kind of database. It lives as long as the test.
 pub trait Backend {
     /// Where the database of this name is. It is made when it is first asked for.
-    async fn place(&self, name: &str) -> DatabasePlace;
+    async fn place(&self, name: &str) -> DatabaseUrl;
 
     /// Another handle on the database of this name.
-    async fn database(&self, name: &str) -> Arc<dyn Store> {
+    async fn database(&self, name: &str) -> Arc<Store> {
         open(&self.place(name).await).await
     }
 }
 
-async fn open(place: &DatabasePlace) -> Arc<dyn Store> {
+async fn open(place: &DatabaseUrl) -> Arc<Store> {
     // A server may be slow while many tests run.
     let patience = match place {
-        DatabasePlace::File(_) => BUSY,
-        DatabasePlace::Server(..) => Duration::from_secs(20),
+        DatabaseUrl::File(_) => BUSY,
+        DatabaseUrl::Server(..) => Duration::from_secs(20),
     };
     store::open_at(place, true, patience).await.unwrap()
 }
 
 /// Opens the database of a test that is written for one of them: the SQLite file at this path or, if the variable
 /// `EVENKEEL_TEST_STORE` is `postgres`, a database on the server that all tests of this process share.
-pub async fn open_chosen(path: &Path) -> Arc<dyn Store> {
+pub async fn open_chosen(path: &Path) -> Arc<Store> {
     open(&chosen(path).await).await
 }
 
@@ -44,9 +44,9 @@ pub fn chose_postgres() -> bool {
 }
 
 /// Where the database of [`open_chosen`] is. The file `*.postgres` has its name.
-pub async fn chosen(path: &Path) -> DatabasePlace {
+pub async fn chosen(path: &Path) -> DatabaseUrl {
     if !chose_postgres() {
-        return DatabasePlace::File(path.to_owned());
+        return DatabaseUrl::File(path.to_owned());
     }
     let server = Server::shared().expect("a PostgreSQL server");
     let file = path.with_extension("postgres");
@@ -106,8 +106,8 @@ impl Sqlite {
 }
 
 impl Backend for Sqlite {
-    async fn place(&self, name: &str) -> DatabasePlace {
-        DatabasePlace::File(self.0.path().join(name))
+    async fn place(&self, name: &str) -> DatabaseUrl {
+        DatabaseUrl::File(self.0.path().join(name))
     }
 }
 
@@ -136,7 +136,7 @@ impl Postgres {
 }
 
 impl Backend for Postgres {
-    async fn place(&self, name: &str) -> DatabasePlace {
+    async fn place(&self, name: &str) -> DatabaseUrl {
         let name = format!("{}_{name}", self.prefix);
         self.server.create(&name).await;
         self.server.place(&name)

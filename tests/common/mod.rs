@@ -60,7 +60,7 @@ pub async fn service(config: &Config) -> (Arc<Service>, TempDir) {
     (Arc::new(service), folder)
 }
 
-async fn new_store() -> (Arc<dyn Store>, TempDir) {
+async fn new_store() -> (Arc<Store>, TempDir) {
     let folder = TempDir::new().unwrap();
     let store = backends::open_chosen(&folder.path().join("test.db")).await;
     (store, folder)

@@ -14,7 +14,7 @@ use std::{
 };
 
 use evenkeel::store::{
-    DatabasePlace,
+    DatabaseUrl,
     postgres::{PoolSettings, PostgresUrl},
 };
 use sqlx::{Connection, Executor, PgConnection};
@@ -150,13 +150,13 @@ impl Server {
         format!("postgres:///{database}?host={folder}&user=evenkeel")
     }
 
-    pub fn place(&self, database: &str) -> DatabasePlace {
+    pub fn place(&self, database: &str) -> DatabaseUrl {
         // A server may be slow while many tests run.
         let settings = PoolSettings {
             connect: Duration::from_secs(20),
             ..PoolSettings::default()
         };
-        DatabasePlace::Server(PostgresUrl::parse(&self.url(database)).unwrap(), settings)
+        DatabaseUrl::Server(PostgresUrl::parse(&self.url(database)).unwrap(), settings)
     }
 
     /// A connection past the store.

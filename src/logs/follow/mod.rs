@@ -57,7 +57,7 @@ pub struct Follow {
 ///
 /// If it is dropped, the thread stops after the current chunk and archives nothing.
 pub struct Follower {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     learning: Arc<Learning>,
     commands: std_mpsc::Sender<FollowCommand>,
     requests: mpsc::Receiver<FollowRequest>,
@@ -75,7 +75,7 @@ impl Follower {
     /// # Errors
     /// Fails if the operating system refuses to start a thread.
     pub fn start(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         learning: Arc<Learning>,
         follows: Vec<Follow>,
         archive: Option<Arc<Archive>>,

@@ -30,11 +30,7 @@ impl PostOffice {
         }
     }
 
-    pub(super) async fn send(
-        &self,
-        post: &dyn Post,
-        batch: Vec<Outgoing>,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn send(&self, post: &Post, batch: Vec<Outgoing>) -> Result<(), StoreError> {
         let (mut calls, mut letters) = (Vec::new(), Vec::<NewLetter>::new());
         for Outgoing { to, message, call } in batch {
             if let Some(letter) = letter(to, &self.name, &message) {
@@ -64,7 +60,7 @@ impl PostOffice {
     }
 
     /// Handles the letters to this daemon, and then discards them: one that is handled twice does no harm.
-    pub(super) async fn receive(&self, shared: &Shared, post: &dyn Post) -> Result<(), StoreError> {
+    pub(super) async fn receive(&self, shared: &Shared, post: &Post) -> Result<(), StoreError> {
         loop {
             let letters = post.letters(&self.name, BATCH).await?;
             if letters.is_empty() {
@@ -112,7 +108,7 @@ impl PostOffice {
     }
 
     /// Withdraws the calls that nobody has answered in time.
-    pub(super) async fn withdraw(&self, post: &dyn Post) -> Result<(), StoreError> {
+    pub(super) async fn withdraw(&self, post: &Post) -> Result<(), StoreError> {
         let now = self.millis();
         let late = self.pending.lock().late(now);
         if late.is_empty() {

@@ -166,7 +166,7 @@ impl PostOffice {
     async fn exchange(
         &self,
         shared: &Shared,
-        post: &dyn Post,
+        post: &Post,
         outgoing: &mut mpsc::Receiver<Outgoing>,
     ) -> Result<(), StoreError> {
         self.give_sign(post).await?;
@@ -201,7 +201,7 @@ impl PostOffice {
     }
 
     /// Notes in the database that this daemon is alive.
-    async fn give_sign(&self, post: &dyn Post) -> Result<(), StoreError> {
+    async fn give_sign(&self, post: &Post) -> Result<(), StoreError> {
         let (was_alive, all) = post.is_alive(&self.name, self.lasts).await?;
         let is_first = std::mem::replace(&mut *self.alive.write(), all).is_empty();
         if !(was_alive || is_first) {

@@ -10,8 +10,11 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use super::{DbConnection, connection::reason};
-use crate::store::{Changes, StoreError};
+use super::connection::reason;
+use crate::store::{
+    Changes, StoreError,
+    db::{Connection, sql},
+};
 
 /// The channel of the notifications.
 pub(super) const CHANNEL: &str = "evenkeel";
@@ -26,12 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Notifies all listeners once the transaction is committed. Several notifications of one transaction are one.
-pub(super) async fn announce(tx: &mut DbConnection) -> Result<(), StoreError> {
-    sqlx::query("SELECT pg_notify($1, '')")
-        .bind(CHANNEL)
-        .execute(tx)
-        .await?;
-    Ok(())
+pub(super) async fn announce(tx: &mut Connection) -> Result<(), StoreError> {
+    let notify = sql("SELECT pg_notify($1, '')").bind(CHANNEL);
+    notify.execute(tx).await.map(drop)
 }
 
 /// The stream of commits of a PostgreSQL database; see [`Changes`]. It ends when its connection does: the next stream

@@ -1,14 +1,15 @@
-//! [`Leases`] on PostgreSQL: rows that end by the clock of the server.
+//! Leases on PostgreSQL: rows that end by the clock of the server.
 //!
 //! These statements do not wait for the lock of all writers: a lease must not end because another process writes
 //! for long.
 
 use std::time::Duration;
 
-use async_trait::async_trait;
-
-use super::{DbConnection, PgStore};
-use crate::store::{LONGEST_LEASE, LastHolder, Lease, Leases, StoreError, Taken};
+use super::Server;
+use crate::store::{
+    LONGEST_LEASE, LastHolder, Lease, StoreError, Taken,
+    db::{scalar, sql, tuple},
+};
 
 /// Finds the holder of a lease that has not ended.
 const HELD: &str = "SELECT holder, epoch FROM leases
@@ -21,9 +22,8 @@ const TAKE: &str =
          WHERE l.ends_at <= now_millis() OR l.ends_at > now_millis() + $4
      RETURNING epoch";
 
-#[async_trait]
-impl Leases for PgStore {
-    async fn take_lease(
+impl Server {
+    pub async fn take_lease(
         &self,
         name: &str,
         holder: &str,
@@ -34,7 +34,7 @@ impl Leases for PgStore {
             if let Some((holder, epoch)) = self.lease_holder(name).await? {
                 return Ok(Taken::No { holder, epoch });
             }
-            let query = sqlx::query_scalar(TAKE).bind(name).bind(holder);
+            let query = scalar(TAKE).bind(name).bind(holder);
             let query = query.bind(millis(lasts)).bind(millis(LONGEST_LEASE));
             let epoch: Option<i64> = query.fetch_optional(&self.apart).await?;
             if let Some(epoch) = epoch {
@@ -48,38 +48,38 @@ impl Leases for PgStore {
         }
     }
 
-    async fn lease_holder(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
-        let query = sqlx::query_as(HELD).bind(name);
+    pub async fn lease_holder(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
+        let query = tuple(HELD).bind(name);
         let query = query.bind(millis(LONGEST_LEASE));
-        Ok(query.fetch_optional(&self.apart).await?)
+        query.fetch_optional(&self.apart).await
     }
 
-    async fn renew_lease(&self, lease: &Lease) -> Result<bool, StoreError> {
+    pub async fn renew_lease(&self, lease: &Lease) -> Result<bool, StoreError> {
         let renew = "UPDATE leases SET ends_at = now_millis() + $3
                      WHERE name = $1 AND epoch = $2 AND ends_at > now_millis()";
-        let query = sqlx::query(renew).bind(&lease.name).bind(lease.epoch);
+        let query = sql(renew).bind(&lease.name).bind(lease.epoch);
         let query = query.bind(millis(lease.lasts.unwrap_or_default()));
-        Ok(query.execute(&self.apart).await?.rows_affected() > 0)
+        Ok(query.execute(&self.apart).await? > 0)
     }
 
-    async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+    pub async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError> {
         let free = "WITH given AS (UPDATE leases SET ends_at = 0 WHERE name = $1 AND epoch = $2 RETURNING name)
                     UPDATE lease_settings SET given_back_at = now_millis() WHERE name IN (SELECT name FROM given)";
-        let query = sqlx::query(free).bind(&lease.name).bind(lease.epoch);
+        let query = sql(free).bind(&lease.name).bind(lease.epoch);
         query.execute(&self.apart).await?;
         Ok(())
     }
 
-    async fn describe_lease(&self, lease: &Lease, settings: &str) -> Result<(), StoreError> {
+    pub async fn describe_lease(&self, lease: &Lease, settings: &str) -> Result<(), StoreError> {
         let describe = "INSERT INTO lease_settings (name, settings)
                         SELECT name, $3 FROM leases WHERE name = $1 AND epoch = $2 AND ends_at > now_millis()
                         ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, given_back_at = NULL";
-        let query = sqlx::query(describe).bind(&lease.name).bind(lease.epoch);
+        let query = sql(describe).bind(&lease.name).bind(lease.epoch);
         query.bind(settings).execute(&self.apart).await?;
         Ok(())
     }
 
-    async fn last_holder(&self, name: &str) -> Result<Option<LastHolder>, StoreError> {
+    pub async fn last_holder(&self, name: &str) -> Result<Option<LastHolder>, StoreError> {
         // A lease that ends later than any can was taken before the clock of the server was set back.
         let last = "SELECT holder, epoch, coalesce(settings, ''), ends_at = 0,
                            CASE WHEN ends_at > now_millis() AND ends_at <= now_millis() + $2 THEN NULL
@@ -87,7 +87,7 @@ impl Leases for PgStore {
                                 WHEN ends_at = 0 THEN now_millis() - coalesce(given_back_at, 0)
                                 ELSE now_millis() - ends_at END
                     FROM leases LEFT JOIN lease_settings USING (name) WHERE name = $1";
-        let query = sqlx::query_as(last).bind(name).bind(millis(LONGEST_LEASE));
+        let query = tuple(last).bind(name).bind(millis(LONGEST_LEASE));
         let row: Option<(String, i64, String, bool, Option<i64>)> =
             query.fetch_optional(&self.apart).await?;
         let last = |(holder, epoch, settings, gave_it_back, free): (_, _, _, _, Option<i64>)| {
@@ -102,15 +102,6 @@ impl Leases for PgStore {
         };
         Ok(row.map(last))
     }
-}
-
-/// Fails unless the lease has not ended. Until the end of the transaction, no other process can take it.
-pub(super) async fn check(tx: &mut DbConnection, lease: &Lease) -> Result<(), StoreError> {
-    let held = "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2 AND ends_at > now_millis() FOR SHARE";
-    let query = sqlx::query_scalar(held).bind(&lease.name).bind(lease.epoch);
-    let held: Option<bool> = query.fetch_optional(tx).await?;
-    held.map(drop)
-        .ok_or_else(|| StoreError::LeaseLost(lease.name.clone()))
 }
 
 fn millis(time: Duration) -> i64 {

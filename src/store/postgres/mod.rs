@@ -7,41 +7,33 @@
 
 mod changes;
 mod connection;
-mod content;
 mod leases;
 mod migrations;
 mod post;
-mod sequences;
 mod settings;
-/// The queries, compiled for PostgreSQL.
-#[path = "../sql/mod.rs"]
-#[allow(clippy::duplicate_mod)] // the same files, compiled for another database
-mod sql;
 mod text;
 mod url;
-mod write;
 
 use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
-use parking_lot::Mutex;
 use sqlx::{
-    Connection, PgConnection, PgPool, Postgres as Db,
-    postgres::{PgConnectOptions, PgPoolOptions, PgRow as DbRow},
+    Connection as _, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
 };
+use tokio::time::{Instant, timeout};
 
 use super::{
-    Changes, Post, Store, StoreError, StoreMetrics, chunk::ChunkCache, together::GamesTogether,
-    written::WrittenWeights,
+    Backend, Changes, Store, StoreError, StoreMetrics,
+    db::{Pool, Write, scalar},
 };
 use crate::domain::Timestamp;
-use connection::{Acquired, DbConnection, DbPool};
+pub(super) use connection::ServerPool;
 use migrations::MIGRATIONS;
+pub(super) use post::exchange;
+pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
 pub use settings::PoolSettings;
-use sql::DbWrite;
+pub(super) use text::{storable, without_nul};
 pub use url::PostgresUrl;
-
-use PgStore as DbStore;
 
 /// The oldest version that Evenkeel is tested with.
 const OLDEST: i32 = 15;
@@ -61,123 +53,98 @@ const LISTENERS: u32 = 4;
 /// stopped, and others wait for it.
 const IDLE_IN_TRANSACTION: &str = "10000";
 
-/// An open PostgreSQL database, with its pools of connections.
-#[derive(Clone, Debug)]
-pub struct PgStore {
-    writer: DbPool,
-    readers: DbPool,
-    /// For the statistics pages, so that visitors of pages never keep the daemon from reading.
-    pages: DbPool,
+/// Begins, and waits for the lock, in one message to the server. The number is "EVKL" in ASCII: the lock must
+/// have the same number in all daemons, and no other program should take locks in this database.
+const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(1163283276)";
+
+/// What a [`Store`] needs of a PostgreSQL server besides its other connections.
+#[derive(Debug)]
+pub(super) struct Server {
     /// For single statements that do not wait for the writers of all processes, such as those of leases.
-    apart: DbPool,
+    pub apart: Pool,
+    pub post: Post,
     listeners: PgPool,
     /// How long a lock is waited for.
     patience: Duration,
-    metrics: Arc<StoreMetrics>,
-    /// The weights that this process wrote last.
-    weights: Arc<Mutex<Option<WrittenWeights>>>,
-    /// The games that end at the same time.
-    games: Arc<GamesTogether>,
-    /// The chunks of archived matches that this process read last.
-    chunks: ChunkCache,
 }
 
-impl PgStore {
-    /// Does what [`open_at`](super::open_at) does, with PostgreSQL.
-    ///
-    /// # Errors
-    /// Those of [`open_at`](super::open_at).
-    pub async fn open(
-        url: &PostgresUrl,
-        settings: PoolSettings,
-        create: bool,
-        patience: Duration,
-    ) -> Result<Self, StoreError> {
-        let patience = patience.max(LEAST_PATIENCE);
-        let PoolSettings { connect, .. } = settings;
-        migrate(url, create, connect).await?;
-        let options =
-            options(url, patience).options([millis("statement_timeout", settings.statement)]);
-        let read_only = options
-            .clone()
-            .options([("default_transaction_read_only", "on")]);
-        let pool =
-            |options, size, wait| DbPool::new(options, size, wait, settings.statement + LATENCY);
-        let listeners = PgPoolOptions::new()
-            .max_connections(LISTENERS)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .acquire_timeout(connect);
-        Ok(Self {
-            writer: pool(options.clone(), 1, connect),
-            apart: pool(options, APART, connect),
-            readers: pool(read_only.clone(), settings.readers, connect),
-            pages: pool(
-                read_only.clone(),
-                settings.pages,
-                connect.min(PAGE_PATIENCE),
-            ),
-            listeners: listeners.connect_lazy_with(read_only),
-            patience,
-            metrics: Arc::default(),
-            weights: Arc::default(),
-            games: Arc::default(),
-            chunks: ChunkCache::default(),
-        })
+/// Does what [`open_at`](super::open_at) does, and opens a database also if a transfer to it is not finished.
+///
+/// # Errors
+/// Those of [`open_at`](super::open_at).
+pub async fn open(
+    url: &PostgresUrl,
+    settings: PoolSettings,
+    create: bool,
+    patience: Duration,
+) -> Result<Store, StoreError> {
+    let patience = patience.max(LEAST_PATIENCE);
+    let PoolSettings { connect, .. } = settings;
+    migrate(url, create, connect).await?;
+    let options = options(url, patience).options([millis("statement_timeout", settings.statement)]);
+    let read_only = options
+        .clone()
+        .options([("default_transaction_read_only", "on")]);
+    let pool = |options: &PgConnectOptions, size, wait| {
+        let patience = settings.statement + LATENCY;
+        Pool::Postgres(ServerPool::new(options.clone(), size, wait, patience))
+    };
+    let listeners = PgPoolOptions::new()
+        .max_connections(LISTENERS)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .acquire_timeout(connect);
+    let listeners = listeners.connect_lazy_with(read_only.clone());
+    let apart = pool(&options, APART, connect);
+    let readers = pool(&read_only, settings.readers, connect);
+    let server = Server {
+        post: Post::new(apart.clone(), readers.clone(), listeners.clone()),
+        apart,
+        listeners,
+        patience,
+    };
+    let writer = pool(&options, 1, connect);
+    let pages = pool(&read_only, settings.pages, connect.min(PAGE_PATIENCE));
+    let pools = [writer, readers, pages];
+    Ok(Store::new(Backend::Postgres(server), pools))
+}
+
+impl Server {
+    /// A stream of the commits of all processes.
+    pub async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
+        let changes = changes::Announcements::new(&self.listeners, changes::CHANNEL);
+        Ok(Box::new(changes.await?))
     }
 
-    /// Begins a write, which waits for the writers of all processes.
-    async fn begin(&self) -> Result<DbWrite, StoreError> {
-        write::begin(&self.writer, self.patience, &self.metrics).await
+    /// The time of the server.
+    pub async fn clock(&self) -> Result<Timestamp, StoreError> {
+        scalar("SELECT now_millis()").fetch_one(&self.apart).await
     }
 
-    /// Commits a write, and wakes the tasks of all processes that wait for [`Store::changes`].
-    async fn commit(&self, mut tx: DbWrite) -> Result<(), StoreError> {
+    /// Begins a write: waits until no other connection or process writes. Waits for the lock for as long as the server
+    /// allows, which is `patience`, and for the server twice as long as that.
+    pub async fn begin(
+        &self,
+        writer: &Pool,
+        metrics: &Arc<StoreMetrics>,
+    ) -> Result<Write, StoreError> {
+        let began = Instant::now();
+        let mut write = Write::new(writer.acquire().await?, began, metrics);
+        let begun = timeout(2 * self.patience, write.execute_text(BEGIN)).await;
+        begun.unwrap_or(Err(sqlx::Error::PoolTimedOut.into()))?;
+        Ok(write)
+    }
+
+    /// Commits a write, and wakes the tasks of all processes that wait for changes.
+    pub async fn commit(&self, mut tx: Write) -> Result<(), StoreError> {
         changes::announce(&mut tx).await?;
         tx.commit().await
     }
-}
 
-#[async_trait]
-impl Store for PgStore {
-    async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
-        Ok(Box::new(
-            changes::Announcements::new(&self.listeners, changes::CHANNEL).await?,
-        ))
-    }
-
-    async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
-        let now = sqlx::query_scalar("SELECT now_millis()");
-        let now: i64 = now.fetch_one(&self.apart).await?;
-        Ok(Some(Timestamp(now)))
-    }
-
-    fn is_in_place(&self) -> bool {
-        true
-    }
-
-    fn post(&self) -> Option<&dyn Post> {
-        Some(self)
-    }
-
-    fn metrics(&self) -> Option<&StoreMetrics> {
-        Some(&self.metrics)
-    }
-
-    async fn close(&self) {
+    pub async fn close(&self) {
         self.listeners.close().await;
-        self.pages.close().await;
-        self.readers.close().await;
         self.apart.close().await;
-        self.writer.close().await;
     }
-}
-
-/// Begins to read: all queries see the database as it is at the first of them.
-async fn snapshot(pool: &DbPool) -> Result<Acquired, StoreError> {
-    Ok(pool
-        .begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        .await?)
 }
 
 /// Checks that the database can be used, and brings its tables up to date.

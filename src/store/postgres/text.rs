@@ -5,16 +5,16 @@ use std::{borrow::Cow, collections::HashSet};
 use crate::domain::{Kind, MatchRecord, Participant};
 
 /// The text with U+FFFD in place of NUL.
-pub(super) fn text(text: &str) -> Cow<'_, str> {
+pub(in crate::store) fn without_nul(text: String) -> String {
     match text.contains('\0') {
-        true => text.replace('\0', "\u{fffd}").into(),
-        false => text.into(),
+        true => text.replace('\0', "\u{fffd}"),
+        false => text,
     }
 }
 
 /// The record as it can be stored. Its fingerprint is still that of the record as it came, so that it is known
 /// when it comes again.
-pub(super) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
+pub(in crate::store) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
     let participants = record.participants.iter();
     let own = participants.flat_map(|p| {
         let roles = p.roles.iter().map(|role| &role.name);
@@ -26,7 +26,7 @@ pub(super) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
         return Cow::Borrowed(record);
     }
     let mut record = record.clone();
-    let clean = |value: &mut String| *value = text(value).into_owned();
+    let clean = |value: &mut String| *value = without_nul(std::mem::take(value));
     for text in [
         &mut record.server,
         &mut record.map,
@@ -55,7 +55,7 @@ fn clean_ids(participants: &mut [Participant]) {
     let mut taken: HashSet<(Kind, String)> =
         own.map(|own| (own.key.kind, own.key.id.clone())).collect();
     for participant in participants.iter_mut().filter(has_nul) {
-        let mut id = text(&participant.key.id).into_owned();
+        let mut id = without_nul(std::mem::take(&mut participant.key.id));
         while !taken.insert((participant.key.kind, id.clone())) {
             id.push('\u{fffd}');
         }

@@ -3,9 +3,7 @@
 //! When a match of a week is added, all rows of that week are counted again from its matches. Adding only the
 //! new match could give other bits, because sums of floating-point numbers depend on their order.
 
-use sqlx::AssertSqlSafe;
-
-use super::DbConnection;
+use crate::store::db::*;
 use crate::{
     domain::DAY,
     store::{RulingRow, StoreError},
@@ -78,7 +76,7 @@ const LAST_WEEK: i64 = 15_000_000_000;
 
 /// Counts the weeks of these rulings again, or with `all` every week.
 pub(super) async fn refresh(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     rulings: &[&RulingRow],
     all: bool,
 ) -> Result<(), StoreError> {
@@ -100,7 +98,7 @@ pub(super) async fn refresh(
     }
     for (table, select) in TABLES {
         let insert = format!("INSERT INTO {table} {RATED} {select}");
-        let query = sqlx::query(AssertSqlSafe(insert));
+        let query = sql(insert);
         let query = query.bind(start_of_week(first));
         let query = query.bind(start_of_week(last.saturating_add(1)));
         query.execute(&mut *tx).await?;
@@ -115,7 +113,7 @@ pub(super) async fn refresh(
                     sum(scored), sum(predicted_won), sum(untimed)
              FROM balance_cells WHERE week BETWEEN $1 AND $3 GROUP BY 1, 2{by}"
         );
-        let query = sqlx::query(AssertSqlSafe(insert));
+        let query = sql(insert);
         let query = query.bind(from * length).bind(from);
         let query = query.bind((to + 1) * length - 1);
         query.execute(&mut *tx).await?;
@@ -125,7 +123,7 @@ pub(super) async fn refresh(
 
 /// Deletes the rows of the periods that contain these weeks; a period has `length` weeks.
 async fn delete(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     table: &str,
     column: &str,
     length: i64,
@@ -137,7 +135,7 @@ async fn delete(
         "DELETE FROM {table} WHERE {column} BETWEEN $1 AND $2 AND ruleset IN
              (SELECT ruleset FROM balance_cells WHERE week BETWEEN $3 AND $4)"
     );
-    let query = sqlx::query(AssertSqlSafe(delete)).bind(from).bind(to);
+    let query = sql(delete).bind(from).bind(to);
     let query = query.bind(from * length).bind((to + 1) * length - 1);
     query.execute(tx).await?;
     Ok(())

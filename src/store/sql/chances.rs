@@ -4,9 +4,8 @@
 
 use std::{collections::HashMap, str::FromStr};
 
-use sqlx::Row;
-
-use super::{DbConnection, DbRow, insert::insert as insert_rows, int, optional_int, parts::to_i64};
+use super::insert::insert as insert_rows;
+use crate::store::db::*;
 use crate::{
     domain::{
         ChanceSummary, MatchChances, MatchRecord, TeamCause, TeamChances, TeamChange, versus,
@@ -63,7 +62,7 @@ impl<'a> StepRow<'a> {
 
 /// Writes what was predicted of the teams of a match that has just been recorded.
 pub(super) async fn insert(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     recorded: Recorded,
     record: &MatchRecord,
     told: &MatchChances,
@@ -84,7 +83,7 @@ pub(super) async fn insert(
 
 /// Writes what the queue predicted of the teams of a match, unless BALANCE has picked others.
 pub(super) async fn insert_picked(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     id: i64,
     ruleset: &str,
     teams: &TeamChances,
@@ -99,7 +98,7 @@ pub(super) async fn insert_picked(
 }
 
 async fn insert_steps(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     id: i64,
     ruleset: Option<&str>,
     rows: &[StepRow<'_>],
@@ -112,18 +111,24 @@ async fn insert_steps(
         seat = excluded.seat, from_team = excluded.from_team, to_team = excluded.to_team,
         chance = excluded.chance, chances = excluded.chances, humans = excluded.humans,
         bots = excluded.bots, ruleset = excluded.ruleset";
-    insert_rows(tx, columns, replaced, rows, |mut row, step| {
+    let rows = rows.iter().map(|step| {
         let TeamChances { win, humans, bots } = step.teams;
-        row.push_bind(id).push_bind(step.step).push_bind(step.cause);
-        row.push_bind(step.at.map(to_i64)).push_bind(step.seat);
-        row.push_bind(step.from.map(i64::from));
-        row.push_bind(step.to.map(i64::from));
-        row.push_bind(step.teams.of_first());
-        row.push_bind((win.len() > 2).then(|| versus(win)));
-        row.push_bind(stated(humans)).push_bind(stated(bots));
-        row.push_bind(ruleset.map(str::to_owned));
-    })
-    .await
+        values![
+            id,
+            step.step,
+            step.cause,
+            step.at,
+            step.seat,
+            step.from,
+            step.to,
+            step.teams.of_first(),
+            (win.len() > 2).then(|| versus(win)),
+            stated(humans),
+            stated(bots),
+            ruleset,
+        ]
+    });
+    insert_rows(tx, columns, replaced, rows).await
 }
 
 /// Numbers of the teams as text; `None` without any.
@@ -133,11 +138,11 @@ fn stated(numbers: &[u32]) -> Option<String> {
 
 /// The seats that the players of a record have in the stored match.
 async fn stored_seats(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     id: i64,
     record: &MatchRecord,
 ) -> Result<Vec<Option<i64>>, StoreError> {
-    let query = sqlx::query_as("SELECT kind, player, seat FROM participants WHERE match_id = $1");
+    let query = tuple("SELECT kind, player, seat FROM participants WHERE match_id = $1");
     let stored: Vec<(String, String, i64)> = query.bind(id).fetch_all(tx).await?;
     let stored: HashMap<(String, String), i64> = stored
         .into_iter()
@@ -170,7 +175,7 @@ macro_rules! told_tables {
 pub(super) use {told_columns, told_tables};
 
 /// Reads the [columns](told_columns) of a match with so many teams.
-pub(super) fn summary(row: &DbRow, teams: usize) -> Result<ChanceSummary, StoreError> {
+pub(super) fn summary(row: &Row, teams: usize) -> Result<ChanceSummary, StoreError> {
     Ok(ChanceSummary {
         picked: step(row, "picked_", teams)?,
         started: step(row, "started_", teams)?,
@@ -180,11 +185,11 @@ pub(super) fn summary(row: &DbRow, teams: usize) -> Result<ChanceSummary, StoreE
 
 /// What was predicted of the teams of a match, in short.
 pub(super) async fn read_summary(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     id: i64,
     teams: usize,
 ) -> Result<ChanceSummary, StoreError> {
-    let query = sqlx::query(concat!(
+    let query = sql(concat!(
         "SELECT ",
         told_columns!(),
         " FROM matches m LEFT JOIN rulings r ON r.match_id = m.id",
@@ -197,22 +202,21 @@ pub(super) async fn read_summary(
 
 /// The changes of the teams of a match, with what was predicted after each.
 pub(super) async fn read_changes(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     id: i64,
     teams: usize,
 ) -> Result<Vec<TeamChange>, StoreError> {
-    let query =
-        sqlx::query("SELECT * FROM match_chances WHERE match_id = $1 AND step > $2 ORDER BY step");
+    let query = sql("SELECT * FROM match_chances WHERE match_id = $1 AND step > $2 ORDER BY step");
     let rows = query.bind(id).bind(STARTED).fetch_all(tx).await?;
-    let change = |row: &DbRow| {
-        let word: &str = row.try_get("cause")?;
+    let change = |row: &Row| {
+        let word: &str = row.get("cause")?;
         let cause = TeamCause::parse(word);
         Ok(TeamChange {
-            at: int(row, "at_ms")?,
+            at: row.get("at_ms")?,
             cause: cause.ok_or_else(|| StoreError::BadValue(format!("cause {word}")))?,
-            who: optional_int(row, "seat")?,
-            from: optional_int(row, "from_team")?,
-            to: optional_int(row, "to_team")?,
+            who: row.get("seat")?,
+            from: row.get("from_team")?,
+            to: row.get("to_team")?,
             teams: step(row, "", teams)?.unwrap_or_default(),
         })
     };
@@ -220,11 +224,11 @@ pub(super) async fn read_changes(
 }
 
 /// The teams of a step whose columns have this prefix, in a match with so many teams; `None` without such a step.
-fn step(row: &DbRow, prefix: &str, teams: usize) -> Result<Option<TeamChances>, StoreError> {
+fn step(row: &Row, prefix: &str, teams: usize) -> Result<Option<TeamChances>, StoreError> {
     let text = |column: &str| -> Result<Option<String>, StoreError> {
-        Ok(row.try_get(&*format!("{prefix}{column}"))?)
+        Ok(row.get(&*format!("{prefix}{column}"))?)
     };
-    let chance: Option<f64> = row.try_get(&*format!("{prefix}chance"))?;
+    let chance: Option<f64> = row.get(&*format!("{prefix}chance"))?;
     let (humans, bots) = (numbers(text("humans")?)?, numbers(text("bots")?)?);
     if chance.is_none() && humans.is_empty() {
         return Ok(None);

@@ -1,41 +1,41 @@
 //! [`Derived`] for both databases.
 
-use async_trait::async_trait;
-use sqlx::Row;
-
 use super::{
-    DbConnection, DbRow, DbStore,
+    Store,
     archive::archived,
     balances,
     insert::{ROWS, insert},
-    int, leases, optional_int,
+    leases,
     parts::rows,
     persons::{self, Persons},
     weights,
 };
+use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, Kind, PlayerKey, Rank, RoleWeights, Timestamp},
     store::{
-        CheckpointRow, Cursor, Derived, DerivedFrom, DerivedRows, DivisionRow, Lease, Performance,
-        RulingRow, StoreError, WeightRow, written::WrittenWeights,
+        CheckpointRow, Cursor, DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError,
+        WeightRow, weights_diff::WrittenWeights,
     },
 };
 
-#[async_trait]
-impl Derived for DbStore {
-    async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError> {
-        let query = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+impl Store {
+    /// The input that the derived tables were made from; `None` if they have never been written.
+    pub async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError> {
+        let query = sql("SELECT matches, last_match, settings FROM derived_from");
         let row = query.fetch_optional(&self.readers).await?;
         row.as_ref().map(from_row).transpose()
     }
 
-    async fn rulesets(&self) -> Result<Vec<String>, StoreError> {
-        let query = sqlx::query_scalar("SELECT DISTINCT ruleset FROM weights ORDER BY ruleset");
-        Ok(query.fetch_all(&self.readers).await?)
+    /// The keys of all rulesets that have weights, sorted.
+    pub async fn rulesets(&self) -> Result<Vec<String>, StoreError> {
+        let query = scalar("SELECT DISTINCT ruleset FROM weights ORDER BY ruleset");
+        query.fetch_all(&self.readers).await
     }
 
-    async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError> {
-        let query = sqlx::query(
+    /// The weights of one ruleset and kind, highest first.
+    pub async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError> {
+        let query = sql(
             "SELECT * FROM weights WHERE ruleset = $1 AND kind = $2 ORDER BY weight DESC, player",
         )
         .bind(ruleset)
@@ -48,11 +48,11 @@ impl Derived for DbStore {
             .collect()
     }
 
-    async fn weights_of(&self, player: &PlayerKey) -> Result<Vec<WeightRow>, StoreError> {
-        let query =
-            sqlx::query("SELECT * FROM weights WHERE player = $1 AND kind = $2 ORDER BY ruleset")
-                .bind(&player.id)
-                .bind(player.kind.as_str());
+    /// The weights of one player, ordered by ruleset.
+    pub async fn weights_of(&self, player: &PlayerKey) -> Result<Vec<WeightRow>, StoreError> {
+        let query = sql("SELECT * FROM weights WHERE player = $1 AND kind = $2 ORDER BY ruleset")
+            .bind(&player.id)
+            .bind(player.kind.as_str());
         query
             .fetch_all(&self.readers)
             .await?
@@ -61,31 +61,47 @@ impl Derived for DbStore {
             .collect()
     }
 
-    async fn divisions(&self) -> Result<Vec<DivisionRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM divisions ORDER BY division");
+    /// The divisions with which the derived tables were made, the lowest first.
+    pub async fn divisions(&self) -> Result<Vec<DivisionRow>, StoreError> {
+        let query = sql("SELECT * FROM divisions ORDER BY division");
         let rows = query.fetch_all(&self.readers).await?;
-        let division = |row: &DbRow| {
+        let division = |row: &Row| {
             Ok(DivisionRow {
-                name: row.try_get("name")?,
-                decay_after_days: int(row, "decay_after_days")?,
-                decay_days: int(row, "decay_days")?,
+                name: row.get("name")?,
+                decay_after_days: row.get("decay_after_days")?,
+                decay_days: row.get("decay_days")?,
             })
         };
         rows.iter().map(division).collect()
     }
 
-    async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError> {
+    /// For each of these matches, in no particular order: the code of the reason why it is not
+    /// rated, or `None` if it is rated.
+    pub async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError> {
         let mut rulings = Vec::with_capacity(ids.len());
         let mut connection = self.readers.acquire().await?;
         for chunk in ids.chunks(ROWS) {
             for row in rows(&mut connection, "rulings", chunk, "match_id").await? {
-                rulings.push(row.try_get("unrated")?);
+                rulings.push(row.get("unrated")?);
             }
         }
         Ok(rulings)
     }
 
-    async fn replace_derived(
+    /// Replaces the derived tables in one transaction. If `all` is set, the given rulings replace
+    /// those on disk, and the checkpoints are deleted. Otherwise each of them replaces the one on the same match, and
+    /// the others stay; ids are in no order, because a match of a queue has its id before it is played.
+    ///
+    /// Returns `false` and changes nothing if the tables are newer than the new rows: if those were not made from all
+    /// matches, and the tables were, or with `all`, were made from more. Without `all`, also if the tables were made
+    /// with other settings.
+    ///
+    /// Of the weights, only those are written that differ from the last call of this process,
+    /// unless another process has written since.
+    ///
+    /// # Errors
+    /// Fails if the lease is lost.
+    pub async fn replace_derived(
         &self,
         derived: &DerivedRows,
         all: bool,
@@ -113,7 +129,7 @@ impl Derived for DbStore {
         let places = weights::write(&mut tx, known.as_ref(), &derived.weights).await?;
         replace_divisions(&mut tx, &derived.divisions).await?;
         replace_seasons(&mut tx, &derived.seasons).await?;
-        sqlx::query(
+        sql(
             "INSERT INTO derived_from (id, matches, last_match, settings) VALUES (1, $1, $2, $3)
              ON CONFLICT (id) DO UPDATE SET matches = excluded.matches,
                  last_match = excluded.last_match, settings = excluded.settings",
@@ -121,7 +137,7 @@ impl Derived for DbStore {
         .bind(derived.from.matches)
         .bind(derived.from.last_match)
         .bind(&derived.from.settings)
-        .execute(&mut *tx)
+        .execute(&mut tx)
         .await?;
         self.commit(tx).await?;
         *self.weights.lock() = Some(WrittenWeights {
@@ -132,8 +148,9 @@ impl Derived for DbStore {
         Ok(true)
     }
 
-    async fn checkpoints(&self) -> Result<Vec<CheckpointRow>, StoreError> {
-        let query = sqlx::query(
+    /// The stored checkpoints, the one of the most matches first.
+    pub async fn checkpoints(&self) -> Result<Vec<CheckpointRow>, StoreError> {
+        let query = sql(
             "SELECT matches, last_match, ended_at, fingerprint, settings,
                  CAST(length(state) AS BIGINT) AS bytes
              FROM derived_checkpoint ORDER BY matches DESC",
@@ -142,12 +159,18 @@ impl Derived for DbStore {
         rows.iter().map(checkpoint).collect()
     }
 
-    async fn checkpoint(&self, matches: i64) -> Result<Option<Vec<u8>>, StoreError> {
-        let query = sqlx::query_scalar("SELECT state FROM derived_checkpoint WHERE matches = $1");
-        Ok(query.bind(matches).fetch_optional(&self.readers).await?)
+    /// The state of the checkpoint of so many matches; `None` if there is none.
+    pub async fn checkpoint(&self, matches: i64) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = scalar("SELECT state FROM derived_checkpoint WHERE matches = $1");
+        query.bind(matches).fetch_optional(&self.readers).await
     }
 
-    async fn store_checkpoints(
+    /// Stores checkpoints, each with its state, and deletes all others but those of `kept` matches, in one
+    /// transaction.
+    ///
+    /// # Errors
+    /// Fails if the lease is lost.
+    pub async fn store_checkpoints(
         &self,
         new: &[(CheckpointRow, Vec<u8>)],
         kept: &[i64],
@@ -160,12 +183,12 @@ impl Derived for DbStore {
             tx.abandon().await?;
             return Err(error);
         }
-        let query = sqlx::query_scalar("SELECT matches FROM derived_checkpoint");
-        let stored: Vec<i64> = query.fetch_all(&mut *tx).await?;
+        let query = scalar("SELECT matches FROM derived_checkpoint");
+        let stored: Vec<i64> = query.fetch_all(&mut tx).await?;
         for matches in stored.iter().filter(|matches| !kept.contains(matches)) {
-            sqlx::query("DELETE FROM derived_checkpoint WHERE matches = $1")
+            sql("DELETE FROM derived_checkpoint WHERE matches = $1")
                 .bind(matches)
-                .execute(&mut *tx)
+                .execute(&mut tx)
                 .await?;
         }
         for (row, state) in new {
@@ -176,12 +199,12 @@ impl Derived for DbStore {
 }
 
 async fn insert_checkpoint(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     row: &CheckpointRow,
     state: &[u8],
 ) -> Result<(), StoreError> {
     let (ended_at, fingerprint) = row.cursor.place();
-    sqlx::query(
+    sql(
         "INSERT INTO derived_checkpoint (matches, last_match, ended_at, fingerprint, settings, state)
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (matches) DO UPDATE SET last_match = excluded.last_match,
@@ -199,23 +222,23 @@ async fn insert_checkpoint(
     Ok(())
 }
 
-fn checkpoint(row: &DbRow) -> Result<CheckpointRow, StoreError> {
-    let fingerprint: &[u8] = row.try_get("fingerprint")?;
+fn checkpoint(row: &Row) -> Result<CheckpointRow, StoreError> {
+    let fingerprint: &[u8] = row.get("fingerprint")?;
     let fingerprint = fingerprint.try_into();
     let fingerprint = fingerprint.map_err(|_| StoreError::BadValue("a fingerprint".into()))?;
-    let ended_at = Timestamp(row.try_get("ended_at")?);
+    let ended_at = row.get("ended_at")?;
     Ok(CheckpointRow {
-        matches: row.try_get("matches")?,
-        last_match: row.try_get("last_match")?,
+        matches: row.get("matches")?,
+        last_match: row.get("last_match")?,
         cursor: Cursor::after(ended_at, Fingerprint(fingerprint)),
-        settings: row.try_get("settings")?,
-        bytes: row.try_get("bytes")?,
+        settings: row.get("settings")?,
+        bytes: row.get("bytes")?,
     })
 }
 
 /// Whether rows made from these matches may replace those in the tables.
 async fn may_replace(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     from: &DerivedFrom,
     all: bool,
     lease: Option<&Lease>,
@@ -227,7 +250,7 @@ async fn may_replace(
     let Some(before) = before.filter(|before| before.settings == from.settings) else {
         return Ok(all);
     };
-    let query = sqlx::query_as("SELECT count(*), coalesce(max(id), 0) FROM matches");
+    let query = tuple("SELECT count(*), coalesce(max(id), 0) FROM matches");
     let now: (i64, i64) = query.fetch_one(tx).await?;
     let is_complete = |from: &DerivedFrom| (from.matches, from.last_match) == now;
     let keeps_up = match all {
@@ -238,84 +261,71 @@ async fn may_replace(
 }
 
 /// The input that the derived tables were made from, as this transaction sees it.
-async fn stored_from(tx: &mut DbConnection) -> Result<Option<DerivedFrom>, StoreError> {
-    let query = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+async fn stored_from(tx: &mut Connection) -> Result<Option<DerivedFrom>, StoreError> {
+    let query = sql("SELECT matches, last_match, settings FROM derived_from");
     let row = query.fetch_optional(tx).await?;
     row.as_ref().map(from_row).transpose()
 }
 
 /// Deletes all rulings, and the checkpoints: who continues from one counts on the rulings before it.
-async fn delete_rulings(tx: &mut DbConnection) -> Result<(), StoreError> {
+async fn delete_rulings(tx: &mut Connection) -> Result<(), StoreError> {
     for delete in [
         "DELETE FROM performances",
         "DELETE FROM rulings",
         "DELETE FROM derived_checkpoint",
     ] {
-        sqlx::query(delete).execute(&mut *tx).await?;
+        sql(delete).execute(&mut *tx).await?;
     }
     Ok(())
 }
 
-async fn insert_rulings<'a>(
-    tx: &mut DbConnection,
-    rulings: &[&'a RulingRow],
+async fn insert_rulings(
+    tx: &mut Connection,
+    rulings: &[&RulingRow],
     persons: &Persons,
 ) -> Result<(), StoreError> {
-    insert(
-        tx,
-        "INSERT INTO rulings (match_id, ruleset, unrated, chance, ended_at)",
-        " ON CONFLICT (match_id) DO UPDATE SET ruleset = excluded.ruleset, unrated = excluded.unrated,
-              chance = excluded.chance, ended_at = excluded.ended_at",
-        rulings,
-        |mut row, ruling| {
-            row.push_bind(ruling.match_id);
-            row.push_bind(ruling.ruleset.clone());
-            row.push_bind(ruling.unrated);
-            row.push_bind(ruling.chance).push_bind(ruling.ended_at.0);
-        },
-    )
-    .await?;
-    let seats = |ruling: &&'a RulingRow| {
-        let ruling = *ruling;
-        let seats = ruling.performances.iter();
-        seats.map(move |(seat, performance)| (ruling, *seat as i64, performance))
-    };
+    let columns = "INSERT INTO rulings (match_id, ruleset, unrated, chance, ended_at)";
+    let replaced = " ON CONFLICT (match_id) DO UPDATE SET ruleset = excluded.ruleset, unrated = excluded.unrated,
+              chance = excluded.chance, ended_at = excluded.ended_at";
+    let rows = rulings.iter();
+    let rows = rows.map(|r| values![r.match_id, &r.ruleset, r.unrated, r.chance, r.ended_at]);
+    insert(tx, columns, replaced, rows).await?;
     let archived = archived(tx, rulings.iter().map(|ruling| ruling.match_id)).await?;
     let in_tables = rulings.iter();
     let in_tables = in_tables.filter(|ruling| !archived.contains(&ruling.match_id));
-    let performances: Vec<(&RulingRow, i64, &Performance)> = in_tables.flat_map(seats).collect();
-    insert(
-        tx,
-        "INSERT INTO performances (match_id, seat, points_for, points_against, person, ended_at, team,
-                                   result, weight, deviation)",
-        " ON CONFLICT (match_id, seat) DO UPDATE SET points_for = excluded.points_for,
+    let columns = "INSERT INTO performances (match_id, seat, points_for, points_against, person, ended_at, team,
+                                   result, weight, deviation)";
+    let replaced = " ON CONFLICT (match_id, seat) DO UPDATE SET points_for = excluded.points_for,
               points_against = excluded.points_against, person = excluded.person,
               ended_at = excluded.ended_at, team = excluded.team, result = excluded.result,
-              weight = excluded.weight, deviation = excluded.deviation",
-        &performances,
-        |mut row, (ruling, seat, own)| {
-            row.push_bind(ruling.match_id).push_bind(*seat);
-            row.push_bind(own.points_for).push_bind(own.points_against);
-            row.push_bind(persons.get(&own.key).copied());
-            row.push_bind(ruling.ended_at.0);
-            row.push_bind(own.team.map(i64::from));
-            row.push_bind(own.result);
-            row.push_bind(own.after.map(|(weight, _)| weight));
-            row.push_bind(own.after.map(|(_, deviation)| deviation));
-        },
-    )
-    .await
+              weight = excluded.weight, deviation = excluded.deviation";
+    let rows = in_tables.flat_map(|ruling| {
+        let performances = ruling.performances.iter();
+        performances.map(|(seat, own)| {
+            values![
+                ruling.match_id,
+                *seat,
+                own.points_for,
+                own.points_against,
+                persons.get(&own.key).copied(),
+                ruling.ended_at,
+                own.team,
+                own.result,
+                own.after.map(|(weight, _)| weight),
+                own.after.map(|(_, deviation)| deviation),
+            ]
+        })
+    });
+    insert(tx, columns, replaced, rows).await
 }
 
 async fn replace_divisions(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     divisions: &[DivisionRow],
 ) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM divisions")
-        .execute(&mut *tx)
-        .await?;
+    sql("DELETE FROM divisions").execute(&mut *tx).await?;
     for (number, division) in (0_i64..).zip(divisions) {
-        sqlx::query("INSERT INTO divisions VALUES ($1, $2, $3, $4)")
+        sql("INSERT INTO divisions VALUES ($1, $2, $3, $4)")
             .bind(number)
             .bind(&division.name)
             .bind(i64::from(division.decay_after_days))
@@ -326,16 +336,14 @@ async fn replace_divisions(
     Ok(())
 }
 
-async fn replace_seasons(tx: &mut DbConnection, seasons: &[Timestamp]) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM seasons").execute(&mut *tx).await?;
+async fn replace_seasons(tx: &mut Connection, seasons: &[Timestamp]) -> Result<(), StoreError> {
+    sql("DELETE FROM seasons").execute(&mut *tx).await?;
     for start in seasons {
-        sqlx::query(
-            "INSERT INTO seasons (starts_at, season) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-        )
-        .bind(start.0)
-        .bind(name_of_season(*start))
-        .execute(&mut *tx)
-        .await?;
+        sql("INSERT INTO seasons (starts_at, season) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+            .bind(start.0)
+            .bind(name_of_season(*start))
+            .execute(&mut *tx)
+            .await?;
     }
     Ok(())
 }
@@ -347,38 +355,37 @@ fn name_of_season(start: Timestamp) -> String {
     text.strip_suffix(" 00:00:00").unwrap_or(text).to_owned()
 }
 
-fn from_row(row: &DbRow) -> Result<DerivedFrom, StoreError> {
+fn from_row(row: &Row) -> Result<DerivedFrom, StoreError> {
     Ok(DerivedFrom {
-        matches: row.try_get("matches")?,
-        last_match: row.try_get("last_match")?,
-        settings: row.try_get("settings")?,
+        matches: row.get("matches")?,
+        last_match: row.get("last_match")?,
+        settings: row.get("settings")?,
     })
 }
 
-fn weight(row: &DbRow) -> Result<WeightRow, StoreError> {
-    let kind = row.try_get("kind")?;
+fn weight(row: &Row) -> Result<WeightRow, StoreError> {
+    let kind = row.get("kind")?;
     let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
-    let division: Option<u8> = optional_int(row, "division")?;
-    let progress: Option<f64> = row.try_get("progress")?;
+    let division: Option<u8> = row.get("division")?;
+    let progress: Option<f64> = row.get("progress")?;
     let rank = division.zip(progress);
-    let (side_0, side_1): (Option<f64>, Option<f64>) =
-        (row.try_get("side_0")?, row.try_get("side_1")?);
+    let (side_0, side_1): (Option<f64>, Option<f64>) = (row.get("side_0")?, row.get("side_1")?);
     Ok(WeightRow {
-        ruleset: row.try_get("ruleset")?,
+        ruleset: row.get("ruleset")?,
         key: PlayerKey {
             kind,
-            id: row.try_get("player")?,
+            id: row.get("player")?,
         },
-        name: row.try_get("name")?,
-        weight: row.try_get("weight")?,
-        scale: int(row, "scale")?,
-        deviation: row.try_get("deviation")?,
+        name: row.get("name")?,
+        weight: row.get("weight")?,
+        scale: row.get("scale")?,
+        deviation: row.get("deviation")?,
         rank: rank.map(|(division, progress)| Rank { division, progress }),
         roles: RoleWeights {
             sides: side_0.zip(side_1).map(|(zero, one)| [zero, one]),
-            commander: row.try_get("commander")?,
+            commander: row.get("commander")?,
         },
-        games: int(row, "games")?,
-        last_seen: Timestamp(row.try_get("last_seen")?),
+        games: row.get("games")?,
+        last_seen: row.get("last_seen")?,
     })
 }

@@ -2,20 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::{DbConnection, archive::begin_to_forget, persons::handle, players::changed};
+use super::{archive::begin_to_forget, persons::handle, players::changed};
+use crate::store::db::*;
 use crate::{
     domain::{MatchRecord, PlayerKey, Timestamp},
     store::StoreError,
 };
 
 /// Forgets one identity. Returns the number of matches in the tables that contained it.
-pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<u64, StoreError> {
+pub(super) async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreError> {
     // The new id contains a number that is in no other id, and does not reveal the old id.
-    let done = sqlx::query(
-        "UPDATE participants SET name = '', player = 'forgotten-' ||
+    let done = sql("UPDATE participants SET name = '', player = 'forgotten-' ||
                  (SELECT changes + 1 FROM player_changes)
-             WHERE kind = $1 AND player = $2",
-    )
+             WHERE kind = $1 AND player = $2")
     .bind(player.kind.as_str())
     .bind(&player.id)
     .execute(&mut *tx)
@@ -31,9 +30,7 @@ pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<
         "DELETE FROM persons WHERE kind = $1 AND player = $2",
     ];
     for statement in statements {
-        let query = sqlx::query(statement)
-            .bind(player.kind.as_str())
-            .bind(&player.id);
+        let query = sql(statement).bind(player.kind.as_str()).bind(&player.id);
         query.execute(&mut *tx).await?;
     }
     // Decisions, tickets, hosted matches and pools contain ids of players in JSON. What contains this
@@ -49,49 +46,42 @@ pub(super) async fn forget(tx: &mut DbConnection, player: &PlayerKey) -> Result<
             "UPDATE hosted_matches SET sent_away = '[]' WHERE instr(sent_away, $1) > 0",
             "DELETE FROM pools WHERE instr(known, $1) > 0",
         ] {
-            sqlx::query(statement)
-                .bind(&quoted)
-                .execute(&mut *tx)
-                .await?;
+            sql(statement).bind(&quoted).execute(&mut *tx).await?;
         }
         // The lines about a formed match may contain the id without quotes.
         let lines = "UPDATE formed_matches SET why = '[]' WHERE instr(why, $1) > 0";
         let inside = quoted.trim_matches('"');
-        sqlx::query(lines).bind(inside).execute(&mut *tx).await?;
+        sql(lines).bind(inside).execute(&mut *tx).await?;
         let seats = "UPDATE formed_seats
              SET player = 'forgotten-' || (SELECT changes + 1 FROM player_changes)
              WHERE player = $1
                  AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = formed_seats.ticket)";
-        sqlx::query(seats)
-            .bind(&player.id)
-            .execute(&mut *tx)
-            .await?;
+        sql(seats).bind(&player.id).execute(&mut *tx).await?;
     }
-    sqlx::query("DELETE FROM derived_checkpoint")
+    sql("DELETE FROM derived_checkpoint")
         .execute(&mut *tx)
         .await?;
     changed(tx).await?;
-    let latest = sqlx::query("UPDATE player_changes SET forgotten = changes");
+    let latest = sql("UPDATE player_changes SET forgotten = changes");
     latest.execute(tx).await?;
-    Ok(done.rows_affected())
+    Ok(done)
 }
 
 /// Notes the identities of a player who is forgotten now, so that games that are running are recorded without them.
 /// A note contains a keyed hash instead of the identity.
 pub(super) async fn note(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     identities: &[PlayerKey],
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let secret = secret(tx).await?;
     for (number, key) in (0_i64..).zip(identities) {
-        let instead = sqlx::query_scalar(
-            "SELECT 'forgotten-' || (changes + 1) || '-' || $1 FROM player_changes",
-        );
+        let instead =
+            scalar("SELECT 'forgotten-' || (changes + 1) || '-' || $1 FROM player_changes");
         let instead: String = instead.bind(number.to_string()).fetch_one(&mut *tx).await?;
         let note = "INSERT INTO forgotten_lately (handle, instead, at) VALUES ($1, $2, $3)
              ON CONFLICT (handle) DO UPDATE SET instead = excluded.instead, at = excluded.at";
-        let query = sqlx::query(note).bind(handle(&secret, key)?).bind(instead);
+        let query = sql(note).bind(handle(&secret, key)?).bind(instead);
         query.bind(now.0).execute(&mut *tx).await?;
     }
     Ok(())
@@ -99,10 +89,10 @@ pub(super) async fn note(
 
 /// Removes from a game's record the players who were forgotten after the game began.
 pub(super) async fn remove_from(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     record: &mut MatchRecord,
 ) -> Result<(), StoreError> {
-    let query = sqlx::query_as("SELECT handle, instead FROM forgotten_lately WHERE at >= $1");
+    let query = tuple("SELECT handle, instead FROM forgotten_lately WHERE at >= $1");
     let forgotten: Vec<(String, String)> = query.bind(record.start.0).fetch_all(&mut *tx).await?;
     if forgotten.is_empty() {
         return Ok(());
@@ -119,7 +109,7 @@ pub(super) async fn remove_from(
 }
 
 /// The key of the hashes in notes.
-async fn secret(tx: &mut DbConnection) -> Result<Vec<u8>, StoreError> {
-    let query = sqlx::query_scalar("SELECT key FROM handle_key");
-    Ok(query.fetch_one(tx).await?)
+async fn secret(tx: &mut Connection) -> Result<Vec<u8>, StoreError> {
+    let query = scalar("SELECT key FROM handle_key");
+    query.fetch_one(tx).await
 }

@@ -1,9 +1,10 @@
 //! Matches of games that this process has followed: each game becomes one match.
 
-use super::{DbConnection, chances, forgotten::remove_from, insert::insert_as};
+use super::{chances, forgotten::remove_from, insert::insert_as};
+use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    store::{Recorded, StoreError, together::EndedGame},
+    store::{Recorded, StoreError, group_commit::EndedGame},
 };
 
 /// The most games of one server, on one map and with the same players, that may begin within one
@@ -13,10 +14,10 @@ const MAX_PER_SECOND: usize = 64;
 /// Does what [`Matches::record_game`](crate::store::Matches::record_game) does, within a
 /// transaction. The caller has checked the record.
 pub(super) async fn insert_game(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     (record, told, game): &EndedGame,
 ) -> Result<Recorded, StoreError> {
-    let query = sqlx::query_scalar("SELECT match_id FROM match_games WHERE game = $1");
+    let query = scalar("SELECT match_id FROM match_games WHERE game = $1");
     if let Some(id) = query.bind(game).fetch_optional(&mut *tx).await? {
         return Ok(Recorded::Duplicate(id));
     }
@@ -31,7 +32,7 @@ pub(super) async fn insert_game(
             Recorded::Duplicate(id) => is_same(tx, id, &record).await?,
         };
         if own {
-            let query = sqlx::query("INSERT INTO match_games (game, match_id) VALUES ($1, $2)");
+            let query = sql("INSERT INTO match_games (game, match_id) VALUES ($1, $2)");
             query
                 .bind(game)
                 .bind(recorded.id())
@@ -51,21 +52,21 @@ pub(super) async fn insert_game(
 }
 
 /// The id of the hosted match whose game has this number, unless a match has that id already.
-async fn hosted_as(tx: &mut DbConnection, game: i64) -> Result<Option<i64>, StoreError> {
-    let query = sqlx::query_scalar(
+async fn hosted_as(tx: &mut Connection, game: i64) -> Result<Option<i64>, StoreError> {
+    let query = scalar(
         "SELECT h.match_id FROM hosted_matches h
          WHERE h.game = $1 AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id)",
     );
-    Ok(query.bind(game).fetch_optional(tx).await?)
+    query.bind(game).fetch_optional(tx).await
 }
 
 /// Whether the match with this id is that of `record`: it began at the same millisecond, has the
 /// same game type, and does not belong to another game.
-async fn is_same(tx: &mut DbConnection, id: i64, record: &MatchRecord) -> Result<bool, StoreError> {
-    let query = sqlx::query_scalar(
+async fn is_same(tx: &mut Connection, id: i64, record: &MatchRecord) -> Result<bool, StoreError> {
+    let query = scalar(
         "SELECT EXISTS (SELECT 1 FROM matches WHERE id = $1 AND started_at = $2 AND game_type = $3)
             AND NOT EXISTS (SELECT 1 FROM match_games WHERE match_id = $1)",
     );
     let query = query.bind(id).bind(record.start.0).bind(&record.game_type);
-    Ok(query.fetch_one(tx).await?)
+    query.fetch_one(tx).await
 }

@@ -3,12 +3,12 @@
 use sha2::{Digest, Sha256};
 
 use super::{
-    DbConnection,
     archive::remove,
     insert::{insert_if_new, insert_match, known},
     parts::fetch,
     players::changed,
 };
+use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, MatchRecord},
     store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored, chunk::ChunkCache},
@@ -20,7 +20,7 @@ const TRIED: i64 = 8;
 /// Does what [`Matches::record_half`](crate::store::Matches::record_half) does, within a
 /// transaction.
 pub(super) async fn insert_half(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     record: &MatchRecord,
     pause: i64,
     join: JoinHalves,
@@ -46,11 +46,11 @@ pub(super) async fn insert_half(
 /// Matches that could be the other half, the nearest in time first. Excludes matches that were
 /// joined already.
 async fn candidates(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     record: &MatchRecord,
     pause: i64,
 ) -> Result<Vec<Stored>, StoreError> {
-    let ids: Vec<i64> = sqlx::query_scalar(
+    let ids: Vec<i64> = scalar(
         "SELECT id FROM matches m
          WHERE ended_at BETWEEN $1 AND $2 AND server = $5 AND map = $6 AND game_type = $7
            AND (ended_at <= $3 OR started_at >= $4)
@@ -81,7 +81,7 @@ fn unused_fingerprint(id: i64) -> [u8; 16] {
 
 /// Replaces the half that is on disk by the joined match.
 async fn replace(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     half: Fingerprint,
     other: &Stored,
     joined: &MatchRecord,
@@ -92,7 +92,7 @@ async fn replace(
         // fingerprint.
         Some(id) if id != other.id => id,
         _ => {
-            sqlx::query("UPDATE matches SET fingerprint = $2 WHERE id = $1")
+            sql("UPDATE matches SET fingerprint = $2 WHERE id = $1")
                 .bind(other.id)
                 .bind(&unused_fingerprint(other.id)[..])
                 .execute(&mut *tx)
@@ -102,14 +102,10 @@ async fn replace(
     };
     let carry = "INSERT INTO log_matches (log, match_id)
          SELECT log, $1 FROM log_matches WHERE match_id = $2 ON CONFLICT DO NOTHING";
-    sqlx::query(carry)
-        .bind(id)
-        .bind(other.id)
-        .execute(&mut *tx)
-        .await?;
+    sql(carry).bind(id).bind(other.id).execute(&mut *tx).await?;
     remove(tx, other.id).await?;
     for half in [half, other.fingerprint] {
-        sqlx::query("INSERT INTO match_halves (fingerprint, match_id) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+        sql("INSERT INTO match_halves (fingerprint, match_id) VALUES ($1, $2) ON CONFLICT DO NOTHING")
             .bind(&half.0[..])
             .bind(id)
             .execute(&mut *tx)

@@ -1,8 +1,7 @@
 //! The contents of events, read from the rows that they are about.
 
-use sqlx::Row;
-
-use super::{DbConnection, DbRow, chances, int, parts::fetch, tickets::bad};
+use super::{chances, parts::fetch, tickets::bad};
+use crate::store::db::*;
 use crate::{
     domain::{MAX_TEAMS, TeamChances},
     store::{StoreError, chunk::ChunkCache},
@@ -11,7 +10,7 @@ use crate::{
 
 /// The content of an event; `None` if what it reports is no longer stored.
 pub(super) async fn read(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     event: &HookEvent,
 ) -> Result<Option<HookReport>, StoreError> {
     let id = event.match_id;
@@ -26,23 +25,22 @@ pub(super) async fn read(
     })
 }
 
-async fn formed(tx: &mut DbConnection, id: i64) -> Result<Option<FormedReport>, StoreError> {
-    let query = sqlx::query(
-        "SELECT queue, mode, map, ruleset, chance FROM formed_matches WHERE match_id = $1",
-    );
+async fn formed(tx: &mut Connection, id: i64) -> Result<Option<FormedReport>, StoreError> {
+    let query =
+        sql("SELECT queue, mode, map, ruleset, chance FROM formed_matches WHERE match_id = $1");
     let Some(row) = query.bind(id).fetch_optional(&mut *tx).await? else {
         return Ok(None);
     };
     let mut report = FormedReport {
-        queue: row.try_get("queue")?,
-        mode: row.try_get("mode")?,
-        map: row.try_get("map")?,
-        ruleset: row.try_get("ruleset")?,
+        queue: row.get("queue")?,
+        mode: row.get("mode")?,
+        map: row.get("map")?,
+        ruleset: row.get("ruleset")?,
         picked: TeamChances::default(),
         teams: Vec::new(),
     };
-    let chance: Option<f64> = row.try_get("chance")?;
-    let query = sqlx::query(
+    let chance: Option<f64> = row.get("chance")?;
+    let query = sql(
         "SELECT s.team, s.player, t.owner, t.ticket FROM formed_seats s
          LEFT JOIN tickets t ON t.number = s.ticket WHERE s.match_id = $1 ORDER BY s.seat",
     );
@@ -61,8 +59,8 @@ async fn formed(tx: &mut DbConnection, id: i64) -> Result<Option<FormedReport>, 
     Ok(Some(report))
 }
 
-fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &DbRow) -> Result<(), StoreError> {
-    let team: u8 = int(row, "team")?;
+fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &Row) -> Result<(), StoreError> {
+    let team: u8 = row.get("team")?;
     let at = usize::from(team);
     if at >= MAX_TEAMS {
         return Err(bad("team", &team.to_string()));
@@ -71,19 +69,19 @@ fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &DbRow) -> Result<(), StoreEr
         teams.resize_with(at + 1, Vec::new);
     }
     teams[at].push(FormedSeat {
-        player: row.try_get("player")?,
-        client: row.try_get("owner")?,
-        ticket: row.try_get("ticket")?,
+        player: row.get("player")?,
+        client: row.get("owner")?,
+        ticket: row.get("ticket")?,
     });
     Ok(())
 }
 
-async fn recorded(tx: &mut DbConnection, id: i64) -> Result<Option<RecordedReport>, StoreError> {
+async fn recorded(tx: &mut Connection, id: i64) -> Result<Option<RecordedReport>, StoreError> {
     let Some(stored) = fetch(tx, &ChunkCache::default(), &[id]).await?.pop() else {
         return Ok(None);
     };
     let chances = chances::read_summary(tx, id, stored.record.scores.len()).await?;
-    let query = sqlx::query_scalar(
+    let query = scalar(
         "SELECT queue FROM formed_matches WHERE match_id = $1 OR recorded = $1
          ORDER BY match_id = $1 DESC LIMIT 1",
     );

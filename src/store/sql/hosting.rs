@@ -2,42 +2,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use async_trait::async_trait;
-use sqlx::Row;
-
-use super::{
-    DbConnection, DbRow, DbStore, behaviour, int, leases, post, snapshot,
-    tickets::apply as apply_ticket,
-};
+use super::{Store, behaviour, exchange, leases, tickets::apply as apply_ticket};
+use crate::store::db::*;
 use crate::{
     coordinator::{Change, Coming, Hosted, Instance, Offer, Stage, Why},
     domain::{MatchId, Timestamp},
-    store::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, QueueWrite, StoreError},
+    store::{HostedRow, HostingRows, InstanceRow, QueueRow, QueueWrite, StoreError},
 };
 
 /// The hosted matches in play of a partition whose results are on disk.
 const RECORDED: &str = "SELECT h.match_id FROM hosted_matches h JOIN matches m ON m.id = h.match_id
                         WHERE h.partition = $1 AND h.state = 'playing'";
 
-#[async_trait]
-impl Hosting for DbStore {
-    async fn hosting(&self, partition: i64) -> Result<HostingRows, StoreError> {
-        let mut tx = snapshot(&self.readers).await?;
-        let query = sqlx::query("SELECT * FROM instances WHERE partition = $1 ORDER BY name");
-        let rows = query.bind(partition).fetch_all(&mut *tx).await?;
+impl Store {
+    /// All instances and hosted matches of the partition with this slot.
+    ///
+    /// # Errors
+    /// Fails if it contains a value that no version of Evenkeel writes.
+    pub async fn hosting(&self, partition: i64) -> Result<HostingRows, StoreError> {
+        let mut tx = self.readers.snapshot().await?;
+        let query = sql("SELECT * FROM instances WHERE partition = $1 ORDER BY name");
+        let rows = query.bind(partition).fetch_all(&mut tx).await?;
         let offers = rows.iter().map(offer).collect::<Result<_, _>>()?;
-        let query =
-            sqlx::query("SELECT * FROM hosted_matches WHERE partition = $1 ORDER BY match_id");
-        let rows = query.bind(partition).fetch_all(&mut *tx).await?;
+        let query = sql("SELECT * FROM hosted_matches WHERE partition = $1 ORDER BY match_id");
+        let rows = query.bind(partition).fetch_all(&mut tx).await?;
         let matches = rows.iter().map(hosted).collect::<Result<_, _>>()?;
-        let query = sqlx::query(
+        let query = sql(
             "SELECT o.* FROM owed_closes o JOIN hosted_matches h ON h.match_id = o.match_id
              WHERE h.partition = $1 ORDER BY o.instance, o.match_id",
         );
-        let rows = query.bind(partition).fetch_all(&mut *tx).await?;
+        let rows = query.bind(partition).fetch_all(&mut tx).await?;
         let owed = rows.iter().map(owed).collect::<Result<_, _>>()?;
-        let recorded = sqlx::query_scalar(RECORDED).bind(partition);
-        let recorded: Vec<MatchId> = recorded.fetch_all(&mut *tx).await?;
+        let recorded = scalar(RECORDED).bind(partition);
+        let recorded: Vec<MatchId> = recorded.fetch_all(&mut tx).await?;
         Ok(HostingRows {
             offers,
             matches,
@@ -46,22 +43,34 @@ impl Hosting for DbStore {
         })
     }
 
-    async fn hosted_by(&self, instance: &str, game: i64) -> Result<Option<MatchId>, StoreError> {
-        let query = sqlx::query_scalar(
+    /// The match that an instance hosts as the game with this number.
+    pub async fn hosted_by(
+        &self,
+        instance: &str,
+        game: i64,
+    ) -> Result<Option<MatchId>, StoreError> {
+        let query = scalar(
             "SELECT match_id FROM hosted_matches
              WHERE game = $1 AND instance = $2 AND state NOT IN ('over', 'failed')",
         );
         let query = query.bind(game).bind(instance);
-        Ok(query.fetch_optional(&self.readers).await?)
+        query.fetch_optional(&self.readers).await
     }
 
-    async fn recorded(&self, partition: i64) -> Result<BTreeSet<MatchId>, StoreError> {
-        let query = sqlx::query_scalar(RECORDED).bind(partition);
+    /// The hosted matches in play of the partition with this slot whose results are on disk.
+    pub async fn recorded(&self, partition: i64) -> Result<BTreeSet<MatchId>, StoreError> {
+        let query = scalar(RECORDED).bind(partition);
         let recorded: Vec<MatchId> = query.fetch_all(&self.readers).await?;
         Ok(recorded.into_iter().collect())
     }
 
-    async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {
+    /// Applies changes of tickets and of hosted matches in order, adds the no-shows that they have made,
+    /// discards the letters that were handled, and sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.
+    ///
+    /// # Errors
+    /// Fails if the database does, if the lease is lost ([`StoreError::LeaseLost`]), or if a match is formed
+    /// of a ticket that is in no queue any more ([`StoreError::TicketTaken`]).
+    pub async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {
         let mut tx = self.begin().await?;
         if let Err(error) = leases::check(&mut tx, write.lease).await {
             tx.abandon().await?; // at once, for the holder
@@ -77,46 +86,50 @@ impl Hosting for DbStore {
             true => None,
             false => Some(behaviour::add(&mut tx, write.no_shows).await?),
         };
-        post::exchange(&mut tx, write.handled, write.letters).await?;
+        exchange(&mut tx, write.handled, write.letters).await?;
         // No weights change, so nobody who waits for commits is woken.
         tx.commit().await?;
         Ok(version)
     }
 
-    async fn draining(&self) -> Result<BTreeSet<String>, StoreError> {
-        let query = sqlx::query_scalar("SELECT name FROM instances WHERE draining");
+    /// The names of the instances that get no further matches.
+    pub async fn draining(&self) -> Result<BTreeSet<String>, StoreError> {
+        let query = scalar("SELECT name FROM instances WHERE draining");
         let names: Vec<String> = query.fetch_all(&self.readers).await?;
         Ok(names.into_iter().collect())
     }
 
-    async fn set_draining(&self, name: &str, drains: bool) -> Result<bool, StoreError> {
+    /// Sets whether an instance gets further matches. Returns whether there is such an instance.
+    pub async fn set_draining(&self, name: &str, drains: bool) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let query = sqlx::query("UPDATE instances SET draining = $1 WHERE name = $2");
-        let done = query.bind(drains).bind(name).execute(&mut *tx).await?;
+        let query = sql("UPDATE instances SET draining = $1 WHERE name = $2");
+        let done = query.bind(drains).bind(name).execute(&mut tx).await?;
         tx.commit().await?;
-        Ok(done.rows_affected() > 0)
+        Ok(done > 0)
     }
 
-    async fn instance_rows(&self) -> Result<Vec<InstanceRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM instances ORDER BY name");
+    /// All instances, by name.
+    pub async fn instance_rows(&self) -> Result<Vec<InstanceRow>, StoreError> {
+        let query = sql("SELECT * FROM instances ORDER BY name");
         let rows = query.fetch_all(&self.readers).await?;
-        let read = |row: &DbRow| {
+        let read = |row: &Row| {
             Ok(InstanceRow {
-                name: row.try_get("name")?,
-                address: row.try_get("address")?,
-                region: row.try_get("region")?,
-                slots: row.try_get("slots")?,
-                used: row.try_get("used")?,
-                load: row.try_get("load")?,
-                away: row.try_get::<Option<i64>, _>("away")?.map(Timestamp),
-                drains: row.try_get("draining")?,
+                name: row.get("name")?,
+                address: row.get("address")?,
+                region: row.get("region")?,
+                slots: row.get("slots")?,
+                used: row.get("used")?,
+                load: row.get("load")?,
+                away: row.get("away")?,
+                drains: row.get("draining")?,
             })
         };
         rows.iter().map(read).collect()
     }
 
-    async fn hosted_rows(&self, limit: u32) -> Result<Vec<HostedRow>, StoreError> {
-        let query = sqlx::query(
+    /// The hosted matches that are kept, the latest first, at most `limit`.
+    pub async fn hosted_rows(&self, limit: u32) -> Result<Vec<HostedRow>, StoreError> {
+        let query = sql(
             "SELECT h.match_id, h.queue, h.state, h.since, h.why, h.instance, h.tries, m.outcome,
                     (SELECT count(*) FROM formed_seats s WHERE s.match_id = h.match_id) AS players
              FROM hosted_matches h LEFT JOIN matches m ON m.id = h.match_id
@@ -126,33 +139,32 @@ impl Hosting for DbStore {
             .bind(i64::from(limit))
             .fetch_all(&self.readers)
             .await?;
-        let read = |row: &DbRow| {
+        let read = |row: &Row| {
             Ok(HostedRow {
-                id: row.try_get("match_id")?,
-                queue: row.try_get("queue")?,
-                state: row.try_get("state")?,
-                since: Timestamp(row.try_get("since")?),
-                why: row.try_get("why")?,
-                instance: row.try_get("instance")?,
-                tries: row.try_get("tries")?,
-                players: row.try_get("players")?,
-                outcome: row.try_get("outcome")?,
+                id: row.get("match_id")?,
+                queue: row.get("queue")?,
+                state: row.get("state")?,
+                since: row.get("since")?,
+                why: row.get("why")?,
+                instance: row.get("instance")?,
+                tries: row.get("tries")?,
+                players: row.get("players")?,
+                outcome: row.get("outcome")?,
             })
         };
         rows.iter().map(read).collect()
     }
 
-    async fn queue_rows(&self) -> Result<Vec<QueueRow>, StoreError> {
-        let query = sqlx::query(
-            "SELECT q.*, (SELECT min(submitted_at) FROM tickets t
+    /// The queues with tickets, by name.
+    pub async fn queue_rows(&self) -> Result<Vec<QueueRow>, StoreError> {
+        let query = sql("SELECT q.*, (SELECT min(submitted_at) FROM tickets t
                            WHERE t.queue = q.queue AND t.state = 'queued') AS oldest
-             FROM queue_report q ORDER BY queue",
-        );
+             FROM queue_report q ORDER BY queue");
         let rows = query.fetch_all(&self.readers).await?;
-        let read = |row: &DbRow| {
-            let count = |name: &str| row.try_get::<i64, _>(name);
+        let read = |row: &Row| {
+            let count = |name: &str| row.get::<i64>(name);
             Ok(QueueRow {
-                name: row.try_get("queue")?,
+                name: row.get("queue")?,
                 tickets: [
                     count("queued")?,
                     count("proposed")?,
@@ -162,26 +174,22 @@ impl Hosting for DbStore {
                     count("expired")?,
                 ],
                 players: count("players_waiting")?,
-                oldest: row.try_get::<Option<i64>, _>("oldest")?.map(Timestamp),
+                oldest: row.get("oldest")?,
             })
         };
         rows.iter().map(read).collect()
     }
 }
 
-async fn apply(tx: &mut DbConnection, change: &Change, partition: i64) -> Result<(), StoreError> {
+async fn apply(tx: &mut Connection, change: &Change, partition: i64) -> Result<(), StoreError> {
     let query = match change {
         Change::Hosted(hosted) => return put_hosted(tx, hosted, partition).await,
         Change::Instance(instance) => return put_instance(tx, instance, partition).await,
-        Change::Forgotten(id) => {
-            sqlx::query("DELETE FROM hosted_matches WHERE match_id = $1").bind(id)
-        }
-        Change::Gone(name) => {
-            sqlx::query("DELETE FROM instances WHERE name = $1 AND partition = $2")
-                .bind(name)
-                .bind(partition)
-        }
-        Change::Owed { instance, id, why } => sqlx::query(
+        Change::Forgotten(id) => sql("DELETE FROM hosted_matches WHERE match_id = $1").bind(id),
+        Change::Gone(name) => sql("DELETE FROM instances WHERE name = $1 AND partition = $2")
+            .bind(name)
+            .bind(partition),
+        Change::Owed { instance, id, why } => sql(
             "INSERT INTO owed_closes (instance, match_id, why) VALUES ($1, $2, $3)
                  ON CONFLICT (instance, match_id) DO UPDATE SET why = excluded.why",
         )
@@ -189,7 +197,7 @@ async fn apply(tx: &mut DbConnection, change: &Change, partition: i64) -> Result
         .bind(id)
         .bind(why.as_str()),
         Change::Settled { instance, id } => {
-            sqlx::query("DELETE FROM owed_closes WHERE instance = $1 AND match_id = $2")
+            sql("DELETE FROM owed_closes WHERE instance = $1 AND match_id = $2")
                 .bind(instance)
                 .bind(id)
         }
@@ -199,14 +207,14 @@ async fn apply(tx: &mut DbConnection, change: &Change, partition: i64) -> Result
 }
 
 async fn put_hosted(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     hosted: &Hosted,
     partition: i64,
 ) -> Result<(), StoreError> {
     let coming = hosted.coming.iter();
     let coming = coming.map(|(player, one)| (player, (one.team, one.until.0, one.ticket)));
     let coming: BTreeMap<&String, (u8, i64, i64)> = coming.collect();
-    sqlx::query(
+    sql(
         "INSERT INTO hosted_matches
              (match_id, queue, state, since, wait_until, instance, address, game, tries, why, passes,
               passes_until, parted, asked, coming, roster, sent_away, partition)
@@ -245,12 +253,12 @@ async fn put_hosted(
 /// Writes everything but whether it drains, which is the operator's. An instance that has gone to another
 /// partition is left to that one.
 async fn put_instance(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     instance: &Instance,
     partition: i64,
 ) -> Result<(), StoreError> {
     let offer = &instance.offer;
-    sqlx::query(
+    sql(
         "INSERT INTO instances (name, address, region, slots, modes, maps, load, used, away, heard_at, partition)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
          ON CONFLICT (name) DO UPDATE SET
@@ -283,44 +291,40 @@ fn bad(what: &str, value: &str) -> StoreError {
     StoreError::BadValue(format!("{what} {value}"))
 }
 
-fn offer(row: &DbRow) -> Result<Offer, StoreError> {
+fn offer(row: &Row) -> Result<Offer, StoreError> {
     let words = |name: &str| -> Result<BTreeSet<String>, StoreError> {
-        let text: String = row.try_get(name)?;
+        let text: String = row.get(name)?;
         serde_json::from_str(&text).map_err(|_| bad(name, &text))
     };
     Ok(Offer {
-        name: row.try_get("name")?,
-        address: row.try_get("address")?,
-        region: row.try_get("region")?,
-        slots: int(row, "slots")?,
+        name: row.get("name")?,
+        address: row.get("address")?,
+        region: row.get("region")?,
+        slots: row.get("slots")?,
         modes: words("modes")?,
         maps: words("maps")?,
         partition: None,
     })
 }
 
-fn why(row: &DbRow) -> Result<Why, StoreError> {
-    let word: String = row.try_get("why")?;
+fn why(row: &Row) -> Result<Why, StoreError> {
+    let word: String = row.get("why")?;
     let known = Why::ALL.into_iter().find(|one| one.as_str() == word);
     known.ok_or_else(|| bad("why", &word))
 }
 
-fn owed(row: &DbRow) -> Result<(String, MatchId, Why), StoreError> {
-    Ok((
-        row.try_get("instance")?,
-        row.try_get("match_id")?,
-        why(row)?,
-    ))
+fn owed(row: &Row) -> Result<(String, MatchId, Why), StoreError> {
+    Ok((row.get("instance")?, row.get("match_id")?, why(row)?))
 }
 
 /// A column with JSON, whose value an error does not show.
-fn parse<T: serde::de::DeserializeOwned>(row: &DbRow, column: &str) -> Result<T, StoreError> {
-    let text: String = row.try_get(column)?;
+fn parse<T: serde::de::DeserializeOwned>(row: &Row, column: &str) -> Result<T, StoreError> {
+    let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|_| StoreError::BadValue(column.to_owned()))
 }
 
-fn hosted(row: &DbRow) -> Result<Hosted, StoreError> {
-    let state: String = row.try_get("state")?;
+fn hosted(row: &Row) -> Result<Hosted, StoreError> {
+    let state: String = row.get("state")?;
     let stage = Stage::ALL.into_iter().find(|one| one.as_str() == state);
     let coming: BTreeMap<String, (u8, i64, i64)> = parse(row, "coming")?;
     let coming = coming.into_iter().map(|(player, (team, until, ticket))| {
@@ -334,18 +338,18 @@ fn hosted(row: &DbRow) -> Result<Hosted, StoreError> {
             },
         )
     });
-    let has_roster = row.try_get::<Option<&str>, _>("roster")?.is_some();
-    let time = |name: &str| row.try_get::<Option<i64>, _>(name);
+    let has_roster = row.get::<Option<&str>>("roster")?.is_some();
+    let time = |name: &str| row.get::<Option<i64>>(name);
     Ok(Hosted {
-        id: row.try_get("match_id")?,
-        queue: row.try_get("queue")?,
+        id: row.get("match_id")?,
+        queue: row.get("queue")?,
         stage: stage.ok_or_else(|| bad("state", &state))?,
-        since: Timestamp(row.try_get("since")?),
-        until: Timestamp(row.try_get("wait_until")?),
-        instance: row.try_get("instance")?,
-        address: row.try_get("address")?,
-        game: row.try_get("game")?,
-        tries: int(row, "tries")?,
+        since: row.get("since")?,
+        until: row.get("wait_until")?,
+        instance: row.get("instance")?,
+        address: row.get("address")?,
+        game: row.get("game")?,
+        tries: row.get("tries")?,
         why: why(row)?,
         passes: parse(row, "passes")?,
         passes_until: time("passes_until")?.map(Timestamp),

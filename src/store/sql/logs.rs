@@ -1,23 +1,23 @@
 //! [`Logs`] for both databases.
 
-use async_trait::async_trait;
-
 use super::{
-    DbConnection, DbStore,
+    Store,
     archive::remove,
     halves::insert_half,
     insert::{ROWS, insert_if_new},
     parts::fetch,
     players::changed,
 };
+use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    store::{HalfRecorded, LogMatches, LogReplaced, Logs, Recorded, StoreError},
+    store::{HalfRecorded, LogMatches, LogReplaced, Recorded, StoreError},
 };
 
-#[async_trait]
-impl Logs for DbStore {
-    async fn link_log(
+impl Store {
+    /// Links matches to the log that contains them. The links of the `older` logs, whose content
+    /// this log includes, become links of this log.
+    pub async fn link_log(
         &self,
         log: Fingerprint,
         matches: &[i64],
@@ -30,8 +30,8 @@ impl Logs for DbStore {
                      SELECT $1, match_id FROM log_matches WHERE log = $2 ON CONFLICT DO NOTHING",
                 "DELETE FROM log_matches WHERE log = $2 AND $1 <> $2",
             ] {
-                let query = sqlx::query(statement).bind(&log.0[..]);
-                query.bind(&older.0[..]).execute(&mut *tx).await?;
+                let query = sql(statement).bind(&log.0[..]);
+                query.bind(&older.0[..]).execute(&mut tx).await?;
             }
         }
         for id in matches {
@@ -40,11 +40,16 @@ impl Logs for DbStore {
         self.commit(tx).await
     }
 
-    async fn replace_log(&self, log: &LogMatches) -> Result<LogReplaced, StoreError> {
+    /// Replaces the matches that are linked to a log by those that it contains as read now, in one
+    /// transaction. Matches that are the same do not change.
+    ///
+    /// # Errors
+    /// Fails if a record fails [`MatchRecord::check`].
+    pub async fn replace_log(&self, log: &LogMatches) -> Result<LogReplaced, StoreError> {
         let mut tx = self.begin().await?;
-        let ids: Vec<i64> = sqlx::query_scalar("SELECT match_id FROM log_matches WHERE log = $1")
+        let ids: Vec<i64> = scalar("SELECT match_id FROM log_matches WHERE log = $1")
             .bind(&log.fingerprint.0[..])
-            .fetch_all(&mut *tx)
+            .fetch_all(&mut tx)
             .await?;
         let mut replaced = LogReplaced::default();
         let mut kept: Vec<MatchRecord> = Vec::new();
@@ -90,10 +95,10 @@ impl Logs for DbStore {
 }
 
 /// Links a match to the log it was read from.
-async fn link(tx: &mut DbConnection, log: Fingerprint, id: i64) -> Result<(), StoreError> {
+async fn link(tx: &mut Connection, log: Fingerprint, id: i64) -> Result<(), StoreError> {
     // If the match was a half and has been joined with the other half, its id no longer exists, and
     // nothing is linked.
-    sqlx::query(
+    sql(
         "INSERT INTO log_matches (log, match_id) SELECT $1, id FROM matches WHERE id = $2
          ON CONFLICT DO NOTHING",
     )

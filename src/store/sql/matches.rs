@@ -2,27 +2,39 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use futures_util::FutureExt;
 
 use super::{
-    DbStore,
+    Store,
     archive::complete,
     games, halves,
     insert::{checked, insert_if_new, insert_matches},
     parts::fetch,
-    snapshot,
 };
+use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord, Timestamp},
     store::{
-        Cursor, HalfRecorded, JoinHalves, Matches, Recorded, StoreError, Stored,
-        together::{Attempt, EndedGame},
+        Cursor, HalfRecorded, JoinHalves, Recorded, StoreError, Stored,
+        group_commit::{Attempt, EndedGame},
     },
 };
 
-#[async_trait]
-impl Matches for DbStore {
-    async fn record_as(
+impl Store {
+    /// Writes a match whole or not at all. It is on disk, and survives a power cut, when this returns.
+    ///
+    /// # Errors
+    /// Fails if the record fails [`MatchRecord::check`].
+    pub async fn record(&self, record: &MatchRecord) -> Result<Recorded, StoreError> {
+        self.record_as(record, Fingerprint::of(record)).await
+    }
+
+    /// Like [`record`](Self::record), under a given fingerprint: a match that was changed after it was
+    /// first recorded keeps its fingerprint, and is still the same match.
+    ///
+    /// # Errors
+    /// Fails if the record fails [`MatchRecord::check`].
+    pub async fn record_as(
         &self,
         record: &MatchRecord,
         fingerprint: Fingerprint,
@@ -33,13 +45,19 @@ impl Matches for DbStore {
         Ok(recorded)
     }
 
-    async fn record_all(
+    /// Writes many matches in one transaction, which waits for the disk only once: all or none of them
+    /// are on disk afterwards. The results are in the order of `records`.
+    ///
+    /// # Errors
+    /// If a record fails [`MatchRecord::check`], those before it are on disk and the rest are not. If
+    /// the database fails, none is.
+    pub async fn record_all(
         &self,
         records: &[(MatchRecord, Fingerprint)],
     ) -> Result<Vec<Recorded>, StoreError> {
         let (mut good, mut bad) = (Vec::with_capacity(records.len()), None);
         for (record, fingerprint) in records {
-            match checked(record, *fingerprint) {
+            match checked(self.dialect(), record, *fingerprint) {
                 Ok(record) => good.push((record, *fingerprint)),
                 Err(error) => {
                     bad = Some(error);
@@ -56,7 +74,13 @@ impl Matches for DbStore {
         }
     }
 
-    async fn record_half(
+    /// Writes a record, joined with its other half if that is on disk and the pause between them is
+    /// at most `pause` milliseconds. The joined match then stands for both halves: if either is
+    /// read again, it is a duplicate.
+    ///
+    /// # Errors
+    /// Fails if the record fails [`MatchRecord::check`].
+    pub async fn record_half(
         &self,
         record: &MatchRecord,
         pause: i64,
@@ -68,53 +92,76 @@ impl Matches for DbStore {
         Ok(half)
     }
 
-    async fn record_game(
+    /// Writes the match of a game that this process has followed, and what was predicted of its teams, once for each
+    /// number `game`. If
+    /// another game on the same server and map, with the same players, began within the same
+    /// second, both are kept: the start of this one is then up to a minute later. The game of a hosted
+    /// match gets that match's id.
+    ///
+    /// # Errors
+    /// Those of [`record`](Self::record), and [`StoreError::Crowded`].
+    pub async fn record_game(
         &self,
         record: &MatchRecord,
         chances: &MatchChances,
         game: i64,
     ) -> Result<Recorded, StoreError> {
-        checked(record, Fingerprint::of(record))?;
+        checked(self.dialect(), record, Fingerprint::of(record))?;
         let own = (record.clone(), chances.clone(), game);
         let again = own.clone();
-        let recorded = self.games.write(own, |all| self.record_games(all)).await;
+        let recorded = self
+            .games
+            .write(own, |all| self.record_games(all).boxed())
+            .await;
         match recorded {
             Some(recorded) => recorded,
             None => self.record_alone(&again).await,
         }
     }
 
-    async fn match_of_game(&self, game: i64) -> Result<Option<i64>, StoreError> {
-        let query = sqlx::query_scalar("SELECT match_id FROM match_games WHERE game = $1");
-        Ok(query.bind(game).fetch_optional(&self.readers).await?)
+    /// The id of the match of the game with this number, if it has been recorded.
+    pub async fn match_of_game(&self, game: i64) -> Result<Option<i64>, StoreError> {
+        let query = scalar("SELECT match_id FROM match_games WHERE game = $1");
+        query.bind(game).fetch_optional(&self.readers).await
     }
 
-    async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError> {
-        let mut tx = snapshot(&self.readers).await?;
+    /// The match with this id.
+    ///
+    /// # Errors
+    /// Fails if its rows are not a valid record.
+    pub async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError> {
+        let mut tx = self.readers.snapshot().await?;
         Ok(fetch(&mut tx, &self.chunks, &[id]).await?.pop())
     }
 
-    async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {
-        let query = sqlx::query_as("SELECT started_at, game_type FROM matches WHERE id = $1");
+    /// When a match began, and its game type as the game names it; `None` if there is no such
+    /// match.
+    pub async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {
+        let query = tuple("SELECT started_at, game_type FROM matches WHERE id = $1");
         let row: Option<(i64, String)> = query.bind(id).fetch_optional(&self.readers).await?;
         Ok(row.map(|(start, game_type)| (Timestamp(start), game_type)))
     }
 
-    async fn matches(
+    /// The next matches after `cursor`, at most `limit`, and the cursor after the last of them. An
+    /// empty list means that there are no more.
+    ///
+    /// # Errors
+    /// Fails if its rows are not a valid record.
+    pub async fn matches(
         &self,
         cursor: Cursor,
         limit: u32,
     ) -> Result<(Vec<Stored>, Cursor), StoreError> {
-        let mut tx = snapshot(&self.readers).await?;
+        let mut tx = self.readers.snapshot().await?;
         let (end, fingerprint) = cursor.place();
-        let heads = sqlx::query(
+        let heads = sql(
             "SELECT * FROM matches WHERE (ended_at, fingerprint) > ($1, $2)
              ORDER BY ended_at, fingerprint LIMIT $3",
         )
         .bind(end)
         .bind(&fingerprint[..])
         .bind(i64::from(limit))
-        .fetch_all(&mut *tx)
+        .fetch_all(&mut tx)
         .await?;
         let matches = complete(&mut tx, &self.chunks, &heads).await?;
         for Stored { id, record, .. } in &matches {
@@ -129,38 +176,41 @@ impl Matches for DbStore {
         Ok((matches, next))
     }
 
-    async fn extent(&self) -> Result<(i64, i64), StoreError> {
+    /// The number of matches on disk, and the highest id.
+    pub async fn extent(&self) -> Result<(i64, i64), StoreError> {
         // In one query each: SQLite counts rows without reading them only if it need not look at their ids.
-        let query = sqlx::query_as(
+        let query = tuple(
             "SELECT (SELECT count(*) FROM matches), (SELECT coalesce(max(id), 0) FROM matches)",
         );
-        Ok(query.fetch_one(&self.readers).await?)
+        query.fetch_one(&self.readers).await
     }
 
-    async fn last_end(&self) -> Result<Option<Timestamp>, StoreError> {
-        let query = sqlx::query_scalar("SELECT max(ended_at) FROM matches");
+    /// When the last match ended; `None` if there is no match.
+    pub async fn last_end(&self) -> Result<Option<Timestamp>, StoreError> {
+        let query = scalar("SELECT max(ended_at) FROM matches");
         let end: Option<i64> = query.fetch_one(&self.readers).await?;
         Ok(end.map(Timestamp))
     }
 
-    async fn extent_to(&self, cursor: Cursor) -> Result<(i64, i64), StoreError> {
+    /// The number of matches up to `cursor`, and the highest id among them.
+    pub async fn extent_to(&self, cursor: Cursor) -> Result<(i64, i64), StoreError> {
         let Some((end, fingerprint)) = cursor.0 else {
             return Ok((0, 0));
         };
         // The cursor is nearly always close to the last match. So the matches after it are counted, and the
         // highest id is searched from the last one down: `+ 0` keeps the index of the order out of this.
-        let query = sqlx::query_as(
+        let query = tuple(
             "SELECT (SELECT count(*) FROM matches)
                     - (SELECT count(*) FROM matches WHERE (ended_at, fingerprint) > ($1, $2)),
                  coalesce((SELECT id FROM matches WHERE (ended_at + 0, fingerprint) <= ($1, $2)
                            ORDER BY id DESC LIMIT 1), 0)",
         );
         let query = query.bind(end.0).bind(&fingerprint.0[..]);
-        Ok(query.fetch_one(&self.readers).await?)
+        query.fetch_one(&self.readers).await
     }
 }
 
-impl DbStore {
+impl Store {
     /// Records one game in a transaction of its own.
     async fn record_alone(&self, game: &EndedGame) -> Result<Recorded, StoreError> {
         let mut tx = self.begin().await?;

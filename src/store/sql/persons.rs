@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::DbConnection;
+use crate::store::db::*;
 use crate::{
     domain::{Kind, PlayerKey, to_hex},
     store::{RulingRow, StoreError},
@@ -40,17 +40,14 @@ pub(super) fn public_name(key: &PlayerKey, name: String) -> String {
 }
 
 /// Removes all persons, before all of them are derived again. They get the same handles.
-pub(super) async fn clear(tx: &mut DbConnection) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM persons").execute(tx).await?;
+pub(super) async fn clear(tx: &mut Connection) -> Result<(), StoreError> {
+    sql("DELETE FROM persons").execute(tx).await?;
     Ok(())
 }
 
 /// The persons in the performances of these rulings. Those who are new get a handle.
-pub(super) async fn of(
-    tx: &mut DbConnection,
-    rulings: &[&RulingRow],
-) -> Result<Persons, StoreError> {
-    let query = sqlx::query_scalar("SELECT key FROM handle_key");
+pub(super) async fn of(tx: &mut Connection, rulings: &[&RulingRow]) -> Result<Persons, StoreError> {
+    let query = scalar("SELECT key FROM handle_key");
     let secret: Vec<u8> = query.fetch_one(&mut *tx).await?;
     let mut persons = Persons::new();
     let performances = rulings.iter().flat_map(|ruling| &ruling.performances);
@@ -63,15 +60,14 @@ pub(super) async fn of(
     Ok(persons)
 }
 
-async fn person(tx: &mut DbConnection, secret: &[u8], key: &PlayerKey) -> Result<i64, StoreError> {
-    let query = sqlx::query_scalar("SELECT person FROM persons WHERE kind = $1 AND player = $2");
+async fn person(tx: &mut Connection, secret: &[u8], key: &PlayerKey) -> Result<i64, StoreError> {
+    let query = scalar("SELECT person FROM persons WHERE kind = $1 AND player = $2");
     let query = query.bind(key.kind.as_str()).bind(&key.id);
     if let Some(known) = query.fetch_optional(&mut *tx).await? {
         return Ok(known);
     }
-    let query = sqlx::query_scalar(
-        "INSERT INTO persons (kind, player, handle) VALUES ($1, $2, $3) RETURNING person",
-    );
+    let query =
+        scalar("INSERT INTO persons (kind, player, handle) VALUES ($1, $2, $3) RETURNING person");
     let query = query.bind(key.kind.as_str()).bind(&key.id);
     Ok(query.bind(handle(secret, key)?).fetch_one(tx).await?)
 }

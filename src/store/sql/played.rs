@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{DbConnection, chances};
+use super::chances;
+use crate::store::db::*;
 use crate::{
     domain::{Kind, MatchRecord, Outcome, Participant, TeamChances},
     store::StoreError,
@@ -24,11 +25,11 @@ type Teams = BTreeMap<i64, BTreeSet<String>>;
 
 /// Stores the queue's prediction for a recorded match, if it was formed by the queue.
 pub(super) async fn count_prediction(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     id: i64,
     record: &MatchRecord,
 ) -> Result<(), StoreError> {
-    let query = sqlx::query_as(
+    let query = tuple(
         "SELECT match_id, chance, ruleset FROM formed_matches
          WHERE match_id = $1 AND chance IS NOT NULL AND recorded IS NULL",
     );
@@ -43,7 +44,7 @@ pub(super) async fn count_prediction(
     let Some(player) = teams.values().flatten().next() else {
         return Ok(());
     };
-    let query = sqlx::query_as(
+    let query = tuple(
         "SELECT f.match_id, f.chance, f.ruleset FROM formed_seats s
          JOIN formed_matches f ON f.match_id = s.match_id
          WHERE s.player = $1 AND f.chance IS NOT NULL AND f.open_until IS NULL AND f.recorded IS NULL
@@ -63,8 +64,8 @@ pub(super) async fn count_prediction(
 }
 
 /// The players of each team of a match that was formed.
-async fn seats(tx: &mut DbConnection, formed: i64) -> Result<Teams, StoreError> {
-    let query = sqlx::query_as("SELECT team, player FROM formed_seats WHERE match_id = $1");
+async fn seats(tx: &mut Connection, formed: i64) -> Result<Teams, StoreError> {
+    let query = tuple("SELECT team, player FROM formed_seats WHERE match_id = $1");
     let seats: Vec<(i64, String)> = query.bind(formed).fetch_all(tx).await?;
     let mut teams = Teams::new();
     for (team, player) in seats {
@@ -76,7 +77,7 @@ async fn seats(tx: &mut DbConnection, formed: i64) -> Result<Teams, StoreError> 
 /// Stores what was predicted for a recorded match, with these teams. What BALANCE predicts for the game replaces
 /// this.
 async fn predict(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     id: i64,
     (formed, chance, ruleset): Formed,
     teams: &Teams,
@@ -89,7 +90,7 @@ async fn predict(
     };
     chances::insert_picked(tx, id, &ruleset, &picked).await?;
     let note = "UPDATE formed_matches SET recorded = $1 WHERE match_id = $2";
-    let query = sqlx::query(note).bind(id).bind(formed);
+    let query = sql(note).bind(id).bind(formed);
     query.execute(tx).await?;
     Ok(())
 }

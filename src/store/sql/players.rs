@@ -1,67 +1,66 @@
 //! [`Players`] for both databases.
 
-use async_trait::async_trait;
-use sqlx::Row;
-
 use super::{
-    DbConnection, DbRow, DbStore,
+    Store,
     archive::{matches_in_chunks, names_in_chunks},
     forgotten::{forget, note},
-    int, snapshot,
 };
+use crate::store::db::*;
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name},
-    store::{FoundPlayer, MatchArchive, NameSeen, OperatorOverrides, Players, StoreError},
+    store::{FoundPlayer, NameSeen, OperatorOverrides, StoreError},
 };
 
-#[async_trait]
-impl Players for DbStore {
-    async fn overrides(&self) -> Result<OperatorOverrides, StoreError> {
-        let mut tx = snapshot(&self.readers).await?;
+impl Store {
+    /// The overrides on all players.
+    pub async fn overrides(&self) -> Result<OperatorOverrides, StoreError> {
+        let mut tx = self.readers.snapshot().await?;
         let mut overrides = OperatorOverrides::default();
         let merged = "SELECT kind, player, into_player FROM merged_players ORDER BY kind, player";
-        for row in sqlx::query(merged).fetch_all(&mut *tx).await? {
-            let kind = kind(row.try_get("kind")?)?;
+        for row in sql(merged).fetch_all(&mut tx).await? {
+            let kind = row.get("kind")?;
             let key = |id| PlayerKey { kind, id };
-            let pair = (
-                key(row.try_get("player")?),
-                key(row.try_get("into_player")?),
-            );
+            let pair = (key(row.get("player")?), key(row.get("into_player")?));
             overrides.merged.push(pair);
         }
         let pinned =
             "SELECT kind, player, weight, former FROM pinned_weights ORDER BY kind, player";
-        for row in sqlx::query(pinned).fetch_all(&mut *tx).await? {
-            let kind = kind(row.try_get("kind")?)?;
-            let id = row.try_get("player")?;
+        for row in sql(pinned).fetch_all(&mut tx).await? {
+            let kind = row.get("kind")?;
+            let id = row.get("player")?;
             let key = PlayerKey { kind, id };
-            if row.try_get("former")? {
+            if row.get("former")? {
                 overrides.former_pinned.insert(key.clone());
             }
-            overrides.pinned.push((key, row.try_get("weight")?));
+            overrides.pinned.push((key, row.get("weight")?));
         }
         let starts = "SELECT kind, player, weight, uncertain, former FROM start_weights ORDER BY kind, player";
-        for row in sqlx::query(starts).fetch_all(&mut *tx).await? {
-            let kind = kind(row.try_get("kind")?)?;
-            let id = row.try_get("player")?;
+        for row in sql(starts).fetch_all(&mut tx).await? {
+            let kind = row.get("kind")?;
+            let id = row.get("player")?;
             let start = StartWeight {
-                weight: row.try_get("weight")?,
-                uncertain: row.try_get("uncertain")?,
+                weight: row.get("weight")?,
+                uncertain: row.get("uncertain")?,
             };
             let key = PlayerKey { kind, id };
-            if row.try_get("former")? {
+            if row.get("former")? {
                 overrides.former_starts.insert(key.clone());
             }
             overrides.starts.push((key, start));
         }
-        let void = sqlx::query_scalar("SELECT match_id FROM voided_matches");
-        overrides.void = void.fetch_all(&mut *tx).await?.into_iter().collect();
-        let changes = sqlx::query_scalar("SELECT changes FROM player_changes");
-        overrides.changes = changes.fetch_one(&mut *tx).await?;
+        let void = scalar("SELECT match_id FROM voided_matches");
+        overrides.void = void.fetch_all(&mut tx).await?.into_iter().collect();
+        let changes = scalar("SELECT changes FROM player_changes");
+        overrides.changes = changes.fetch_one(&mut tx).await?;
         Ok(overrides)
     }
 
-    async fn merge_player(&self, player: &PlayerKey, into: &PlayerKey) -> Result<(), StoreError> {
+    /// Makes `player`, and every identity that counts as `player`, count as `into` in all matches.
+    pub async fn merge_player(
+        &self,
+        player: &PlayerKey,
+        into: &PlayerKey,
+    ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         let statements = [
             "DELETE FROM merged_players WHERE kind = $1 AND player = $3 AND into_player = $2",
@@ -74,76 +73,82 @@ impl Players for DbStore {
              ON CONFLICT DO NOTHING",
         ];
         for statement in statements {
-            let query = sqlx::query(statement).bind(player.kind.as_str());
+            let query = sql(statement).bind(player.kind.as_str());
             query
                 .bind(&player.id)
                 .bind(&into.id)
-                .execute(&mut *tx)
+                .execute(&mut tx)
                 .await?;
         }
         changed(&mut tx).await?;
         self.commit(tx).await
     }
 
-    async fn split_player(&self, player: &PlayerKey) -> Result<bool, StoreError> {
+    /// Makes `player` count as itself again. Returns whether it counted as another identity.
+    pub async fn split_player(&self, player: &PlayerKey) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let done = sqlx::query("DELETE FROM merged_players WHERE kind = $1 AND player = $2")
+        let done = sql("DELETE FROM merged_players WHERE kind = $1 AND player = $2")
             .bind(player.kind.as_str())
             .bind(&player.id)
-            .execute(&mut *tx)
+            .execute(&mut tx)
             .await?;
         changed(&mut tx).await?;
         self.commit(tx).await?;
-        Ok(done.rows_affected() > 0)
+        Ok(done > 0)
     }
 
-    async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError> {
+    /// Fixes a player's weight, 0 to 100; `None` lets the matches decide again.
+    pub async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         let query = match to {
-            Some(_) => sqlx::query(
+            Some(_) => sql(
                 "INSERT INTO pinned_weights (kind, player, weight, former) VALUES ($1, $2, $3, $4)
                  ON CONFLICT (kind, player)
                  DO UPDATE SET weight = excluded.weight, former = excluded.former",
             ),
-            None => sqlx::query("DELETE FROM pinned_weights WHERE kind = $1 AND player = $2"),
+            None => sql("DELETE FROM pinned_weights WHERE kind = $1 AND player = $2"),
         };
         let query = query.bind(player.kind.as_str()).bind(&player.id);
         let query = match to {
             Some(weight) => query.bind(weight).bind(false),
             None => query,
         };
-        query.execute(&mut *tx).await?;
+        query.execute(&mut tx).await?;
         changed(&mut tx).await?;
         self.commit(tx).await
     }
 
-    async fn set_start_weights(
+    /// Sets the weights at which players start; `None` lets a player start as a newcomer again. All of it
+    /// or nothing.
+    pub async fn set_start_weights(
         &self,
         starts: &[(PlayerKey, Option<StartWeight>)],
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         for (player, start) in starts {
             let query = match start {
-                Some(_) => sqlx::query(
+                Some(_) => sql(
                     "INSERT INTO start_weights (kind, player, weight, uncertain, former)
                      VALUES ($1, $2, $3, $4, $5)
                      ON CONFLICT (kind, player) DO UPDATE
                      SET weight = excluded.weight, uncertain = excluded.uncertain, former = excluded.former",
                 ),
-                None => sqlx::query("DELETE FROM start_weights WHERE kind = $1 AND player = $2"),
+                None => sql("DELETE FROM start_weights WHERE kind = $1 AND player = $2"),
             };
             let query = query.bind(player.kind.as_str()).bind(&player.id);
             let query = match start {
                 Some(start) => query.bind(start.weight).bind(start.uncertain).bind(false),
                 None => query,
             };
-            query.execute(&mut *tx).await?;
+            query.execute(&mut tx).await?;
         }
         changed(&mut tx).await?;
         self.commit(tx).await
     }
 
-    async fn set_void(&self, matches: &[i64], void: bool) -> Result<u64, StoreError> {
+    /// Makes matches void, or with `false` valid again. Returns the number of matches that this
+    /// changes; ignores ids that no match has.
+    pub async fn set_void(&self, matches: &[i64], void: bool) -> Result<u64, StoreError> {
         let mut tx = self.begin().await?;
         let mut count = 0;
         for id in matches {
@@ -160,25 +165,27 @@ impl Players for DbStore {
                       UNION SELECT fingerprint FROM match_halves WHERE match_id = $1)"
                 }
             };
-            let done = sqlx::query(statement).bind(id).execute(&mut *tx).await?;
-            count += u64::from(done.rows_affected() > 0);
+            let done = sql(statement).bind(id).execute(&mut tx).await?;
+            count += u64::from(done > 0);
         }
         if count > 0 {
             // The checkpoint contains what was learned from these matches.
-            let query = sqlx::query("DELETE FROM derived_checkpoint");
-            query.execute(&mut *tx).await?;
+            let query = sql("DELETE FROM derived_checkpoint");
+            query.execute(&mut tx).await?;
             changed(&mut tx).await?;
         }
         self.commit(tx).await?;
         Ok(count)
     }
 
-    async fn matches_of(
+    /// The ids of the matches of a player, under all identities that count as them, that ended at
+    /// `since` or later, in order of time.
+    pub async fn matches_of(
         &self,
         player: &PlayerKey,
         since: Timestamp,
     ) -> Result<Vec<i64>, StoreError> {
-        let query = sqlx::query_as(
+        let query = tuple(
             "SELECT m.ended_at, m.fingerprint, m.id FROM matches m
              WHERE m.ended_at >= $3 AND EXISTS (
                  SELECT 1 FROM participants p
@@ -194,13 +201,21 @@ impl Players for DbStore {
         Ok(matches.into_iter().map(|(.., id)| id).collect())
     }
 
-    async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
+    /// Removes the identity and the names of a player, and of all identities that count as them,
+    /// from all matches and other tables. The matches stay and keep their fingerprints, so that
+    /// reading their logs again adds nothing. Returns the number of matches that contain the
+    /// player.
+    ///
+    /// # Errors
+    /// Fails if the database does. If a chunk of archived matches is damaged, the player is removed from all tables,
+    /// and nobody reads the identity any more; [`finish_forgetting`](super::MatchArchive::finish_forgetting) removes
+    /// it from the chunks once they are whole.
+    pub async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
         let mut tx = self.begin().await?;
-        let query = sqlx::query_scalar(
-            "SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2",
-        );
+        let query =
+            scalar("SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2");
         let query = query.bind(player.kind.as_str()).bind(&player.id);
-        let mut ids: Vec<String> = query.fetch_all(&mut *tx).await?;
+        let mut ids: Vec<String> = query.fetch_all(&mut tx).await?;
         ids.push(player.id.clone());
         let mut matches = 0;
         for id in ids {
@@ -211,7 +226,8 @@ impl Players for DbStore {
         Ok(matches + self.finish_forgetting().await?)
     }
 
-    async fn forget_in_running_games(
+    /// Notes that a player is forgotten now: games that have begun before are recorded without the player.
+    pub async fn forget_in_running_games(
         &self,
         player: &PlayerKey,
         now: Timestamp,
@@ -222,34 +238,32 @@ impl Players for DbStore {
         self.commit(tx).await
     }
 
-    async fn drop_forgets(&self, before: Timestamp) -> Result<(), StoreError> {
-        let old =
-            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1)");
+    /// Removes the notes of [`forget_in_running_games`](Self::forget_in_running_games) that are older than `before`.
+    pub async fn drop_forgets(&self, before: Timestamp) -> Result<(), StoreError> {
+        let old = scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1)");
         let old: bool = old.bind(before.0).fetch_one(&self.readers).await?;
         if old {
             let mut tx = self.begin().await?;
-            let query = sqlx::query("DELETE FROM forgotten_lately WHERE at < $1");
-            query.bind(before.0).execute(&mut *tx).await?;
+            let query = sql("DELETE FROM forgotten_lately WHERE at < $1");
+            query.bind(before.0).execute(&mut tx).await?;
             self.commit(tx).await?;
         }
         Ok(())
     }
 
-    async fn participants(&self) -> Result<Vec<PlayerKey>, StoreError> {
+    /// Everybody who is in a stored match, in no particular order. Of those who are only in archived matches,
+    /// only those with a rated one.
+    pub async fn participants(&self) -> Result<Vec<PlayerKey>, StoreError> {
         let all = "SELECT DISTINCT kind, player FROM participants
              UNION SELECT kind, player FROM persons";
-        let rows = sqlx::query(all).fetch_all(&self.readers).await?;
-        let key = |row: &DbRow| {
-            Ok(PlayerKey {
-                kind: kind(row.try_get("kind")?)?,
-                id: row.try_get("player")?,
-            })
-        };
+        let rows = sql(all).fetch_all(&self.readers).await?;
+        let key = |row: &Row| Ok(row.player()?);
         rows.iter().map(key).collect()
     }
 
-    async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
-        let rows = sqlx::query(
+    /// The names that a player has used, the latest first; empty if the player has no matches.
+    pub async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
+        let rows = sql(
             "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last
              FROM participants p JOIN matches m ON m.id = p.match_id
              WHERE p.player = $1 AND p.kind = $2
@@ -259,12 +273,12 @@ impl Players for DbStore {
         .bind(player.kind.as_str())
         .fetch_all(&self.readers)
         .await?;
-        let seen = |row: &DbRow| {
+        let seen = |row: &Row| {
             Ok(NameSeen {
-                name: row.try_get("name")?,
-                matches: int(row, "matches")?,
-                first: Timestamp(row.try_get("first")?),
-                last: Timestamp(row.try_get("last")?),
+                name: row.get("name")?,
+                matches: row.get("matches")?,
+                first: row.get("first")?,
+                last: row.get("last")?,
             })
         };
         let mut names = rows
@@ -275,13 +289,16 @@ impl Players for DbStore {
         Ok(names)
     }
 
-    async fn find_players(
+    /// Players with this text in a name, in an identity or in one that was merged into theirs, or as their handle; those
+    /// with most matches first. Colour codes and the case of letters do not matter. With a kind, only that. The names
+    /// in archived matches are not searched, except for each player's latest one.
+    pub async fn find_players(
         &self,
         text: &str,
         kind: Option<Kind>,
         limit: i64,
     ) -> Result<Vec<FoundPlayer>, StoreError> {
-        let rows = sqlx::query(FIND)
+        let rows = sql(FIND)
             .bind(plain_name(text).to_lowercase())
             .bind(text)
             .bind(kind.map(Kind::as_str))
@@ -312,26 +329,22 @@ const FIND: &str = "WITH named AS (
     FROM found f LEFT JOIN persons p ON p.kind = f.kind AND p.player = f.player
     ORDER BY games DESC, f.player LIMIT $4";
 
-fn found(row: &DbRow) -> Result<FoundPlayer, StoreError> {
-    let last_seen: Option<i64> = row.try_get("last_seen")?;
+fn found(row: &Row) -> Result<FoundPlayer, StoreError> {
+    let last_seen: Option<i64> = row.get("last_seen")?;
     Ok(FoundPlayer {
-        key: PlayerKey {
-            kind: kind(row.try_get("kind")?)?,
-            id: row.try_get("player")?,
-        },
-        handle: row.try_get("handle")?,
-        name: row.try_get("name")?,
-        games: row.try_get("games")?,
+        key: row.player()?,
+        handle: row.get("handle")?,
+        name: row.get("name")?,
+        games: row.get("games")?,
         last_seen: last_seen.map(Timestamp),
     })
 }
 
-impl DbStore {
+impl Store {
     /// A player's identity, and those that are merged into it.
     async fn identities_of(&self, player: &PlayerKey) -> Result<Vec<PlayerKey>, StoreError> {
-        let query = sqlx::query_scalar(
-            "SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2",
-        );
+        let query =
+            scalar("SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2");
         let query = query.bind(player.kind.as_str()).bind(&player.id);
         let ids: Vec<String> = query.fetch_all(&self.readers).await?;
         let key = |id| PlayerKey { id, ..*player };
@@ -344,12 +357,8 @@ impl DbStore {
 }
 
 /// Counts a change after which weights that were derived before are no longer right.
-pub(super) async fn changed(tx: &mut DbConnection) -> Result<(), StoreError> {
-    let query = sqlx::query("UPDATE player_changes SET changes = changes + 1");
+pub(super) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
+    let query = sql("UPDATE player_changes SET changes = changes + 1");
     query.execute(tx).await?;
     Ok(())
-}
-
-fn kind(word: &str) -> Result<Kind, StoreError> {
-    Kind::parse(word).ok_or_else(|| StoreError::BadValue(format!("kind {word}")))
 }

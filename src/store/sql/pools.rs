@@ -1,10 +1,9 @@
 //! The stored pools of the queue: what the matches were found in.
 
-use sqlx::Row;
-
-use super::{DbConnection, DbRow, int, tickets::bad};
+use super::tickets::bad;
+use crate::store::db::*;
 use crate::{
-    domain::{MatchId, Timestamp},
+    domain::MatchId,
     store::StoreError,
     tickets::{SearchedPool, TicketNumber},
 };
@@ -14,11 +13,11 @@ const KEPT: i64 = 1_000;
 
 /// Writes a pool, and removes those that are too many.
 pub(super) async fn insert(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     id: MatchId,
     pool: &SearchedPool,
 ) -> Result<(), StoreError> {
-    sqlx::query(
+    sql(
         "INSERT INTO pools (pool_id, queue, settings, seed, effort, version, searched_at,
                                        tickets, known, outlook)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -42,35 +41,35 @@ pub(super) async fn insert(
     .await?;
     let oldest = "DELETE FROM pools WHERE pool_id <=
          (SELECT pool_id FROM pools ORDER BY pool_id DESC LIMIT 1 OFFSET $1)";
-    sqlx::query(oldest).bind(KEPT).execute(tx).await?;
+    sql(oldest).bind(KEPT).execute(tx).await?;
     Ok(())
 }
 
 /// Removes a match, and its pool if no other match was found in it.
-pub(super) async fn drop_match(tx: &mut DbConnection, id: MatchId) -> Result<(), StoreError> {
+pub(super) async fn drop_match(tx: &mut Connection, id: MatchId) -> Result<(), StoreError> {
     let gone = "DELETE FROM formed_matches WHERE match_id = $1 RETURNING pool_id";
-    let query = sqlx::query_scalar(gone).bind(id);
+    let query = scalar(gone).bind(id);
     let pool: Option<Option<MatchId>> = query.fetch_optional(&mut *tx).await?;
     if let Some(Some(pool)) = pool {
         let unused = "DELETE FROM pools WHERE pool_id = $1
              AND NOT EXISTS (SELECT 1 FROM formed_matches WHERE pool_id = $1)";
-        sqlx::query(unused).bind(pool).execute(tx).await?;
+        sql(unused).bind(pool).execute(tx).await?;
     }
     Ok(())
 }
 
-pub(super) fn read(row: &DbRow) -> Result<SearchedPool, StoreError> {
-    let seed: String = row.try_get("seed")?;
+pub(super) fn read(row: &Row) -> Result<SearchedPool, StoreError> {
+    let seed: String = row.get("seed")?;
     Ok(SearchedPool {
-        queue: row.try_get("queue")?,
-        settings: row.try_get("settings")?,
+        queue: row.get("queue")?,
+        settings: row.get("settings")?,
         seed: seed.parse().map_err(|_| bad("seed", &seed))?,
-        effort: int(row, "effort")?,
-        version: row.try_get("version")?,
-        searched_at: Timestamp(row.try_get("searched_at")?),
-        tickets: row.try_get("tickets")?,
-        known: row.try_get("known")?,
-        outlook: row.try_get("outlook")?,
+        effort: row.get("effort")?,
+        version: row.get("version")?,
+        searched_at: row.get("searched_at")?,
+        tickets: row.get("tickets")?,
+        known: row.get("known")?,
+        outlook: row.get("outlook")?,
     })
 }
 

@@ -1,7 +1,6 @@
 //! What became of the tickets and the matches of each queue, by hour: a read model for the page of queues.
 
-use super::DbConnection;
-
+use crate::store::db::*;
 use crate::{
     domain::{MatchId, Timestamp},
     store::StoreError,
@@ -14,7 +13,7 @@ const KEPT: i64 = 31 * 24;
 
 /// Counts a ticket that leaves its queue. Call it before the ticket's state changes.
 pub(super) async fn count_ticket(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     ticket: TicketNumber,
     state: State,
     at: Timestamp,
@@ -26,7 +25,7 @@ pub(super) async fn count_ticket(
         _ => return Ok(()),
     };
     // A ticket waits until its match is formed, or until it joins one in play.
-    let query = sqlx::query(
+    let query = sql(
         "INSERT INTO queue_hours
          SELECT queue, $2 / 3600000, $3, $4, $5, wait * $3, wait * $3, 0, 0
          FROM (SELECT t.queue, CASE WHEN f.formed_at >= t.submitted_at THEN f.formed_at - t.submitted_at
@@ -50,7 +49,7 @@ pub(super) async fn count_ticket(
 
 /// Counts a match that is final as it is formed.
 pub(super) async fn count_formed(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     formed: &FormedMatch,
 ) -> Result<(), StoreError> {
     forget_old(tx, formed).await?;
@@ -61,26 +60,24 @@ pub(super) async fn count_formed(
 }
 
 /// Counts a match that all players have accepted. Call it before the match is closed.
-pub(super) async fn count_accepted(tx: &mut DbConnection, id: MatchId) -> Result<(), StoreError> {
+pub(super) async fn count_accepted(tx: &mut Connection, id: MatchId) -> Result<(), StoreError> {
     count_match(tx, id, true).await
 }
 
 /// Counts a match that is on disk, and that players can still accept or not.
-async fn count_match(tx: &mut DbConnection, id: MatchId, is_open: bool) -> Result<(), StoreError> {
-    let query = sqlx::query(
-        "INSERT INTO queue_hours
+async fn count_match(tx: &mut Connection, id: MatchId, is_open: bool) -> Result<(), StoreError> {
+    let query = sql("INSERT INTO queue_hours
          SELECT queue, formed_at / 3600000, 0, 0, 0, 0, 0, 1, penalty FROM formed_matches
          WHERE match_id = $1 AND (open_until IS NOT NULL) = $2
          ON CONFLICT (queue, hour) DO UPDATE SET
-             matches = queue_hours.matches + 1, penalty = queue_hours.penalty + excluded.penalty",
-    );
+             matches = queue_hours.matches + 1, penalty = queue_hours.penalty + excluded.penalty");
     query.bind(id).bind(is_open).execute(tx).await?;
     Ok(())
 }
 
 /// Removes hours of the queue that are no longer kept.
-async fn forget_old(tx: &mut DbConnection, formed: &FormedMatch) -> Result<(), StoreError> {
-    let query = sqlx::query("DELETE FROM queue_hours WHERE queue = $1 AND hour < $2");
+async fn forget_old(tx: &mut Connection, formed: &FormedMatch) -> Result<(), StoreError> {
+    let query = sql("DELETE FROM queue_hours WHERE queue = $1 AND hour < $2");
     let first = formed.formed_at.0 / HOUR - KEPT;
     query.bind(&formed.queue).bind(first).execute(tx).await?;
     Ok(())

@@ -1,32 +1,31 @@
 //! [`Receipts`] for both databases.
 
-use async_trait::async_trait;
-use sqlx::Row;
-
 use super::{
-    DbConnection, DbStore, chances,
+    Store, chances,
     forgotten::remove_from,
     insert::{checked, insert_as},
-    text,
 };
+use crate::store::db::*;
 use crate::{
     domain::Timestamp,
-    store::{Receipt, Receipts, Reported, ReportedMatch, StoreError},
+    store::{Receipt, Reported, ReportedMatch, StoreError},
 };
 
-#[async_trait]
-impl Receipts for DbStore {
-    async fn record_reported(
+impl Store {
+    /// Writes the matches of a client that it has not sent before, all or none, and notes their keys. They are on
+    /// disk, and survive a power cut, when this returns.
+    ///
+    /// # Errors
+    /// Fails if a record fails [`MatchRecord::check`].
+    pub async fn record_reported(
         &self,
         client: &str,
         now: Timestamp,
         matches: &[ReportedMatch],
     ) -> Result<Reported, StoreError> {
         for one in matches {
-            checked(&one.record, one.fingerprint)?;
+            checked(self.dialect(), &one.record, one.fingerprint)?;
         }
-        let client = text(client);
-        let client: &str = &client;
         let mut tx = self.begin().await?;
         let mut recorded = Vec::with_capacity(matches.len());
         for one in matches {
@@ -50,25 +49,26 @@ impl Receipts for DbStore {
         Ok(Reported::Recorded(recorded))
     }
 
-    async fn reporter_of(&self, id: i64) -> Result<Option<(String, Timestamp)>, StoreError> {
-        let query =
-            sqlx::query_as("SELECT client, recorded_at FROM client_matches WHERE match_id = $1");
+    /// The client that has recorded a match over HTTP, and when.
+    pub async fn reporter_of(&self, id: i64) -> Result<Option<(String, Timestamp)>, StoreError> {
+        let query = tuple("SELECT client, recorded_at FROM client_matches WHERE match_id = $1");
         let row: Option<(String, i64)> = query.bind(id).fetch_optional(&self.readers).await?;
         Ok(row.map(|(client, at)| (client, Timestamp(at))))
     }
 
-    async fn drop_receipts(&self, before: Timestamp) -> Result<u64, StoreError> {
+    /// Deletes the keys of matches that were recorded before an instant.
+    pub async fn drop_receipts(&self, before: Timestamp) -> Result<u64, StoreError> {
         let old = "SELECT EXISTS (SELECT 1 FROM receipts WHERE made_at < $1)";
-        let old = sqlx::query_scalar(old).bind(before.0);
+        let old = scalar(old).bind(before.0);
         if !old.fetch_one(&self.readers).await? {
             return Ok(0);
         }
         let mut tx = self.begin().await?;
-        let query = sqlx::query("DELETE FROM receipts WHERE made_at < $1");
-        let done = query.bind(before.0).execute(&mut *tx).await?;
+        let query = sql("DELETE FROM receipts WHERE made_at < $1");
+        let done = query.bind(before.0).execute(&mut tx).await?;
         // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
-        Ok(done.rows_affected())
+        Ok(done)
     }
 }
 
@@ -81,30 +81,29 @@ enum Answered {
 }
 
 async fn first_answer(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     client: &str,
     one: &ReportedMatch,
 ) -> Result<Answered, StoreError> {
     let mut found = Answered::Never;
     for receipt in &one.keys {
-        let query = sqlx::query(
-            "SELECT body, match_id, unrated FROM receipts WHERE client = $1 AND key = $2",
-        );
-        let query = query.bind(client).bind(text(&receipt.key).into_owned());
+        let query =
+            sql("SELECT body, match_id, unrated FROM receipts WHERE client = $1 AND key = $2");
+        let query = query.bind(client).bind(&receipt.key);
         let Some(row) = query.fetch_optional(&mut *tx).await? else {
             continue;
         };
-        if row.try_get::<&[u8], _>("body")? != receipt.body {
+        if row.get::<&[u8]>("body")? != receipt.body {
             return Ok(Answered::Other(receipt.key.clone()));
         }
-        found = Answered::Same(row.try_get("match_id")?, row.try_get("unrated")?);
+        found = Answered::Same(row.get("match_id")?, row.get("unrated")?);
     }
     Ok(found)
 }
 
 /// Writes a match with its keys. Returns its id.
 async fn insert(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     client: &str,
     now: Timestamp,
     one: &ReportedMatch,
@@ -116,11 +115,11 @@ async fn insert(
     let id = recorded.id();
     let whose = "INSERT INTO client_matches (match_id, client, recorded_at) VALUES ($1, $2, $3)
                      ON CONFLICT DO NOTHING";
-    let query = sqlx::query(whose).bind(id).bind(client).bind(now.0);
+    let query = sql(whose).bind(id).bind(client).bind(now.0);
     query.execute(&mut *tx).await?;
     if let Some(decision) = one.decision {
         let tie = "UPDATE decisions SET match_id = $2 WHERE id = $1 AND match_id IS NULL";
-        let query = sqlx::query(tie).bind(decision).bind(id);
+        let query = sql(tie).bind(decision).bind(id);
         query.execute(&mut *tx).await?;
     }
     Ok(id)
@@ -128,15 +127,15 @@ async fn insert(
 
 /// Notes what a client was answered that has sent a match under this key, unless that is known.
 async fn note(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     (client, now): (&str, Timestamp),
     receipt: &Receipt,
     (id, unrated): (i64, Option<&str>),
 ) -> Result<(), StoreError> {
     let note = "INSERT INTO receipts (client, key, body, match_id, unrated, made_at)
                     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
-    let query = sqlx::query(note).bind(client);
-    let query = query.bind(text(&receipt.key).into_owned());
+    let query = sql(note).bind(client);
+    let query = query.bind(&receipt.key);
     let query = query.bind(&receipt.body[..]).bind(id);
     query.bind(unrated).bind(now.0).execute(tx).await?;
     Ok(())

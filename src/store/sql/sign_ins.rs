@@ -1,43 +1,41 @@
 //! [`SignIns`] for both databases.
 
-use async_trait::async_trait;
-use sqlx::Row;
-
-use super::{DbStore, text};
+use super::Store;
+use crate::store::db::*;
 use crate::{
     domain::Timestamp,
-    store::{SignIn, SignIns, StoreError},
+    store::{SignIn, StoreError},
 };
 
 /// The most sign-ins of a client that are kept.
 const MOST: i64 = 100;
 
-#[async_trait]
-impl SignIns for DbStore {
-    async fn sign_in(&self, one: &SignIn) -> Result<(), StoreError> {
-        let client = text(&one.client).into_owned();
+impl Store {
+    /// Writes a sign-in. Of those of its client, only the last 100 are kept.
+    pub async fn sign_in(&self, one: &SignIn) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         let query = "INSERT INTO sign_ins (secret, client, token, made_at) VALUES ($1, $2, $3, $4)";
-        let query = sqlx::query(query).bind(&one.secret[..]).bind(&client);
+        let query = sql(query).bind(&one.secret[..]).bind(&one.client);
         let query = query.bind(&one.token[..]).bind(one.made_at.0);
-        query.execute(&mut *tx).await?;
+        query.execute(&mut tx).await?;
         let older = "DELETE FROM sign_ins WHERE client = $1 AND secret NOT IN
                          (SELECT secret FROM sign_ins WHERE client = $1 ORDER BY made_at DESC, secret LIMIT $2)";
-        let query = sqlx::query(older).bind(&client).bind(MOST);
-        query.execute(&mut *tx).await?;
+        let query = sql(older).bind(&one.client).bind(MOST);
+        query.execute(&mut tx).await?;
         // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(())
     }
 
-    async fn signed_in(&self, secret: &[u8; 32]) -> Result<Option<SignIn>, StoreError> {
+    /// The sign-in with this hash of its secret, however old.
+    pub async fn signed_in(&self, secret: &[u8; 32]) -> Result<Option<SignIn>, StoreError> {
         let query = "SELECT client, token, made_at FROM sign_ins WHERE secret = $1";
-        let query = sqlx::query(query).bind(&secret[..]);
+        let query = sql(query).bind(&secret[..]);
         let Some(row) = query.fetch_optional(&self.readers).await? else {
             return Ok(None);
         };
-        let (client, made_at) = (row.try_get("client")?, row.try_get("made_at")?);
-        let token: &[u8] = row.try_get("token")?;
+        let (client, made_at) = (row.get("client")?, row.get("made_at")?);
+        let token: &[u8] = row.get("token")?;
         Ok(token.try_into().ok().map(|token| SignIn {
             secret: *secret,
             client,
@@ -46,24 +44,26 @@ impl SignIns for DbStore {
         }))
     }
 
-    async fn sign_out(&self, secret: &[u8; 32]) -> Result<(), StoreError> {
+    /// Deletes a sign-in.
+    pub async fn sign_out(&self, secret: &[u8; 32]) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        let query = sqlx::query("DELETE FROM sign_ins WHERE secret = $1");
-        query.bind(&secret[..]).execute(&mut *tx).await?;
+        let query = sql("DELETE FROM sign_ins WHERE secret = $1");
+        query.bind(&secret[..]).execute(&mut tx).await?;
         tx.commit().await?;
         Ok(())
     }
 
-    async fn drop_sign_ins(&self, before: Timestamp) -> Result<u64, StoreError> {
+    /// Deletes the sign-ins that were made before an instant.
+    pub async fn drop_sign_ins(&self, before: Timestamp) -> Result<u64, StoreError> {
         let old = "SELECT EXISTS (SELECT 1 FROM sign_ins WHERE made_at < $1)";
-        let old = sqlx::query_scalar(old).bind(before.0);
+        let old = scalar(old).bind(before.0);
         if !old.fetch_one(&self.readers).await? {
             return Ok(0);
         }
         let mut tx = self.begin().await?;
-        let query = sqlx::query("DELETE FROM sign_ins WHERE made_at < $1");
-        let done = query.bind(before.0).execute(&mut *tx).await?;
+        let query = sql("DELETE FROM sign_ins WHERE made_at < $1");
+        let done = query.bind(before.0).execute(&mut tx).await?;
         tx.commit().await?;
-        Ok(done.rows_affected())
+        Ok(done)
     }
 }

@@ -1,19 +1,18 @@
 //! [`Webhooks`] for both databases. Triggers of the schema write the events.
 
-use async_trait::async_trait;
-use sqlx::Row;
-
-use super::{DbConnection, DbRow, DbStore, hook_reports, int, sequences, snapshot, tickets::bad};
+use super::{Store, hook_reports, tickets::bad};
+use crate::store::db::*;
 use crate::{
     domain::Timestamp,
-    store::{HookNote, HookRow, HookWaits, StoreError, Webhooks},
+    store::{HookNote, HookRow, HookWaits, StoreError},
     webhooks::{HookEvent, HookKind, HookReport},
 };
 
-#[async_trait]
-impl Webhooks for DbStore {
-    async fn set_webhooks(&self, hooks: &[(String, Vec<HookKind>)]) -> Result<(), StoreError> {
-        let query = sqlx::query_as("SELECT name, kinds FROM webhooks ORDER BY name");
+impl Store {
+    /// Sets which webhooks there are. A new one is sent the events from now on, and events that no
+    /// webhook waits for are removed.
+    pub async fn set_webhooks(&self, hooks: &[(String, Vec<HookKind>)]) -> Result<(), StoreError> {
+        let query = tuple("SELECT name, kinds FROM webhooks ORDER BY name");
         let known: Vec<(String, String)> = query.fetch_all(&self.readers).await?;
         let mut wanted: Vec<(String, String)> = hooks
             .iter()
@@ -24,15 +23,24 @@ impl Webhooks for DbStore {
             return Ok(());
         }
         let mut tx = self.begin().await?;
-        let last = sequences::last_event(&mut tx).await?;
+        // Also if it has been removed; 0 if there was none.
+        let last = match tx.dialect() {
+            Dialect::Sqlite => {
+                "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'webhook_events'"
+            }
+            Dialect::Postgres => {
+                "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM webhook_events_number_seq"
+            }
+        };
+        let last: i64 = scalar(last).fetch_one(&mut tx).await?;
         for (name, _) in &known {
             if !wanted.iter().any(|(other, _)| other == name) {
-                let query = sqlx::query("DELETE FROM webhooks WHERE name = $1").bind(name);
-                query.execute(&mut *tx).await?;
+                let query = sql("DELETE FROM webhooks WHERE name = $1").bind(name);
+                query.execute(&mut tx).await?;
             }
         }
         for (name, kinds) in &wanted {
-            let query = sqlx::query(
+            let query = sql(
                 "INSERT INTO webhooks (name, kinds, position) VALUES ($1, $2, $3)
                  ON CONFLICT (name) DO UPDATE SET kinds = excluded.kinds",
             );
@@ -40,67 +48,77 @@ impl Webhooks for DbStore {
                 .bind(name)
                 .bind(kinds)
                 .bind(last)
-                .execute(&mut *tx)
+                .execute(&mut tx)
                 .await?;
         }
         trim(&mut tx).await?;
         tx.commit().await
     }
 
-    async fn last_event(&self) -> Result<i64, StoreError> {
-        let query = sqlx::query_scalar("SELECT coalesce(max(number), 0) FROM webhook_events");
-        Ok(query.fetch_one(&self.readers).await?)
+    /// The number of the latest event, 0 before the first.
+    pub async fn last_event(&self) -> Result<i64, StoreError> {
+        let query = scalar("SELECT coalesce(max(number), 0) FROM webhook_events");
+        query.fetch_one(&self.readers).await
     }
 
-    async fn next_events(
+    /// The next events for a webhook after the event with the number `after`, at most `limit`.
+    pub async fn next_events(
         &self,
         hook: &str,
         after: i64,
         limit: u32,
     ) -> Result<Vec<HookEvent>, StoreError> {
-        let query = sqlx::query(
-            "SELECT e.* FROM webhooks h JOIN webhook_events e
+        let query = sql("SELECT e.* FROM webhooks h JOIN webhook_events e
              ON e.number > h.position AND e.number > $2 AND instr(h.kinds, e.kind) > 0
-             WHERE h.name = $1 ORDER BY e.number LIMIT $3",
-        );
+             WHERE h.name = $1 ORDER BY e.number LIMIT $3");
         let query = query.bind(hook).bind(after).bind(i64::from(limit));
         let rows = query.fetch_all(&self.readers).await?;
         rows.iter().map(event).collect()
     }
 
-    async fn hook_report(&self, event: &HookEvent) -> Result<Option<HookReport>, StoreError> {
-        let mut tx = snapshot(&self.readers).await?;
+    /// The content of an event; `None` if what it reports is no longer stored.
+    ///
+    /// # Errors
+    /// Fails if it contains a value that no version of Evenkeel writes.
+    pub async fn hook_report(&self, event: &HookEvent) -> Result<Option<HookReport>, StoreError> {
+        let mut tx = self.readers.snapshot().await?;
         hook_reports::read(&mut tx, event).await
     }
 
-    async fn bound_events(&self, hook: &str, waits: HookWaits) -> Result<(u64, i64), StoreError> {
+    /// Drops the events of a webhook that are beyond its bounds. Returns how many those were since the
+    /// last call, and the number of the last event that the webhook is done with.
+    pub async fn bound_events(
+        &self,
+        hook: &str,
+        waits: HookWaits,
+    ) -> Result<(u64, i64), StoreError> {
         let (position, last, missing) = cutoff(self, hook, waits).await?;
         if last <= position && missing == 0 {
             return Ok((0, position));
         }
         let last = last.max(position + missing);
         let mut tx = self.begin().await?;
-        let query = sqlx::query_scalar(
+        let query = scalar(
             "SELECT count(*) FROM webhook_events e JOIN webhooks h ON instr(h.kinds, e.kind) > 0
              WHERE h.name = $1 AND e.number > h.position AND e.number <= $2",
         );
-        let found: i64 = query.bind(hook).bind(last).fetch_one(&mut *tx).await?;
+        let found: i64 = query.bind(hook).bind(last).fetch_one(&mut tx).await?;
         let dropped = found.saturating_add(missing);
-        let query = sqlx::query(
-            "UPDATE webhooks SET position = $2, dropped = dropped + $3 WHERE name = $1",
-        );
+        let query =
+            sql("UPDATE webhooks SET position = $2, dropped = dropped + $3 WHERE name = $1");
         let query = query.bind(hook).bind(last).bind(dropped);
-        query.execute(&mut *tx).await?;
+        query.execute(&mut tx).await?;
         trim(&mut tx).await?;
         tx.commit().await?;
         Ok((u64::try_from(dropped).unwrap_or(0), last))
     }
 
-    async fn note_hook(&self, hook: &str, note: &HookNote) -> Result<(), StoreError> {
+    /// Stores how far a webhook is, and removes the events that no webhook waits for.
+    pub async fn note_hook(&self, hook: &str, note: &HookNote) -> Result<(), StoreError> {
         let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let mut tx = self.begin().await?;
         // A task that is stopped during this write notes the same once more.
-        sqlx::query(
+        sql(
             "UPDATE webhooks SET position = CASE WHEN position > $2 THEN position ELSE $2 END,
                     delivered = delivered + CASE WHEN position < $2 THEN $3 ELSE 0 END,
                     dropped = dropped + CASE WHEN position < $2 THEN $4 ELSE 0 END,
@@ -114,15 +132,16 @@ impl Webhooks for DbStore {
         .bind(i64::from(note.tries))
         .bind(note.failure.as_ref().map(|(at, _)| at.0))
         .bind(note.failure.as_ref().map(|(_, why)| why))
-        .execute(&mut *tx)
+        .execute(&mut tx)
         .await?;
         trim(&mut tx).await?;
         // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await
     }
 
-    async fn hook_rows(&self) -> Result<Vec<HookRow>, StoreError> {
-        let query = sqlx::query(
+    /// All webhooks, by name.
+    pub async fn hook_rows(&self) -> Result<Vec<HookRow>, StoreError> {
+        let query = sql(
             "SELECT h.*, count(e.number) AS waiting, min(e.at) AS oldest FROM webhooks h
              LEFT JOIN webhook_events e ON e.number > h.position AND instr(h.kinds, e.kind) > 0
              GROUP BY h.name ORDER BY h.name",
@@ -135,11 +154,11 @@ impl Webhooks for DbStore {
 /// The position of a webhook; the number of the last event that is too old or beyond the number of events
 /// that may wait; and how many events after the position were removed because no daemon ran.
 async fn cutoff(
-    store: &DbStore,
+    store: &Store,
     hook: &str,
     waits: HookWaits,
 ) -> Result<(i64, i64, i64), StoreError> {
-    let query = sqlx::query_as(
+    let query = tuple(
         "SELECT h.position,
                 coalesce((SELECT max(e.number) FROM webhook_events e
                            WHERE e.number > h.position AND e.at < $2), 0),
@@ -159,10 +178,10 @@ async fn cutoff(
 }
 
 /// Removes the events that no webhook waits for.
-async fn trim(tx: &mut DbConnection) -> Result<(), StoreError> {
+async fn trim(tx: &mut Connection) -> Result<(), StoreError> {
     let delete = "DELETE FROM webhook_events
                   WHERE number <= coalesce((SELECT min(position) FROM webhooks), 9223372036854775807)";
-    sqlx::query(delete).execute(tx).await?;
+    sql(delete).execute(tx).await?;
     Ok(())
 }
 
@@ -173,30 +192,30 @@ fn words(kinds: &[HookKind]) -> String {
     words.map(HookKind::as_str).collect::<Vec<_>>().join(" ")
 }
 
-fn event(row: &DbRow) -> Result<HookEvent, StoreError> {
-    let kind: String = row.try_get("kind")?;
+fn event(row: &Row) -> Result<HookEvent, StoreError> {
+    let kind: String = row.get("kind")?;
     Ok(HookEvent {
-        number: row.try_get("number")?,
-        id: row.try_get("event_id")?,
+        number: row.get("number")?,
+        id: row.get("event_id")?,
         kind: Some(HookKind::parse(&kind).ok_or_else(|| bad("event", &kind))?),
-        match_id: row.try_get("match_id")?,
-        at: Timestamp(row.try_get("at")?),
-        address: row.try_get("address")?,
+        match_id: row.get("match_id")?,
+        at: row.get("at")?,
+        address: row.get("address")?,
     })
 }
 
-fn hook_row(row: &DbRow) -> Result<HookRow, StoreError> {
-    let kinds: String = row.try_get("kinds")?;
-    let failed_at: Option<i64> = row.try_get("failed_at")?;
-    let failure: Option<String> = row.try_get("failure")?;
+fn hook_row(row: &Row) -> Result<HookRow, StoreError> {
+    let kinds: String = row.get("kinds")?;
+    let failed_at: Option<i64> = row.get("failed_at")?;
+    let failure: Option<String> = row.get("failure")?;
     Ok(HookRow {
-        name: row.try_get("name")?,
+        name: row.get("name")?,
         kinds: kinds.split(' ').filter_map(HookKind::parse).collect(),
-        waiting: row.try_get("waiting")?,
-        oldest: row.try_get::<Option<i64>, _>("oldest")?.map(Timestamp),
-        delivered: row.try_get("delivered")?,
-        dropped: row.try_get("dropped")?,
-        tries: int(row, "tries")?,
+        waiting: row.get("waiting")?,
+        oldest: row.get("oldest")?,
+        delivered: row.get("delivered")?,
+        dropped: row.get("dropped")?,
+        tries: row.get("tries")?,
         failure: failed_at.map(Timestamp).zip(failure),
     })
 }

@@ -1,4 +1,4 @@
-//! [`Leases`] on SQLite: all leases of a database are held by one process, which has locked a file beside it.
+//! Leases on SQLite: all leases of a database are held by one process, which has locked a file beside it.
 //!
 //! The operating system gives the lock back when the process ends, however it ends: the next one need not wait
 //! for the time of a lease, and nothing has to be renewed. The epoch in the table is checked all the same.
@@ -9,21 +9,22 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{Arc, Weak},
-    time::Duration,
 };
 
-use async_trait::async_trait;
 use parking_lot::Mutex;
 
-use super::{DbConnection, SqliteStore};
-use crate::store::{Lease, Leases, StoreError, Taken};
+use super::File as Database;
+use crate::store::{
+    Lease, StoreError,
+    db::{Connection, scalar},
+};
 
 /// What the name of the locked file ends with, after that of the database.
 pub(super) const SUFFIX: &str = "-lease";
 
 /// What keeps others from taking a lease, in this process and in others.
 #[derive(Debug)]
-struct Held {
+pub(in crate::store) struct Held {
     _file: Arc<File>,
 }
 
@@ -77,54 +78,30 @@ fn lock(database: &Path) -> io::Result<Option<File>> {
     }
 }
 
-#[async_trait]
-impl Leases for SqliteStore {
-    async fn take_lease(
-        &self,
-        name: &str,
-        holder: &str,
-        _lasts: Duration,
-    ) -> Result<Taken, StoreError> {
-        let locked = self.locks.take(&self.path, name);
-        let Some(locked) = locked.map_err(sqlx::Error::Io)? else {
-            let (holder, epoch) = self.lease_holder(name).await?.unwrap_or_default();
-            return Ok(Taken::No { holder, epoch });
-        };
-        let mut tx = self.begin().await?;
-        let query = sqlx::query_scalar(
-            "INSERT INTO leases (name, holder, epoch, ends_at) VALUES ($1, $2, 1, 0)
-             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = leases.epoch + 1
-             RETURNING epoch",
-        );
-        let epoch = query.bind(name).bind(holder).fetch_one(&mut *tx).await?;
-        tx.commit().await?;
-        Ok(Taken::Yes(Lease {
-            name: name.to_owned(),
-            epoch,
-            lasts: None,
-            _lock: Some(locked),
-        }))
-    }
-
-    async fn lease_holder(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
-        let query = sqlx::query_as("SELECT holder, epoch FROM leases WHERE name = $1");
-        Ok(query.bind(name).fetch_optional(&self.readers).await?)
-    }
-
-    async fn renew_lease(&self, _: &Lease) -> Result<bool, StoreError> {
-        Ok(true)
-    }
-
-    async fn give_back_lease(&self, _: &Lease) -> Result<(), StoreError> {
-        Ok(()) // the lock ends when the lease is dropped
+impl Database {
+    /// Locks a lease, until the returned value is dropped. `None` if this process or another one holds it already.
+    pub fn lock_lease(&self, name: &str) -> Result<Option<Arc<Held>>, StoreError> {
+        let held = self.locks.take(&self.path, name);
+        Ok(held.map_err(sqlx::Error::Io)?)
     }
 }
 
-/// Fails if another process has taken the lease since.
-pub(super) async fn check(tx: &mut DbConnection, lease: &Lease) -> Result<(), StoreError> {
-    let held = "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2";
-    let query = sqlx::query_scalar(held).bind(&lease.name).bind(lease.epoch);
-    let held: Option<bool> = query.fetch_optional(tx).await?;
-    held.map(drop)
-        .ok_or_else(|| StoreError::LeaseLost(lease.name.clone()))
+/// Notes the holder of a lease that this process has locked.
+pub(in crate::store) async fn take_lease(
+    tx: &mut Connection,
+    name: &str,
+    holder: &str,
+    lock: Arc<Held>,
+) -> Result<Lease, StoreError> {
+    let query = scalar(
+        "INSERT INTO leases (name, holder, epoch, ends_at) VALUES ($1, $2, 1, 0)
+         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = leases.epoch + 1
+         RETURNING epoch",
+    );
+    Ok(Lease {
+        name: name.to_owned(),
+        epoch: query.bind(name).bind(holder).fetch_one(tx).await?,
+        lasts: None,
+        _lock: Some(lock),
+    })
 }

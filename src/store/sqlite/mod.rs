@@ -4,22 +4,14 @@
 //! failed is replaced. Readers see the last commit. Other processes may share the file (an `ingest`
 //! beside the daemon): `PRAGMA data_version` shows that they have written.
 
-mod care;
 mod changes;
-mod content;
 mod denied;
 mod file;
 mod leases;
+mod maintenance;
 pub(super) mod migrations;
 #[cfg(test)]
 mod plans;
-mod post;
-mod sequences;
-/// The queries, compiled for SQLite.
-#[path = "../sql/mod.rs"]
-mod sql;
-mod text;
-mod write;
 
 use std::{
     path::{Path, PathBuf},
@@ -27,17 +19,11 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
 use file_id::{FileId, get_file_id};
-use parking_lot::Mutex;
 use sqlx::{
-    Connection, Sqlite as Db, SqliteConnection as DbConnection, SqlitePool as DbPool, Transaction,
+    Connection as _, SqliteConnection, SqlitePool,
     migrate::MigrateError,
-    pool::PoolConnection,
-    sqlite::{
-        SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow as DbRow,
-        SqliteSynchronous,
-    },
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::{
     sync::watch,
@@ -45,12 +31,12 @@ use tokio::{
 };
 
 use super::{
-    Changes, Store, StoreError, StoreMetrics, chunk::ChunkCache, together::GamesTogether,
-    written::WrittenWeights,
+    Backend, Changes, Store, StoreError, StoreMetrics,
+    db::{Pool, Write},
 };
-pub use care::SqliteFile;
+pub(super) use leases::take_lease;
+pub use maintenance::{Forgotten, SqliteFile};
 use migrations::MIGRATIONS;
-use sql::DbWrite;
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
@@ -61,156 +47,135 @@ const PAGE_ROWS: usize = 1_024;
 /// The delay before a locked database is tried again.
 const RETRY: Duration = Duration::from_millis(10);
 
-use SqliteStore as DbStore;
-/// A connection that is given back to its pool when it is dropped.
-type Acquired = PoolConnection<Db>;
-
-/// An open SQLite database, with its connections.
-#[derive(Clone, Debug)]
-pub struct SqliteStore {
-    /// SQLite has one writer at a time; here it is one connection.
-    writer: DbPool,
-    readers: DbPool,
-    /// For the statistics pages, so that visitors of pages never keep the daemon from reading.
-    pages: DbPool,
+/// What a [`Store`] needs of an SQLite file besides its connections.
+#[derive(Debug)]
+pub(super) struct File {
     path: PathBuf,
+    /// A connection for [`Store::changes`], and others that only read.
+    readers: SqlitePool,
     /// The leases that this process holds.
-    locks: Arc<leases::Locks>,
+    locks: leases::Locks,
     /// The file that was opened.
-    file: Option<FileId>,
+    id: Option<FileId>,
     /// Counts the commits of this process.
     commits: watch::Sender<u64>,
-    metrics: Arc<StoreMetrics>,
-    /// The weights that this process wrote last.
-    weights: Arc<Mutex<Option<WrittenWeights>>>,
-    /// The games that end at the same time.
-    games: Arc<GamesTogether>,
-    /// The chunks of archived matches that this process read last.
-    chunks: ChunkCache,
 }
 
-impl SqliteStore {
-    /// Does what [`open`](super::open) does, with SQLite.
-    ///
-    /// # Errors
-    /// Those of [`open`](super::open).
-    pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
-        if !create {
-            denied::refuse_missing(path)?;
+/// Does what [`open`](super::open) does.
+pub(super) async fn open(path: &Path, create: bool, busy: Duration) -> Result<Store, StoreError> {
+    if !create {
+        denied::refuse_missing(path)?;
+    }
+    file::look_at(path)?;
+    let deadline = Instant::now() + busy;
+    loop {
+        match try_open(path, create, busy).await {
+            // Switching to WAL mode needs an exclusive lock, for which SQLite itself does not
+            // wait.
+            Err(error) if error.is_locked() && Instant::now() < deadline => sleep(RETRY).await,
+            done => return done.map_err(|error| denied::explain(path, error)),
         }
-        file::look_at(path)?;
-        let deadline = Instant::now() + busy;
-        loop {
-            match Self::try_open(path, create, busy).await {
-                // Switching to WAL mode needs an exclusive lock, for which SQLite itself does not
-                // wait.
-                Err(error) if error.is_locked() && Instant::now() < deadline => sleep(RETRY).await,
-                done => return done.map_err(|error| denied::explain(path, error)),
+    }
+}
+
+async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, StoreError> {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(create)
+        .foreign_keys(true)
+        // Overwrites deleted data, so that a forgotten player does not remain in free pages of
+        // the file.
+        .pragma("secure_delete", "ON")
+        .busy_timeout(busy);
+    let fail = |error| file::cannot_open(path, error);
+    let mut first = SqliteConnection::connect_with(&options)
+        .await
+        .map_err(fail)?;
+    refuse_foreign(path, &mut first).await?;
+    first.close().await.map_err(fail)?;
+    // Switch to WAL mode only now that the file is known to be Evenkeel's.
+    let options = options
+        .journal_mode(SqliteJournalMode::Wal)
+        // Sync at each commit, so that a match whose END was answered survives a power cut.
+        .synchronous(SqliteSynchronous::Full);
+    // A pool with one of these time limits has a task that may never end: it counts idle connections, and the
+    // count wraps while one is taken that is just being given back.
+    let pool = |connections| {
+        let pool = SqlitePoolOptions::new().max_connections(connections);
+        pool.idle_timeout(None).max_lifetime(None)
+    };
+    let writer = pool(1).connect_with(options.clone()).await.map_err(fail)?;
+    migrate(path, &writer).await?;
+    if create {
+        // Report a database that cannot be written now, not at the first match.
+        let trial = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fail)?;
+        trial.rollback().await.map_err(fail)?;
+    }
+    // One of the three connections is for `changes`.
+    let readers = pool(3).connect_with(options.clone()).await.map_err(fail)?;
+    let pages = pool(2).acquire_timeout(PAGE_PATIENCE).connect_lazy_with(
+        options
+            .pragma("query_only", "ON")
+            .row_buffer_size(PAGE_ROWS),
+    );
+    let file = File {
+        path: path.to_owned(),
+        readers: readers.clone(),
+        locks: leases::Locks::default(),
+        id: get_file_id(path).ok(),
+        commits: watch::Sender::new(0),
+    };
+    let pools = [writer, readers, pages].map(Pool::Sqlite);
+    Ok(Store::new(Backend::Sqlite(file), pools))
+}
+
+impl File {
+    /// Whether the path still leads to the file that was opened.
+    pub fn is_in_place(&self) -> bool {
+        get_file_id(&self.path).ok() == self.id
+    }
+
+    /// A stream of the commits to this file.
+    pub async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
+        let connection = self.readers.acquire().await?;
+        let commits = self.commits.subscribe();
+        Ok(Box::new(changes::Commits::new(connection, commits)))
+    }
+
+    /// Begins a write: waits until no other connection or process writes.
+    pub async fn begin(
+        &self,
+        writer: &Pool,
+        metrics: &Arc<StoreMetrics>,
+    ) -> Result<Write, StoreError> {
+        if !self.is_in_place() {
+            return Err(StoreError::Removed); // nobody would find what is written
+        }
+        let began = Instant::now();
+        let mut write = Write::new(writer.acquire().await?, began, metrics);
+        match write.execute_text("BEGIN IMMEDIATE").await {
+            Ok(()) => Ok(write),
+            Err(error) => {
+                if error.is_locked() {
+                    write.has_not_begun(); // the lock was not free in time
+                }
+                Err(error)
             }
         }
     }
 
-    async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(create)
-            .foreign_keys(true)
-            // Overwrites deleted data, so that a forgotten player does not remain in free pages of
-            // the file.
-            .pragma("secure_delete", "ON")
-            .busy_timeout(busy);
-        let fail = |error| file::cannot_open(path, error);
-        let mut first = DbConnection::connect_with(&options).await.map_err(fail)?;
-        refuse_foreign(path, &mut first).await?;
-        first.close().await.map_err(fail)?;
-        // Switch to WAL mode only now that the file is known to be Evenkeel's.
-        let options = options
-            .journal_mode(SqliteJournalMode::Wal)
-            // Sync at each commit, so that a match whose END was answered survives a power cut.
-            .synchronous(SqliteSynchronous::Full);
-        // A pool with one of these time limits has a task that may never end: it counts idle connections, and the
-        // count wraps while one is taken that is just being given back.
-        let pool = |connections| {
-            let pool = SqlitePoolOptions::new().max_connections(connections);
-            pool.idle_timeout(None).max_lifetime(None)
-        };
-        let writer = pool(1).connect_with(options.clone()).await.map_err(fail)?;
-        migrate(path, &writer).await?;
-        if create {
-            // Report a database that cannot be written now, not at the first match.
-            let trial = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fail)?;
-            trial.rollback().await.map_err(fail)?;
-        }
-        // One of the three connections is for `changes`.
-        let readers = pool(3).connect_with(options.clone()).await.map_err(fail)?;
-        let pages = pool(2).acquire_timeout(PAGE_PATIENCE).connect_lazy_with(
-            options
-                .pragma("query_only", "ON")
-                .row_buffer_size(PAGE_ROWS),
-        );
-        Ok(Self {
-            writer,
-            readers,
-            pages,
-            path: path.to_owned(),
-            locks: Arc::default(),
-            file: get_file_id(path).ok(),
-            commits: watch::Sender::new(0),
-            metrics: Arc::default(),
-            weights: Arc::default(),
-            games: Arc::default(),
-            chunks: ChunkCache::default(),
-        })
-    }
-
-    /// Begins a write, which waits for the writers of other processes.
-    async fn begin(&self) -> Result<DbWrite, StoreError> {
-        if !self.is_in_place() {
-            return Err(StoreError::Removed); // nobody would find what is written
-        }
-        write::begin(&self.writer, &self.metrics).await
-    }
-
-    /// Commits a write, and wakes the tasks that wait for [`Store::changes`].
-    async fn commit(&self, tx: DbWrite) -> Result<(), StoreError> {
+    /// Commits a write, and wakes the tasks that wait for changes.
+    pub async fn commit(&self, tx: Write) -> Result<(), StoreError> {
         tx.commit().await?;
         self.commits.send_modify(|commits| *commits += 1);
         Ok(())
     }
 }
 
-#[async_trait]
-impl Store for SqliteStore {
-    async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
-        let connection = self.readers.acquire().await?;
-        let commits = self.commits.subscribe();
-        Ok(Box::new(changes::Commits::new(connection, commits)))
-    }
-
-    fn is_in_place(&self) -> bool {
-        get_file_id(&self.path).ok() == self.file
-    }
-
-    fn metrics(&self) -> Option<&StoreMetrics> {
-        Some(&self.metrics)
-    }
-
-    async fn close(&self) {
-        self.pages.close().await;
-        self.readers.close().await;
-        self.writer.close().await;
-    }
-}
-
-/// Begins to read: all queries see the database as it is at the first of them.
-async fn snapshot(pool: &DbPool) -> Result<Transaction<'static, Db>, StoreError> {
-    Ok(pool.begin().await?)
-}
-
 /// Brings the tables up to date. If two processes do so at once, one of them finds that the other
 /// has just made the change that it was about to make. It then tries again, at most once per
 /// migration.
-async fn migrate(path: &Path, writer: &DbPool) -> Result<(), StoreError> {
+async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
     let mut tries = 1 + MIGRATIONS.iter().count();
     loop {
         tries -= 1;
@@ -226,7 +191,7 @@ async fn migrate(path: &Path, writer: &DbPool) -> Result<(), StoreError> {
 }
 
 /// Marks an empty database as Evenkeel's, and refuses one with tables that is not.
-async fn refuse_foreign(path: &Path, connection: &mut DbConnection) -> Result<(), StoreError> {
+async fn refuse_foreign(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let fail = |error| file::cannot_open(path, error);
     if application_id(connection).await.map_err(fail)? == APPLICATION_ID {
         return Ok(());
@@ -256,7 +221,7 @@ async fn refuse_foreign(path: &Path, connection: &mut DbConnection) -> Result<()
     }
 }
 
-async fn application_id(connection: &mut DbConnection) -> Result<i64, sqlx::Error> {
+async fn application_id(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
     let query = sqlx::query_scalar("PRAGMA application_id");
     query.fetch_one(connection).await
 }

@@ -2,7 +2,8 @@
 
 use sqlx::{Row, sqlite::SqlitePoolOptions};
 
-use super::{MIGRATIONS, sql::pages::boards};
+use super::MIGRATIONS;
+use crate::store::sql::pages::boards;
 
 #[tokio::test]
 async fn a_search_goes_through_the_names_once() {

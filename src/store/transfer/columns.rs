@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::StoreError;
+use crate::store::{StoreError, db};
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +41,33 @@ impl Value {
             Self::Bytes(own) => part(4, own.len(), own),
         }
     }
+
+    /// The same as a value of a key.
+    pub fn to_key(&self) -> db::Value {
+        match self {
+            Self::Null => None::<i64>.into(),
+            Self::Int(number) => number.into(),
+            Self::Real(bits) => f64::from_bits(*bits).into(),
+            Self::Text(text) => text.into(),
+            Self::Bytes(bytes) => bytes.into(),
+        }
+    }
+
+    /// The same as a value of a column of this kind; NULL if it is of another kind.
+    pub fn to_column(&self, kind: ColumnKind) -> db::Value {
+        match (kind, self) {
+            (ColumnKind::Int, Self::Int(number)) => number.into(),
+            (ColumnKind::Int, _) => None::<i64>.into(),
+            (ColumnKind::Bool, Self::Int(number)) => (*number != 0).into(),
+            (ColumnKind::Bool, _) => None::<bool>.into(),
+            (ColumnKind::Real, Self::Real(bits)) => f64::from_bits(*bits).into(),
+            (ColumnKind::Real, _) => None::<f64>.into(),
+            (ColumnKind::Text, Self::Text(text)) => text.into(),
+            (ColumnKind::Text, _) => None::<String>.into(),
+            (ColumnKind::Bytes, Self::Bytes(bytes)) => bytes.into(),
+            (ColumnKind::Bytes, _) => None::<Vec<u8>>.into(),
+        }
+    }
 }
 
 /// What a column of one of the databases contains.
@@ -55,7 +82,7 @@ pub(in crate::store) enum ColumnKind {
 
 /// A column of a table in one of the databases.
 #[derive(Clone, Debug)]
-pub(in crate::store) struct Column {
+pub(super) struct Column {
     pub name: String,
     pub kind: ColumnKind,
 }

@@ -19,13 +19,11 @@ use futures_util::TryStreamExt;
 pub use error::TransferError;
 pub use sums::{TableCompared, TableSum};
 
-pub(super) use columns::{Column, ColumnKind, Value};
-pub(super) use content::{Claim, Content, Locked, Rows};
-pub(super) use progress::TransferMark;
-pub(super) use tables::Table;
-
-use super::{DatabasePlace, Store, StoreError, postgres::PgStore, sqlite::SqliteStore};
-use tables::{FROM_THE_BEGINNING, NUMBERED, TABLES};
+use super::{DatabaseUrl, Store, StoreError, postgres, sqlite};
+use columns::{Column, ColumnKind, Value};
+use content::{Claim, Locked};
+use progress::TransferMark;
+use tables::{FROM_THE_BEGINNING, NUMBERED, TABLES, Table};
 
 /// How many rows are written in one transaction, unless they are large.
 const BATCH_ROWS: usize = 10_000;
@@ -34,9 +32,9 @@ const BATCH_BYTES: usize = 8 << 20;
 
 /// A transfer that has begun. The source is locked until this is dropped.
 pub struct Transfer {
-    from: Arc<dyn Content>,
-    to: Arc<dyn Content>,
-    source: Box<dyn Locked>,
+    from: Arc<Store>,
+    to: Arc<Store>,
+    source: Locked,
     mark: TransferMark,
     batch: usize,
     places: [String; 2],
@@ -60,15 +58,15 @@ impl Transfer {
     /// Fails if a daemon uses one of the databases, the target is not empty and not a part of this source, or
     /// a database does.
     pub async fn open(
-        from: &DatabasePlace,
-        to: &DatabasePlace,
+        from: &DatabaseUrl,
+        to: &DatabaseUrl,
         patience: Duration,
     ) -> Result<Self, TransferError> {
         if is_one(from, to) {
             return Err(TransferError::Same);
         }
-        let source_store = open(from, false, patience).await?;
-        let claim = claim(&*source_store, from).await?;
+        let source_store = Arc::new(open(from, false, patience).await?);
+        let claim = claim(&source_store, from).await?;
         if source_store.mark().await?.is_some() {
             let place = from.to_string();
             return Err(StoreError::Unfinished { place }.into());
@@ -80,8 +78,8 @@ impl Transfer {
             let place = from.to_string();
             return Err(StoreError::Moved { place, to: moved }.into());
         }
-        let target = open(to, true, patience).await?;
-        let claims = [claim, self::claim(&*target, to).await?];
+        let target = Arc::new(open(to, true, patience).await?);
+        let claims = [claim, self::claim(&target, to).await?];
         let mut source = source_store.lock().await?;
         let identity = source.identity().await?;
         let mark = match target.mark().await? {
@@ -90,7 +88,7 @@ impl Transfer {
                 let place = to.to_string();
                 return Err(TransferError::OtherSource { place });
             }
-            None => begin(&*target, to, identity).await?,
+            None => begin(&target, to, identity).await?,
         };
         Ok(Self {
             from: source_store,
@@ -112,7 +110,7 @@ impl Transfer {
     }
 
     /// The database that is written. It must not be changed by others before [`finish`](Self::finish).
-    pub fn target(&self) -> Arc<dyn Store> {
+    pub fn target(&self) -> Arc<Store> {
         self.to.clone()
     }
 
@@ -171,7 +169,7 @@ impl Transfer {
                         .begin(TABLES.get(number + 1).map(|next| next.name)),
                     false => self.mark.last_key.clone_from(&after),
                 }
-                write(&*self.to, table, &columns, &batch, &self.mark).await?;
+                write(&self.to, table, &columns, &batch, &self.mark).await?;
                 progress(batch.len() as u64);
                 (batch, bytes) = (Vec::new(), 0);
             }
@@ -203,12 +201,12 @@ impl Transfer {
         };
         let mut compared = Vec::with_capacity(TABLES.len());
         for table in &TABLES {
-            let source = sums::sum(&mut *self.source, table, &fit).await?;
+            let source = sums::sum(&mut self.source, table, &fit).await?;
             progress(source.rows);
             compared.push(TableCompared {
                 table: table.name,
                 source,
-                target: sums::sum(&mut *target, table, &fit).await?,
+                target: sums::sum(&mut target, table, &fit).await?,
             });
         }
         Ok(compared)
@@ -251,10 +249,10 @@ impl Transfer {
 /// # Errors
 /// Fails if the database does.
 pub async fn take_back(
-    place: &DatabasePlace,
+    place: &DatabaseUrl,
     patience: Duration,
 ) -> Result<Option<String>, TransferError> {
-    let store = open(place, false, patience).await?;
+    let store = Arc::new(open(place, false, patience).await?);
     let moved = store.moved_to().await?;
     if moved.is_some() {
         let mut locked = store.lock().await?;
@@ -267,33 +265,33 @@ pub async fn take_back(
 
 /// Opens a database, also if a transfer to it is not finished.
 pub(super) async fn open(
-    place: &DatabasePlace,
+    place: &DatabaseUrl,
     create: bool,
     patience: Duration,
-) -> Result<Arc<dyn Content>, StoreError> {
-    Ok(match place {
-        DatabasePlace::File(path) => Arc::new(SqliteStore::open(path, create, patience).await?),
-        DatabasePlace::Server(url, settings) => {
-            Arc::new(PgStore::open(url, *settings, create, patience).await?)
+) -> Result<Store, StoreError> {
+    match place {
+        DatabaseUrl::File(path) => sqlite::open(path, create, patience).await,
+        DatabaseUrl::Server(url, settings) => {
+            postgres::open(url, *settings, create, patience).await
         }
-    })
+    }
 }
 
 /// A place in a form that is valid in any folder.
-fn absolute(place: &DatabasePlace) -> String {
+fn absolute(place: &DatabaseUrl) -> String {
     match place {
-        DatabasePlace::File(path) => match std::path::absolute(path) {
+        DatabaseUrl::File(path) => match std::path::absolute(path) {
             Ok(path) => path.display().to_string(),
             Err(_) => place.to_string(),
         },
-        DatabasePlace::Server(..) => place.to_string(),
+        DatabaseUrl::Server(..) => place.to_string(),
     }
 }
 
 /// Whether both places are the same database. Two servers count as the same only if their names are equal.
-fn is_one(from: &DatabasePlace, to: &DatabasePlace) -> bool {
+fn is_one(from: &DatabaseUrl, to: &DatabaseUrl) -> bool {
     match (from, to) {
-        (DatabasePlace::File(from), DatabasePlace::File(to)) => {
+        (DatabaseUrl::File(from), DatabaseUrl::File(to)) => {
             let file = |path: &Path| path.canonicalize().ok();
             file(from).is_some_and(|path| file(to) == Some(path))
         }
@@ -301,7 +299,7 @@ fn is_one(from: &DatabasePlace, to: &DatabasePlace) -> bool {
     }
 }
 
-async fn claim(store: &dyn Content, place: &DatabasePlace) -> Result<Claim, TransferError> {
+async fn claim(store: &Arc<Store>, place: &DatabaseUrl) -> Result<Claim, TransferError> {
     let claim = store.claim().await?;
     claim.ok_or_else(|| TransferError::InUse {
         place: place.to_string(),
@@ -310,8 +308,8 @@ async fn claim(store: &dyn Content, place: &DatabasePlace) -> Result<Claim, Tran
 
 /// Checks that the target is empty, and marks it as the target of this transfer.
 async fn begin(
-    target: &dyn Content,
-    place: &DatabasePlace,
+    target: &Arc<Store>,
+    place: &DatabaseUrl,
     source: String,
 ) -> Result<TransferMark, TransferError> {
     let mut locked = target.lock().await?;
@@ -338,7 +336,7 @@ async fn begin(
 
 /// Writes a batch and the new mark in one transaction.
 async fn write(
-    target: &dyn Content,
+    target: &Arc<Store>,
     table: &Table,
     columns: &[Column],
     rows: &[Vec<Value>],

@@ -67,7 +67,7 @@ impl TableCompared {
 
 /// Reads a whole table, and returns its sum.
 pub(super) async fn sum(
-    locked: &mut dyn Locked,
+    locked: &mut Locked,
     table: &Table,
     fit: &(dyn Fn(&mut Value) + Sync),
 ) -> Result<TableSum, StoreError> {

@@ -2,7 +2,7 @@
 
 /// A table, and the columns that distinguish its rows.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct Table {
+pub(super) struct Table {
     pub name: &'static str,
     /// Columns without NULL whose values together are different in each row. Rows are read in their order.
     pub key: &'static [&'static str],

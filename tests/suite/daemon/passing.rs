@@ -4,8 +4,8 @@
 use std::{fs, path::Path, time::Duration};
 
 use evenkeel::store::{
-    self, Matches, StoreError,
-    postgres::{PgStore, PoolSettings, PostgresUrl},
+    self, StoreError,
+    postgres::{self, PoolSettings, PostgresUrl},
 };
 use sqlx::{Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
@@ -89,7 +89,7 @@ async fn the_message_is_what_the_server_says() {
         connect: Duration::from_secs(2),
         ..PoolSettings::default()
     };
-    let open = async || PgStore::open(&place, settings, true, BUSY).await;
+    let open = async || postgres::open(&place, settings, true, BUSY).await;
     let store = open().await.unwrap();
     let mut taken = Vec::new();
     // The server may still count connections that are closed.
@@ -122,7 +122,7 @@ async fn the_message_is_what_the_server_says() {
     let (code, error) = serve(folder.path(), &[("EVENKEEL_STORE_URL", &*unknown)]);
     assert_eq!(code, Some(5), "{error}");
     let place = PostgresUrl::parse(&unknown).unwrap();
-    let refused = PgStore::open(&place, settings, true, BUSY).await;
+    let refused = postgres::open(&place, settings, true, BUSY).await;
     let refused = refused.map(drop).unwrap_err();
     assert!(!refused.is_passing(), "{refused}");
     let StoreError::At { source, .. } = refused else {

@@ -265,7 +265,7 @@ async fn what_nobody_has_heard_is_sent_later() {
     let store = fleet.daemons[0].service.store().clone();
     until(async || {
         store
-            .tickets()
+            .tickets_of(0)
             .await
             .unwrap()
             .0

@@ -10,7 +10,7 @@ use evenkeel::{
     },
     server::Service,
     store::{
-        self, Cursor, DatabasePlace, HalfRecorded, LogMatches, Recorded, Store, StoreError, Stored,
+        self, Cursor, DatabaseUrl, HalfRecorded, LogMatches, Recorded, Store, StoreError, Stored,
         WeightRow,
     },
 };
@@ -44,7 +44,7 @@ fn duel(minute: i64, one: &str, other: &str) -> MatchRecord {
     game(minute, &[(Human, one)], &[(Human, other)], [2.0, 1.0])
 }
 
-async fn all(store: &dyn Store, limit: u32) -> Vec<Stored> {
+async fn all(store: &Store, limit: u32) -> Vec<Stored> {
     let (mut matches, mut cursor) = (Vec::new(), Cursor::START);
     loop {
         let (page, next) = store.matches(cursor, limit).await.unwrap();
@@ -56,7 +56,7 @@ async fn all(store: &dyn Store, limit: u32) -> Vec<Stored> {
     }
 }
 
-async fn weights(store: &dyn Store) -> Vec<(WeightRow, [u64; 2])> {
+async fn weights(store: &Store) -> Vec<(WeightRow, [u64; 2])> {
     let mut rows = Vec::new();
     for ruleset in store.rulesets().await.unwrap() {
         for kind in [Human, Bot] {
@@ -70,7 +70,7 @@ async fn weights(store: &dyn Store) -> Vec<(WeightRow, [u64; 2])> {
 }
 
 /// Archives everything, in chunks of a few matches.
-async fn archive(store: &dyn Store, ends: impl IntoIterator<Item = Timestamp>) -> u64 {
+async fn archive(store: &Store, ends: impl IntoIterator<Item = Timestamp>) -> u64 {
     let mut moved = 0;
     for end in ends {
         moved += store.archive_matches(end, 1, None).await.unwrap();
@@ -266,16 +266,10 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 }
 
 /// Writes a chunk past the store. With `None`, the stated hash stays.
-async fn damage(
-    place: &DatabasePlace,
-    chunk: i64,
-    content: &[u8],
-    hash: Option<&[u8]>,
-    length: i64,
-) {
+async fn damage(place: &DatabaseUrl, chunk: i64, content: &[u8], hash: Option<&[u8]>, length: i64) {
     let update = "UPDATE archive_chunks SET content = $1, length = $2, sha256 = coalesce($3, sha256) WHERE chunk = $4";
     match place {
-        DatabasePlace::File(path) => {
+        DatabaseUrl::File(path) => {
             let url = format!("sqlite:{}", path.display());
             let mut database = SqliteConnection::connect(&url).await.unwrap();
             let query = sqlx::query(update).bind(content).bind(length);
@@ -287,7 +281,7 @@ async fn damage(
                 .unwrap();
             database.close().await.unwrap();
         }
-        DatabasePlace::Server(..) => {
+        DatabaseUrl::Server(..) => {
             let server = common::postgres::Server::shared().unwrap();
             let name = place.to_string();
             let name = name

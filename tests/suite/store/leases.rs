@@ -21,21 +21,21 @@ const LONG: Duration = Duration::from_secs(600);
 /// As short as possible where a test waits for the end of a lease.
 const SHORT: Duration = Duration::from_millis(300);
 
-async fn taken(store: &Arc<dyn Store>, holder: &str, lasts: Duration) -> Lease {
+async fn taken(store: &Arc<Store>, holder: &str, lasts: Duration) -> Lease {
     match store.take_lease("queues", holder, lasts).await.unwrap() {
         Taken::Yes(lease) => lease,
         Taken::No { holder, .. } => panic!("{holder} has it"),
     }
 }
 
-async fn holder(store: &Arc<dyn Store>, asks: &str) -> Option<(String, i64)> {
+async fn holder(store: &Arc<Store>, asks: &str) -> Option<(String, i64)> {
     match store.take_lease("queues", asks, LONG).await.unwrap() {
         Taken::Yes(_) => None,
         Taken::No { holder, epoch } => Some((holder, epoch)),
     }
 }
 
-async fn write(store: &dyn Store, lease: &Lease, changes: &[Change]) -> Result<(), StoreError> {
+async fn write(store: &Store, lease: &Lease, changes: &[Change]) -> Result<(), StoreError> {
     let write = QueueWrite {
         lease,
         partition: 0,
@@ -115,7 +115,7 @@ async fn a_ticket_is_in_one_match_whoever_is_wrong(backend: impl Backend) {
     let lease = taken(&store, "first", LONG).await;
     let mut life = two_tickets();
     write(&*store, &lease, &life.take_changes()).await.unwrap();
-    let (tickets, matches) = store.tickets().await.unwrap();
+    let (tickets, matches) = store.tickets_of(0).await.unwrap();
     let first = store.reserve_matches(2).await.unwrap();
     assert_eq!(life.propose("duel", vec![duel()], first), 1);
     write(&*store, &lease, &life.take_changes()).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_ticket_is_in_one_match_whoever_is_wrong(backend: impl Backend) {
     let refused = write(&*store, &lease, &late.take_changes()).await;
     let refused = refused.unwrap_err();
     assert!(matches!(refused, StoreError::TicketTaken(_)), "{refused}");
-    assert_eq!(store.tickets().await.unwrap().1.len(), 1);
+    assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 1);
 }
 
 /// A lease is kept as long as its holder lives, and goes to the next one when the holder lets go.
@@ -192,7 +192,7 @@ async fn a_lease_that_has_ended_is_lost() {
     let changes = two_tickets().take_changes();
     let refused = write(&*store, &lease, &changes).await.unwrap_err();
     assert!(refused.is_lease_lost(), "{refused}");
-    assert!(store.tickets().await.unwrap().0.is_empty());
+    assert!(store.tickets_of(0).await.unwrap().0.is_empty());
     taken(&store, "second", LONG).await;
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use evenkeel::{
     domain::Kind,
-    store::{self, DatabasePlace, Recorded, Store, Taken, Transfer, TransferError, WeightRow},
+    store::{self, DatabaseUrl, Recorded, Store, Taken, Transfer, TransferError, WeightRow},
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
@@ -128,7 +128,7 @@ async fn content(path: &Path) -> BTreeMap<String, Vec<String>> {
     content
 }
 
-async fn weights(store: &dyn Store) -> Vec<WeightRow> {
+async fn weights(store: &Store) -> Vec<WeightRow> {
     let mut rows = Vec::new();
     for ruleset in store.rulesets().await.unwrap() {
         for kind in [Kind::Human, Kind::Bot] {
@@ -192,7 +192,7 @@ async fn there_and_back_every_row_arrives() {
         .unwrap();
     let moved = store::take_back(&server.place(&name), patience).await;
     assert_eq!(moved.unwrap(), Some(back.display().to_string()));
-    for place in [DatabasePlace::File(back), server.place(&name)] {
+    for place in [DatabaseUrl::File(back), server.place(&name)] {
         let store = store::open_at(&place, false, patience).await.unwrap();
         let record = game(5, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
         let recorded = store.record(&record).await.unwrap();
@@ -315,7 +315,7 @@ async fn a_source_that_changes_meanwhile_is_noticed() {
 }
 
 /// Copies in transactions of a few rows, of which 1, then 2, 4, 8, … succeed before the task ends.
-async fn transfer_in_pieces(from: &DatabasePlace, to: &DatabasePlace) -> usize {
+async fn transfer_in_pieces(from: &DatabaseUrl, to: &DatabaseUrl) -> usize {
     let patience = Duration::from_secs(20);
     for pieces in 0.. {
         let transfer = Transfer::open(from, to, patience).await.unwrap();
@@ -350,11 +350,11 @@ async fn in_pieces_it_is_the_same() {
     common::sql(&path, REST).await;
     let name = server.unused_name();
     server.create(&name).await;
-    let (one, two) = (DatabasePlace::File(path.clone()), server.place(&name));
+    let (one, two) = (DatabaseUrl::File(path.clone()), server.place(&name));
     let back = folder.path().join("back.db");
     let pieces = transfer_in_pieces(&one, &two).await;
     assert!(pieces >= 5, "{pieces}");
-    let pieces = transfer_in_pieces(&two, &DatabasePlace::File(back.clone())).await;
+    let pieces = transfer_in_pieces(&two, &DatabaseUrl::File(back.clone())).await;
     assert!(pieces >= 5, "{pieces}");
     assert_eq!(content(&back).await, content(&path).await);
 }
@@ -443,8 +443,8 @@ async fn what_is_no_transfer_is_refused() {
     let (code, out, err) = migrate(folder.path(), "one.db", "two.db");
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(out.contains("no weights have been derived yet"), "{out}");
-    let two = DatabasePlace::File(folder.path().join("two.db"));
-    let again = Transfer::open(&DatabasePlace::File(path), &two, common::BUSY).await;
+    let two = DatabaseUrl::File(folder.path().join("two.db"));
+    let again = Transfer::open(&DatabaseUrl::File(path), &two, common::BUSY).await;
     assert!(
         matches!(again, Ok(_) | Err(TransferError::NotEmpty { .. })),
         "{again:?}"
@@ -575,7 +575,7 @@ async fn a_transfer_does_not_end_beside_a_daemon() {
     server.create(&name).await;
     let (place, patience) = (server.place(&name), Duration::from_secs(20));
     let daemon = store::open_at(&place, true, patience).await.unwrap();
-    let to = DatabasePlace::File(folder.path().join("new.db"));
+    let to = DatabaseUrl::File(folder.path().join("new.db"));
     let mut transfer = Transfer::open(&place, &to, patience).await.unwrap();
     transfer.copy(|_| ()).await.unwrap();
     let lease = daemon.take_lease("fold", "late", patience).await.unwrap();

@@ -31,7 +31,7 @@ use evenkeel::{
 };
 use tempfile::TempDir;
 
-async fn store() -> (Arc<dyn Store>, TempDir) {
+async fn store() -> (Arc<Store>, TempDir) {
     let folder = TempDir::new().unwrap();
     let store = store::open(&folder.path().join("test.db"), true, BUSY)
         .await

@@ -9,8 +9,8 @@ use evenkeel::{
         MatchRecord, Outcome, PlayerKey, Presence, RoleWeights, Span, Timestamp,
     },
     store::{
-        Closeness, DatabasePlace, DerivedFrom, DerivedRows, Performance, Recorded, RulingRow,
-        Store, WeightRow, postgres::PostgresUrl,
+        Closeness, DatabaseUrl, DerivedFrom, DerivedRows, Performance, Recorded, RulingRow, Store,
+        WeightRow, postgres::PostgresUrl,
     },
 };
 use serde_json::{Value, json};
@@ -85,11 +85,11 @@ const CTF: [Played<'_>; 6] = [
 const ANN: [f64; 6] = [51.0, 51.5, 50.5, 52.0, 51.0, 51.25];
 
 /// What an operator's query finds: a list of objects. Numbers have no type.
-async fn query(place: &DatabasePlace, sql: &str) -> Value {
+async fn query(place: &DatabaseUrl, sql: &str) -> Value {
     let sql = sql.trim().trim_end_matches(';');
     match place {
-        DatabasePlace::File(path) => query_file(path, sql).await,
-        DatabasePlace::Server(url, _) => {
+        DatabaseUrl::File(path) => query_file(path, sql).await,
+        DatabaseUrl::Server(url, _) => {
             let mut connection = connect(url).await;
             let sql = format!(
                 "SELECT coalesce(CAST(json_agg(row_to_json(t)) AS TEXT), '[]') FROM ({sql}) t"
@@ -209,7 +209,7 @@ fn of_four(minute: i64, scores: [f64; 4]) -> MatchRecord {
     record
 }
 
-async fn record(store: &dyn Store, record: &MatchRecord) -> i64 {
+async fn record(store: &Store, record: &MatchRecord) -> i64 {
     match store.record(record).await.unwrap() {
         Recorded::New(id) => id,
         other => panic!("{other:?}"),
@@ -261,7 +261,7 @@ fn weight(id: &str, weight: f64, last_seen: Timestamp) -> WeightRow {
 
 /// Stores six matches of ctf (1 to 6), one that is too short (7), three without scores (8 to 10), and six of four
 /// teams (11 to 16), with rulings and weights that a test knows.
-async fn fill(store: &Arc<dyn Store>) {
+async fn fill(store: &Arc<Store>) {
     let mut rulings = Vec::new();
     for at in 0..CTF.len() {
         let match_ = ctf(at);
@@ -365,9 +365,9 @@ fn beside() -> String {
     sql
 }
 
-async fn execute(place: &DatabasePlace, sql: String) {
+async fn execute(place: &DatabaseUrl, sql: String) {
     match place {
-        DatabasePlace::File(path) => {
+        DatabaseUrl::File(path) => {
             let mut connection = SqliteConnectOptions::new()
                 .filename(path)
                 .connect()
@@ -378,7 +378,7 @@ async fn execute(place: &DatabasePlace, sql: String) {
                 .await
                 .unwrap();
         }
-        DatabasePlace::Server(url, _) => {
+        DatabaseUrl::Server(url, _) => {
             let mut connection = connect(url).await;
             let sql = sql
                 .replace(", 1);", ", TRUE);")
@@ -391,7 +391,7 @@ async fn execute(place: &DatabasePlace, sql: String) {
     }
 }
 
-async fn filled(open: &impl Backend) -> (DatabasePlace, Arc<dyn Store>) {
+async fn filled(open: &impl Backend) -> (DatabaseUrl, Arc<Store>) {
     let store = open.database("one").await;
     let place = open.place("one").await;
     fill(&store).await;
@@ -676,7 +676,7 @@ async fn the_pages_state_what_the_database_has() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("evenkeel.db");
     season(&path).await;
-    let place = DatabasePlace::File(path);
+    let place = DatabaseUrl::File(path);
     let learned = evenkeel(folder.path()).arg("rebuild").output().unwrap();
     assert!(learned.status.success(), "{learned:?}");
     let pages = Pages::start(folder.path(), &[]);

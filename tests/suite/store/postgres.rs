@@ -10,7 +10,7 @@ use evenkeel::{
     },
     server::Service,
     store::{
-        self, DatabasePlace, Recorded, Store, StoreError, WeightRow,
+        self, DatabaseUrl, Recorded, Store, StoreError, WeightRow,
         postgres::{PoolSettings, PostgresUrl},
     },
 };
@@ -93,7 +93,7 @@ fn season() -> Vec<MatchRecord> {
 }
 
 /// The weights that a service learns from these matches, which it gets in this order.
-async fn learned(store: Arc<dyn Store>, records: &[MatchRecord]) -> Vec<WeightRow> {
+async fn learned(store: Arc<Store>, records: &[MatchRecord]) -> Vec<WeightRow> {
     let config = common::config("rating.min_seconds = 0\n");
     let service = Service::open(store, config.service()).unwrap();
     for part in records.chunks(40) {
@@ -275,7 +275,7 @@ async fn a_user_without_rights_is_told_which() {
         connect: Duration::from_secs(20),
         ..PoolSettings::default()
     };
-    let place = DatabasePlace::Server(PostgresUrl::parse(&url).unwrap(), settings);
+    let place = DatabaseUrl::Server(PostgresUrl::parse(&url).unwrap(), settings);
     let error = store::open_at(&place, true, Duration::from_secs(5)).await;
     let error = error.unwrap_err().to_string();
     assert!(

@@ -6,8 +6,8 @@ use std::{fs, time::Duration};
 use evenkeel::{
     domain::Kind::Human,
     store::{
-        self, DatabasePlace, Matches, StoreError,
-        postgres::{PgStore, PoolSettings, PostgresUrl},
+        self, DatabaseUrl, StoreError,
+        postgres::{self, PoolSettings, PostgresUrl},
     },
 };
 use rcgen::ExtendedKeyUsagePurpose::ServerAuth;
@@ -45,7 +45,7 @@ async fn only_the_server_with_the_right_certificate_is_trusted() {
     let open = async |host: &str, parameters: &str| {
         let url = format!("postgres://evenkeel@{host}:{port}/league?{parameters}");
         let url = PostgresUrl::parse(&url).unwrap();
-        PgStore::open(&url, PoolSettings::default(), true, BUSY).await
+        postgres::open(&url, PoolSettings::default(), true, BUSY).await
     };
     let full = format!("sslmode=verify-full&sslrootcert={right}");
     for host in ["localhost", "127.0.0.1"] {
@@ -101,7 +101,7 @@ async fn a_server_that_says_nothing_is_given_up_and_used_again() {
         connect: Duration::from_secs(1),
         statement: Duration::from_secs(3),
     };
-    let place = DatabasePlace::Server(PostgresUrl::parse(&url).unwrap(), settings);
+    let place = DatabaseUrl::Server(PostgresUrl::parse(&url).unwrap(), settings);
     let store = store::open_at(&place, true, 4 * BUSY).await.unwrap();
     let record = |minute| game(minute, &[(Human, "ann")], &[(Human, "bob")], [3.0, 1.0]);
     store.record(&record(0)).await.unwrap();

@@ -11,7 +11,7 @@ use std::{
 use evenkeel::{
     domain::{Kind, PlayerKey, Timestamp},
     server::Service,
-    store::{self, Closeness, Cursor, DatabasePlace, MatchLine, NameSeen, Store, Stored},
+    store::{self, Closeness, Cursor, DatabaseUrl, MatchLine, NameSeen, Store, Stored},
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -192,7 +192,7 @@ fn monday(at: Timestamp) -> Timestamp {
     Timestamp((at.0 + shift).div_euclid(week) * week - shift)
 }
 
-async fn check_sums(store: &dyn Store) {
+async fn check_sums(store: &Store) {
     let lines = store.latest_matches(None, 1_000).await.unwrap();
     let rated = |line: &MatchLine| line.ruleset.is_some() && line.unrated.is_none();
     let lines: Vec<MatchLine> = lines.into_iter().filter(rated).collect();
@@ -236,7 +236,7 @@ async fn check_sums(store: &dyn Store) {
 /// A hash of each derived table. The numbers of persons depend on the order in which matches came; their handles
 /// do not.
 async fn hashes(path: &Path) -> Vec<(String, String)> {
-    if let DatabasePlace::Server(..) = chosen(path).await {
+    if let DatabaseUrl::Server(..) = chosen(path).await {
         return hashes_on_server(path).await;
     }
     let file = store::open_file(path, Duration::from_secs(5))

@@ -63,7 +63,7 @@ pub fn full() -> MatchRecord {
     record
 }
 
-async fn all(store: &dyn Store, limit: u32) -> Vec<MatchRecord> {
+async fn all(store: &Store, limit: u32) -> Vec<MatchRecord> {
     let (mut records, mut cursor) = (Vec::new(), Cursor::START);
     loop {
         let (page, next) = store.matches(cursor, limit).await.unwrap();
@@ -324,7 +324,7 @@ fn duel(minute: i64, one: &str, other: &str) -> MatchRecord {
     game(minute, &[(Human, one)], &team, [3.0, 1.0])
 }
 
-async fn matches_come_in(store: &dyn Store, elsewhere: &dyn Store) -> Vec<i64> {
+async fn matches_come_in(store: &Store, elsewhere: &Store) -> Vec<i64> {
     assert_eq!(store.extent().await.unwrap(), (0, 0));
     let records = [
         duel(0, "ann", "bob"),
@@ -363,7 +363,7 @@ async fn matches_come_in(store: &dyn Store, elsewhere: &dyn Store) -> Vec<i64> {
     ids
 }
 
-async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i64]) {
+async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
     assert_eq!(elsewhere.derived_from().await.unwrap(), None);
     let performance = Performance {
         key: key("ann"),
@@ -464,7 +464,7 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
     }
 }
 
-async fn decisions_are_kept(store: &dyn Store, elsewhere: &dyn Store) {
+async fn decisions_are_kept(store: &Store, elsewhere: &Store) {
     let decision = |seed: u64, about: &str| DecisionRow {
         made_at: Timestamp(5),
         server: "test".into(),
@@ -495,7 +495,7 @@ async fn decisions_are_kept(store: &dyn Store, elsewhere: &dyn Store) {
     assert_eq!(elsewhere.decision(3).await.unwrap(), Some(third));
 }
 
-async fn logs_are_linked(store: &dyn Store, elsewhere: &dyn Store, ids: &[i64]) {
+async fn logs_are_linked(store: &Store, elsewhere: &Store, ids: &[i64]) {
     let (draft, whole) = (Fingerprint([1; 16]), Fingerprint([2; 16]));
     store.link_log(draft, &ids[..1], &[]).await.unwrap();
     // The log has grown: it holds two matches, of which a parser that has improved reads one otherwise.
@@ -554,7 +554,7 @@ async fn logs_are_linked(store: &dyn Store, elsewhere: &dyn Store, ids: &[i64]) 
     assert_eq!(store.replace_log(&read).await.unwrap().removed, 1);
 }
 
-async fn an_operator_decides(store: &dyn Store, elsewhere: &dyn Store) {
+async fn an_operator_decides(store: &Store, elsewhere: &Store) {
     let before = store.overrides().await.unwrap().changes;
     store.merge_player(&key("ann"), &key("bob")).await.unwrap();
     store.merge_player(&key("bob"), &key("cid")).await.unwrap();
@@ -668,7 +668,7 @@ fn told(win: &[f64]) -> MatchChances {
 }
 
 /// What a page of a match shows of its chances.
-async fn shown(store: &Arc<dyn Store>, id: i64) -> MatchChances {
+async fn shown(store: &Arc<Store>, id: i64) -> MatchChances {
     let page = store.page_match(id).await.unwrap().unwrap();
     let line = &store.latest_matches(None, 100).await.unwrap();
     let line = line.iter().find(|line| line.id == id).unwrap();

@@ -12,12 +12,12 @@ use evenkeel::{
         PlayerKey, Timestamp,
         behaviour::BehaviourDay,
     },
-    store::{self, QueueWrite, Store, Taken},
+    store::{self, QueueWrite, Store, StoreError, Taken},
     tickets::{Change, Life, Proposal, QueueTerms, State, Submission, TicketNumber},
 };
 use tempfile::TempDir;
 
-async fn open(folder: &Path) -> Arc<dyn Store> {
+async fn open(folder: &Path) -> Arc<Store> {
     open_chosen(&folder.join("test.db")).await
 }
 
@@ -67,14 +67,34 @@ fn pair(one: TicketNumber, other: TicketNumber) -> Proposal {
     }
 }
 
-async fn write(store: &dyn Store, life: &mut Life) {
-    store.write_tickets(&life.take_changes()).await.unwrap();
+async fn write(store: &Store, life: &mut Life) {
+    write_changes(store, &life.take_changes()).await.unwrap();
+}
+
+/// Writes changes as the daemon that runs the queues does.
+async fn write_changes(store: &Store, changes: &[Change]) -> Result<(), StoreError> {
+    let taken = store.take_lease("queues", "test", Duration::from_secs(60));
+    let Taken::Yes(lease) = taken.await.unwrap() else {
+        panic!("nobody else has the lease");
+    };
+    let write = QueueWrite {
+        lease: &lease,
+        partition: 0,
+        tickets: changes,
+        hosting: &[],
+        no_shows: &Default::default(),
+        handled: &[],
+        letters: &[],
+    };
+    let written = store.write_queues(write).await;
+    store.give_back_lease(&lease).await.unwrap();
+    written.map(drop)
 }
 
 /// Writes the changes of a life, and compares what a new process finds with the life itself.
-async fn survives(store: &dyn Store, life: &mut Life) {
+async fn survives(store: &Store, life: &mut Life) {
     write(store, life).await;
-    let (tickets, matches) = store.tickets().await.unwrap();
+    let (tickets, matches) = store.tickets_of(0).await.unwrap();
     for ticket in &tickets {
         assert_eq!(life.ticket(ticket.number), Some(ticket));
     }
@@ -101,12 +121,12 @@ async fn whatever_happens_to_tickets_is_read_back() {
         .map(|id| submit(&mut life, id, "checked"))
         .collect();
     survives(&*store, &mut life).await;
-    assert_eq!(store.tickets().await.unwrap().0.len(), 6);
+    assert_eq!(store.tickets_of(0).await.unwrap().0.len(), 6);
     let first = store.reserve_matches(2).await.unwrap();
     life.propose("plain", vec![pair(plain[0], plain[1])], first);
     life.propose("checked", vec![pair(checked[0], checked[1])], first + 1);
     survives(&*store, &mut life).await;
-    assert_eq!(store.tickets().await.unwrap().1.len(), 2);
+    assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 2);
     let owner = "bäckend \"1\"";
     life.accept(owner, first + 1, "t4 'b'").unwrap();
     survives(&*store, &mut life).await;
@@ -114,7 +134,7 @@ async fn whatever_happens_to_tickets_is_read_back() {
     life.decline(owner, first + 1, "t5-a").unwrap();
     life.cancel(owner, "t3").unwrap();
     survives(&*store, &mut life).await;
-    let (tickets, matches) = store.tickets().await.unwrap();
+    let (tickets, matches) = store.tickets_of(0).await.unwrap();
     assert_eq!(matches.len(), 1, "a declined match is gone");
     let states: Vec<_> = tickets.iter().map(|ticket| ticket.state).collect();
     let (matched, out, queued) = (State::Matched(first), State::Cancelled, State::Queued);
@@ -126,7 +146,7 @@ async fn whatever_happens_to_tickets_is_read_back() {
     survives(&*store, &mut life).await;
     life.at(Timestamp(2 * 86_400_000));
     survives(&*store, &mut life).await;
-    let (tickets, matches) = store.tickets().await.unwrap();
+    let (tickets, matches) = store.tickets_of(0).await.unwrap();
     assert!(tickets.is_empty() && matches.is_empty(), "a day later");
 }
 
@@ -141,11 +161,11 @@ async fn changes_are_written_together_or_not_at_all() {
         panic!("{changes:?}");
     };
     changes.push(Change::Submitted(first)); // the number is taken
-    store.write_tickets(&changes).await.unwrap_err();
-    assert!(store.tickets().await.unwrap().0.is_empty());
+    write_changes(&store, &changes).await.unwrap_err();
+    assert!(store.tickets_of(0).await.unwrap().0.is_empty());
     changes.pop();
-    store.write_tickets(&changes).await.unwrap();
-    assert_eq!(store.tickets().await.unwrap().0.len(), 1);
+    write_changes(&store, &changes).await.unwrap();
+    assert_eq!(store.tickets_of(0).await.unwrap().0.len(), 1);
 }
 
 #[tokio::test]
@@ -182,14 +202,14 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
     store.forget_player(&PlayerKey { kind, id }).await.unwrap();
-    let (tickets, matches) = store.tickets().await.unwrap();
+    let (tickets, matches) = store.tickets_of(0).await.unwrap();
     let numbers: Vec<_> = tickets.iter().map(|ticket| ticket.number).collect();
     assert_eq!(numbers, [other]);
     assert!(matches[0].seats.iter().all(|seat| seat.player != "t1-a"));
     // The daemon that has them in memory goes on.
     life.at(Timestamp(2 * 86_400_000));
     write(&*store, &mut life).await;
-    assert!(store.tickets().await.unwrap().0.is_empty());
+    assert!(store.tickets_of(0).await.unwrap().0.is_empty());
 }
 
 #[tokio::test]
@@ -205,7 +225,7 @@ async fn a_forgotten_player_stays_in_a_match_whose_tickets_wait() {
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
     store.forget_player(&PlayerKey { kind, id }).await.unwrap();
-    let (tickets, matches) = store.tickets().await.unwrap();
+    let (tickets, matches) = store.tickets_of(0).await.unwrap();
     assert_eq!(tickets.len(), 2);
     let mut seats = matches[0].seats.iter();
     assert!(seats.any(|seat| seat.player == "t1-a"), "{matches:?}");
@@ -252,7 +272,7 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
     };
     let failed = store.write_queues(write).await;
     failed.unwrap_err();
-    let states = async || store.tickets().await.unwrap().0[0].state;
+    let states = async || store.tickets_of(0).await.unwrap().0[0].state;
     assert_eq!(states().await, State::Queued);
     let (sqlite, postgres) = ("DROP TRIGGER refused", "DROP TRIGGER refused ON behaviour");
     execute(&path, sqlite, postgres).await;

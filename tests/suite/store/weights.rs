@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
-    store::{DatabasePlace, DerivedFrom, DerivedRows, Store, WeightRow, open_at},
+    store::{DatabaseUrl, DerivedFrom, DerivedRows, Store, WeightRow, open_at},
 };
 use sqlx::{ColumnIndex, Connection, Decode, PgConnection, Row, SqliteConnection, Type};
 use tempfile::TempDir;
@@ -55,7 +55,7 @@ where
     )
 }
 
-async fn table_of_sqlite(place: &DatabasePlace) -> Vec<Line> {
+async fn table_of_sqlite(place: &DatabaseUrl) -> Vec<Line> {
     let url = format!("sqlite:{place}");
     let mut database = SqliteConnection::connect(&url).await.unwrap();
     let rows = sqlx::query(TABLE).fetch_all(&mut database).await;
@@ -114,11 +114,7 @@ fn derived(number: i64, rows: &BTreeMap<(String, Kind, String), WeightRow>) -> D
 }
 
 /// Writes the same weights to both databases, to the second one always as a whole; `tables` reads them.
-async fn same_tables(
-    stores: [Arc<dyn Store>; 3],
-    tables: impl AsyncFn() -> [Vec<Line>; 2],
-    seed: u64,
-) {
+async fn same_tables(stores: [Arc<Store>; 3], tables: impl AsyncFn() -> [Vec<Line>; 2], seed: u64) {
     let mut draw = Draw(seed);
     let mut rows = BTreeMap::new();
     let [one, whole, elsewhere] = stores;
@@ -154,7 +150,7 @@ async fn same_tables(
 async fn on_sqlite_what_differs_is_enough() {
     for seed in 0..2 {
         let folder = TempDir::new().unwrap();
-        let place = |name: &str| DatabasePlace::File(folder.path().join(name));
+        let place = |name: &str| DatabaseUrl::File(folder.path().join(name));
         let open = async |name: &str| open_at(&place(name), true, PATIENCE).await.unwrap();
         let stores = [open("one").await, open("whole").await, open("one").await];
         let tables = async || {

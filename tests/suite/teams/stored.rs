@@ -29,7 +29,7 @@ fn weight(ruleset: &str, id: &str, name: &str, kind: Kind) -> WeightRow {
     }
 }
 
-async fn players_are_found_by_names_and_identities(store: &dyn Store) {
+async fn players_are_found_by_names_and_identities(store: &Store) {
     let weights = vec![
         weight("futsal", "ann", "^1Ann", Kind::Human),
         weight("futsal", "C3D2", "Mr. X", Kind::Human),
@@ -69,7 +69,7 @@ async fn players_are_found_by_names_and_identities(store: &dyn Store) {
     assert_eq!(find(&["ann"]).await.0, "", "who is hidden is not found");
 }
 
-async fn sign_ins_are_kept_and_end(store: &dyn Store) {
+async fn sign_ins_are_kept_and_end(store: &Store) {
     let one = |number: u8, at: i64| SignIn {
         secret: [number; 32],
         client: if number == 255 { "other" } else { "club" }.to_owned(),

@@ -43,7 +43,7 @@ fn section(url: &str, lines: &str) -> String {
 
 /// A database, and the task that sends its events.
 struct Sending {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     path: PathBuf,
     stop: CancellationToken,
     task: Option<JoinHandle<()>>,

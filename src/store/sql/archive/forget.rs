@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 
 use super::{
-    Chunk, DbConnection, DbStore, Row, StoreError, apart, bad, numbers,
+    Chunk, Store, StoreError, apart, bad, numbers,
     read::{Forgets, forgets, load, rename, unpacked},
 };
+use crate::store::db::*;
 use crate::{
     domain::{PlayerKey, Timestamp},
     ingest::write_record,
@@ -19,20 +20,20 @@ use crate::{
 /// Notes that a player has to be removed from the chunks, if there are chunks. The number in the new identity is that
 /// of the next change of players, so the caller must count this change later than this call.
 pub(in super::super) async fn begin_to_forget(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     player: &PlayerKey,
 ) -> Result<(), StoreError> {
     let note = "INSERT INTO unfinished_forgets (kind, player, instead)
          SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), 'forgotten-' || (changes + 1) FROM player_changes
          WHERE EXISTS (SELECT 1 FROM archive_chunks)
          ON CONFLICT (kind, player) DO UPDATE SET instead = excluded.instead";
-    let query = sqlx::query(note).bind(player.kind.as_str());
+    let query = sql(note).bind(player.kind.as_str());
     query.bind(&player.id).execute(tx).await?;
     Ok(())
 }
 
 /// Implements [`MatchArchive::finish_forgetting`](crate::store::MatchArchive::finish_forgetting).
-pub(super) async fn finish(store: &DbStore) -> Result<u64, StoreError> {
+pub(super) async fn finish(store: &Store) -> Result<u64, StoreError> {
     let mut connection = store.readers.acquire().await?;
     let pending = forgets(&mut connection).await?;
     drop(connection);
@@ -65,20 +66,16 @@ pub(super) async fn finish(store: &DbStore) -> Result<u64, StoreError> {
         // If the note has another new identity by now, the player was forgotten again: the note stays.
         let done =
             "DELETE FROM unfinished_forgets WHERE kind = $1 AND player = $2 AND instead = $3";
-        let query = sqlx::query(done).bind(player.kind.as_str());
+        let query = sql(done).bind(player.kind.as_str());
         let query = query.bind(&player.id).bind(instead);
-        query.execute(&mut *tx).await?;
+        query.execute(&mut tx).await?;
     }
     tx.commit().await?;
     Ok(changed)
 }
 
 /// Writes one chunk again without these players. Returns how many of its matches contained one.
-async fn forget_in(
-    tx: &mut DbConnection,
-    chunk: i64,
-    pending: &Forgets,
-) -> Result<u64, StoreError> {
+async fn forget_in(tx: &mut Connection, chunk: i64, pending: &Forgets) -> Result<u64, StoreError> {
     let content = load(tx, &ChunkCache::default(), chunk).await?;
     let mut other = HashMap::new();
     let players: Vec<PlayerKey> = pending.keys().cloned().collect();
@@ -94,22 +91,22 @@ async fn forget_in(
 }
 
 /// Deletes a match from the tables, and from its chunk if it is archived.
-pub(in super::super) async fn remove(tx: &mut DbConnection, id: i64) -> Result<(), StoreError> {
+pub(in super::super) async fn remove(tx: &mut Connection, id: i64) -> Result<(), StoreError> {
     let place = "SELECT c.chunk, m.line, c.sha256, c.length, c.content
                  FROM matches m JOIN archive_chunks c ON c.chunk = m.chunk WHERE m.id = $1";
-    if let Some(row) = sqlx::query(place).bind(id).fetch_optional(&mut *tx).await? {
-        let (chunk, line): (i64, i64) = (row.try_get("chunk")?, row.try_get("line")?);
+    if let Some(row) = sql(place).bind(id).fetch_optional(&mut *tx).await? {
+        let (chunk, line): (i64, i64) = (row.get("chunk")?, row.get("line")?);
         let content = unpacked(chunk, &row, |_| Ok(())).await?;
         replace(tx, chunk, &content, HashMap::from([(line, String::new())])).await?;
     }
-    let query = sqlx::query("DELETE FROM matches WHERE id = $1").bind(id);
+    let query = sql("DELETE FROM matches WHERE id = $1").bind(id);
     query.execute(tx).await?;
     Ok(())
 }
 
 /// Writes a chunk again with other lines, by number. Writes nothing if there are none.
 async fn replace(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     chunk: i64,
     content: &Chunk,
     other: HashMap<i64, String>,
@@ -124,7 +121,7 @@ async fn replace(
     let packed = packed.map_err(|error| bad(chunk, error.to_string()))?;
     let update = "UPDATE archive_chunks SET matches = $2, length = $3, sha256 = $4, content = $5
                   WHERE chunk = $1";
-    let query = sqlx::query(update).bind(chunk).bind(matches).bind(length);
+    let query = sql(update).bind(chunk).bind(matches).bind(length);
     let hash = hash(&packed);
     let query = query.bind(&hash[..]).bind(&packed[..]);
     query.execute(tx).await?;

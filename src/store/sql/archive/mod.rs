@@ -5,19 +5,16 @@ mod pack;
 mod read;
 mod search;
 
-use async_trait::async_trait;
-use sqlx::{QueryBuilder, Row};
-
 use super::{
-    Db, DbConnection, DbPool, DbRow, DbStore,
+    Store,
     insert::ROWS,
-    int, leases,
+    leases,
     parts::{MatchParts, head},
-    snapshot, storable,
 };
+use crate::store::db::*;
 use crate::{
     domain::Timestamp,
-    store::{ChunkRow, Lease, MatchArchive, StoreError, chunk::Chunk},
+    store::{ChunkRow, Lease, StoreError, chunk::Chunk},
 };
 
 pub(super) use forget::{begin_to_forget, remove};
@@ -27,9 +24,17 @@ pub(super) use search::{matches_in_chunks, names_in_chunks};
 /// How many times a chunk is packed, at most, if stored matches change before it is written.
 const TRIES: usize = 5;
 
-#[async_trait]
-impl MatchArchive for DbStore {
-    async fn archive_matches(
+impl Store {
+    /// Moves the earliest matches that ended before `before` to one new chunk, in one transaction. A chunk has at
+    /// most [`MOST_IN_CHUNK`](super::MOST_IN_CHUNK) matches, and fewer if they are long. A match that cannot be stored
+    /// in a chunk without loss stays in the tables.
+    ///
+    /// Returns how many matches were moved. Moves none if fewer than `least` are that old, or if stored matches
+    /// change again and again meanwhile.
+    ///
+    /// # Errors
+    /// Fails if the lease is lost, if the database fails, or if a match cannot be read.
+    pub async fn archive_matches(
         &self,
         before: Timestamp,
         least: usize,
@@ -61,19 +66,24 @@ impl MatchArchive for DbStore {
         Ok(0)
     }
 
-    async fn chunks(&self) -> Result<Vec<ChunkRow>, StoreError> {
-        let query = sqlx::query(
-            "SELECT chunk, matches, first_end, last_end, length, length(content) AS stored
+    /// The chunks, in the order in which they were made.
+    pub async fn chunks(&self) -> Result<Vec<ChunkRow>, StoreError> {
+        let query = sql(
+            "SELECT chunk, matches, first_end, last_end, length, CAST(length(content) AS BIGINT) AS stored
              FROM archive_chunks ORDER BY chunk",
         );
         let rows = query.fetch_all(&self.readers).await?;
         rows.iter().map(chunk_row).collect()
     }
 
-    async fn chunk_file(&self, chunk: i64) -> Result<Option<Vec<u8>>, StoreError> {
+    /// The matches of a chunk as a gzip file of JSON lines; `None` if there is no such chunk. First removes the
+    /// players who are forgotten from all chunks, and checks every match of this chunk.
+    ///
+    /// # Errors
+    /// Fails if the chunk is damaged.
+    pub async fn chunk_file(&self, chunk: i64) -> Result<Option<Vec<u8>>, StoreError> {
         self.finish_forgetting().await?;
-        let query =
-            sqlx::query("SELECT sha256, length, content FROM archive_chunks WHERE chunk = $1");
+        let query = sql("SELECT sha256, length, content FROM archive_chunks WHERE chunk = $1");
         let row = query.bind(chunk).fetch_optional(&self.readers).await?;
         let Some(row) = row else { return Ok(None) };
         read::unpacked(chunk, &row, |chunk| {
@@ -82,11 +92,12 @@ impl MatchArchive for DbStore {
                 .try_for_each(|number| chunk.read(number).map(drop))
         })
         .await?;
-        Ok(Some(row.try_get("content")?))
+        Ok(Some(row.get("content")?))
     }
 
-    async fn chunk_faults(&self) -> Result<Vec<String>, StoreError> {
-        let query = sqlx::query_as(
+    /// Checks every chunk. Returns one sentence for each fault.
+    pub async fn chunk_faults(&self) -> Result<Vec<String>, StoreError> {
+        let query = tuple(
             "SELECT c.chunk, c.matches, (SELECT count(*) FROM matches m WHERE m.chunk = c.chunk)
              FROM archive_chunks c ORDER BY c.chunk",
         );
@@ -106,28 +117,34 @@ impl MatchArchive for DbStore {
         Ok(faults)
     }
 
-    async fn finish_forgetting(&self) -> Result<u64, StoreError> {
+    /// Removes from the chunks the players whom [`forget_player`](super::Players::forget_player) has begun to forget.
+    /// Each chunk is written in a transaction of its own: after an error or a crash, the next call continues. Returns
+    /// how many matches were changed.
+    ///
+    /// # Errors
+    /// Fails if a chunk is damaged.
+    pub async fn finish_forgetting(&self) -> Result<u64, StoreError> {
         forget::finish(self).await
     }
 }
 
-fn chunk_row(row: &DbRow) -> Result<ChunkRow, StoreError> {
+fn chunk_row(row: &Row) -> Result<ChunkRow, StoreError> {
     Ok(ChunkRow {
-        chunk: row.try_get("chunk")?,
-        matches: row.try_get("matches")?,
-        first_end: Timestamp(row.try_get("first_end")?),
-        last_end: Timestamp(row.try_get("last_end")?),
-        length: row.try_get("length")?,
-        stored: i64::from(row.try_get::<i32, _>("stored")?),
+        chunk: row.get("chunk")?,
+        matches: row.get("matches")?,
+        first_end: row.get("first_end")?,
+        last_end: row.get("last_end")?,
+        length: row.get("length")?,
+        stored: row.get("stored")?,
     })
 }
 
 /// The numbers of the chunks whose latest match ended at `since` or later.
-async fn numbers(pool: &DbPool, since: Timestamp) -> Result<Vec<i64>, StoreError> {
-    let query = sqlx::query_scalar(
+async fn numbers(pool: &Pool, since: Timestamp) -> Result<Vec<i64>, StoreError> {
+    let query = scalar(
         "SELECT chunk FROM archive_chunks WHERE last_end >= $1 AND matches > 0 ORDER BY chunk",
     );
-    Ok(query.bind(since.0).fetch_all(pool).await?)
+    query.bind(since.0).fetch_all(pool).await
 }
 
 /// Runs work that may take long on a thread that may block.

@@ -1,6 +1,7 @@
 //! Moves matches from the tables to a new chunk.
 
-use super::{Db, DbConnection, DbPool, QueryBuilder, StoreError, apart, complete, snapshot};
+use super::{StoreError, apart, complete};
+use crate::store::db::*;
 use crate::{
     domain::{Kind, Timestamp},
     store::{
@@ -42,30 +43,30 @@ impl NewChunk {
 
 /// Reads and packs the earliest matches that ended before `before`. `None` if there are fewer than `least`.
 pub(super) async fn collect(
-    pool: &DbPool,
+    pool: &Pool,
     before: Timestamp,
     least: usize,
 ) -> Result<Option<NewChunk>, StoreError> {
-    let mut tx = snapshot(pool).await?;
+    let mut tx = pool.snapshot().await?;
     let changes = changes(&mut tx).await?;
     let count = "SELECT count(*) FROM
                  (SELECT 1 FROM matches WHERE chunk IS NULL AND ended_at < $1 LIMIT $2) AS first";
-    let count = sqlx::query_scalar(count)
+    let count = scalar(count)
         .bind(before.0)
         .bind(i64::try_from(least).unwrap_or(i64::MAX));
-    let count: i64 = count.fetch_one(&mut *tx).await?;
+    let count: i64 = count.fetch_one(&mut tx).await?;
     if count == 0 || usize::try_from(count).unwrap_or(0) < least {
         return Ok(None);
     }
     let mut gathered = Gathered::default();
     let mut after: (i64, Vec<u8>) = (i64::MIN, Vec::new());
     while !gathered.is_full() {
-        let query = sqlx::query(
+        let query = sql(
             "SELECT * FROM matches WHERE chunk IS NULL AND ended_at < $1 AND (ended_at, fingerprint) > ($2, $3)
              ORDER BY ended_at, fingerprint LIMIT $4",
         );
         let query = query.bind(before.0).bind(after.0).bind(&after.1);
-        let rows = query.bind(READ).fetch_all(&mut *tx).await?;
+        let rows = query.bind(READ).fetch_all(&mut tx).await?;
         let read = complete(&mut tx, &ChunkCache::default(), &rows).await?;
         let Some(last) = read.last() else { break };
         after = (last.record.end.0, last.fingerprint.0.to_vec());
@@ -130,14 +131,14 @@ fn counts(stored: &Stored) -> (i64, i64, i64) {
 }
 
 /// How often stored matches have been changed, not counting the archive's own changes.
-async fn changes(tx: &mut DbConnection) -> Result<i64, StoreError> {
-    let query = sqlx::query_scalar("SELECT changes FROM player_changes");
-    Ok(query.fetch_one(tx).await?)
+async fn changes(tx: &mut Connection) -> Result<i64, StoreError> {
+    let query = scalar("SELECT changes FROM player_changes");
+    query.fetch_one(tx).await
 }
 
 /// Writes the chunk, and deletes what it contains from `TABLES`. Returns `false` if a stored match has changed since
 /// the chunk was read, or if another process has archived one; the caller then abandons the transaction.
-pub(super) async fn write(tx: &mut DbConnection, new: &NewChunk) -> Result<bool, StoreError> {
+pub(super) async fn write(tx: &mut Connection, new: &NewChunk) -> Result<bool, StoreError> {
     if changes(tx).await? != new.changes {
         return Ok(false);
     }
@@ -145,7 +146,7 @@ pub(super) async fn write(tx: &mut DbConnection, new: &NewChunk) -> Result<bool,
          SELECT coalesce(max(chunk), 0) + 1, $1, $2, $3, $4, $5, $6 FROM archive_chunks RETURNING chunk";
     let count = i64::try_from(new.matches.len()).unwrap_or(i64::MAX);
     let hash = hash(&new.content);
-    let query = sqlx::query_scalar(insert)
+    let query = scalar(insert)
         .bind(count)
         .bind(new.ends.0.0)
         .bind(new.ends.1.0)
@@ -153,28 +154,19 @@ pub(super) async fn write(tx: &mut DbConnection, new: &NewChunk) -> Result<bool,
         .bind(&hash[..])
         .bind(&new.content[..]);
     let chunk: i64 = query.fetch_one(&mut *tx).await?;
-    let mut query = QueryBuilder::<Db>::new("UPDATE matches SET chunk = ");
+    let mut query = Sql::new("UPDATE matches SET chunk = ");
     query.push_bind(chunk);
     query.push(", line = v.column2, humans = v.column3, bots = v.column4 FROM (");
-    query.push_values(
-        (0_i64..).zip(&new.matches),
-        |mut row, (line, (id, humans, bots))| {
-            row.push_bind(*id).push_bind(line);
-            row.push_bind(*humans).push_bind(*bots);
-        },
-    );
+    let rows = (0_i64..).zip(&new.matches);
+    query.rows(rows.map(|(line, (id, humans, bots))| values![id, line, humans, bots]));
     query.push(") AS v WHERE matches.id = v.column1 AND matches.chunk IS NULL");
-    let moved = query.build().execute(&mut *tx).await?.rows_affected();
+    let moved = query.build().execute(&mut *tx).await?;
     if moved != new.matches() {
         return Ok(false);
     }
     for table in TABLES {
-        let mut query = QueryBuilder::<Db>::new(format!("DELETE FROM {table} WHERE match_id IN ("));
-        let mut list = query.separated(", ");
-        for (id, ..) in &new.matches {
-            list.push_bind(*id);
-        }
-        query.push(")");
+        let mut query = Sql::new(format!("DELETE FROM {table} WHERE match_id IN "));
+        query.list(new.matches.iter().map(|(id, ..)| id));
         query.build().execute(&mut *tx).await?;
     }
     Ok(true)

@@ -5,10 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use super::{
-    Chunk, Db, DbConnection, DbRow, MatchParts, QueryBuilder, ROWS, Row, StoreError, apart, bad,
-    head, int, storable,
-};
+use super::{Chunk, MatchParts, ROWS, StoreError, apart, bad, head};
+use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
     store::{Stored, chunk::ChunkCache},
@@ -19,19 +17,19 @@ pub(super) type Forgets = HashMap<PlayerKey, String>;
 
 /// Reads the matches of these rows of `matches` with all their parts, in the order of the rows.
 pub(in super::super) async fn complete(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     cache: &ChunkCache,
-    rows: &[DbRow],
+    rows: &[Row],
 ) -> Result<Vec<Stored>, StoreError> {
     let mut matches = rows.iter().map(head).collect::<Result<Vec<_>, _>>()?;
     let mut in_tables = Vec::with_capacity(rows.len());
     let mut in_chunks: BTreeMap<i64, Vec<(usize, i64)>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
-        match row.try_get("chunk")? {
+        match row.get("chunk")? {
             None => in_tables.push(matches[at].id),
             Some(chunk) => {
                 let places = in_chunks.entry(chunk).or_default();
-                places.push((at, int(row, "line")?));
+                places.push((at, row.get("line")?));
             }
         }
     }
@@ -54,7 +52,7 @@ pub(in super::super) async fn complete(
         });
         for ((at, line), read) in places.iter().zip(read.await?) {
             let read = read.map_err(|why| bad(chunk, why))?;
-            restore(&mut matches[*at], read, &forgets)
+            restore(tx.dialect(), &mut matches[*at], read, &forgets)
                 .map_err(|why| bad(chunk, format!("line {line}: {why}")))?;
         }
     }
@@ -63,24 +61,19 @@ pub(in super::super) async fn complete(
 
 /// Which of these matches are archived. Their players have no rows in `performances`.
 pub(in super::super) async fn archived(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     ids: impl Iterator<Item = i64>,
 ) -> Result<HashSet<i64>, StoreError> {
     let mut archived = HashSet::new();
-    let any = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM archive_chunks)");
+    let any = scalar("SELECT EXISTS (SELECT 1 FROM archive_chunks)");
     if !any.fetch_one(&mut *tx).await? {
         return Ok(archived);
     }
     let ids: Vec<i64> = ids.collect();
     for ids in ids.chunks(ROWS) {
-        let mut query =
-            QueryBuilder::<Db>::new("SELECT id FROM matches WHERE chunk IS NOT NULL AND id IN (");
-        let mut list = query.separated(", ");
-        for id in ids {
-            list.push_bind(*id);
-        }
-        query.push(")");
-        let found: Vec<i64> = query.build_query_scalar().fetch_all(&mut *tx).await?;
+        let mut query = Sql::new("SELECT id FROM matches WHERE chunk IS NOT NULL AND id IN ");
+        query.list(ids.iter().copied());
+        let found: Vec<i64> = query.build_scalar().fetch_all(&mut *tx).await?;
         archived.extend(found);
     }
     Ok(archived)
@@ -88,11 +81,12 @@ pub(in super::super) async fn archived(
 
 /// Replaces a record that lacks its parts by the one of its line. Fails if the line is of another match.
 fn restore(
+    dialect: Dialect,
     stored: &mut Stored,
     (record, fingerprint): (MatchRecord, Fingerprint),
     forgets: &Forgets,
 ) -> Result<(), String> {
-    let mut record = storable(&record).into_owned();
+    let mut record = dialect.storable(&record).into_owned();
     let own = &stored.record;
     let is_it = fingerprint == stored.fingerprint
         && (record.start, record.end, record.clock) == (own.start, own.end, own.clock)
@@ -122,8 +116,8 @@ pub(super) fn rename(record: &mut MatchRecord, forgets: &Forgets) -> bool {
 }
 
 /// The players who are forgotten, but may still be in some chunks.
-pub(super) async fn forgets(tx: &mut DbConnection) -> Result<Forgets, StoreError> {
-    let query = sqlx::query_as("SELECT kind, player, instead FROM unfinished_forgets");
+pub(super) async fn forgets(tx: &mut Connection) -> Result<Forgets, StoreError> {
+    let query = tuple("SELECT kind, player, instead FROM unfinished_forgets");
     let rows: Vec<(String, String, String)> = query.fetch_all(tx).await?;
     let forget = |(kind, id, instead): (String, String, String)| {
         let known = Kind::parse(&kind);
@@ -135,17 +129,17 @@ pub(super) async fn forgets(tx: &mut DbConnection) -> Result<Forgets, StoreError
 
 /// The content of a chunk: from the cache if it is there, otherwise from the database.
 pub(super) async fn load(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     cache: &ChunkCache,
     chunk: i64,
 ) -> Result<Arc<Chunk>, StoreError> {
-    let query = sqlx::query_scalar("SELECT sha256 FROM archive_chunks WHERE chunk = $1");
+    let query = scalar("SELECT sha256 FROM archive_chunks WHERE chunk = $1");
     let hash: Option<Vec<u8>> = query.bind(chunk).fetch_optional(&mut *tx).await?;
     let hash = hash.ok_or_else(|| bad(chunk, "it is missing"))?;
     if let Some(content) = cache.get(chunk, &hash) {
         return Ok(content);
     }
-    let query = sqlx::query("SELECT sha256, length, content FROM archive_chunks WHERE chunk = $1");
+    let query = sql("SELECT sha256, length, content FROM archive_chunks WHERE chunk = $1");
     let row = query.bind(chunk).fetch_one(tx).await?;
     let content = unpacked(chunk, &row, |_| Ok(())).await?;
     cache.put(chunk, hash, content.clone());
@@ -155,11 +149,11 @@ pub(super) async fn load(
 /// Unpacks the content of a chunk's row, and runs `check` on it.
 pub(super) async fn unpacked(
     chunk: i64,
-    row: &DbRow,
+    row: &Row,
     check: impl FnOnce(&Chunk) -> Result<(), String> + Send + 'static,
 ) -> Result<Arc<Chunk>, StoreError> {
-    let (hash, content): (Vec<u8>, Vec<u8>) = (row.try_get("sha256")?, row.try_get("content")?);
-    let length: i64 = row.try_get("length")?;
+    let (hash, content): (Vec<u8>, Vec<u8>) = (row.get("sha256")?, row.get("content")?);
+    let length: i64 = row.get("length")?;
     let work = move || {
         let content = Chunk::unpack(&content, &hash, length)?;
         check(&content)?;

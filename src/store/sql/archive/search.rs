@@ -2,9 +2,10 @@
 //! million matches.
 
 use super::{
-    DbStore, StoreError, apart, bad, numbers,
+    Store, StoreError, apart, bad, numbers,
     read::{forgets, load, rename},
 };
+use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, MatchRecord, PlayerKey, Timestamp},
     store::{NameSeen, chunk::ChunkCache},
@@ -13,7 +14,7 @@ use crate::{
 /// Finds the archived matches of these players, in chunks whose latest match ended at `since` or later. Calls `found`
 /// with each match.
 async fn search(
-    store: &DbStore,
+    store: &Store,
     players: &[PlayerKey],
     since: Timestamp,
     mut found: impl FnMut(MatchRecord, Fingerprint),
@@ -51,7 +52,7 @@ async fn search(
 
 /// The end, the fingerprint and the id of each archived match of these players that ended at `since` or later.
 pub(in super::super) async fn matches_in_chunks(
-    store: &DbStore,
+    store: &Store,
     players: &[PlayerKey],
     since: Timestamp,
 ) -> Result<Vec<(i64, Vec<u8>, i64)>, StoreError> {
@@ -60,7 +61,7 @@ pub(in super::super) async fn matches_in_chunks(
     search(store, players, since, add).await?;
     let mut matches = Vec::with_capacity(found.len());
     for (end, fingerprint) in found.into_iter().filter(|(end, _)| *end >= since.0) {
-        let query = sqlx::query_scalar("SELECT id FROM matches WHERE fingerprint = $1");
+        let query = scalar("SELECT id FROM matches WHERE fingerprint = $1");
         let query = query.bind(&fingerprint.0[..]);
         if let Some(id) = query.fetch_optional(&store.readers).await? {
             matches.push((end, fingerprint.0.to_vec(), id));
@@ -71,7 +72,7 @@ pub(in super::super) async fn matches_in_chunks(
 
 /// Adds the names that a player had in archived matches to `names`, and sorts them, the latest first.
 pub(in super::super) async fn names_in_chunks(
-    store: &DbStore,
+    store: &Store,
     player: &PlayerKey,
     names: &mut Vec<NameSeen>,
 ) -> Result<(), StoreError> {

@@ -1,15 +1,13 @@
 //! The players and the score of an archived match, from its chunk.
 
-use sqlx::Row;
-
 use super::{
     super::{
-        DbConnection,
         parts::fetch,
         persons::{is_forgotten, public_name},
     },
     matches::PageEvent,
 };
+use crate::store::db::*;
 use crate::{
     domain::{Participant, PlayerKey, Presence},
     store::{MatchLine, PageMatch, PageSeat, PageStay, StoreError, chunk::ChunkCache},
@@ -17,7 +15,7 @@ use crate::{
 
 /// The seats and the events of an archived match. Weights before and after it are not known.
 pub(super) async fn parts(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     cache: &ChunkCache,
     line: &MatchLine,
 ) -> Result<(Vec<PageSeat>, Vec<PageEvent>), StoreError> {
@@ -50,12 +48,12 @@ pub(super) async fn parts(
 
 /// A participant as pages show them, with the handle of the identity that they count as now.
 async fn seat(
-    tx: &mut DbConnection,
+    tx: &mut Connection,
     number: u32,
     participant: Participant,
 ) -> Result<PageSeat, StoreError> {
     let Participant { key, name, .. } = participant;
-    let query = sqlx::query(
+    let query = sql(
         "SELECT c.player AS counted, o.handle,
                 EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = $1 AND h.player IN ($2, c.player)) AS hidden
          FROM (SELECT coalesce((SELECT into_player FROM merged_players WHERE kind = $1 AND player = $2),
@@ -64,8 +62,8 @@ async fn seat(
     );
     let query = query.bind(key.kind.as_str()).bind(&key.id);
     let row = query.fetch_one(tx).await?;
-    let gone = row.try_get("hidden")? || is_forgotten(&key, &name);
-    let handle: Option<String> = row.try_get("handle")?;
+    let gone = row.get("hidden")? || is_forgotten(&key, &name);
+    let handle: Option<String> = row.get("handle")?;
     let name = public_name(&key, name);
     let stay = |stay: &Presence| PageStay {
         team: stay.team,
@@ -75,7 +73,7 @@ async fn seat(
     Ok(PageSeat {
         seat: number,
         key: PlayerKey {
-            id: row.try_get("counted")?,
+            id: row.get("counted")?,
             ..key
         },
         handle: handle.filter(|_| !gone),

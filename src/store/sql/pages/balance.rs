@@ -1,13 +1,133 @@
 //! Reads how close matches were.
 
-use sqlx::Row;
-
-use super::super::{DbPool, DbRow, balances::start_of_week};
-
+use super::super::balances::start_of_week;
+use crate::store::db::*;
 use crate::{
     domain::Timestamp,
-    store::{ChanceStep, Closeness, MapOfBalance, RulesetLine, StoreError, WeekOfBalance},
+    store::{Store, StoreError},
 };
+
+columns! {
+    /// A ruleset with rated matches.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct RulesetLine {
+        /// The key of the ruleset.
+        pub ruleset: String,
+        /// Number of humans with a weight.
+        pub humans: i64,
+        /// Number of bots with a weight.
+        pub bots: i64,
+        /// When its last match ended; `None` without any.
+        pub last: Option<Timestamp>,
+        /// How close all its matches were.
+        pub closeness: Closeness,
+    }
+}
+
+columns! {
+    /// How close some matches were, as sums.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct Closeness {
+        /// Number of rated matches.
+        pub rated: i64,
+        /// Number of rated matches with teams; the other fields count only these.
+        pub matches: i64,
+        /// Number of matches that were draws.
+        pub draws: i64,
+        /// Number of matches with scores: not those that a team has won with the same score as all others.
+        pub scored: i64,
+        /// Sum of the differences between the highest and the lowest score.
+        pub gap: f64,
+        /// Sum of the lengths of play, in minutes.
+        pub minutes: f64,
+        /// Number of matches whose length is not known.
+        pub untimed: i64,
+        /// Number of matches that team 0 won.
+        pub first_won: i64,
+        /// Number of matches that a team won.
+        pub decided: i64,
+        /// Number of matches with a prediction and a result.
+        pub predicted: i64,
+        /// How many of these a team won.
+        pub predicted_won: i64,
+        /// In how many of these the team with the higher chance won.
+        pub favoured: i64,
+        /// Sum of the squared differences between chance and result; a draw is half a win.
+        pub brier: f64,
+    }
+}
+
+impl Closeness {
+    /// The mean difference between the highest and the lowest score; `None` if no scores were reported. Then only the
+    /// draws, if there are any, seem to have scores.
+    pub fn mean_gap(&self) -> Option<f64> {
+        let has_scores = self.gap > 0.0 || self.scored == self.matches;
+        mean(self.gap, self.scored).filter(|_| has_scores)
+    }
+
+    /// The share of draws.
+    pub fn draw_share(&self) -> Option<f64> {
+        mean(self.draws as f64, self.matches)
+    }
+
+    /// The share of matches that team 0 won, of those that a team won.
+    pub fn first_share(&self) -> Option<f64> {
+        mean(self.first_won as f64, self.decided)
+    }
+
+    /// The share of predicted matches that the favourite won, of those that a team won.
+    pub fn favourite_share(&self) -> Option<f64> {
+        mean(self.favoured as f64, self.predicted_won)
+    }
+
+    /// The mean squared difference between chance and result.
+    pub fn mean_brier(&self) -> Option<f64> {
+        mean(self.brier, self.predicted)
+    }
+
+    /// The mean length of play, in minutes.
+    pub fn mean_minutes(&self) -> Option<f64> {
+        mean(self.minutes, self.matches - self.untimed)
+    }
+}
+
+/// A mean, or `None` without anything to take it over.
+fn mean(sum: f64, count: i64) -> Option<f64> {
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// One week of a ruleset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeekOfBalance {
+    /// The Monday on which it begins.
+    pub begins: Timestamp,
+    /// How close its matches were.
+    pub closeness: Closeness,
+}
+
+columns! {
+    /// One map of a ruleset.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct MapOfBalance {
+        /// The name of the map.
+        pub map: String,
+        /// How close the matches on it were.
+        pub closeness: Closeness,
+    }
+}
+
+columns! {
+    /// Predictions of similar chances, from the side of the favourite.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct ChanceStep {
+        /// Number of matches with such a prediction.
+        pub matches: i64,
+        /// Mean predicted chance of the favourite.
+        pub chance: f64,
+        /// The share of matches that the favourite won; a draw is half a win.
+        pub won: f64,
+    }
+}
 
 /// The sums of a [`Closeness`] over some rows of a table.
 macro_rules! sums {
@@ -28,102 +148,63 @@ macro_rules! sums {
     };
 }
 
-/// The rulesets, with their players and all their matches.
-pub(super) async fn rulesets(pool: &DbPool) -> Result<Vec<RulesetLine>, StoreError> {
-    let query = sqlx::query(sums!(
-        "ruleset,
-         (SELECT max(place) FROM weights w WHERE w.ruleset = b.ruleset AND kind = 'human') AS humans,
-         (SELECT max(place) FROM weights w WHERE w.ruleset = b.ruleset AND kind = 'bot') AS bots,
-         (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = b.ruleset) AS last",
-        "balance_weeks b GROUP BY ruleset ORDER BY rated DESC, ruleset LIMIT 100"
-    ));
-    let line = |row: &DbRow| {
-        let last: Option<i64> = row.try_get("last")?;
-        Ok(RulesetLine {
-            ruleset: row.try_get("ruleset")?,
-            humans: row.try_get::<Option<i64>, _>("humans")?.unwrap_or(0),
-            bots: row.try_get::<Option<i64>, _>("bots")?.unwrap_or(0),
-            last: last.map(Timestamp),
-            closeness: closeness(row)?,
-        })
-    };
-    query.fetch_all(pool).await?.iter().map(line).collect()
-}
+impl Store {
+    /// All rulesets with rated matches, those with most matches first, at most 100.
+    pub async fn ruleset_lines(&self) -> Result<Vec<RulesetLine>, StoreError> {
+        let query = tuple(sums!(
+            "ruleset,
+             coalesce((SELECT max(place) FROM weights w WHERE w.ruleset = b.ruleset AND kind = 'human'), 0) AS humans,
+             coalesce((SELECT max(place) FROM weights w WHERE w.ruleset = b.ruleset AND kind = 'bot'), 0) AS bots,
+             (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = b.ruleset) AS last",
+            "balance_weeks b GROUP BY ruleset ORDER BY rated DESC, ruleset LIMIT 100"
+        ));
+        query.fetch_all(&self.pages).await
+    }
 
-/// The weeks of a ruleset, the first one first.
-pub(super) async fn weeks(pool: &DbPool, ruleset: &str) -> Result<Vec<WeekOfBalance>, StoreError> {
-    let query = sqlx::query(sums!(
-        "week",
-        "balance_weeks WHERE ruleset = $1 GROUP BY week ORDER BY week"
-    ));
-    let week = |row: &DbRow| {
-        Ok(WeekOfBalance {
-            begins: Timestamp(start_of_week(row.try_get("week")?)),
-            closeness: closeness(row)?,
-        })
-    };
-    let rows = query.bind(ruleset).fetch_all(pool).await?;
-    rows.iter().map(week).collect()
-}
+    /// The weeks of a ruleset, the first one first.
+    pub async fn balance_weeks(&self, ruleset: &str) -> Result<Vec<WeekOfBalance>, StoreError> {
+        let query = sql(sums!(
+            "week",
+            "balance_weeks WHERE ruleset = $1 GROUP BY week ORDER BY week"
+        ));
+        let week = |row: &Row| {
+            Ok(WeekOfBalance {
+                begins: Timestamp(start_of_week(row.get("week")?)),
+                closeness: Closeness::from_row(row)?,
+            })
+        };
+        let rows = query.bind(ruleset).fetch_all(&self.pages).await?;
+        rows.iter().map(week).collect()
+    }
 
-/// The maps of a ruleset, those with most matches first.
-pub(super) async fn maps(
-    pool: &DbPool,
-    ruleset: &str,
-    limit: i64,
-) -> Result<Vec<MapOfBalance>, StoreError> {
-    let query = sqlx::query(sums!(
-        "map",
-        "balance_maps WHERE ruleset = $1 AND matches > 0 GROUP BY map ORDER BY matches DESC, map LIMIT $2"
-    ));
-    let map = |row: &DbRow| {
-        Ok(MapOfBalance {
-            map: row.try_get("map")?,
-            closeness: closeness(row)?,
-        })
-    };
-    let rows = query.bind(ruleset).bind(limit).fetch_all(pool).await?;
-    rows.iter().map(map).collect()
-}
+    /// The maps of a ruleset, those with most matches first, at most `limit`.
+    pub async fn balance_maps(
+        &self,
+        ruleset: &str,
+        limit: i64,
+    ) -> Result<Vec<MapOfBalance>, StoreError> {
+        let query = tuple(sums!(
+            "map",
+            "balance_maps WHERE ruleset = $1 AND matches > 0 GROUP BY map ORDER BY matches DESC, map LIMIT $2"
+        ));
+        query.bind(ruleset).bind(limit).fetch_all(&self.pages).await
+    }
 
-/// The differences of scores of a ruleset, ascending.
-pub(super) async fn gaps(pool: &DbPool, ruleset: &str) -> Result<Vec<(i64, i64)>, StoreError> {
-    let query = sqlx::query_as(
-        "SELECT gap, CAST(sum(matches) AS BIGINT) FROM balance_gaps WHERE ruleset = $1 GROUP BY gap ORDER BY gap",
-    );
-    Ok(query.bind(ruleset).fetch_all(pool).await?)
-}
+    /// The differences of scores of a ruleset, and the number of matches with each, ascending.
+    pub async fn balance_gaps(&self, ruleset: &str) -> Result<Vec<(i64, i64)>, StoreError> {
+        let query = tuple(
+            "SELECT gap, CAST(sum(matches) AS BIGINT) FROM balance_gaps WHERE ruleset = $1 GROUP BY gap ORDER BY gap",
+        );
+        query.bind(ruleset).fetch_all(&self.pages).await
+    }
 
-/// The predictions of a ruleset, by steps of the favourite's chance.
-pub(super) async fn chances(pool: &DbPool, ruleset: &str) -> Result<Vec<ChanceStep>, StoreError> {
-    let query = sqlx::query_as(
-        "SELECT CAST(sum(matches) AS BIGINT), sum(chance) / CAST(sum(matches) AS BIGINT),
-                sum(won) / CAST(sum(matches) AS BIGINT)
-         FROM balance_chances WHERE ruleset = $1 GROUP BY step ORDER BY step",
-    );
-    let rows: Vec<(i64, f64, f64)> = query.bind(ruleset).fetch_all(pool).await?;
-    let step = |(matches, chance, won)| ChanceStep {
-        matches,
-        chance,
-        won,
-    };
-    Ok(rows.into_iter().map(step).collect())
-}
-
-fn closeness(row: &DbRow) -> Result<Closeness, StoreError> {
-    Ok(Closeness {
-        rated: row.try_get("rated")?,
-        matches: row.try_get("matches")?,
-        draws: row.try_get("draws")?,
-        gap: row.try_get("gap")?,
-        minutes: row.try_get("minutes")?,
-        untimed: row.try_get("untimed")?,
-        first_won: row.try_get("first_won")?,
-        decided: row.try_get("decided")?,
-        predicted: row.try_get("predicted")?,
-        favoured: row.try_get("favoured")?,
-        brier: row.try_get("brier")?,
-        scored: row.try_get("scored")?,
-        predicted_won: row.try_get("predicted_won")?,
-    })
+    /// The predictions of a ruleset in steps of 5 %, ascending.
+    pub async fn balance_chances(&self, ruleset: &str) -> Result<Vec<ChanceStep>, StoreError> {
+        let query = tuple(
+            "SELECT CAST(sum(matches) AS BIGINT) AS matches, sum(chance) / CAST(sum(matches) AS BIGINT) AS chance,
+                    sum(won) / CAST(sum(matches) AS BIGINT) AS won
+             FROM balance_chances WHERE ruleset = $1 GROUP BY step ORDER BY step",
+        );
+        query.bind(ruleset).fetch_all(&self.pages).await
+    }
 }

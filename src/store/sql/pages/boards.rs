@@ -2,13 +2,78 @@
 
 use std::collections::BTreeSet;
 
-use sqlx::{QueryBuilder, Row};
-
-use super::super::{Db, DbPool, DbRow, persons::public_name, snapshot, text};
+use super::super::persons::public_name;
+use crate::store::db::*;
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
-    store::{BoardQuery, BoardRow, PersonRow, StandingLine, StoreError},
+    store::{Store, StoreError},
 };
+
+/// Which part of a leaderboard to read.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardQuery<'a> {
+    /// The key of the ruleset.
+    pub ruleset: &'a str,
+    /// Whether to read the humans or the bots.
+    pub kind: Kind,
+    /// A part of the name in lower case; empty for all players.
+    pub search: &'a str,
+    /// How many rows to skip; without a search, how many places.
+    pub skip: i64,
+    /// The most rows to read.
+    pub limit: i64,
+}
+
+/// A line of a leaderboard.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoardRow {
+    /// The player; the identity is not for the page.
+    pub key: PlayerKey,
+    /// The place by weight, from 1.
+    pub place: i64,
+    /// The handle of the player; `None` if the player has none.
+    pub handle: Option<String>,
+    /// The name in the player's latest match.
+    pub name: String,
+    /// The weight, 0 to 100.
+    pub weight: f64,
+    /// The standard deviation of the weight.
+    pub deviation: f64,
+    /// Number of rated matches.
+    pub games: i64,
+    /// The end of the latest of them.
+    pub last_seen: Timestamp,
+    /// The name of the division as it is displayed now.
+    pub division: Option<String>,
+}
+
+columns! {
+    /// A player who has a page.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct PersonRow {
+        /// The number of the person; it may change when weights are derived again.
+        pub person: i64,
+        /// The identity that the player's matches count for.
+        pub key: PlayerKey,
+        /// The public handle of the player.
+        pub handle: String,
+    }
+}
+
+columns! {
+    /// A player's standing under one ruleset.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct StandingLine {
+        /// The key of the ruleset.
+        pub ruleset: String,
+        /// The number of players of this kind who have a place there.
+        pub of: i64,
+        /// When the latest match of the ruleset ended, from which the weight was learned; `None` without any.
+        pub learned: Option<Timestamp>,
+        /// The player's line in the leaderboard.
+        pub row: BoardRow,
+    }
+}
 
 /// The columns of a [`BoardRow`], from `weights w`.
 macro_rules! rows {
@@ -44,146 +109,150 @@ macro_rules! found {
 }
 
 /// The players whose names contain a text.
-pub(in super::super::super) const SEARCH: &str = rows!(
+pub(in crate::store) const SEARCH: &str = rows!(
     "",
     found!(),
     "w.ruleset = $1 AND w.kind = $2 AND w.player = f.player ORDER BY w.place"
 );
 
-/// A part of a leaderboard, and its last place.
-pub(super) async fn board(
-    pool: &DbPool,
-    query: BoardQuery<'_>,
-) -> Result<(Vec<BoardRow>, i64), StoreError> {
-    let mut tx = snapshot(pool).await?;
-    let last = "SELECT max(place) FROM weights WHERE ruleset = $1 AND kind = $2";
-    let last = sqlx::query_scalar(last).bind(query.ruleset);
-    let last: Option<i64> = last.bind(query.kind.as_str()).fetch_one(&mut *tx).await?;
-    let rows = match query.search.is_empty() {
-        true => sqlx::query(rows!(
-            "",
-            "weights w",
-            "w.ruleset = $1 AND w.kind = $2 AND w.place > $4 AND w.place <= $4 + $5 AND $3 = ''
-             ORDER BY w.place LIMIT $5"
-        )),
-        false => sqlx::query(SEARCH),
-    };
-    let rows = rows.bind(query.ruleset).bind(query.kind.as_str());
-    let rows = rows.bind(query.search).bind(query.skip).bind(query.limit);
-    let rows = rows.fetch_all(&mut *tx).await?;
-    let rows: Result<Vec<_>, _> = rows.iter().map(row).collect();
-    Ok((rows?, last.unwrap_or(0)))
-}
-
-/// The humans of a ruleset with these names, identities or handles. One look through the names finds all.
-pub(super) async fn named(
-    pool: &DbPool,
-    ruleset: &str,
-    texts: &BTreeSet<String>,
-) -> Result<Vec<BoardRow>, StoreError> {
-    if texts.is_empty() {
-        return Ok(Vec::new());
+impl Store {
+    /// A part of a leaderboard, and the last place in it.
+    pub async fn board(&self, query: BoardQuery<'_>) -> Result<(Vec<BoardRow>, i64), StoreError> {
+        let mut tx = self.pages.snapshot().await?;
+        let last = "SELECT max(place) FROM weights WHERE ruleset = $1 AND kind = $2";
+        let last = scalar(last).bind(query.ruleset);
+        let last: Option<i64> = last.bind(query.kind.as_str()).fetch_one(&mut tx).await?;
+        let rows = match query.search.is_empty() {
+            true => tuple(rows!(
+                "",
+                "weights w",
+                "w.ruleset = $1 AND w.kind = $2 AND w.place > $4 AND w.place <= $4 + $5 AND $3 = ''
+                 ORDER BY w.place LIMIT $5"
+            )),
+            false => tuple(SEARCH),
+        };
+        let rows = rows.bind(query.ruleset).bind(query.kind.as_str());
+        let rows = rows.bind(query.search).bind(query.skip).bind(query.limit);
+        Ok((rows.fetch_all(&mut tx).await?, last.unwrap_or(0)))
     }
-    let among = |query: &mut QueryBuilder<Db>| {
-        let mut list = query.separated(", ");
-        for one in texts {
-            list.push_bind(text(one).into_owned());
+
+    /// The humans of a leaderboard whose name is one of these texts, or whose identity or handle is; all in lower case.
+    /// At most 500, by place.
+    pub async fn named(
+        &self,
+        ruleset: &str,
+        texts: &BTreeSet<String>,
+    ) -> Result<Vec<BoardRow>, StoreError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
         }
-    };
-    let mut query =
-        QueryBuilder::<Db>::new(rows!("", "weights w", "w.kind = 'human' AND w.ruleset = "));
-    query.push_bind(ruleset.to_owned());
-    query.push(
-        " AND w.player IN (SELECT f.player FROM weights f
-          WHERE f.kind = 'human' AND f.place IS NOT NULL AND f.ruleset = ",
-    );
-    query
-        .push_bind(ruleset.to_owned())
-        .push(" AND (f.plain IN (");
-    among(&mut query);
-    query.push(") OR lower(f.player) IN (");
-    among(&mut query);
-    query.push(")) UNION SELECT h.player FROM persons h WHERE h.kind = 'human' AND h.handle IN (");
-    among(&mut query);
-    query.push(")) ORDER BY w.place LIMIT 500");
-    let rows = query.build().fetch_all(pool).await?;
-    rows.iter().map(row).collect()
+        let mut query = Sql::new(rows!("", "weights w", "w.kind = 'human' AND w.ruleset = "));
+        query.push_bind(ruleset.to_owned());
+        query.push(
+            " AND w.player IN (SELECT f.player FROM weights f
+              WHERE f.kind = 'human' AND f.place IS NOT NULL AND f.ruleset = ",
+        );
+        query
+            .push_bind(ruleset.to_owned())
+            .push(" AND (f.plain IN ");
+        query
+            .list(texts)
+            .push(" OR lower(f.player) IN ")
+            .list(texts);
+        query
+            .push(") UNION SELECT h.player FROM persons h WHERE h.kind = 'human' AND h.handle IN ");
+        query.list(texts).push(") ORDER BY w.place LIMIT 500");
+        query.build_tuple().fetch_all(&self.pages).await
+    }
+
+    /// The player with this handle, else with this identity: the human, or the bot if there is no such
+    /// human. With a kind, only that. Identities that were merged lead to the player they count as.
+    /// `None` for players without a page.
+    pub async fn person(
+        &self,
+        text: &str,
+        kind: Option<Kind>,
+    ) -> Result<Option<PersonRow>, StoreError> {
+        let query = tuple(
+            "SELECT p.person, p.kind, p.player, p.handle FROM persons p
+             WHERE (p.handle = $1
+                    OR p.player = $1
+                    OR (p.kind, p.player) IN (SELECT kind, into_player FROM merged_players WHERE player = $1))
+               AND ($2 IS NULL OR p.kind = $2)
+               AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
+               AND EXISTS (SELECT 1 FROM weights w
+                           WHERE w.player = p.player AND w.kind = p.kind AND w.place IS NOT NULL)
+             ORDER BY p.handle = $1 DESC, p.kind = 'human' DESC, p.player = $1 DESC LIMIT 1",
+        );
+        let query = query.bind(text).bind(kind.map(Kind::as_str));
+        query.fetch_optional(&self.pages).await
+    }
+
+    /// A player's standings, that with most matches first, at most 50.
+    pub async fn standings_of(&self, person: &PersonRow) -> Result<Vec<StandingLine>, StoreError> {
+        let query = tuple(rows!(
+            ", w.ruleset, coalesce((SELECT max(place) FROM weights o WHERE o.ruleset = w.ruleset AND o.kind = w.kind), 0) AS of,
+               (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = w.ruleset AND r.unrated IS NULL) AS learned",
+            "weights w",
+            "w.player = $1 AND w.kind = $2 ORDER BY w.games DESC, w.ruleset LIMIT 50"
+        ));
+        let query = query.bind(&person.key.id).bind(person.key.kind.as_str());
+        query.fetch_all(&self.pages).await
+    }
+
+    /// The number of the person whose matches count for this identity, also of one who is hidden; `None` without a
+    /// rated match.
+    pub async fn person_number(&self, player: &PlayerKey) -> Result<Option<i64>, StoreError> {
+        let query = "SELECT person FROM persons WHERE kind = $1 AND player = $2";
+        let query = scalar(query).bind(player.kind.as_str());
+        query.bind(&player.id).fetch_optional(&self.pages).await
+    }
+
+    /// Keeps a player off the pages, or shows the player again. Returns whether that changes anything.
+    pub async fn set_hidden(&self, player: &PlayerKey, hidden: bool) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let kind = player.kind.as_str();
+        let merged = "SELECT into_player FROM merged_players WHERE kind = $1 AND player = $2";
+        let merged = scalar(merged).bind(kind).bind(&player.id);
+        let merged: Option<String> = merged.fetch_optional(&mut tx).await?;
+        let mut done = 0;
+        for id in [Some(&player.id), merged.as_ref()].into_iter().flatten() {
+            let query = match hidden {
+                true => sql(
+                    "INSERT INTO hidden_players (kind, player) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                ),
+                false => sql(
+                    "DELETE FROM hidden_players WHERE kind = $1 AND (player = $2 OR player IN
+                         (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2))",
+                ),
+            };
+            let query = query.bind(kind).bind(id);
+            done += query.execute(&mut tx).await?;
+        }
+        self.commit(tx).await?;
+        Ok(done > 0)
+    }
 }
 
-/// The player with this handle or identity.
-pub(super) async fn person(
-    pool: &DbPool,
-    text: &str,
-    kind: Option<Kind>,
-) -> Result<Option<PersonRow>, StoreError> {
-    let query = sqlx::query(
-        "SELECT p.person, p.kind, p.player, p.handle FROM persons p
-         WHERE (p.handle = $1
-                OR p.player = $1
-                OR (p.kind, p.player) IN (SELECT kind, into_player FROM merged_players WHERE player = $1))
-           AND ($2 IS NULL OR p.kind = $2)
-           AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
-           AND EXISTS (SELECT 1 FROM weights w
-                       WHERE w.player = p.player AND w.kind = p.kind AND w.place IS NOT NULL)
-         ORDER BY p.handle = $1 DESC, p.kind = 'human' DESC, p.player = $1 DESC LIMIT 1",
-    );
-    let query = query.bind(text).bind(kind.map(Kind::as_str));
-    let Some(row) = query.fetch_optional(pool).await? else {
-        return Ok(None);
-    };
-    Ok(Some(PersonRow {
-        person: row.try_get("person")?,
-        key: PlayerKey {
-            kind: read_kind(&row)?,
-            id: row.try_get("player")?,
-        },
-        handle: row.try_get("handle")?,
-    }))
-}
-
-/// A player's standings, that with most matches first.
-pub(super) async fn standings(
-    pool: &DbPool,
-    person: &PersonRow,
-) -> Result<Vec<StandingLine>, StoreError> {
-    let query = sqlx::query(rows!(
-        ", w.ruleset, (SELECT max(place) FROM weights o WHERE o.ruleset = w.ruleset AND o.kind = w.kind) AS last,
-           (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = w.ruleset AND r.unrated IS NULL) AS learned",
-        "weights w",
-        "w.player = $1 AND w.kind = $2 ORDER BY w.games DESC, w.ruleset LIMIT 50"
-    ));
-    let query = query.bind(&person.key.id).bind(person.key.kind.as_str());
-    let line = |found: &DbRow| {
-        Ok(StandingLine {
-            ruleset: found.try_get("ruleset")?,
-            of: found.try_get::<Option<i64>, _>("last")?.unwrap_or(0),
-            learned: found.try_get::<Option<i64>, _>("learned")?.map(Timestamp),
-            row: row(found)?,
+impl FromRow for BoardRow {
+    fn from_row(row: &Row) -> Result<Self, StoreError> {
+        let key = row.player()?;
+        Ok(Self {
+            place: row.get("place")?,
+            handle: row.get("handle")?,
+            name: public_name(&key, row.get("name")?),
+            key,
+            weight: row.get("weight")?,
+            deviation: row.get("deviation")?,
+            games: row.get("games")?,
+            last_seen: row.get("last_seen")?,
+            division: row.get("division")?,
         })
-    };
-    query.fetch_all(pool).await?.iter().map(line).collect()
+    }
 }
 
-fn row(row: &DbRow) -> Result<BoardRow, StoreError> {
-    let key = PlayerKey {
-        kind: read_kind(row)?,
-        id: row.try_get("player")?,
-    };
-    Ok(BoardRow {
-        place: row.try_get("place")?,
-        handle: row.try_get("handle")?,
-        name: public_name(&key, row.try_get("name")?),
-        key,
-        weight: row.try_get("weight")?,
-        deviation: row.try_get("deviation")?,
-        games: row.try_get("games")?,
-        last_seen: Timestamp(row.try_get("last_seen")?),
-        division: row.try_get("division")?,
-    })
-}
-
-/// The kind in the column `kind` of a row.
-pub(super) fn read_kind(row: &DbRow) -> Result<Kind, StoreError> {
-    let kind = row.try_get("kind")?;
-    Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))
+impl Column<'_> for BoardRow {
+    fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
+        Self::from_row(row)
+    }
 }

@@ -2,20 +2,124 @@
 
 use std::collections::HashMap;
 
-use sqlx::{QueryBuilder, Row};
-
 use super::super::{
-    Db, DbConnection, DbPool, DbRow,
     chances::{self, told_columns, told_tables},
-    int, optional_int,
     persons::{is_forgotten, public_name},
-    snapshot,
 };
-use super::{archived, boards::read_kind};
+use super::archived;
+use serde::Serialize;
+
+use crate::store::db::*;
 use crate::{
-    domain::{PlayerKey, Timestamp},
-    store::{MatchLine, PageMatch, PageSeat, PageStay, StoreError, chunk::ChunkCache},
+    domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp},
+    store::{Store, StoreError},
 };
+
+/// A match in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchLine {
+    /// The id of the match.
+    pub id: i64,
+    /// When play began.
+    pub started: Timestamp,
+    /// When play ended.
+    pub ended: Timestamp,
+    /// Whether its length is not known.
+    pub untimed: bool,
+    /// Name of the map.
+    pub map: String,
+    /// Name of the game server.
+    pub server: String,
+    /// The key of the ruleset; `None` before the match has a ruling.
+    pub ruleset: Option<String>,
+    /// The final score of each team.
+    pub scores: Vec<f64>,
+    /// `won`, `draw`, `undecided` or `abandoned`.
+    pub outcome: String,
+    /// The team that won, if one did.
+    pub winner: Option<u8>,
+    /// Number of humans who took part.
+    pub humans: i64,
+    /// Number of bots that took part.
+    pub bots: i64,
+    /// What was predicted of its teams while it was played.
+    pub chances: ChanceSummary,
+    /// The forecast: the chance of team 0 with everybody who played, each for as long as they did, as predicted before
+    /// the match was learned from.
+    pub forecast: Option<f64>,
+    /// The code of the reason if the match is not rated.
+    pub unrated: Option<String>,
+}
+
+/// A stay of a player on a team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PageStay {
+    /// The team, counted from 0.
+    pub team: u8,
+    /// Milliseconds from the start of play to the start of the stay.
+    pub from: i64,
+    /// Milliseconds from the start of play to the end of the stay.
+    pub to: i64,
+}
+
+/// A player of one match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageSeat {
+    /// The number of the seat in the record.
+    pub seat: u32,
+    /// The identity that the match counts for; it is not for the page.
+    pub key: PlayerKey,
+    /// The handle; `None` if the player has no page.
+    pub handle: Option<String>,
+    /// The name in this match; `None` for players who are hidden.
+    pub name: Option<String>,
+    /// The team that the player was on for longest.
+    pub team: Option<u8>,
+    /// The player's points on the scoreboard.
+    pub points: Option<f64>,
+    /// Number of kills.
+    pub kills: i64,
+    /// Number of deaths.
+    pub deaths: i64,
+    /// Why the player left before the end.
+    pub left: Option<String>,
+    /// The weight after the player's previous match in the same ruleset, if it is among the last 100.
+    pub before: Option<f64>,
+    /// The weight after the match, and its deviation.
+    pub after: Option<(f64, f64)>,
+    /// The stays on teams, in order.
+    pub stays: Vec<PageStay>,
+}
+
+/// All that is known of one match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageMatch {
+    /// The match as lists show it.
+    pub line: MatchLine,
+    /// The game type as the game names it.
+    pub game_type: String,
+    /// The league, region or playlist; empty if there is none.
+    pub mode: String,
+    /// The mutators as the game names them.
+    pub mutators: Vec<String>,
+    /// The changes of its teams during play.
+    pub changes: Vec<TeamChange>,
+    /// The players, at most [`Self::MOST_SEATS`].
+    pub seats: Vec<PageSeat>,
+    /// Changes of the score as milliseconds, team and points, at most [`Self::MOST_EVENTS`].
+    pub events: Vec<(i64, u8, f64)>,
+    /// Whether the match is archived: what the weights were before and after it is not stored any more.
+    pub is_archived: bool,
+    /// The last stored BALANCE before the match, as JSON.
+    pub balance: Option<String>,
+}
+
+impl PageMatch {
+    /// The most players that a page shows.
+    pub const MOST_SEATS: i64 = 128;
+    /// The most changes of the score that a page shows.
+    pub const MOST_EVENTS: i64 = 4_000;
+}
 
 /// Selects the columns of a [`MatchLine`] from matches `m` and their rulings `r`.
 macro_rules! lines {
@@ -37,141 +141,129 @@ macro_rules! lines {
     };
 }
 
-/// The latest matches, the last one first.
-pub(super) async fn latest(
-    pool: &DbPool,
-    ruleset: Option<&str>,
-    limit: i64,
-) -> Result<Vec<MatchLine>, StoreError> {
-    let query = match ruleset {
-        Some(ruleset) => sqlx::query(lines!(
-            "FROM rulings r JOIN matches m ON m.id = r.match_id ",
-            "WHERE r.ruleset = $1 ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
-        ))
-        .bind(ruleset),
-        None => sqlx::query(lines!(
-            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-            "ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $1"
-        )),
-    };
-    let rows = query.bind(limit).fetch_all(pool).await?;
-    rows.iter().map(line).collect()
-}
+impl Store {
+    /// The latest matches of a ruleset, or of all, the last one first.
+    pub async fn latest_matches(
+        &self,
+        ruleset: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<MatchLine>, StoreError> {
+        let query = match ruleset {
+            Some(ruleset) => sql(lines!(
+                "FROM rulings r JOIN matches m ON m.id = r.match_id ",
+                "WHERE r.ruleset = $1 ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
+            ))
+            .bind(ruleset),
+            None => sql(lines!(
+                "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+                "ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $1"
+            )),
+        };
+        let rows = query.bind(limit).fetch_all(&self.pages).await?;
+        rows.iter().map(line).collect()
+    }
 
-/// The matches with these ids, in the same order.
-pub(super) async fn lines_of(pool: &DbPool, ids: &[i64]) -> Result<Vec<MatchLine>, StoreError> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
+    /// The matches with these ids, in the same order, without those that there are not.
+    pub async fn match_lines(&self, ids: &[i64]) -> Result<Vec<MatchLine>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut query = Sql::new(lines!(
+            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+            "WHERE m.id IN "
+        ));
+        query.list(ids.iter().copied());
+        let mut found = HashMap::new();
+        for row in query.build().fetch_all(&self.pages).await? {
+            let line = line(&row)?;
+            found.insert(line.id, line);
+        }
+        Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
     }
-    let mut query = QueryBuilder::<Db>::new(lines!(
-        "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-        "WHERE m.id IN ("
-    ));
-    let mut list = query.separated(", ");
-    for id in ids {
-        list.push_bind(*id);
+
+    /// The same, from the match on that is next to the one with this id.
+    pub async fn matches_before(
+        &self,
+        ruleset: Option<&str>,
+        id: i64,
+        limit: i64,
+    ) -> Result<Vec<MatchLine>, StoreError> {
+        let query = match ruleset {
+            Some(ruleset) => sql(lines!(
+                "FROM rulings r JOIN matches m ON m.id = r.match_id ",
+                "WHERE r.ruleset = $3 AND (r.ended_at, m.id) < ((SELECT ended_at FROM matches WHERE id = $1), $1)
+                 ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
+            ))
+            .bind(id)
+            .bind(limit)
+            .bind(ruleset),
+            None => sql(lines!(
+                "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+                "WHERE (m.ended_at, m.fingerprint) <
+                     ((SELECT ended_at FROM matches WHERE id = $1), (SELECT fingerprint FROM matches WHERE id = $1))
+                 ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $2"
+            ))
+            .bind(id)
+            .bind(limit),
+        };
+        let rows = query.fetch_all(&self.pages).await?;
+        rows.iter().map(line).collect()
     }
-    query.push(")");
-    let mut found = HashMap::new();
-    for row in query.build().fetch_all(pool).await? {
+
+    /// One match.
+    pub async fn page_match(&self, id: i64) -> Result<Option<PageMatch>, StoreError> {
+        let mut tx = self.pages.snapshot().await?;
+        let query = sql(lines!(
+            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+            "WHERE m.id = $1"
+        ));
+        let Some(row) = query.bind(id).fetch_optional(&mut tx).await? else {
+            return Ok(None);
+        };
+        let mutators =
+            "SELECT mutator FROM match_mutators WHERE match_id = $1 ORDER BY mutator LIMIT 32";
+        let mutators = scalar(mutators).bind(id);
+        let balance = "SELECT decision FROM decisions
+                       WHERE match_id = $1 AND kind = 'balance' AND length(decision) < 100000
+                       ORDER BY id DESC LIMIT 1";
+        let balance = scalar(balance).bind(id);
         let line = line(&row)?;
-        found.insert(line.id, line);
+        let changes = chances::read_changes(&mut tx, id, line.scores.len()).await?;
+        let is_archived = row.get::<Option<i64>>("chunk")?.is_some();
+        let (seats, events) = match is_archived {
+            true => archived::parts(&mut tx, &self.chunks, &line).await?,
+            false => (seats(&mut tx, id).await?, events(&mut tx, id).await?),
+        };
+        Ok(Some(PageMatch {
+            line,
+            is_archived,
+            game_type: row.get("game_type")?,
+            mode: row.get("mode")?,
+            mutators: mutators.fetch_all(&mut tx).await?,
+            changes,
+            seats,
+            events,
+            balance: balance.fetch_optional(&mut tx).await?,
+        }))
     }
-    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
-}
-
-/// The matches before the one with this id, in the same order.
-pub(super) async fn before(
-    pool: &DbPool,
-    ruleset: Option<&str>,
-    id: i64,
-    limit: i64,
-) -> Result<Vec<MatchLine>, StoreError> {
-    let query = match ruleset {
-        Some(ruleset) => sqlx::query(lines!(
-            "FROM rulings r JOIN matches m ON m.id = r.match_id ",
-            "WHERE r.ruleset = $3 AND (r.ended_at, m.id) < ((SELECT ended_at FROM matches WHERE id = $1), $1)
-             ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
-        ))
-        .bind(id)
-        .bind(limit)
-        .bind(ruleset),
-        None => sqlx::query(lines!(
-            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-            "WHERE (m.ended_at, m.fingerprint) <
-                 ((SELECT ended_at FROM matches WHERE id = $1), (SELECT fingerprint FROM matches WHERE id = $1))
-             ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $2"
-        ))
-        .bind(id)
-        .bind(limit),
-    };
-    let rows = query.fetch_all(pool).await?;
-    rows.iter().map(line).collect()
-}
-
-/// One match with its parts.
-pub(super) async fn page(
-    pool: &DbPool,
-    cache: &ChunkCache,
-    id: i64,
-) -> Result<Option<PageMatch>, StoreError> {
-    let mut tx = snapshot(pool).await?;
-    let query = sqlx::query(lines!(
-        "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-        "WHERE m.id = $1"
-    ));
-    let Some(row) = query.bind(id).fetch_optional(&mut *tx).await? else {
-        return Ok(None);
-    };
-    let mutators =
-        "SELECT mutator FROM match_mutators WHERE match_id = $1 ORDER BY mutator LIMIT 32";
-    let mutators = sqlx::query_scalar(mutators).bind(id);
-    let balance = "SELECT decision FROM decisions
-                   WHERE match_id = $1 AND kind = 'balance' AND length(decision) < 100000
-                   ORDER BY id DESC LIMIT 1";
-    let balance = sqlx::query_scalar(balance).bind(id);
-    let line = line(&row)?;
-    let changes = chances::read_changes(&mut tx, id, line.scores.len()).await?;
-    let is_archived = row.try_get::<Option<i64>, _>("chunk")?.is_some();
-    let (seats, events) = match is_archived {
-        true => archived::parts(&mut tx, cache, &line).await?,
-        false => (seats(&mut tx, id).await?, events(&mut tx, id).await?),
-    };
-    Ok(Some(PageMatch {
-        line,
-        is_archived,
-        game_type: row.try_get("game_type")?,
-        mode: row.try_get("mode")?,
-        mutators: mutators.fetch_all(&mut *tx).await?,
-        changes,
-        seats,
-        events,
-        balance: balance.fetch_optional(&mut *tx).await?,
-    }))
 }
 
 /// A change of the score: milliseconds, team, and points.
 pub(super) type PageEvent = (i64, u8, f64);
 
 /// The changes of the score of a match.
-async fn events(tx: &mut DbConnection, id: i64) -> Result<Vec<PageEvent>, StoreError> {
-    let query = sqlx::query(
+async fn events(tx: &mut Connection, id: i64) -> Result<Vec<PageEvent>, StoreError> {
+    let query = sql(
         "SELECT at_ms, team, points FROM score_events WHERE match_id = $1 ORDER BY seq LIMIT $2",
     );
     let query = query.bind(id).bind(PageMatch::MOST_EVENTS);
-    let event = |row: &DbRow| {
-        Ok((
-            row.try_get("at_ms")?,
-            int(row, "team")?,
-            row.try_get("points")?,
-        ))
-    };
+    let event = |row: &Row| Ok((row.get("at_ms")?, row.get("team")?, row.get("points")?));
     query.fetch_all(tx).await?.iter().map(event).collect()
 }
 
 /// The players of a match.
-async fn seats(tx: &mut DbConnection, id: i64) -> Result<Vec<PageSeat>, StoreError> {
-    let query = sqlx::query(
+async fn seats(tx: &mut Connection, id: i64) -> Result<Vec<PageSeat>, StoreError> {
+    let query = sql(
         "SELECT p.seat, p.kind, p.player, p.name, p.points, p.kills, p.deaths, p.left_reason, f.team,
                 f.weight, f.deviation, o.handle, o.player AS counted,
                 (SELECT q.weight FROM
@@ -190,33 +282,30 @@ async fn seats(tx: &mut DbConnection, id: i64) -> Result<Vec<PageSeat>, StoreErr
     let query = query.bind(id).bind(PageMatch::MOST_SEATS);
     let rows = query.fetch_all(&mut *tx).await?;
     let mut stays = stays(tx, id).await?;
-    let seat = |row: &DbRow| {
-        let key = PlayerKey {
-            kind: read_kind(row)?,
-            id: row.try_get("player")?,
-        };
-        let name: String = row.try_get("name")?;
-        let gone = row.try_get("hidden")? || is_forgotten(&key, &name);
-        let weight: Option<f64> = row.try_get("weight")?;
-        let handle: Option<String> = row.try_get("handle")?;
-        let counted: Option<String> = row.try_get("counted")?;
-        let stays = stays.remove(&row.try_get("seat")?).unwrap_or_default();
+    let seat = |row: &Row| {
+        let key = row.player()?;
+        let name: String = row.get("name")?;
+        let gone = row.get("hidden")? || is_forgotten(&key, &name);
+        let weight: Option<f64> = row.get("weight")?;
+        let handle: Option<String> = row.get("handle")?;
+        let counted: Option<String> = row.get("counted")?;
+        let stays = stays.remove(&row.get("seat")?).unwrap_or_default();
         let name = public_name(&key, name);
         Ok(PageSeat {
-            seat: int(row, "seat")?,
+            seat: row.get("seat")?,
             key: PlayerKey {
                 id: counted.unwrap_or(key.id),
                 ..key
             },
             handle: handle.filter(|_| !gone),
             name: (!gone).then_some(name),
-            team: optional_int(row, "team")?,
-            points: row.try_get("points")?,
-            kills: row.try_get("kills")?,
-            deaths: row.try_get("deaths")?,
-            left: row.try_get("left_reason")?,
-            before: row.try_get("before")?,
-            after: weight.zip(row.try_get("deviation")?),
+            team: row.get("team")?,
+            points: row.get("points")?,
+            kills: row.get("kills")?,
+            deaths: row.get("deaths")?,
+            left: row.get("left_reason")?,
+            before: row.get("before")?,
+            after: weight.zip(row.get("deviation")?),
             stays,
         })
     };
@@ -224,8 +313,8 @@ async fn seats(tx: &mut DbConnection, id: i64) -> Result<Vec<PageSeat>, StoreErr
 }
 
 /// The stays of each seat of a match.
-async fn stays(tx: &mut DbConnection, id: i64) -> Result<HashMap<i64, Vec<PageStay>>, StoreError> {
-    let query = sqlx::query_as(
+async fn stays(tx: &mut Connection, id: i64) -> Result<HashMap<i64, Vec<PageStay>>, StoreError> {
+    let query = tuple(
         "SELECT seat, team, from_ms, to_ms FROM presence WHERE match_id = $1 ORDER BY seat, stay LIMIT 2000",
     );
     let rows: Vec<(i64, i64, i64, i64)> = query.bind(id).fetch_all(tx).await?;
@@ -240,25 +329,25 @@ async fn stays(tx: &mut DbConnection, id: i64) -> Result<HashMap<i64, Vec<PageSt
     Ok(stays)
 }
 
-fn line(row: &DbRow) -> Result<MatchLine, StoreError> {
-    let scores: Option<String> = row.try_get("scores")?;
+fn line(row: &Row) -> Result<MatchLine, StoreError> {
+    let scores: Option<String> = row.get("scores")?;
     let scores = scores.unwrap_or_default();
     let scores: Vec<f64> = scores.split(' ').filter_map(|s| s.parse().ok()).collect();
     Ok(MatchLine {
-        id: row.try_get("id")?,
-        started: Timestamp(row.try_get("started_at")?),
-        ended: Timestamp(row.try_get("ended_at")?),
-        untimed: row.try_get("untimed")?,
-        map: row.try_get("map")?,
-        server: row.try_get("server")?,
-        ruleset: row.try_get("ruleset")?,
+        id: row.get("id")?,
+        started: row.get("started_at")?,
+        ended: row.get("ended_at")?,
+        untimed: row.get("untimed")?,
+        map: row.get("map")?,
+        server: row.get("server")?,
+        ruleset: row.get("ruleset")?,
         chances: chances::summary(row, scores.len())?,
         scores,
-        outcome: row.try_get("outcome")?,
-        winner: optional_int(row, "winner")?,
-        humans: row.try_get("humans")?,
-        bots: row.try_get("bots")?,
-        forecast: row.try_get("forecast")?,
-        unrated: row.try_get("unrated")?,
+        outcome: row.get("outcome")?,
+        winner: row.get("winner")?,
+        humans: row.get("humans")?,
+        bots: row.get("bots")?,
+        forecast: row.get("forecast")?,
+        unrated: row.get("unrated")?,
     })
 }

@@ -1,87 +1,123 @@
 //! Reads what came of tickets and matches of queues, and the instances.
 
-use sqlx::Row;
-
-use super::super::{DbPool, DbRow};
+use crate::store::db::*;
 use crate::{
     domain::Timestamp,
-    store::{HostedLine, InstanceLine, QueueHour, StoreError},
+    store::{Store, StoreError},
 };
 
-/// The hours of all queues since one of them, in order.
-pub(super) async fn hours(pool: &DbPool, since: i64) -> Result<Vec<QueueHour>, StoreError> {
-    let query =
-        sqlx::query("SELECT * FROM queue_hours WHERE hour >= $1 ORDER BY queue, hour LIMIT 10000");
-    let hour = |row: &DbRow| {
-        Ok(QueueHour {
-            queue: row.try_get("queue")?,
-            hour: row.try_get("hour")?,
-            matched: row.try_get("matched")?,
-            cancelled: row.try_get("cancelled")?,
-            expired: row.try_get("expired")?,
-            waited: row.try_get("waited_ms")?,
-            longest: row.try_get("longest_ms")?,
-            matches: row.try_get("matches")?,
-            penalty: row.try_get("penalty")?,
-        })
-    };
-    let rows = query.bind(since).fetch_all(pool).await?;
-    rows.iter().map(hour).collect()
+columns! {
+    /// What became of the tickets and matches of a queue in one hour.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct QueueHour {
+        /// The name of the queue.
+        pub queue: String,
+        /// The hour, counted from the beginning of 1970 in UTC.
+        pub hour: i64,
+        /// Number of tickets that were matched.
+        pub matched: i64,
+        /// Number of tickets that were cancelled.
+        pub cancelled: i64,
+        /// Number of tickets that left after the longest wait that the queue allows.
+        pub expired: i64,
+        /// The sum of the waits of the matched tickets, in milliseconds.
+        pub waited: i64,
+        /// The longest wait of one of them, in milliseconds.
+        pub longest: i64,
+        /// Number of matches that were formed.
+        pub matches: i64,
+        /// The sum of their penalties.
+        pub penalty: f64,
+    }
 }
 
-/// What the rules found in the latest matches of a queue that are final.
-pub(super) async fn findings(
-    pool: &DbPool,
-    queue: &str,
-    limit: i64,
-) -> Result<Vec<Vec<String>>, StoreError> {
-    let query = sqlx::query_scalar(
-        "SELECT why FROM formed_matches WHERE queue = $1 AND open_until IS NULL
-         ORDER BY match_id DESC LIMIT $2",
-    );
-    let rows: Vec<String> = query.bind(queue).bind(limit).fetch_all(pool).await?;
-    let lines = |why: String| {
-        serde_json::from_str(&why).map_err(|_| StoreError::BadValue(format!("why {why}")))
-    };
-    rows.into_iter().map(lines).collect()
+columns! {
+    /// An instance, as visitors see it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct InstanceLine {
+        /// The name by which it said HELLO.
+        pub name: String,
+        /// The region that it states, if any.
+        pub region: Option<String>,
+        /// How many matches it hosts at once.
+        pub slots: i64,
+        /// How many of its slots are in use.
+        pub used: i64,
+        /// Whether its connection is lost.
+        pub is_away: bool,
+        /// Whether it gets no further matches.
+        pub drains: bool,
+    }
 }
 
-/// The instances, in the order of their names.
-pub(super) async fn instances(pool: &DbPool, limit: i64) -> Result<Vec<InstanceLine>, StoreError> {
-    let query = sqlx::query("SELECT * FROM instances ORDER BY name LIMIT $1");
-    let instance = |row: &DbRow| {
-        Ok(InstanceLine {
-            name: row.try_get("name")?,
-            region: row.try_get("region")?,
-            slots: row.try_get("slots")?,
-            used: row.try_get("used")?,
-            is_away: row.try_get::<Option<i64>, _>("away")?.is_some(),
-            drains: row.try_get("draining")?,
-        })
-    };
-    let rows = query.bind(limit).fetch_all(pool).await?;
-    rows.iter().map(instance).collect()
+columns! {
+    /// A hosted match, as visitors see it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct HostedLine {
+        /// The id of the match.
+        pub id: i64,
+        /// The queue that formed it.
+        pub queue: String,
+        /// The name of its state.
+        pub state: String,
+        /// When it got this state.
+        pub since: Timestamp,
+        /// The instance that hosts it, or did so last.
+        pub instance: Option<String>,
+        /// Number of its players.
+        pub players: i64,
+        /// Whether its result is on disk.
+        pub is_recorded: bool,
+    }
 }
 
-/// The latest hosted matches, the last one first.
-pub(super) async fn hosted(pool: &DbPool, limit: i64) -> Result<Vec<HostedLine>, StoreError> {
-    let query = sqlx::query(
-        "SELECT h.match_id, h.queue, h.state, h.since, h.instance,
-                (SELECT count(*) FROM formed_seats s WHERE s.match_id = h.match_id) AS players,
-                EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id) AS recorded
-         FROM hosted_matches h ORDER BY h.match_id DESC LIMIT $1",
-    );
-    let hosted = |row: &DbRow| {
-        Ok(HostedLine {
-            id: row.try_get("match_id")?,
-            queue: row.try_get("queue")?,
-            state: row.try_get("state")?,
-            since: Timestamp(row.try_get("since")?),
-            instance: row.try_get("instance")?,
-            players: row.try_get("players")?,
-            is_recorded: row.try_get("recorded")?,
-        })
-    };
-    let rows = query.bind(limit).fetch_all(pool).await?;
-    rows.iter().map(hosted).collect()
+impl Store {
+    /// The hours of all queues from the hour `since` on, by queue and in order.
+    pub async fn queue_hours(&self, since: i64) -> Result<Vec<QueueHour>, StoreError> {
+        let query = tuple(
+            "SELECT queue, hour, matched, cancelled, expired, waited_ms AS waited, longest_ms AS longest, matches, penalty
+             FROM queue_hours WHERE hour >= $1 ORDER BY queue, hour LIMIT 10000",
+        );
+        query.bind(since).fetch_all(&self.pages).await
+    }
+
+    /// What the rules found in the latest matches of a queue that are final: the lines of each match.
+    ///
+    /// # Errors
+    /// Fails if it contains what no version of Evenkeel writes.
+    pub async fn queue_findings(
+        &self,
+        queue: &str,
+        limit: i64,
+    ) -> Result<Vec<Vec<String>>, StoreError> {
+        let query = scalar(
+            "SELECT why FROM formed_matches WHERE queue = $1 AND open_until IS NULL
+             ORDER BY match_id DESC LIMIT $2",
+        );
+        let rows: Vec<String> = query.bind(queue).bind(limit).fetch_all(&self.pages).await?;
+        let lines = |why: String| {
+            serde_json::from_str(&why).map_err(|_| StoreError::BadValue(format!("why {why}")))
+        };
+        rows.into_iter().map(lines).collect()
+    }
+
+    /// The instances by name, at most `limit`.
+    pub async fn instance_lines(&self, limit: i64) -> Result<Vec<InstanceLine>, StoreError> {
+        let query = tuple(
+            "SELECT name, region, slots, used, away IS NOT NULL AS is_away, draining AS drains
+             FROM instances ORDER BY name LIMIT $1",
+        );
+        query.bind(limit).fetch_all(&self.pages).await
+    }
+
+    /// The latest hosted matches, the last one first, at most `limit`.
+    pub async fn hosted_lines(&self, limit: i64) -> Result<Vec<HostedLine>, StoreError> {
+        let query = tuple(
+            "SELECT h.match_id AS id, h.queue, h.state, h.since, h.instance,
+                    (SELECT count(*) FROM formed_seats s WHERE s.match_id = h.match_id) AS players,
+                    EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id) AS is_recorded
+             FROM hosted_matches h ORDER BY h.match_id DESC LIMIT $1",
+        );
+        query.bind(limit).fetch_all(&self.pages).await
+    }
 }

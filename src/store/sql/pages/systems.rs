@@ -1,37 +1,44 @@
-//! Reads and writes the last comparison of rating systems.
+//! The last comparison of rating systems.
 
-use sqlx::Row;
-
-use super::super::{DbConnection, DbPool};
 use crate::{
     domain::Timestamp,
-    store::{StoreError, SystemsRow},
+    store::{Store, StoreError, db::*},
 };
 
-/// The last comparison that was stored; `None` if there is none.
-pub(super) async fn report(pool: &DbPool) -> Result<Option<SystemsRow>, StoreError> {
-    let query = sqlx::query("SELECT * FROM systems_report");
-    let Some(row) = query.fetch_optional(pool).await? else {
-        return Ok(None);
-    };
-    Ok(Some(SystemsRow {
-        settings: row.try_get("settings")?,
-        matches: row.try_get("matches")?,
-        computed_at: Timestamp(row.try_get("computed_at")?),
-        report: row.try_get("report")?,
-    }))
+columns! {
+    /// A comparison of rating systems, as it is stored.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct SystemsRow {
+        /// The key of the settings with which it was made.
+        pub settings: String,
+        /// The number of matches that there were.
+        pub matches: i64,
+        /// When the comparison was made.
+        pub computed_at: Timestamp,
+        /// The comparison, as JSON.
+        pub report: String,
+    }
 }
 
-/// Replaces the stored comparison by this one.
-pub(super) async fn store(tx: &mut DbConnection, row: &SystemsRow) -> Result<(), StoreError> {
-    let query = sqlx::query(
-        "INSERT INTO systems_report (id, settings, matches, computed_at, report)
-         VALUES (1, $1, $2, $3, $4)
-         ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, matches = excluded.matches,
-             computed_at = excluded.computed_at, report = excluded.report",
-    );
-    let query = query.bind(&row.settings).bind(row.matches);
-    let query = query.bind(row.computed_at.0).bind(&row.report);
-    query.execute(tx).await?;
-    Ok(())
+impl Store {
+    /// The last comparison of rating systems, if there is one.
+    pub async fn systems_report(&self) -> Result<Option<SystemsRow>, StoreError> {
+        let query = tuple("SELECT * FROM systems_report");
+        query.fetch_optional(&self.pages).await
+    }
+
+    /// Replaces the last comparison of rating systems.
+    pub async fn store_systems_report(&self, row: &SystemsRow) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let query = sql(
+            "INSERT INTO systems_report (id, settings, matches, computed_at, report)
+             VALUES (1, $1, $2, $3, $4)
+             ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, matches = excluded.matches,
+                 computed_at = excluded.computed_at, report = excluded.report",
+        );
+        let own = values![&row.settings, row.matches, row.computed_at, &row.report];
+        query.bind_all(own).execute(&mut tx).await?;
+        // No weights change, so the tasks that wait for commits are not woken.
+        tx.commit().await
+    }
 }

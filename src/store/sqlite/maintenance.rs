@@ -1,16 +1,16 @@
-//! [`Care`] in SQLite.
+//! What operators do with a database as a whole: they copy it, and check that nothing in it is damaged.
 
 use std::path::{Path, PathBuf};
 
-use async_trait::async_trait;
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
 use sqlx::{
-    AssertSqlSafe, ConnectOptions, Connection, Row, SqliteConnection, sqlite::SqliteConnectOptions,
+    AssertSqlSafe, ConnectOptions, Connection as _, Row as _, SqliteConnection,
+    sqlite::SqliteConnectOptions,
 };
 
 use super::{APPLICATION_ID, application_id, denied};
-use crate::store::{Care, Forgotten, StoreError};
+use crate::store::StoreError;
 
 /// The derived tables. The checkpoint is not among them: it may be older than the weights.
 const DERIVED: [&str; 11] = [
@@ -29,7 +29,8 @@ const DERIVED: [&str; 11] = [
 /// The most faults of one kind that are reported.
 const FAULTS: usize = 100;
 
-/// The file of a database, which is only read.
+/// The file of a database, for backups and checks. It is only read, and never migrated, so that a new program can copy
+/// the database of an old one before it changes it.
 #[derive(Clone, Debug)]
 pub struct SqliteFile {
     path: PathBuf,
@@ -69,9 +70,13 @@ impl SqliteFile {
     }
 }
 
-#[async_trait]
-impl Care for SqliteFile {
-    async fn back_up(&self, to: &Path) -> Result<(), StoreError> {
+impl SqliteFile {
+    /// Writes a copy of the database, as it is at this moment, to a new file. Meanwhile others read and write
+    /// the database without waiting.
+    ///
+    /// # Errors
+    /// Fails if the file exists already, or if the database or the disk fails.
+    pub async fn back_up(&self, to: &Path) -> Result<(), StoreError> {
         let text = to.to_str().ok_or_else(|| {
             StoreError::BadValue(format!("a path that is not UTF-8: {}", to.display()))
         })?;
@@ -82,7 +87,12 @@ impl Care for SqliteFile {
         Ok(())
     }
 
-    async fn faults(&self) -> Result<Vec<String>, StoreError> {
+    /// What is damaged in the file, one sentence each: pages, indexes, and rows that belong to others which are
+    /// missing.
+    ///
+    /// # Errors
+    /// Fails if the database cannot be read at all.
+    pub async fn faults(&self) -> Result<Vec<String>, StoreError> {
         let mut connection = self.connect().await?;
         let check = format!("PRAGMA integrity_check({FAULTS})");
         let check = sqlx::query_scalar(AssertSqlSafe(check));
@@ -101,7 +111,8 @@ impl Care for SqliteFile {
         Ok(faults)
     }
 
-    async fn counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
+    /// The number of rows in each table, by name.
+    pub async fn counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
         let mut connection = self.connect().await?;
         let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'
                       AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> '_sqlx_migrations' ORDER BY name";
@@ -118,7 +129,9 @@ impl Care for SqliteFile {
         Ok(counts)
     }
 
-    async fn derived_hashes(&self) -> Result<Vec<(String, String)>, StoreError> {
+    /// A hash of the content of each derived table, by name. Equal content has equal hashes, to the last bit
+    /// of every number.
+    pub async fn derived_hashes(&self) -> Result<Vec<(String, String)>, StoreError> {
         let mut connection = self.connect().await?;
         let mut hashes = Vec::with_capacity(DERIVED.len());
         for table in DERIVED {
@@ -128,7 +141,8 @@ impl Care for SqliteFile {
         Ok(hashes)
     }
 
-    async fn forgotten(&self) -> Result<Forgotten, StoreError> {
+    /// How many changes to players the file contains, and when it last forgot one.
+    pub async fn forgotten(&self) -> Result<Forgotten, StoreError> {
         let mut connection = self.connect().await?;
         // A database of an older version has no such column, and no record of forgotten players.
         let query = sqlx::query("SELECT * FROM player_changes");
@@ -137,6 +151,22 @@ impl Care for SqliteFile {
             changes: row.try_get("changes")?,
             latest: row.try_get("forgotten").unwrap_or(0),
         })
+    }
+}
+
+/// Counts an operator's changes to players.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forgotten {
+    /// The number of changes so far.
+    pub changes: i64,
+    /// The number of changes after the latest one that made the database forget a player; 0 if none has.
+    pub latest: i64,
+}
+
+impl Forgotten {
+    /// Whether an older copy of the same database contains a player whom this one has forgotten since.
+    pub fn outdates(&self, copy: Self) -> bool {
+        copy.changes < self.latest
     }
 }
 

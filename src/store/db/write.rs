@@ -6,10 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use sqlx::Executor;
 use tokio::time::Instant;
 
-use super::{Acquired, DbConnection};
+use super::Connection;
 use crate::store::{StoreError, StoreMetrics};
 
 /// A transaction that writes. If it is dropped before [`commit`](Self::commit) or [`abandon`](Self::abandon) has
@@ -18,16 +17,16 @@ use crate::store::{StoreError, StoreMetrics};
 /// When the disk is full or fails, SQLite may end a transaction by itself, and this program cannot see that. On
 /// PostgreSQL, a connection that was left during a statement may still get the lock, and must not return to the pool
 /// with it. A new connection never has an open transaction.
-pub(in super::super) struct DbWrite {
-    connection: Acquired,
+pub(in crate::store) struct Write {
+    connection: Connection,
     finished: bool,
     began: Instant,
     metrics: Arc<StoreMetrics>,
 }
 
-impl DbWrite {
+impl Write {
     /// Makes a write on a connection for which the caller has waited since `began`. The caller begins the transaction.
-    pub fn new(connection: Acquired, began: Instant, metrics: &Arc<StoreMetrics>) -> Self {
+    pub fn new(connection: Connection, began: Instant, metrics: &Arc<StoreMetrics>) -> Self {
         Self {
             connection,
             finished: false,
@@ -37,10 +36,6 @@ impl DbWrite {
     }
 
     /// Counts the write as failed, and keeps the connection: its transaction has not begun.
-    #[allow(
-        dead_code,
-        reason = "on PostgreSQL, a transaction that waits for the lock has begun"
-    )]
     pub fn has_not_begun(mut self) {
         self.finished = true;
         self.metrics.failed();
@@ -61,29 +56,23 @@ impl DbWrite {
         self.finished = true;
         Ok(())
     }
-
-    /// Executes SQL that has no parameters.
-    pub async fn execute_text(&mut self, text: &'static str) -> Result<(), sqlx::Error> {
-        let connection: &mut DbConnection = &mut self.connection;
-        connection.execute(text).await.map(drop)
-    }
 }
 
-impl Deref for DbWrite {
-    type Target = DbConnection;
+impl Deref for Write {
+    type Target = Connection;
 
-    fn deref(&self) -> &DbConnection {
+    fn deref(&self) -> &Connection {
         &self.connection
     }
 }
 
-impl DerefMut for DbWrite {
-    fn deref_mut(&mut self) -> &mut DbConnection {
+impl DerefMut for Write {
+    fn deref_mut(&mut self) -> &mut Connection {
         &mut self.connection
     }
 }
 
-impl Drop for DbWrite {
+impl Drop for Write {
     fn drop(&mut self) {
         if !self.finished {
             self.metrics.failed();

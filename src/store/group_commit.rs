@@ -9,7 +9,7 @@ use crate::domain::{MatchChances, MatchRecord};
 /// A game that ends: its record, what was predicted of its teams, and its number.
 pub(super) type EndedGame = (MatchRecord, MatchChances, i64);
 /// Games that end at the same time.
-pub(super) type GamesTogether = Together<EndedGame, Result<Recorded, StoreError>>;
+pub(super) type EndedGames = GroupCommit<EndedGame, Result<Recorded, StoreError>>;
 
 /// What has become of a transaction for several writes.
 pub(super) enum Attempt<R> {
@@ -26,14 +26,14 @@ const MOST: usize = 64;
 
 /// Writes of one kind. Those that arrive while a transaction is under way wait, and go into the next one.
 #[derive(Debug)]
-pub(super) struct Together<T, R> {
+pub(super) struct GroupCommit<T, R> {
     /// The writes that wait, each with the channel for its result.
     waiting: Mutex<Vec<(T, oneshot::Sender<R>)>>,
     /// Held while a transaction is under way.
     turn: Turn<()>,
 }
 
-impl<T, R> Default for Together<T, R> {
+impl<T, R> Default for GroupCommit<T, R> {
     fn default() -> Self {
         Self {
             waiting: Mutex::default(),
@@ -42,7 +42,7 @@ impl<T, R> Default for Together<T, R> {
     }
 }
 
-impl<T, R> Together<T, R> {
+impl<T, R> GroupCommit<T, R> {
     /// Makes a write, together with those that other callers make at this time. One of the callers makes the
     /// transaction for all of them with its own `write`, which returns the results in the same order.
     ///
@@ -100,7 +100,7 @@ mod tests {
     /// Writes these numbers at the same time. Returns the result of each, and the numbers of each transaction. A
     /// transaction with a number above 1,000 fails; if it is above 9,000, so would all others.
     async fn written(numbers: impl Iterator<Item = u32>) -> (Vec<Option<u32>>, Vec<Vec<u32>>) {
-        let (together, log) = (Together::default(), Mutex::new(Vec::new()));
+        let (together, log) = (GroupCommit::default(), Mutex::new(Vec::new()));
         let write = async |all: Vec<u32>| {
             yield_now().await;
             log.lock().push(all.clone());
@@ -143,7 +143,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_goes_away_takes_no_other_along() {
-        let together = Arc::new(Together::<u32, u32>::default());
+        let together = Arc::new(GroupCommit::<u32, u32>::default());
         let stuck = tokio::spawn({
             let together = together.clone();
             async move { together.write(1, |_| std::future::pending()).await }

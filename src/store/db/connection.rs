@@ -1,0 +1,288 @@
+//! Connections of both databases, with a time limit for each answer of a server.
+
+use std::{borrow::Cow, time::Duration};
+
+use futures_util::{
+    FutureExt, StreamExt, TryStreamExt,
+    future::{self, BoxFuture},
+    stream::{BoxStream, once, unfold},
+};
+use sqlx::{
+    Arguments, AssertSqlSafe, Database, Either, Error, Executor, Postgres, Sqlite, SqlitePool,
+    Transaction, pool::PoolConnection,
+};
+use tokio::time::timeout;
+
+use super::{Query, Row, Value, query::Statement};
+use crate::{
+    domain::MatchRecord,
+    store::{StoreError, postgres},
+};
+
+/// Which database a statement is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+impl Dialect {
+    /// The record as this database gives it back.
+    pub fn storable(self, record: &MatchRecord) -> Cow<'_, MatchRecord> {
+        match self {
+            Self::Sqlite => Cow::Borrowed(record),
+            Self::Postgres => postgres::storable(record),
+        }
+    }
+}
+
+/// Connections of one kind, each of which executes one statement at a time.
+#[derive(Clone, Debug)]
+pub(in crate::store) enum Pool {
+    Sqlite(SqlitePool),
+    Postgres(postgres::ServerPool),
+}
+
+impl Pool {
+    /// Waits for a free connection.
+    pub fn acquire(&self) -> BoxFuture<'_, Result<Connection, StoreError>> {
+        match self {
+            Self::Sqlite(pool) => async {
+                let acquired = Inner::Sqlite(pool.acquire().await?);
+                Ok(Connection::new(acquired, None))
+            }
+            .boxed(),
+            Self::Postgres(pool) => pool.acquire().boxed(),
+        }
+    }
+
+    /// Begins to read: all queries see the database as it is at the first of them.
+    pub fn snapshot(&self) -> BoxFuture<'_, Result<Connection, StoreError>> {
+        match self {
+            Self::Sqlite(pool) => async {
+                let begun = Inner::SqliteWithin(pool.begin().await?);
+                Ok(Connection::new(begun, None))
+            }
+            .boxed(),
+            Self::Postgres(pool) => pool
+                .begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                .boxed(),
+        }
+    }
+
+    /// Begins to write without the lock of all writers.
+    pub async fn begin(&self) -> Result<Connection, StoreError> {
+        match self {
+            Self::Sqlite(_) => self.snapshot().await,
+            Self::Postgres(pool) => pool.begin("BEGIN").await,
+        }
+    }
+
+    /// Closes all connections, and waits for those in use.
+    pub async fn close(&self) {
+        match self {
+            Self::Sqlite(pool) => pool.close().await,
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+/// A connection that is given back to its pool when it is dropped. Each part of a server's answer must arrive within
+/// a time limit.
+#[derive(Debug)]
+pub(in crate::store) struct Connection {
+    inner: Inner,
+    /// The longest time for each part of an answer.
+    patience: Option<Duration>,
+}
+
+/// A connection outside of a transaction, or in one that its owner ends; or within one that is rolled back when it is
+/// dropped.
+#[derive(Debug)]
+pub(in crate::store) enum Inner {
+    Sqlite(PoolConnection<Sqlite>),
+    SqliteWithin(Transaction<'static, Sqlite>),
+    Postgres(PoolConnection<Postgres>),
+    PostgresWithin(Transaction<'static, Postgres>),
+}
+
+/// What a statement has done: how many rows it has changed, and the rows that it returns.
+#[derive(Default)]
+pub(super) struct Answer {
+    pub changed: u64,
+    pub rows: Vec<Row>,
+}
+
+/// The rows of a statement as they arrive, and how many rows it has changed.
+type Steps<'a> = BoxStream<'a, Result<Either<u64, Row>, Error>>;
+/// The rows of a statement as they arrive.
+pub(in crate::store) type Rows<'a> = BoxStream<'a, Result<Row, StoreError>>;
+
+impl Connection {
+    pub fn new(inner: Inner, patience: Option<Duration>) -> Self {
+        Self { inner, patience }
+    }
+
+    /// Which database this is.
+    pub fn dialect(&self) -> Dialect {
+        match self.inner {
+            Inner::Sqlite(_) | Inner::SqliteWithin(_) => Dialect::Sqlite,
+            Inner::Postgres(_) | Inner::PostgresWithin(_) => Dialect::Postgres,
+        }
+    }
+
+    /// Closes the connection when it is dropped, instead of giving it back to the pool.
+    pub fn close_on_drop(&mut self) {
+        match &mut self.inner {
+            Inner::Sqlite(connection) => connection.close_on_drop(),
+            Inner::Postgres(connection) => connection.close_on_drop(),
+            Inner::SqliteWithin(_) | Inner::PostgresWithin(_) => {}
+        }
+    }
+
+    /// Waits for each part of an answer for up to this time, until the connection is given back.
+    pub fn be_patient(&mut self, patience: Duration) {
+        self.patience = self.patience.map(|_| patience);
+    }
+
+    /// Makes permanent what was written in a transaction that is rolled back otherwise.
+    pub async fn commit(self) -> Result<(), StoreError> {
+        match self.inner {
+            Inner::Sqlite(_) | Inner::Postgres(_) => {}
+            Inner::SqliteWithin(transaction) => transaction.commit().await?,
+            Inner::PostgresWithin(transaction) => {
+                let patience = self.patience.unwrap_or(Duration::MAX);
+                let committed = timeout(patience, transaction.commit()).await;
+                committed.unwrap_or(Err(Error::PoolTimedOut))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes SQL that has no parameters, and may be several statements.
+    pub async fn execute_text(&mut self, text: &'static str) -> Result<(), StoreError> {
+        let steps = match &mut self.inner {
+            Inner::Sqlite(connection) => connection.fetch_many(text).map_ok(drop_row).boxed(),
+            Inner::SqliteWithin(transaction) => {
+                transaction.fetch_many(text).map_ok(drop_row).boxed()
+            }
+            Inner::Postgres(connection) => connection.fetch_many(text).map_ok(drop_row).boxed(),
+            Inner::PostgresWithin(transaction) => {
+                transaction.fetch_many(text).map_ok(drop_row).boxed()
+            }
+        };
+        limited(steps, self.patience)
+            .try_for_each(|()| future::ready(Ok(())))
+            .await?;
+        Ok(())
+    }
+
+    /// The rows of a query, one after the other.
+    pub fn stream(&mut self, query: Query) -> Rows<'_> {
+        let rows = self.steps(query.into_statement()).map_err(StoreError::from);
+        let rows = rows.try_filter_map(|step| future::ready(Ok(step.right())));
+        rows.boxed()
+    }
+
+    pub(super) async fn run(&mut self, statement: Statement) -> Result<Answer, StoreError> {
+        let mut steps = self.steps(statement);
+        let mut answer = Answer::default();
+        while let Some(step) = steps.try_next().await? {
+            match step {
+                Either::Left(changed) => answer.changed += changed,
+                Either::Right(row) => answer.rows.push(row),
+            }
+        }
+        Ok(answer)
+    }
+
+    fn steps(&mut self, statement: Statement) -> Steps<'_> {
+        let steps = match &mut self.inner {
+            Inner::Sqlite(connection) => sqlite_steps(connection, statement),
+            Inner::SqliteWithin(transaction) => sqlite_steps(transaction, statement),
+            Inner::Postgres(connection) => postgres_steps(connection, statement),
+            Inner::PostgresWithin(transaction) => postgres_steps(transaction, statement),
+        };
+        limited(steps, self.patience)
+    }
+}
+
+fn drop_row<D, R>(_: Either<D, R>) {}
+
+/// Ends a stream with an error if its next item takes longer than this.
+fn limited<'a, T: Send + 'a>(
+    steps: BoxStream<'a, Result<T, Error>>,
+    patience: Option<Duration>,
+) -> BoxStream<'a, Result<T, Error>> {
+    let Some(patience) = patience else {
+        return steps;
+    };
+    let next = move |steps: Option<BoxStream<'a, Result<T, Error>>>| async move {
+        let mut steps = steps?;
+        match timeout(patience, steps.next()).await {
+            Ok(Some(Ok(step))) => Some((Ok(step), Some(steps))),
+            Ok(Some(Err(error))) => Some((Err(error), None)),
+            Ok(None) => None,
+            Err(_) => Some((Err(Error::PoolTimedOut), None)),
+        }
+    };
+    unfold(Some(steps), next).boxed()
+}
+
+fn sqlite_steps(
+    connection: &mut <Sqlite as Database>::Connection,
+    statement: Statement,
+) -> Steps<'_> {
+    let mut arguments = <Sqlite as Database>::Arguments::default();
+    let added = statement
+        .values
+        .into_iter()
+        .try_for_each(|value| match value {
+            Value::Int(value) => arguments.add(value),
+            Value::Bool(value) => arguments.add(value),
+            Value::Real(value) => arguments.add(value),
+            Value::Text(value) => arguments.add(value),
+            Value::Bytes(value) => arguments.add(value),
+        });
+    if let Err(error) = added {
+        return once(future::ready(Err(Error::Encode(error)))).boxed();
+    }
+    // SQLite searches a name such as $1 among all others, and a number not.
+    let text = match statement.is_built {
+        true => statement.text.replace('$', "?").into(),
+        false => statement.text,
+    };
+    let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(statement.persistent);
+    let step = |step: Either<<Sqlite as Database>::QueryResult, _>| {
+        step.map_left(|done| done.rows_affected())
+            .map_right(Row::Sqlite)
+    };
+    connection.fetch_many(query).map_ok(step).boxed()
+}
+
+fn postgres_steps(
+    connection: &mut <Postgres as Database>::Connection,
+    statement: Statement,
+) -> Steps<'_> {
+    let mut arguments = <Postgres as Database>::Arguments::default();
+    let added = statement
+        .values
+        .into_iter()
+        .try_for_each(|value| match value {
+            Value::Int(value) => arguments.add(value),
+            Value::Bool(value) => arguments.add(value),
+            Value::Real(value) => arguments.add(value),
+            Value::Text(value) => arguments.add(value.map(postgres::without_nul)),
+            Value::Bytes(value) => arguments.add(value),
+        });
+    if let Err(error) = added {
+        return once(future::ready(Err(Error::Encode(error)))).boxed();
+    }
+    let query =
+        sqlx::query_with(AssertSqlSafe(statement.text), arguments).persistent(statement.persistent);
+    let step = |step: Either<<Postgres as Database>::QueryResult, _>| {
+        step.map_left(|done| done.rows_affected())
+            .map_right(Row::Postgres)
+    };
+    connection.fetch_many(query).map_ok(step).boxed()
+}

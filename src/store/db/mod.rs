@@ -1,0 +1,24 @@
+//! One interface to both databases: statements, their values and rows, connections and transactions.
+//!
+//! The rest of the room uses only this module to talk to a database, so that each query is written and compiled once.
+//! Both databases understand every statement of the room. The rules for that:
+//!
+//! - A parameter is `$1`, and each that is bound is used.
+//! - Integers have 64 bits in a row; [`Row::get`] makes smaller ones of them. Truth values are `bool`.
+//! - `ON CONFLICT … DO` states what happens to rows that exist. Inside it, columns are named with their table.
+//! - A sum of integers is `CAST(sum(…) AS BIGINT)`, and nothing else is cast to an integer, because SQLite cuts off
+//!   where PostgreSQL rounds.
+//! - PostgreSQL stores no NUL in a text: it gets U+FFFD instead.
+//! - What only one database has, is in the module of that database, or behind a [`Dialect`].
+
+mod connection;
+mod query;
+mod row;
+mod value;
+mod write;
+
+pub(super) use connection::{Connection, Dialect, Inner, Pool};
+pub(super) use query::{Query, Sql, scalar, sql, tuple};
+pub(super) use row::{At, Column, FromRow, Row, columns};
+pub(super) use value::{Value, values};
+pub(super) use write::Write;

@@ -1,0 +1,232 @@
+//! Statements with their parameters.
+
+use std::borrow::Cow;
+
+use futures_util::{FutureExt, future::BoxFuture};
+
+use super::{
+    Connection, Pool, Row, Value, Write,
+    connection::Answer,
+    row::{Column, FromRow},
+};
+use crate::store::StoreError;
+
+/// The text of a statement, and the values of its parameters.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Statement {
+    pub text: Cow<'static, str>,
+    pub values: Vec<Value>,
+    /// Whether it was put together of parts, and may have thousands of parameters.
+    pub is_built: bool,
+    /// Whether the connection keeps it prepared, for the next time.
+    pub persistent: bool,
+}
+
+/// A statement, and what its rows are read as.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Query<T = Row> {
+    statement: Statement,
+    read: fn(Row) -> Result<T, StoreError>,
+}
+
+/// A statement whose rows are read column by column.
+pub(in crate::store) fn sql(text: impl Into<Cow<'static, str>>) -> Query {
+    Query::new(text.into(), Vec::new(), Ok)
+}
+
+/// A statement whose rows have one column.
+pub(in crate::store) fn scalar<T: for<'r> Column<'r>>(
+    text: impl Into<Cow<'static, str>>,
+) -> Query<T> {
+    Query::new(text.into(), Vec::new(), |row| row.at(0))
+}
+
+/// A statement whose rows are tuples, or structs of [`columns`](super::columns).
+pub(in crate::store) fn tuple<T: FromRow>(text: impl Into<Cow<'static, str>>) -> Query<T> {
+    Query::new(text.into(), Vec::new(), |row| T::from_row(&row))
+}
+
+impl<T> Query<T> {
+    fn new(
+        text: Cow<'static, str>,
+        values: Vec<Value>,
+        read: fn(Row) -> Result<T, StoreError>,
+    ) -> Self {
+        let statement = Statement {
+            is_built: !values.is_empty(),
+            text,
+            values,
+            persistent: true,
+        };
+        Self { statement, read }
+    }
+
+    /// Gives the next parameter its value.
+    pub fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.statement.values.push(value.into());
+        self
+    }
+
+    /// Gives the next parameters their values.
+    pub fn bind_all(mut self, values: impl IntoIterator<Item = Value>) -> Self {
+        self.statement.values.extend(values);
+        self
+    }
+
+    /// Does not keep the statement prepared: its text is seldom the same.
+    pub fn once(mut self) -> Self {
+        self.statement.persistent = false;
+        self
+    }
+
+    pub(super) fn into_statement(self) -> Statement {
+        self.statement
+    }
+}
+
+impl<T: Send + 'static> Query<T> {
+    /// Executes the statement, and returns how many rows it has changed.
+    pub fn execute<'a>(
+        self,
+        on: impl Into<Executor<'a>>,
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        let answer = on.into().run(self.statement);
+        answer.map(|answer| Ok(answer?.changed)).boxed()
+    }
+
+    /// All rows.
+    pub fn fetch_all<'a>(
+        self,
+        on: impl Into<Executor<'a>>,
+    ) -> BoxFuture<'a, Result<Vec<T>, StoreError>> {
+        let answer = on.into().run(self.statement);
+        let read =
+            move |answer: Result<Answer, _>| answer?.rows.into_iter().map(self.read).collect();
+        answer.map(read).boxed()
+    }
+
+    /// The first row; `None` if there is none.
+    pub fn fetch_optional<'a>(
+        self,
+        on: impl Into<Executor<'a>>,
+    ) -> BoxFuture<'a, Result<Option<T>, StoreError>> {
+        let answer = on.into().run(self.statement);
+        let read = move |answer: Result<Answer, _>| {
+            answer?.rows.into_iter().next().map(self.read).transpose()
+        };
+        answer.map(read).boxed()
+    }
+
+    /// The first row. Fails if there is none.
+    pub fn fetch_one<'a>(
+        self,
+        on: impl Into<Executor<'a>>,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        let found = self.fetch_optional(on);
+        let one = |found: Result<Option<T>, StoreError>| {
+            found?.ok_or_else(|| sqlx::Error::RowNotFound.into())
+        };
+        found.map(one).boxed()
+    }
+}
+
+/// What a statement is executed on: a connection, or any free one.
+pub(in crate::store) enum Executor<'a> {
+    Connection(&'a mut Connection),
+    Pool(&'a Pool),
+}
+
+impl<'a> From<&'a mut Connection> for Executor<'a> {
+    fn from(connection: &'a mut Connection) -> Self {
+        Self::Connection(connection)
+    }
+}
+
+impl<'a> From<&'a mut Write> for Executor<'a> {
+    fn from(write: &'a mut Write) -> Self {
+        Self::Connection(write)
+    }
+}
+
+impl<'a> From<&'a Pool> for Executor<'a> {
+    fn from(pool: &'a Pool) -> Self {
+        Self::Pool(pool)
+    }
+}
+
+impl<'a> Executor<'a> {
+    fn run(self, statement: Statement) -> BoxFuture<'a, Result<Answer, StoreError>> {
+        async {
+            match self {
+                Self::Connection(connection) => connection.run(statement).await,
+                Self::Pool(pool) => pool.acquire().await?.run(statement).await,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// A statement that is put together of parts.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Sql {
+    text: String,
+    values: Vec<Value>,
+}
+
+impl Sql {
+    /// A statement that begins like this.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Adds text.
+    pub fn push(&mut self, text: impl AsRef<str>) -> &mut Self {
+        self.text.push_str(text.as_ref());
+        self
+    }
+
+    /// Adds a parameter with its value.
+    pub fn push_bind(&mut self, value: impl Into<Value>) -> &mut Self {
+        self.values.push(value.into());
+        let number = self.values.len().to_string();
+        self.push("$").push(number)
+    }
+
+    /// Adds a list of parameters in parentheses. It must not be empty: PostgreSQL does not accept that.
+    pub fn list<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> &mut Self {
+        let mut before = "(";
+        for value in values {
+            self.push(before).push_bind(value);
+            before = ", ";
+        }
+        self.push(")")
+    }
+
+    /// Adds `VALUES` and these rows.
+    pub fn rows(&mut self, rows: impl IntoIterator<Item = Vec<Value>>) -> &mut Self {
+        let mut before = "VALUES ";
+        for row in rows {
+            self.push(before).list(row);
+            before = ", ";
+        }
+        self
+    }
+
+    /// The statement as it is now.
+    pub fn build(self) -> Query {
+        Query::new(self.text.into(), self.values, Ok)
+    }
+
+    /// The same, if its rows are read as [`tuple`] reads them.
+    pub fn build_tuple<T: FromRow>(self) -> Query<T> {
+        Query::new(self.text.into(), self.values, |row| T::from_row(&row))
+    }
+
+    /// The same, if its rows have one column.
+    pub fn build_scalar<T: for<'r> Column<'r>>(self) -> Query<T> {
+        Query::new(self.text.into(), self.values, |row| row.at(0))
+    }
+}
