@@ -6,7 +6,9 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Span;
 
-use super::{Learning, LearningError, Settings, learned::Learned, spacing::EVERY, writer::Permit};
+use super::{
+    Learning, LearningError, Settings, learned::Learned, spacing::EVERY, writer::WriteGuard,
+};
 use crate::{
     domain::MatchRecord,
     rating::divisions::DivisionName,
@@ -57,7 +59,7 @@ struct Look {
     /// Whether they were made with another configuration, or not made at all.
     is_other: bool,
     /// The permission to write; `None` while another daemon has it.
-    permit: Option<Permit>,
+    guard: Option<WriteGuard>,
     /// Whether all matches are folded again, and everything is written.
     all: bool,
 }
@@ -66,18 +68,18 @@ impl Look {
     /// Whether this process has to write what was learned from these matches.
     fn is_due(&self, from: &DerivedFrom) -> bool {
         let due = self.all || (self.before.as_ref() != Some(from) && !self.is_other);
-        due && self.permit.is_some()
+        due && self.guard.is_some()
     }
 
     /// Whether this process may write checkpoints.
     fn saves(&self) -> bool {
-        self.permit.is_some() && (self.all || !self.is_other)
+        self.guard.is_some() && (self.all || !self.is_other)
     }
 
     /// Drops the rulings of a state that is `from` these matches: they are on disk, or another daemon writes them.
     /// That one may end before, or learn from as many matches, but not from the same ones.
     fn forget_rulings(&self, learned: &mut Learned, from: &DerivedFrom, is_written: bool) {
-        let is_the_writers = self.permit.is_some() && self.before.as_ref() == Some(from);
+        let is_the_writers = self.guard.is_some() && self.before.as_ref() == Some(from);
         let are_on_disk = is_written || (is_the_writers && !self.lacks_rulings(learned));
         learned.ruled = are_on_disk.then(|| from.clone());
         learned.has_all_rulings &= learned.pending.is_empty();
@@ -180,8 +182,8 @@ impl Learning {
             self.metrics.caught_up();
             // Put back before anything is written: a write that fails is tried again with this state.
             let (_, learned) = slot.insert((look.key.clone(), learned));
-            if let Some(permit) = look.permit.as_ref().filter(|_| due)
-                && !self.write(learned, &from, look.all, permit).await?
+            if let Some(guard) = look.guard.as_ref().filter(|_| due)
+                && !self.write(learned, &from, look.all, guard).await?
             {
                 if !learned.has_all_rulings {
                     *slot = None;
@@ -192,8 +194,8 @@ impl Learning {
             let new = learned.matches - learned.checkpointed;
             let is_new = look.all || new >= EVERY || !learned.taken.is_empty();
             let is_new = is_new && learned.ruled.as_ref() == Some(&from);
-            if let Some(permit) = look.permit.as_ref().filter(|_| look.saves() && is_new) {
-                self.write_checkpoint(&mut slot, permit).await?;
+            if let Some(guard) = look.guard.as_ref().filter(|_| look.saves() && is_new) {
+                self.write_checkpoint(&mut slot, guard).await?;
             }
             if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
@@ -215,15 +217,15 @@ impl Learning {
             || before
                 .as_ref()
                 .is_some_and(|before| self.is_older(&before.settings, &key));
-        let permit = self.permit();
-        let all = mode == RefreshMode::Rebuild || (is_other && replaces && permit.is_some());
+        let guard = self.guard();
+        let all = mode == RefreshMode::Rebuild || (is_other && replaces && guard.is_some());
         Ok(Look {
             overrides,
             key,
             stored,
             before,
             is_other,
-            permit,
+            guard,
             all,
         })
     }
@@ -310,7 +312,7 @@ impl Learning {
         learned: &mut Learned,
         from: &DerivedFrom,
         all: bool,
-        permit: &Permit,
+        guard: &WriteGuard,
     ) -> Result<bool, LearningError> {
         let derived = DerivedRows {
             from: from.clone(),
@@ -319,7 +321,7 @@ impl Learning {
             divisions: self.division_rows(),
             seasons: self.settings.history.seasons.clone(),
         };
-        let written = self.store.replace_derived(&derived, all, permit.lease());
+        let written = self.store.replace_derived(&derived, all, guard.lease());
         let written = written.await;
         learned.pending = derived.rulings;
         match written {

@@ -8,7 +8,7 @@ use super::{
     derive::on_blocking_thread,
     learned::{Knowledge, Learned},
     spacing,
-    writer::Permit,
+    writer::WriteGuard,
 };
 use crate::store::{CheckpointRow, DerivedFrom, OperatorOverrides};
 
@@ -76,7 +76,7 @@ impl Learning {
     pub(super) async fn write_checkpoint(
         &self,
         slot: &mut Option<(String, Learned)>,
-        permit: &Permit,
+        guard: &WriteGuard,
     ) -> Result<(), LearningError> {
         let Some((key, learned)) = slot.take() else {
             return Ok(());
@@ -103,7 +103,7 @@ impl Learning {
         let kept = spacing::kept(&all, learned.matches);
         let is_kept = |(row, _): &(CheckpointRow, Vec<u8>)| kept.contains(&row.matches);
         let new: Vec<_> = new.into_iter().filter(is_kept).collect();
-        let stored = self.store.store_checkpoints(&new, &kept, permit.lease());
+        let stored = self.store.store_checkpoints(&new, &kept, guard.lease());
         match stored.await {
             Err(error) if self.has_lost_lease(&error) => {}
             stored => {
@@ -146,9 +146,9 @@ impl Learning {
                 && learned.matches > learned.checkpointed
         };
         if slot.as_ref().is_some_and(is_due)
-            && let Some(permit) = self.permit()
+            && let Some(guard) = self.guard()
         {
-            self.write_checkpoint(&mut slot, &permit).await?;
+            self.write_checkpoint(&mut slot, &guard).await?;
         }
         Ok(())
     }

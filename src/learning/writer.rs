@@ -30,9 +30,9 @@ pub(super) struct Writer {
 }
 
 /// The permission to write what is derived, with the lease that is shown to the database.
-pub(super) struct Permit(Option<Arc<HeldLease>>);
+pub(super) struct WriteGuard(Option<Arc<HeldLease>>);
 
-impl Permit {
+impl WriteGuard {
     pub fn lease(&self) -> Option<&Lease> {
         self.0.as_ref().map(|held| held.lease())
     }
@@ -47,17 +47,17 @@ impl Learning {
 
     /// Whether this process writes what the daemons of the database derive.
     pub fn is_writer(&self) -> bool {
-        self.permit().is_some()
+        self.guard().is_some()
     }
 
     /// The permission to write; `None` while another daemon has it.
-    pub(super) fn permit(&self) -> Option<Permit> {
+    pub(super) fn guard(&self) -> Option<WriteGuard> {
         if self.writer.leases.lock().is_none() {
-            return Some(Permit(None));
+            return Some(WriteGuard(None));
         }
         let held = self.writer.held.lock().clone();
         held.filter(|held| held.is_held())
-            .map(|held| Permit(Some(held)))
+            .map(|held| WriteGuard(Some(held)))
     }
 
     /// Whether a write has failed only because the lease is lost. It is not used again.

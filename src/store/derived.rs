@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Cursor;
 use crate::domain::{PlayerKey, Rank, RoleWeights, Timestamp};
+use crate::store::db::columns;
 
 /// The weight of one player under one ruleset.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,15 +32,17 @@ pub struct WeightRow {
     pub last_seen: Timestamp,
 }
 
-/// A division, with the settings that views need.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DivisionRow {
-    /// The name that players see.
-    pub name: String,
-    /// Days without a match after which the displayed division falls.
-    pub decay_after_days: u32,
-    /// The number of further days in which it falls by one division; 0 if it never falls.
-    pub decay_days: u32,
+columns! {
+    /// A division, with the settings that views need.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DivisionRow {
+        /// The name that players see.
+        pub name: String,
+        /// Days without a match after which the displayed division falls.
+        pub decay_after_days: u32,
+        /// The number of further days in which it falls by one division; 0 if it never falls.
+        pub decay_days: u32,
+    }
 }
 
 /// The ruling on one match: whether it is rated, and what its participants did.
@@ -77,16 +80,18 @@ pub struct Performance {
     pub points_against: f64,
 }
 
-/// The input that the derived tables were made from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DerivedFrom {
-    /// Number of matches, rated or not.
-    pub matches: i64,
-    /// The highest id among the matches.
-    pub last_match: i64,
-    /// The key of the settings and the operator's overrides; different settings have different
-    /// keys.
-    pub settings: String,
+columns! {
+    /// The input that the derived tables were made from.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DerivedFrom {
+        /// Number of matches, rated or not.
+        pub matches: i64,
+        /// The highest id among the matches.
+        pub last_match: i64,
+        /// The key of the settings and the operator's overrides; different settings have different
+        /// keys.
+        pub settings: String,
+    }
 }
 
 /// New content for the derived tables.
@@ -104,17 +109,19 @@ pub struct DerivedRows {
     pub seasons: Vec<Timestamp>,
 }
 
-/// A stored checkpoint, without the learned state itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckpointRow {
-    /// Number of matches folded; no other checkpoint has the same.
-    pub matches: i64,
-    /// The highest id among these matches.
-    pub last_match: i64,
-    /// The position after the last of them.
-    pub cursor: Cursor,
-    /// The key of the settings and overrides that the state was learned with.
-    pub settings: String,
-    /// The length of the state.
-    pub bytes: i64,
+columns! {
+    /// A stored checkpoint, without the learned state itself.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CheckpointRow {
+        /// Number of matches folded; no other checkpoint has the same.
+        pub matches: i64,
+        /// The highest id among these matches.
+        pub last_match: i64,
+        /// The position after the last of them.
+        pub cursor: Cursor,
+        /// The key of the settings and overrides that the state was learned with.
+        pub settings: String,
+        /// The length of the state.
+        pub bytes: i64,
+    }
 }

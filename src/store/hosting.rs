@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{BehaviourReport, Lease, NewLetter};
+use crate::store::db::columns;
 use crate::{
     coordinator,
     domain::{MatchId, Timestamp},
@@ -41,48 +42,52 @@ pub struct QueueWrite<'a> {
     pub letters: &'a [NewLetter],
 }
 
-/// An instance, as operators see it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct InstanceRow {
-    /// The name by which it said HELLO.
-    pub name: String,
-    /// Where players connect.
-    pub address: String,
-    /// The region that it states, if any.
-    pub region: Option<String>,
-    /// How many matches it hosts at once.
-    pub slots: i64,
-    /// How many of its slots are in use.
-    pub used: i64,
-    /// How busy it states to be, 0 to 1.
-    pub load: f64,
-    /// When its connection was lost; `None` while it is connected.
-    pub away: Option<Timestamp>,
-    /// Whether it gets no further matches.
-    pub drains: bool,
+columns! {
+    /// An instance, as operators see it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct InstanceRow {
+        /// The name by which it said HELLO.
+        pub name: String,
+        /// Where players connect.
+        pub address: String,
+        /// The region that it states, if any.
+        pub region: Option<String>,
+        /// How many matches it hosts at once.
+        pub slots: i64,
+        /// How many of its slots are in use.
+        pub used: i64,
+        /// How busy it states to be, 0 to 1.
+        pub load: f64,
+        /// When its connection was lost; `None` while it is connected.
+        pub away: Option<Timestamp>,
+        /// Whether it gets no further matches.
+        pub drains: bool,
+    }
 }
 
-/// A hosted match, as operators see it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HostedRow {
-    /// The id that the match has from its forming on.
-    pub id: i64,
-    /// The queue that formed it.
-    pub queue: String,
-    /// Its state, and since when.
-    pub state: String,
-    /// When it got this state.
-    pub since: Timestamp,
-    /// Why it left its last instance, or has failed.
-    pub why: String,
-    /// The instance that hosts it, or did so last.
-    pub instance: Option<String>,
-    /// How many instances were asked to host it.
-    pub tries: i64,
-    /// Number of its players.
-    pub players: i64,
-    /// How it ended, once its result is on disk.
-    pub outcome: Option<String>,
+columns! {
+    /// A hosted match, as operators see it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct HostedRow {
+        /// The id that the match has from its forming on.
+        pub id: i64,
+        /// The queue that formed it.
+        pub queue: String,
+        /// Its state, and since when.
+        pub state: String,
+        /// When it got this state.
+        pub since: Timestamp,
+        /// Why it left its last instance, or has failed.
+        pub why: String,
+        /// The instance that hosts it, or did so last.
+        pub instance: Option<String>,
+        /// How many instances were asked to host it.
+        pub tries: i64,
+        /// Number of its players.
+        pub players: i64,
+        /// How it ended, once its result is on disk.
+        pub outcome: Option<String>,
+    }
 }
 
 /// A queue, as operators see it.

@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{
+    StoreError,
+    db::{At, Column, Row},
+};
 use crate::domain::{Fingerprint, MatchRecord, Timestamp};
 
 /// The result of writing a record.
@@ -38,6 +42,13 @@ pub struct Stored {
 /// values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor(pub(super) Option<(Timestamp, Fingerprint)>);
+
+/// A position is in two columns: `ended_at` and `fingerprint`.
+impl Column<'_> for Cursor {
+    fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
+        Ok(Self::after(row.get("ended_at")?, row.get("fingerprint")?))
+    }
+}
 
 impl Cursor {
     /// The position before the first match.

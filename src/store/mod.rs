@@ -9,32 +9,24 @@
 //! depend on how they are made. Database errors may contain SQL and paths: log them, and never send
 //! them to a peer.
 
-mod archive;
 mod backups;
-mod behaviour;
 mod chunk;
 mod codes;
 mod database_url;
 mod db;
-mod decisions;
 mod derived;
 mod error;
 mod group_commit;
 mod hosting;
 mod leases;
-mod logs;
 mod matches;
 mod metrics;
-mod partitions;
 mod players;
 pub mod postgres;
-mod receipts;
-mod sign_ins;
 mod sql;
 mod sqlite;
 mod tickets;
 mod transfer;
-mod webhooks;
 mod weights_diff;
 
 use std::{path::Path, sync::Arc, time::Duration};
@@ -53,35 +45,38 @@ use db::{Dialect, Pool, Write};
 use group_commit::EndedGames;
 use weights_diff::WrittenWeights;
 
-pub use archive::ChunkRow;
 pub use backups::{BackedUp, BackupError, Backups, back_up};
-pub use behaviour::{BehaviourReport, BehaviourRows};
 pub use chunk::MOST_IN_CHUNK;
 pub use database_url::DatabaseUrl;
-pub use decisions::{DecisionNote, DecisionRow};
 pub use derived::{
     CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
 };
 pub use error::StoreError;
 pub use hosting::{HostedRow, HostingRows, InstanceRow, QueueRow, QueueWrite};
 pub use leases::{LONGEST_LEASE, LastHolder, Lease, Taken};
-pub use logs::{LogMatches, LogReplaced};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
-pub use partitions::ticket_base;
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
 pub use postgres::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
-pub use receipts::{Receipt, Reported, ReportedMatch};
-pub use sign_ins::SignIn;
-pub use sql::pages::{
-    BoardQuery, BoardRow, ChanceStep, Closeness, Companion, Companions, GameOfPerson, HostedLine,
-    InstanceLine, MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch,
-    PresentPlayer, QueueHour, RulesetLine, StandingLine, SystemsRow, WeekOfBalance,
+pub use sql::{
+    archive::ChunkRow,
+    behaviour::{BehaviourReport, BehaviourRows},
+    decisions::{DecisionNote, DecisionRow},
+    logs::{LogMatches, LogReplaced},
+    pages::{
+        BoardQuery, BoardRow, ChanceStep, Closeness, Companion, Companions, GameOfPerson,
+        HostedLine, InstanceLine, MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay,
+        PersonRow, PointsInMatch, PresentPlayer, QueueHour, RulesetLine, StandingLine, SystemsRow,
+        WeekOfBalance,
+    },
+    partitions::ticket_base,
+    receipts::{Receipt, Reported, ReportedMatch},
+    sign_ins::SignIn,
+    webhooks::{HookNote, HookRow, HookWaits},
 };
 pub use sqlite::{Forgotten, SqliteFile};
 pub use tickets::FoundMatch;
 pub use transfer::{TableCompared, TableSum, Transfer, TransferError, take_back};
-pub use webhooks::{HookNote, HookRow, HookWaits};
 
 /// An open database.
 ///

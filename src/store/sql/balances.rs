@@ -3,10 +3,9 @@
 //! When a match of a week is added, all rows of that week are counted again from its matches. Adding only the
 //! new match could give other bits, because sums of floating-point numbers depend on their order.
 
-use crate::store::db::*;
 use crate::{
     domain::DAY,
-    store::{RulingRow, StoreError},
+    store::{RulingRow, StoreError, db::*},
 };
 
 /// The tables that are counted from the [rated matches](RATED), and how.

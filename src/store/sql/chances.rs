@@ -5,12 +5,11 @@
 use std::{collections::HashMap, str::FromStr};
 
 use super::insert::insert as insert_rows;
-use crate::store::db::*;
 use crate::{
     domain::{
         ChanceSummary, MatchChances, MatchRecord, TeamCause, TeamChances, TeamChange, versus,
     },
-    store::{Recorded, StoreError},
+    store::{Recorded, StoreError, db::*},
 };
 
 /// The step of the teams as they were picked.

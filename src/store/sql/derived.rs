@@ -1,4 +1,4 @@
-//! [`Derived`] for both databases.
+//! Data derived from the matches: rulings, weights, and checkpoints of the learned state.
 
 use super::{
     Store,
@@ -10,21 +10,19 @@ use super::{
     persons::{self, Persons},
     weights,
 };
-use crate::store::db::*;
 use crate::{
-    domain::{Fingerprint, Kind, PlayerKey, Rank, RoleWeights, Timestamp},
+    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
     store::{
-        CheckpointRow, Cursor, DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError,
-        WeightRow, weights_diff::WrittenWeights,
+        CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError,
+        WeightRow, db::*, weights_diff::WrittenWeights,
     },
 };
 
 impl Store {
     /// The input that the derived tables were made from; `None` if they have never been written.
     pub async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError> {
-        let query = sql("SELECT matches, last_match, settings FROM derived_from");
-        let row = query.fetch_optional(&self.readers).await?;
-        row.as_ref().map(from_row).transpose()
+        let query = tuple("SELECT matches, last_match, settings FROM derived_from");
+        query.fetch_optional(&self.readers).await
     }
 
     /// The keys of all rulesets that have weights, sorted.
@@ -35,44 +33,26 @@ impl Store {
 
     /// The weights of one ruleset and kind, highest first.
     pub async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError> {
-        let query = sql(
+        let query = tuple(
             "SELECT * FROM weights WHERE ruleset = $1 AND kind = $2 ORDER BY weight DESC, player",
         )
         .bind(ruleset)
         .bind(kind.as_str());
-        query
-            .fetch_all(&self.readers)
-            .await?
-            .iter()
-            .map(weight)
-            .collect()
+        query.fetch_all(&self.readers).await
     }
 
     /// The weights of one player, ordered by ruleset.
     pub async fn weights_of(&self, player: &PlayerKey) -> Result<Vec<WeightRow>, StoreError> {
-        let query = sql("SELECT * FROM weights WHERE player = $1 AND kind = $2 ORDER BY ruleset")
+        let query = tuple("SELECT * FROM weights WHERE player = $1 AND kind = $2 ORDER BY ruleset")
             .bind(&player.id)
             .bind(player.kind.as_str());
-        query
-            .fetch_all(&self.readers)
-            .await?
-            .iter()
-            .map(weight)
-            .collect()
+        query.fetch_all(&self.readers).await
     }
 
     /// The divisions with which the derived tables were made, the lowest first.
     pub async fn divisions(&self) -> Result<Vec<DivisionRow>, StoreError> {
-        let query = sql("SELECT * FROM divisions ORDER BY division");
-        let rows = query.fetch_all(&self.readers).await?;
-        let division = |row: &Row| {
-            Ok(DivisionRow {
-                name: row.get("name")?,
-                decay_after_days: row.get("decay_after_days")?,
-                decay_days: row.get("decay_days")?,
-            })
-        };
-        rows.iter().map(division).collect()
+        let query = tuple("SELECT * FROM divisions ORDER BY division");
+        query.fetch_all(&self.readers).await
     }
 
     /// For each of these matches, in no particular order: the code of the reason why it is not
@@ -150,13 +130,12 @@ impl Store {
 
     /// The stored checkpoints, the one of the most matches first.
     pub async fn checkpoints(&self) -> Result<Vec<CheckpointRow>, StoreError> {
-        let query = sql(
+        let query = tuple(
             "SELECT matches, last_match, ended_at, fingerprint, settings,
                  CAST(length(state) AS BIGINT) AS bytes
              FROM derived_checkpoint ORDER BY matches DESC",
         );
-        let rows = query.fetch_all(&self.readers).await?;
-        rows.iter().map(checkpoint).collect()
+        query.fetch_all(&self.readers).await
     }
 
     /// The state of the checkpoint of so many matches; `None` if there is none.
@@ -222,20 +201,6 @@ async fn insert_checkpoint(
     Ok(())
 }
 
-fn checkpoint(row: &Row) -> Result<CheckpointRow, StoreError> {
-    let fingerprint: &[u8] = row.get("fingerprint")?;
-    let fingerprint = fingerprint.try_into();
-    let fingerprint = fingerprint.map_err(|_| StoreError::BadValue("a fingerprint".into()))?;
-    let ended_at = row.get("ended_at")?;
-    Ok(CheckpointRow {
-        matches: row.get("matches")?,
-        last_match: row.get("last_match")?,
-        cursor: Cursor::after(ended_at, Fingerprint(fingerprint)),
-        settings: row.get("settings")?,
-        bytes: row.get("bytes")?,
-    })
-}
-
 /// Whether rows made from these matches may replace those in the tables.
 async fn may_replace(
     tx: &mut Connection,
@@ -262,9 +227,8 @@ async fn may_replace(
 
 /// The input that the derived tables were made from, as this transaction sees it.
 async fn stored_from(tx: &mut Connection) -> Result<Option<DerivedFrom>, StoreError> {
-    let query = sql("SELECT matches, last_match, settings FROM derived_from");
-    let row = query.fetch_optional(tx).await?;
-    row.as_ref().map(from_row).transpose()
+    let query = tuple("SELECT matches, last_match, settings FROM derived_from");
+    query.fetch_optional(tx).await
 }
 
 /// Deletes all rulings, and the checkpoints: who continues from one counts on the rulings before it.
@@ -355,37 +319,31 @@ fn name_of_season(start: Timestamp) -> String {
     text.strip_suffix(" 00:00:00").unwrap_or(text).to_owned()
 }
 
-fn from_row(row: &Row) -> Result<DerivedFrom, StoreError> {
-    Ok(DerivedFrom {
-        matches: row.get("matches")?,
-        last_match: row.get("last_match")?,
-        settings: row.get("settings")?,
-    })
-}
-
-fn weight(row: &Row) -> Result<WeightRow, StoreError> {
-    let kind = row.get("kind")?;
-    let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
-    let division: Option<u8> = row.get("division")?;
-    let progress: Option<f64> = row.get("progress")?;
-    let rank = division.zip(progress);
-    let (side_0, side_1): (Option<f64>, Option<f64>) = (row.get("side_0")?, row.get("side_1")?);
-    Ok(WeightRow {
-        ruleset: row.get("ruleset")?,
-        key: PlayerKey {
-            kind,
-            id: row.get("player")?,
-        },
-        name: row.get("name")?,
-        weight: row.get("weight")?,
-        scale: row.get("scale")?,
-        deviation: row.get("deviation")?,
-        rank: rank.map(|(division, progress)| Rank { division, progress }),
-        roles: RoleWeights {
-            sides: side_0.zip(side_1).map(|(zero, one)| [zero, one]),
-            commander: row.get("commander")?,
-        },
-        games: row.get("games")?,
-        last_seen: row.get("last_seen")?,
-    })
+impl FromRow for WeightRow {
+    fn from_row(row: &Row) -> Result<Self, StoreError> {
+        let kind = row.get("kind")?;
+        let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
+        let division: Option<u8> = row.get("division")?;
+        let progress: Option<f64> = row.get("progress")?;
+        let rank = division.zip(progress);
+        let (side_0, side_1): (Option<f64>, Option<f64>) = (row.get("side_0")?, row.get("side_1")?);
+        Ok(WeightRow {
+            ruleset: row.get("ruleset")?,
+            key: PlayerKey {
+                kind,
+                id: row.get("player")?,
+            },
+            name: row.get("name")?,
+            weight: row.get("weight")?,
+            scale: row.get("scale")?,
+            deviation: row.get("deviation")?,
+            rank: rank.map(|(division, progress)| Rank { division, progress }),
+            roles: RoleWeights {
+                sides: side_0.zip(side_1).map(|(zero, one)| [zero, one]),
+                commander: row.get("commander")?,
+            },
+            games: row.get("games")?,
+            last_seen: row.get("last_seen")?,
+        })
+    }
 }

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use super::{archive::begin_to_forget, persons::handle, players::changed};
-use crate::store::db::*;
 use crate::{
     domain::{MatchRecord, PlayerKey, Timestamp},
-    store::StoreError,
+    store::{StoreError, db::*},
 };
 
 /// Forgets one identity. Returns the number of matches in the tables that contained it.

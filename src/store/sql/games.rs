@@ -1,17 +1,16 @@
 //! Matches of games that this process has followed: each game becomes one match.
 
 use super::{chances, forgotten::remove_from, insert::insert_as};
-use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    store::{Recorded, StoreError, group_commit::EndedGame},
+    store::{Recorded, StoreError, db::*, group_commit::EndedGame},
 };
 
 /// The most games of one server, on one map and with the same players, that may begin within one
 /// second.
 const MAX_PER_SECOND: usize = 64;
 
-/// Does what [`Matches::record_game`](crate::store::Matches::record_game) does, within a
+/// Does what [`Store::record_game`](crate::store::Store::record_game) does, within a
 /// transaction. The caller has checked the record.
 pub(super) async fn insert_game(
     tx: &mut Connection,

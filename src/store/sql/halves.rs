@@ -8,16 +8,15 @@ use super::{
     parts::fetch,
     players::changed,
 };
-use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored, chunk::ChunkCache},
+    store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored, chunk::ChunkCache, db::*},
 };
 
 /// The most matches of one server and map that are tried as the other half.
 const TRIED: i64 = 8;
 
-/// Does what [`Matches::record_half`](crate::store::Matches::record_half) does, within a
+/// Does what [`Store::record_half`](crate::store::Store::record_half) does, within a
 /// transaction.
 pub(super) async fn insert_half(
     tx: &mut Connection,

@@ -1,10 +1,9 @@
 //! The contents of events, read from the rows that they are about.
 
 use super::{chances, parts::fetch, tickets::bad};
-use crate::store::db::*;
 use crate::{
     domain::{MAX_TEAMS, TeamChances},
-    store::{StoreError, chunk::ChunkCache},
+    store::{StoreError, chunk::ChunkCache, db::*},
     webhooks::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport},
 };
 

@@ -1,13 +1,12 @@
-//! [`Hosting`] for both databases.
+//! Instances and hosted matches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Store, behaviour, exchange, leases, tickets::apply as apply_ticket};
-use crate::store::db::*;
 use crate::{
     coordinator::{Change, Coming, Hosted, Instance, Offer, Stage, Why},
     domain::{MatchId, Timestamp},
-    store::{HostedRow, HostingRows, InstanceRow, QueueRow, QueueWrite, StoreError},
+    store::{HostedRow, HostingRows, InstanceRow, QueueRow, QueueWrite, StoreError, db::*},
 };
 
 /// The hosted matches in play of a partition whose results are on disk.
@@ -110,49 +109,21 @@ impl Store {
 
     /// All instances, by name.
     pub async fn instance_rows(&self) -> Result<Vec<InstanceRow>, StoreError> {
-        let query = sql("SELECT * FROM instances ORDER BY name");
-        let rows = query.fetch_all(&self.readers).await?;
-        let read = |row: &Row| {
-            Ok(InstanceRow {
-                name: row.get("name")?,
-                address: row.get("address")?,
-                region: row.get("region")?,
-                slots: row.get("slots")?,
-                used: row.get("used")?,
-                load: row.get("load")?,
-                away: row.get("away")?,
-                drains: row.get("draining")?,
-            })
-        };
-        rows.iter().map(read).collect()
+        let query = tuple(
+            "SELECT name, address, region, slots, used, load, away, draining AS drains FROM instances ORDER BY name",
+        );
+        query.fetch_all(&self.readers).await
     }
 
     /// The hosted matches that are kept, the latest first, at most `limit`.
     pub async fn hosted_rows(&self, limit: u32) -> Result<Vec<HostedRow>, StoreError> {
-        let query = sql(
-            "SELECT h.match_id, h.queue, h.state, h.since, h.why, h.instance, h.tries, m.outcome,
+        let query = tuple(
+            "SELECT h.match_id AS id, h.queue, h.state, h.since, h.why, h.instance, h.tries, m.outcome,
                     (SELECT count(*) FROM formed_seats s WHERE s.match_id = h.match_id) AS players
              FROM hosted_matches h LEFT JOIN matches m ON m.id = h.match_id
              ORDER BY h.match_id DESC LIMIT $1",
         );
-        let rows = query
-            .bind(i64::from(limit))
-            .fetch_all(&self.readers)
-            .await?;
-        let read = |row: &Row| {
-            Ok(HostedRow {
-                id: row.get("match_id")?,
-                queue: row.get("queue")?,
-                state: row.get("state")?,
-                since: row.get("since")?,
-                why: row.get("why")?,
-                instance: row.get("instance")?,
-                tries: row.get("tries")?,
-                players: row.get("players")?,
-                outcome: row.get("outcome")?,
-            })
-        };
-        rows.iter().map(read).collect()
+        query.bind(limit).fetch_all(&self.readers).await
     }
 
     /// The queues with tickets, by name.

@@ -5,10 +5,9 @@ use std::borrow::Cow;
 use futures_util::{FutureExt, future::BoxFuture};
 
 use super::played::count_prediction;
-use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, LeaveReason, MatchRecord, Outcome, Participant},
-    store::{Recorded, StoreError},
+    store::{Recorded, StoreError, db::*},
 };
 
 /// Rows per statement: at most 15 values each, far below SQLite's limit of 32,766 parameters.

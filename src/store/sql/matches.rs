@@ -1,4 +1,4 @@
-//! [`Matches`] for both databases.
+//! Match records: how they are written, and the order in which they are read.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::{
     insert::{checked, insert_if_new, insert_matches},
     parts::fetch,
 };
-use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord, Timestamp},
     store::{
         Cursor, HalfRecorded, JoinHalves, Recorded, StoreError, Stored,
+        db::*,
         group_commit::{Attempt, EndedGame},
     },
 };

@@ -1,10 +1,10 @@
 //! The queries: the methods of [`Store`], by use.
 
-mod archive;
+pub(super) mod archive;
 mod balances;
-mod behaviour;
+pub(super) mod behaviour;
 mod chances;
-mod decisions;
+pub(super) mod decisions;
 mod derived;
 mod forgotten;
 mod games;
@@ -12,20 +12,20 @@ mod halves;
 mod hook_reports;
 mod hosting;
 pub(super) mod insert;
-mod logs;
+pub(super) mod logs;
 mod matches;
 pub(super) mod pages;
-mod partitions;
+pub(super) mod partitions;
 mod parts;
 mod persons;
 mod played;
 mod players;
 mod pools;
 mod queue_hours;
-mod receipts;
-mod sign_ins;
+pub(super) mod receipts;
+pub(super) mod sign_ins;
 mod tickets;
-mod webhooks;
+pub(super) mod webhooks;
 mod weights;
 
 use super::{Store, leases, postgres::exchange};

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 
 use super::archive::complete;
-use crate::store::db::*;
 use crate::{
     domain::{
         Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence,
         Role, ScoreEvent, Span,
     },
-    store::{StoreError, Stored, chunk::ChunkCache},
+    store::{StoreError, Stored, chunk::ChunkCache, db::*},
 };
 
 /// Reads the matches with these ids, in no particular order.

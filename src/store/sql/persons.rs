@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::store::db::*;
 use crate::{
     domain::{Kind, PlayerKey, to_hex},
-    store::{RulingRow, StoreError},
+    store::{RulingRow, StoreError, db::*},
 };
 
 /// The numbers of persons by the identity that their matches count for.

@@ -7,10 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::chances;
-use crate::store::db::*;
 use crate::{
     domain::{Kind, MatchRecord, Outcome, Participant, TeamChances},
-    store::StoreError,
+    store::{StoreError, db::*},
 };
 
 /// How long a match of the queue is expected to be played, in milliseconds: a day.

@@ -1,14 +1,13 @@
-//! [`Players`] for both databases.
+//! Players: the operator's overrides, the names that they used, and how they are forgotten.
 
 use super::{
     Store,
     archive::{matches_in_chunks, names_in_chunks},
     forgotten::{forget, note},
 };
-use crate::store::db::*;
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name},
-    store::{FoundPlayer, NameSeen, OperatorOverrides, StoreError},
+    store::{FoundPlayer, NameSeen, OperatorOverrides, StoreError, db::*},
 };
 
 impl Store {
@@ -208,7 +207,7 @@ impl Store {
     ///
     /// # Errors
     /// Fails if the database does. If a chunk of archived matches is damaged, the player is removed from all tables,
-    /// and nobody reads the identity any more; [`finish_forgetting`](super::MatchArchive::finish_forgetting) removes
+    /// and nobody reads the identity any more; [`finish_forgetting`](Self::finish_forgetting) removes
     /// it from the chunks once they are whole.
     pub async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
         let mut tx = self.begin().await?;
@@ -263,28 +262,14 @@ impl Store {
 
     /// The names that a player has used, the latest first; empty if the player has no matches.
     pub async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
-        let rows = sql(
+        let query = tuple(
             "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last
              FROM participants p JOIN matches m ON m.id = p.match_id
              WHERE p.player = $1 AND p.kind = $2
              GROUP BY p.name ORDER BY last DESC, p.name",
-        )
-        .bind(&player.id)
-        .bind(player.kind.as_str())
-        .fetch_all(&self.readers)
-        .await?;
-        let seen = |row: &Row| {
-            Ok(NameSeen {
-                name: row.get("name")?,
-                matches: row.get("matches")?,
-                first: row.get("first")?,
-                last: row.get("last")?,
-            })
-        };
-        let mut names = rows
-            .iter()
-            .map(seen)
-            .collect::<Result<Vec<_>, StoreError>>()?;
+        );
+        let query = query.bind(&player.id).bind(player.kind);
+        let mut names = query.fetch_all(&self.readers).await?;
         names_in_chunks(self, player, &mut names).await?;
         Ok(names)
     }
@@ -298,14 +283,13 @@ impl Store {
         kind: Option<Kind>,
         limit: i64,
     ) -> Result<Vec<FoundPlayer>, StoreError> {
-        let rows = sql(FIND)
+        tuple(FIND)
             .bind(plain_name(text).to_lowercase())
             .bind(text)
-            .bind(kind.map(Kind::as_str))
+            .bind(kind)
             .bind(limit)
             .fetch_all(&self.readers)
-            .await?;
-        rows.iter().map(found).collect()
+            .await
     }
 }
 
@@ -328,17 +312,6 @@ const FIND: &str = "WITH named AS (
         (SELECT max(w.last_seen) FROM weights w WHERE w.kind = f.kind AND w.player = f.player) AS last_seen
     FROM found f LEFT JOIN persons p ON p.kind = f.kind AND p.player = f.player
     ORDER BY games DESC, f.player LIMIT $4";
-
-fn found(row: &Row) -> Result<FoundPlayer, StoreError> {
-    let last_seen: Option<i64> = row.get("last_seen")?;
-    Ok(FoundPlayer {
-        key: row.player()?,
-        handle: row.get("handle")?,
-        name: row.get("name")?,
-        games: row.get("games")?,
-        last_seen: last_seen.map(Timestamp),
-    })
-}
 
 impl Store {
     /// A player's identity, and those that are merged into it.

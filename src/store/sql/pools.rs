@@ -1,10 +1,9 @@
 //! The stored pools of the queue: what the matches were found in.
 
 use super::tickets::bad;
-use crate::store::db::*;
 use crate::{
     domain::MatchId,
-    store::StoreError,
+    store::{StoreError, db::*},
     tickets::{SearchedPool, TicketNumber},
 };
 

@@ -1,9 +1,8 @@
 //! What became of the tickets and the matches of each queue, by hour: a read model for the page of queues.
 
-use crate::store::db::*;
 use crate::{
     domain::{MatchId, Timestamp},
-    store::StoreError,
+    store::{StoreError, db::*},
     tickets::{FormedMatch, State, TicketNumber},
 };
 

@@ -1,12 +1,11 @@
-//! [`Tickets`] for both databases.
+//! The tickets of the queue, and the matches formed of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Store, pools, queue_hours};
-use crate::store::db::*;
 use crate::{
     domain::{MatchId, Timestamp},
-    store::{FoundMatch, StoreError},
+    store::{FoundMatch, StoreError, db::*},
     tickets::{
         Change, FormedMatch, Proposal, Reason, Seat, State, Submission, TicketNumber, TicketRecord,
     },

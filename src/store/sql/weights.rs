@@ -4,11 +4,11 @@ use super::{
     insert::{ROWS, insert},
     persons,
 };
-use crate::store::db::*;
 use crate::{
     domain::plain_name,
     store::{
         StoreError, WeightRow,
+        db::*,
         weights_diff::{GroupChanges, WrittenWeights, changes},
     },
 };

@@ -10,11 +10,13 @@ use super::{
     Chunk, Store, StoreError, apart, bad, numbers,
     read::{Forgets, forgets, load, rename, unpacked},
 };
-use crate::store::db::*;
 use crate::{
     domain::{PlayerKey, Timestamp},
     ingest::write_record,
-    store::chunk::{ChunkCache, hash, pack},
+    store::{
+        chunk::{ChunkCache, hash, pack},
+        db::*,
+    },
 };
 
 /// Notes that a player has to be removed from the chunks, if there are chunks. The number in the new identity is that
@@ -32,7 +34,7 @@ pub(in super::super) async fn begin_to_forget(
     Ok(())
 }
 
-/// Implements [`MatchArchive::finish_forgetting`](crate::store::MatchArchive::finish_forgetting).
+/// Implements [`Store::finish_forgetting`](crate::store::Store::finish_forgetting).
 pub(super) async fn finish(store: &Store) -> Result<u64, StoreError> {
     let mut connection = store.readers.acquire().await?;
     let pending = forgets(&mut connection).await?;

@@ -1,9 +1,14 @@
-//! [`MatchArchive`] for both databases.
+//! The archive: old matches that were moved from the tables to compressed chunks.
+//!
+//! The row of an archived match, its teams and its mutators stay in the tables. So the match keeps its id, its
+//! fingerprint and its place in the order, and everything that reads matches also reads archived ones.
 
 mod forget;
 mod pack;
 mod read;
 mod search;
+
+use serde::Serialize;
 
 use super::{
     Store,
@@ -11,22 +16,40 @@ use super::{
     leases,
     parts::{MatchParts, head},
 };
-use crate::store::db::*;
 use crate::{
     domain::Timestamp,
-    store::{ChunkRow, Lease, StoreError, chunk::Chunk},
+    store::{Lease, StoreError, chunk::Chunk, db::*},
 };
 
 pub(super) use forget::{begin_to_forget, remove};
 pub(super) use read::{archived, complete};
 pub(super) use search::{matches_in_chunks, names_in_chunks};
 
+columns! {
+    /// What the database notes about a chunk, without its content.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct ChunkRow {
+        /// The number of the chunk.
+        pub chunk: i64,
+        /// How many matches it contains.
+        pub matches: i64,
+        /// When the earliest of them ended.
+        pub first_end: Timestamp,
+        /// When the latest of them ended.
+        pub last_end: Timestamp,
+        /// Bytes of its lines, before compression.
+        pub length: i64,
+        /// Bytes of its content in the database, after compression.
+        pub stored: i64,
+    }
+}
+
 /// How many times a chunk is packed, at most, if stored matches change before it is written.
 const TRIES: usize = 5;
 
 impl Store {
     /// Moves the earliest matches that ended before `before` to one new chunk, in one transaction. A chunk has at
-    /// most [`MOST_IN_CHUNK`](super::MOST_IN_CHUNK) matches, and fewer if they are long. A match that cannot be stored
+    /// most [`MOST_IN_CHUNK`](crate::store::MOST_IN_CHUNK) matches, and fewer if they are long. A match that cannot be stored
     /// in a chunk without loss stays in the tables.
     ///
     /// Returns how many matches were moved. Moves none if fewer than `least` are that old, or if stored matches
@@ -68,12 +91,11 @@ impl Store {
 
     /// The chunks, in the order in which they were made.
     pub async fn chunks(&self) -> Result<Vec<ChunkRow>, StoreError> {
-        let query = sql(
+        let query = tuple(
             "SELECT chunk, matches, first_end, last_end, length, CAST(length(content) AS BIGINT) AS stored
              FROM archive_chunks ORDER BY chunk",
         );
-        let rows = query.fetch_all(&self.readers).await?;
-        rows.iter().map(chunk_row).collect()
+        query.fetch_all(&self.readers).await
     }
 
     /// The matches of a chunk as a gzip file of JSON lines; `None` if there is no such chunk. First removes the
@@ -117,7 +139,7 @@ impl Store {
         Ok(faults)
     }
 
-    /// Removes from the chunks the players whom [`forget_player`](super::Players::forget_player) has begun to forget.
+    /// Removes from the chunks the players whom [`forget_player`](Self::forget_player) has begun to forget.
     /// Each chunk is written in a transaction of its own: after an error or a crash, the next call continues. Returns
     /// how many matches were changed.
     ///
@@ -126,17 +148,6 @@ impl Store {
     pub async fn finish_forgetting(&self) -> Result<u64, StoreError> {
         forget::finish(self).await
     }
-}
-
-fn chunk_row(row: &Row) -> Result<ChunkRow, StoreError> {
-    Ok(ChunkRow {
-        chunk: row.get("chunk")?,
-        matches: row.get("matches")?,
-        first_end: row.get("first_end")?,
-        last_end: row.get("last_end")?,
-        length: row.get("length")?,
-        stored: row.get("stored")?,
-    })
 }
 
 /// The numbers of the chunks whose latest match ended at `since` or later.

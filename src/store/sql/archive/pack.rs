@@ -1,12 +1,12 @@
 //! Moves matches from the tables to a new chunk.
 
 use super::{StoreError, apart, complete};
-use crate::store::db::*;
 use crate::{
     domain::{Kind, Timestamp},
     store::{
         MOST_IN_CHUNK, Stored,
         chunk::{ChunkCache, FULL_BYTES, MOST_BYTES, hash, line, pack},
+        db::*,
     },
 };
 

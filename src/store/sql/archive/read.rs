@@ -6,10 +6,9 @@ use std::{
 };
 
 use super::{Chunk, MatchParts, ROWS, StoreError, apart, bad, head};
-use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
-    store::{Stored, chunk::ChunkCache},
+    store::{Stored, chunk::ChunkCache, db::*},
 };
 
 /// The players whom chunks may still contain although they are forgotten, and the new id of each.

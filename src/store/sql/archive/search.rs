@@ -5,10 +5,9 @@ use super::{
     Store, StoreError, apart, bad, numbers,
     read::{forgets, load, rename},
 };
-use crate::store::db::*;
 use crate::{
     domain::{Fingerprint, MatchRecord, PlayerKey, Timestamp},
-    store::{NameSeen, chunk::ChunkCache},
+    store::{NameSeen, chunk::ChunkCache, db::*},
 };
 
 /// Finds the archived matches of these players, in chunks whose latest match ended at `since` or later. Calls `found`

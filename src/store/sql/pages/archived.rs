@@ -7,10 +7,9 @@ use super::{
     },
     matches::PageEvent,
 };
-use crate::store::db::*;
 use crate::{
     domain::{Participant, PlayerKey, Presence},
-    store::{MatchLine, PageMatch, PageSeat, PageStay, StoreError, chunk::ChunkCache},
+    store::{MatchLine, PageMatch, PageSeat, PageStay, StoreError, chunk::ChunkCache, db::*},
 };
 
 /// The seats and the events of an archived match. Weights before and after it are not known.

@@ -1,10 +1,9 @@
 //! Reads how close matches were.
 
 use super::super::balances::start_of_week;
-use crate::store::db::*;
 use crate::{
     domain::Timestamp,
-    store::{Store, StoreError},
+    store::{Store, StoreError, db::*},
 };
 
 columns! {

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::persons::public_name;
-use crate::store::db::*;
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
-    store::{Store, StoreError},
+    store::{Store, StoreError, db::*},
 };
 
 /// Which part of a leaderboard to read.

@@ -6,10 +6,9 @@ use super::super::{
     chances::{self, told_columns, told_tables},
     persons::{is_forgotten, public_name},
 };
-use crate::store::db::*;
 use crate::{
     domain::{Kind, PlayerKey, TeamChances, Timestamp},
-    store::{Store, StoreError},
+    store::{Store, StoreError, db::*},
 };
 
 /// A rated match of one player.

@@ -9,10 +9,9 @@ use super::super::{
 use super::archived;
 use serde::Serialize;
 
-use crate::store::db::*;
 use crate::{
     domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp},
-    store::{Store, StoreError},
+    store::{Store, StoreError, db::*},
 };
 
 /// A match in a list.

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::persons::{is_forgotten, public_name};
-use crate::store::db::*;
 use crate::{
     domain::PlayerKey,
-    store::{Store, StoreError},
+    store::{Store, StoreError, db::*},
 };
 
 /// A player of a running game, as pages show them.

@@ -1,9 +1,8 @@
 //! Reads what came of tickets and matches of queues, and the instances.
 
-use crate::store::db::*;
 use crate::{
     domain::Timestamp,
-    store::{Store, StoreError},
+    store::{Store, StoreError, db::*},
 };
 
 columns! {
