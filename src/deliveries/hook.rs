@@ -141,7 +141,8 @@ impl Hook {
         }
         let rows = self.store.hook_rows().await?;
         let own = rows.into_iter().find(|row| row.name == self.name);
-        self.metrics.waiting.set(own.map_or(0, |row| row.waiting));
+        let waiting = own.map_or(0, |row| row.waiting);
+        self.metrics.waiting.set(waiting as f64);
         self.counted_at = Some(now);
         Ok(())
     }

@@ -8,15 +8,14 @@ use super::learned::Learned;
 use crate::{
     domain::Timestamp,
     history::BesideCoin,
-    metrics::{Buckets, Counter, Family, FamilyKind, SECONDS},
+    metrics::{Counter, Histogram, Registry, SECONDS},
 };
 
 /// What is counted about learning, and what the published weights were learned from.
 #[derive(Debug)]
 pub struct LearningMetrics {
-    /// How long it took to learn from new matches, and to write what was learned.
-    folds: Buckets,
-    /// How often the database or the fold failed.
+    registry: Registry,
+    folds: Histogram,
     failures: Counter,
     waiting: Mutex<Waiting>,
     learned: Mutex<LearnedFigures>,
@@ -54,9 +53,18 @@ pub struct LearnedFigures {
 
 impl Default for LearningMetrics {
     fn default() -> Self {
+        let mut all = Registry::default();
         Self {
-            folds: Buckets::new(SECONDS),
-            failures: Counter::default(),
+            folds: all.histogram(
+                "evenkeel_fold_seconds",
+                "Time to learn from new matches, with the time to write what was learned.",
+                SECONDS,
+            ),
+            failures: all.counter(
+                "evenkeel_fold_failures_total",
+                "How often learning has failed; it is tried again.",
+            ),
+            registry: all,
             waiting: Mutex::default(),
             learned: Mutex::default(),
             beside_coin: Mutex::default(),
@@ -139,60 +147,51 @@ impl LearningMetrics {
         self.failures.get()
     }
 
-    /// The names, meanings and values at this millisecond of the clock.
-    pub fn families(&self, millis: u64) -> Vec<Family> {
+    /// Adds all metrics, at this millisecond of the clock, to those of a reading.
+    pub fn gather(&self, all: &mut Registry, millis: u64) {
+        all.extend(&self.registry);
         let learned = self.learned();
-        let mut last = Family::new(
-            FamilyKind::Gauge,
-            "evenkeel_last_match_timestamp_seconds",
-            "When the latest match ended that the weights were learned from, in seconds since 1970.",
-        );
         if let Some(end) = learned.last_end {
-            last = last.with(&[], end.0 as f64 / 1_000.0);
+            let last = all.gauge(
+                "evenkeel_last_match_timestamp_seconds",
+                "When the latest match ended that the weights were learned from, in seconds since 1970.",
+            );
+            last.set(end.0 as f64 / 1_000.0);
         }
-        vec![
-            last,
-            Family::histogram(
-                "evenkeel_fold_seconds",
-                "Time to learn from new matches, with the time to write what was learned.",
-                self.folds.counts(),
-            ),
-            Family::counter(
-                "evenkeel_fold_failures_total",
-                "How often learning has failed; it is tried again.",
-                &self.failures,
-            ),
-            Family::gauge(
+        for (name, help, value) in [
+            (
                 "evenkeel_ingest_lag_seconds",
                 "How long the oldest match waits that was noticed and that the weights do not include.",
                 self.lag(millis),
             ),
-            Family::gauge(
+            (
                 "evenkeel_matches_learned",
                 "Matches that the weights were learned from, rated or not.",
-                learned.matches,
+                learned.matches as f64,
             ),
-            Family::gauge(
+            (
                 "evenkeel_matches_rated",
                 "Matches that the weights were learned from and that are rated.",
-                learned.rated,
+                learned.rated as f64,
             ),
-            Family::gauge(
+            (
                 "evenkeel_predictions",
                 "Rated matches of two teams with a winner, whose chance was predicted before.",
-                learned.predictions,
+                learned.predictions as f64,
             ),
-            Family::gauge(
+            (
                 "evenkeel_prediction_log_loss",
                 "Mean log loss of all predictions; 0.693 is that of a coin.",
                 learned.log_loss,
             ),
-            Family::gauge(
+            (
                 "evenkeel_prediction_recent_log_loss",
                 "Mean log loss of the last 100 predictions.",
                 learned.recent_log_loss,
             ),
-        ]
+        ] {
+            all.gauge(name, help).set(value);
+        }
     }
 }
 

@@ -3,13 +3,19 @@
 use std::time::Duration;
 
 use crate::{
-    metrics::{Counter, Family, FamilyKind, Gauge, TimeTable},
+    metrics::{Counter, Gauge, Histogram, Registry},
     protocol::{Code, Verb},
 };
+
+/// The upper bounds of the times to answer a line, in seconds: from a look into memory to a search for teams.
+const ANSWER_SECONDS: &[f64] = &[
+    1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0,
+];
 
 /// What all connections count. No line waits for another one to be counted.
 #[derive(Debug)]
 pub struct ServerMetrics {
+    registry: Registry,
     /// Connections that are open now.
     pub(super) connections: Gauge,
     /// Connections that were accepted without encryption, and with it.
@@ -19,20 +25,46 @@ pub struct ServerMetrics {
     /// Connections that were refused because their address had too many.
     pub(super) refused_by_address: Counter,
     /// How long the requests of each verb took.
-    requests: TimeTable,
+    requests: [Histogram; Verb::ALL.len()],
     /// Error replies, by code.
     errors: [Counter; Code::ALL.len()],
 }
 
 impl Default for ServerMetrics {
     fn default() -> Self {
+        let mut all = Registry::default();
+        let [refused, refused_by_address] = ["all", "address"].map(|limit| {
+            all.counter(
+                ("evenkeel_connections_refused_total", "limit", limit),
+                "Connections that were refused: too many in all, or too many from one address.",
+            )
+        });
         Self {
-            connections: Gauge::default(),
-            accepted: Default::default(),
-            refused: Counter::default(),
-            refused_by_address: Counter::default(),
-            requests: TimeTable::new(Verb::ALL.len()),
-            errors: Default::default(),
+            connections: all.gauge(
+                "evenkeel_connections",
+                "Connections of game servers and other clients that are open.",
+            ),
+            accepted: ["none", "tls"].map(|encryption| {
+                all.counter(
+                    (
+                        "evenkeel_connections_accepted_total",
+                        "encryption",
+                        encryption,
+                    ),
+                    "Connections that were accepted, by encryption.",
+                )
+            }),
+            refused,
+            refused_by_address,
+            requests: std::array::from_fn(|_| Histogram::new(ANSWER_SECONDS)),
+            errors: std::array::from_fn(|at| {
+                let code = Code::ALL[at].as_str();
+                all.counter(
+                    ("evenkeel_errors_total", "code", code),
+                    "Error replies, by code.",
+                )
+            }),
+            registry: all,
         }
     }
 }
@@ -40,84 +72,49 @@ impl Default for ServerMetrics {
 impl ServerMetrics {
     /// The number of connections that are open.
     pub fn open_connections(&self) -> i64 {
-        self.connections.get()
+        self.connections.get() as i64
     }
 
-    /// Counts a request that took so long.
+    /// Counts a request of duration `took`.
     pub(super) fn request(&self, verb: Verb, took: Duration) {
         self.requests(verb, 1, took);
     }
 
-    /// Counts so many requests that took so long each.
+    /// Counts `number` requests of duration `took` each.
     pub(super) fn requests(&self, verb: Verb, number: u32, took: Duration) {
         if number > 0 {
-            self.requests.observe(verb as usize, number, took);
+            self.requests[verb as usize].observe_each(number, took.as_secs_f64());
         }
     }
 
     /// Counts an error reply.
     pub(super) fn error(&self, code: Code) {
-        if let Some(count) = self.errors.get(code as usize) {
-            count.count();
-        }
+        self.errors[code as usize].count();
     }
 
-    /// The names, meanings and values. `failed_hellos` is the number of HELLOs that were refused.
-    pub fn families(&self, failed_hellos: u64) -> Vec<Family> {
-        let counter = FamilyKind::Counter;
-        let mut requests = Family::new(
-            counter,
-            "evenkeel_requests_total",
-            "Lines that are requests, by verb, whether they were carried out or refused.",
-        );
-        let mut seconds = Family::new(
-            FamilyKind::Histogram,
-            "evenkeel_request_seconds",
-            "Time to answer a line, by verb: from its arrival, or from the reply to the line before it.",
-        );
-        for verb in Verb::ALL {
-            let counts = self.requests.counts(*verb as usize);
-            let label = [("verb", verb.as_str())];
-            requests = requests.with(&label, counts.total());
+    /// Adds all metrics to those of a reading. `failed_hellos` is the number of HELLOs that were refused.
+    pub fn gather(&self, all: &mut Registry, failed_hellos: u64) {
+        all.extend(&self.registry);
+        for (verb, took) in Verb::ALL.iter().zip(&self.requests) {
+            let number = took.counts().total();
+            let requests = all.counter(
+                ("evenkeel_requests_total", "verb", verb.as_str()),
+                "Lines that are requests, by verb, whether they were carried out or refused.",
+            );
+            requests.add(number);
             // Most verbs are never sent to most daemons, and a histogram is long.
-            if counts.total() > 0 {
-                seconds = seconds.with(&label, counts);
+            if number > 0 {
+                all.show(
+                    ("evenkeel_request_seconds", "verb", verb.as_str()),
+                    "Time to answer a line, by verb: from its arrival, or from the reply to the line before it.",
+                    took,
+                );
             }
         }
-        let mut errors = Family::new(counter, "evenkeel_errors_total", "Error replies, by code.");
-        for (code, count) in Code::ALL.iter().zip(&self.errors) {
-            errors = errors.with(&[("code", code.as_str())], count);
-        }
-        let accepted = Family::new(
-            counter,
-            "evenkeel_connections_accepted_total",
-            "Connections that were accepted, by encryption.",
+        let hellos = all.counter(
+            "evenkeel_failed_hellos_total",
+            "HELLOs with an unknown name, a wrong token or from a wrong address.",
         );
-        let refused = Family::new(
-            counter,
-            "evenkeel_connections_refused_total",
-            "Connections that were refused: too many in all, or too many from one address.",
-        );
-        vec![
-            Family::gauge(
-                "evenkeel_connections",
-                "Connections of game servers and other clients that are open.",
-                &self.connections,
-            ),
-            accepted
-                .with(&[("encryption", "none")], &self.accepted[0])
-                .with(&[("encryption", "tls")], &self.accepted[1]),
-            refused
-                .with(&[("limit", "all")], &self.refused)
-                .with(&[("limit", "address")], &self.refused_by_address),
-            requests,
-            seconds,
-            errors,
-            Family::counter(
-                "evenkeel_failed_hellos_total",
-                "HELLOs with an unknown name, a wrong token or from a wrong address.",
-                failed_hellos,
-            ),
-        ]
+        hellos.add(failed_hellos);
     }
 }

@@ -3,37 +3,56 @@
 use std::sync::Arc;
 
 use super::{Sessions, state::SessionState};
-use crate::metrics::{Buckets, Counter, Family, FamilyKind, Gauge, SHARES};
+use crate::metrics::{Counter, Gauge, Histogram, Registry, SHARES};
 
 /// What all sessions count.
 #[derive(Debug)]
 pub struct SessionMetrics {
-    /// The ratios of the teams that BALANCE picked.
-    ratios: Buckets,
-    /// The chances that team 0 of them wins.
-    chances: Buckets,
-    /// Games in play.
+    registry: Registry,
+    ratios: Histogram,
+    chances: Histogram,
     playing: Gauge,
-    /// Matches that END has recorded.
     pub(super) recorded: Counter,
-    /// Matches that END could not record at once.
     pub(super) kept: Counter,
-    /// Abandoned games and decisions that are lost because the backlog was full.
     pub(super) lost: Counter,
-    /// How often a running game could not be journaled.
     pub(super) journal_failures: Counter,
 }
 
 impl Default for SessionMetrics {
     fn default() -> Self {
+        let mut all = Registry::default();
         Self {
-            ratios: Buckets::new(SHARES),
-            chances: Buckets::new(SHARES),
-            playing: Gauge::default(),
-            recorded: Counter::default(),
-            kept: Counter::default(),
-            lost: Counter::default(),
-            journal_failures: Counter::default(),
+            ratios: all.histogram(
+                "evenkeel_teams_ratio",
+                "Weight of the weakest team divided by that of the strongest, of the teams that BALANCE picked.",
+                SHARES,
+            ),
+            chances: all.histogram(
+                "evenkeel_teams_chance",
+                "Predicted chance that team 0 wins, of the teams that BALANCE picked.",
+                SHARES,
+            ),
+            playing: all.gauge(
+                "evenkeel_games_playing",
+                "Games between START and END, with parked ones.",
+            ),
+            recorded: all.counter(
+                "evenkeel_matches_recorded_total",
+                "Matches that were recorded at END; without those of logs.",
+            ),
+            kept: all.counter(
+                "evenkeel_matches_kept_total",
+                "Matches that could not be recorded at END and were kept in memory.",
+            ),
+            lost: all.counter(
+                "evenkeel_backlog_lost_total",
+                "Abandoned games and decisions that are lost because too many waited for the disk.",
+            ),
+            journal_failures: all.counter(
+                "evenkeel_journal_failures_total",
+                "How often a running game could not be journaled or its journal not be forced to the disk.",
+            ),
+            registry: all,
         }
     }
 }
@@ -90,7 +109,7 @@ impl SessionMetrics {
 
     /// The number of games in play, with those that are parked.
     pub fn playing(&self) -> i64 {
-        self.playing.get()
+        self.playing.get() as i64
     }
 
     /// How many matches END has recorded.
@@ -103,62 +122,28 @@ impl SessionMetrics {
         self.journal_failures.get()
     }
 
-    /// The names, meanings and values.
-    pub fn families(&self, levels: SessionLevels) -> Vec<Family> {
-        let backlog = Family::new(
-            FamilyKind::Gauge,
-            "evenkeel_backlog",
-            "What is not on disk yet: matches that could not be recorded at END, and decisions.",
+    /// Adds all metrics to those of a reading.
+    pub fn gather(&self, all: &mut Registry, levels: SessionLevels) {
+        all.extend(&self.registry);
+        let parked = all.gauge(
+            "evenkeel_games_parked",
+            "Games whose connection ended and that wait for their server.",
         );
-        vec![
-            Family::histogram(
-                "evenkeel_teams_ratio",
-                "Weight of the weakest team divided by that of the strongest, of the teams that BALANCE picked.",
-                self.ratios.counts(),
-            ),
-            Family::histogram(
-                "evenkeel_teams_chance",
-                "Predicted chance that team 0 wins, of the teams that BALANCE picked.",
-                self.chances.counts(),
-            ),
-            Family::gauge(
-                "evenkeel_games_playing",
-                "Games between START and END, with parked ones.",
-                &self.playing,
-            ),
-            Family::gauge(
-                "evenkeel_games_parked",
-                "Games whose connection ended and that wait for their server.",
-                levels.parked,
-            ),
-            Family::counter(
-                "evenkeel_matches_recorded_total",
-                "Matches that were recorded at END; without those of logs.",
-                &self.recorded,
-            ),
-            Family::counter(
-                "evenkeel_matches_kept_total",
-                "Matches that could not be recorded at END and were kept in memory.",
-                &self.kept,
-            ),
-            backlog
-                .with(&[("kind", "matches")], levels.waiting_matches)
-                .with(&[("kind", "decisions")], levels.waiting_decisions),
-            Family::counter(
-                "evenkeel_backlog_lost_total",
-                "Abandoned games and decisions that are lost because too many waited for the disk.",
-                &self.lost,
-            ),
-            Family::gauge(
-                "evenkeel_journals_unforced",
-                "Journals of running games of which a power cut would lose the last bytes.",
-                levels.unforced_journals,
-            ),
-            Family::counter(
-                "evenkeel_journal_failures_total",
-                "How often a running game could not be journaled or its journal not be forced to the disk.",
-                &self.journal_failures,
-            ),
-        ]
+        parked.set(levels.parked as f64);
+        let unforced = all.gauge(
+            "evenkeel_journals_unforced",
+            "Journals of running games of which a power cut would lose the last bytes.",
+        );
+        unforced.set(levels.unforced_journals as f64);
+        for (kind, waiting) in [
+            ("matches", levels.waiting_matches),
+            ("decisions", levels.waiting_decisions),
+        ] {
+            let backlog = all.gauge(
+                ("evenkeel_backlog", "kind", kind),
+                "What is not on disk yet: matches that could not be recorded at END, and decisions.",
+            );
+            backlog.set(waiting as f64);
+        }
     }
 }

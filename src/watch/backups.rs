@@ -1,22 +1,41 @@
-//! Counters of the daily backups: the time of the latest one, and the failures.
+//! Metrics of the daily backups: the time of the latest one, and the failures.
 
 use crate::{
     domain::Timestamp,
-    metrics::{Counter, Family, Gauge},
+    metrics::{Counter, Gauge, Registry},
 };
 
 /// When the latest daily backup was made, and how many have failed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct BackupMetrics {
-    /// When the latest backup was made, in milliseconds since 1970; 0 if there is none.
+    pub(super) registry: Registry,
+    /// In seconds since 1970; 0 if there is none.
     latest: Gauge,
     failures: Counter,
+}
+
+impl Default for BackupMetrics {
+    fn default() -> Self {
+        let mut all = Registry::default();
+        Self {
+            latest: all.gauge(
+                "evenkeel_backup_timestamp_seconds",
+                "When the latest daily backup was made, in seconds since 1970; 0 if there is none.",
+            ),
+            failures: all.counter(
+                "evenkeel_backup_failures_total",
+                "Daily backups that failed; they are tried again every minute.",
+            ),
+            registry: all,
+        }
+    }
 }
 
 impl BackupMetrics {
     /// Notes the time of the latest backup in the folder.
     pub fn found(&self, latest: Option<Timestamp>) {
-        self.latest.set(latest.map_or(0, |time| time.0));
+        self.latest
+            .set(latest.map_or(0.0, |time| time.0 as f64 / 1_000.0));
     }
 
     /// Counts a backup that failed.
@@ -26,27 +45,12 @@ impl BackupMetrics {
 
     /// The time of the latest backup.
     pub fn latest(&self) -> Option<Timestamp> {
-        Some(Timestamp(self.latest.get())).filter(|time| time.0 != 0)
+        let millis = (self.latest.get() * 1_000.0).round() as i64;
+        Some(Timestamp(millis)).filter(|time| time.0 != 0)
     }
 
     /// How many backups have failed.
     pub fn failures(&self) -> u64 {
         self.failures.get()
-    }
-
-    /// The names, meanings and values.
-    pub fn families(&self) -> Vec<Family> {
-        vec![
-            Family::gauge(
-                "evenkeel_backup_timestamp_seconds",
-                "When the latest daily backup was made, in seconds since 1970; 0 if there is none.",
-                self.latest.get() as f64 / 1_000.0,
-            ),
-            Family::counter(
-                "evenkeel_backup_failures_total",
-                "Daily backups that failed; they are tried again every minute.",
-                &self.failures,
-            ),
-        ]
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     deliveries::HookMetrics,
     domain::Timestamp,
     logs::FollowMetrics,
-    metrics::{self, Family, FamilyKind, TextError},
+    metrics::Registry,
     server::{Gate, Service},
 };
 
@@ -117,71 +117,75 @@ impl Watched {
     }
 
     /// All metrics, in the text format of Prometheus.
-    ///
-    /// # Errors
-    /// Fails if the text cannot be written.
-    pub async fn metrics(&self) -> Result<String, TextError> {
+    pub async fn metrics(&self) -> String {
         let ready = self.readiness().await.is_ok();
         let size = self.database_size().await;
-        metrics::text(self.families(ready, size))
+        let mut all = self.own_metrics(ready, size);
+        if let Some(gate) = &self.gate {
+            gate.metrics().gather(&mut all, gate.failed_hellos());
+        }
+        let (learning, sessions) = (self.service.learning(), self.service.sessions());
+        learning.metrics().gather(&mut all, learning.millis());
+        sessions.metrics().gather(&mut all, sessions.levels());
+        self.service.queues().metrics().gather(&mut all);
+        let store = self.service.store().metrics().map(|own| &own.registry);
+        let backups = self.backups.as_ref().map(|own| &own.registry);
+        let followed = self.followed.as_ref().map(|own| &own.registry);
+        let hooks = self.hooks.iter().map(|own| &own.registry);
+        let parts = store
+            .into_iter()
+            .chain(backups)
+            .chain(followed)
+            .chain(hooks);
+        parts.for_each(|part| all.extend(part));
+        all.extend(&self.http.registry);
+        all.text()
     }
 
-    fn families(&self, ready: bool, size: Option<u64>) -> Vec<Family> {
-        let (learning, sessions) = (self.service.learning(), self.service.sessions());
-        let version = env!("CARGO_PKG_VERSION");
-        let build = Family::new(
-            FamilyKind::Gauge,
-            "evenkeel_build_info",
+    /// The metrics that no part of the daemon counts.
+    fn own_metrics(&self, ready: bool, size: Option<u64>) -> Registry {
+        let mut all = Registry::default();
+        let build = all.gauge(
+            ("evenkeel_build_info", "version", env!("CARGO_PKG_VERSION")),
             "Always 1; the label has the version of the program.",
         );
-        let mut all = vec![
-            build.with(&[("version", version)], 1.0),
-            Family::gauge(
+        build.set(1.0);
+        if let Some(size) = size {
+            let bytes = all.gauge(
+                "evenkeel_database_size_bytes",
+                "Size of the database, with what is not yet written back to its main file.",
+            );
+            bytes.set(size as f64);
+        }
+        for (name, help, value) in [
+            (
                 "evenkeel_start_time_seconds",
                 "When the daemon was started, in seconds since 1970.",
                 self.started.0 as f64 / 1_000.0,
             ),
-            Family::gauge(
+            (
                 "evenkeel_ready",
                 "Whether the daemon has weights and its database answers, 0 or 1.",
-                i64::from(ready),
+                f64::from(ready),
             ),
-        ];
-        if let Some(gate) = &self.gate {
-            all.extend(gate.metrics().families(gate.failed_hellos()));
+            (
+                "evenkeel_database_in_place",
+                "Whether the open database is still at its path, 0 or 1.",
+                f64::from(self.service.store().is_in_place()),
+            ),
+            (
+                "evenkeel_other_settings",
+                "Number of leases whose holder has other settings than this daemon.",
+                self.service.leases().others().len() as f64,
+            ),
+            (
+                "evenkeel_clock_difference_seconds",
+                "By how many seconds the clock of this machine is ahead of that of the database; 0 if that is the same.",
+                self.clocks.seconds().unwrap_or(0.0),
+            ),
+        ] {
+            all.gauge(name, help).set(value);
         }
-        all.extend(learning.metrics().families(learning.millis()));
-        all.extend(sessions.metrics().families(sessions.levels()));
-        all.extend(self.service.queues().metrics().families());
-        if let Some(store) = self.service.store().metrics() {
-            all.extend(store.families());
-        }
-        if let Some(size) = size {
-            all.push(Family::gauge(
-                "evenkeel_database_size_bytes",
-                "Size of the database, with what is not yet written back to its main file.",
-                size,
-            ));
-        }
-        all.push(Family::gauge(
-            "evenkeel_database_in_place",
-            "Whether the open database is still at its path, 0 or 1.",
-            i64::from(self.service.store().is_in_place()),
-        ));
-        all.push(Family::gauge(
-            "evenkeel_other_settings",
-            "Number of leases whose holder has other settings than this daemon.",
-            i64::try_from(self.service.leases().others().len()).unwrap_or(i64::MAX),
-        ));
-        all.push(Family::gauge(
-            "evenkeel_clock_difference_seconds",
-            "By how many seconds the clock of this machine is ahead of that of the database; 0 if that is the same.",
-            self.clocks.seconds().unwrap_or(0.0),
-        ));
-        all.extend(self.backups.iter().flat_map(|backups| backups.families()));
-        all.extend(self.followed.iter().flat_map(|logs| logs.families()));
-        all.extend(HookMetrics::families(&self.hooks));
-        all.extend(self.http.families());
         all
     }
 

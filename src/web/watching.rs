@@ -37,13 +37,8 @@ pub(super) async fn metrics(
     if !site.lets_watch(visitor, &fields) {
         return (StatusCode::FORBIDDEN, NOT_YOU).into_response();
     }
-    match site.watched().metrics().await {
-        Ok(text) => ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response(),
-        Err(error) => {
-            tracing::error!(%error, "no metrics");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
-    }
+    let text = site.watched().metrics().await;
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response()
 }
 
 /// `/status.json`: the status of the daemon.

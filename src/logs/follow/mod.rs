@@ -182,7 +182,7 @@ impl Follower {
             }
         }
         if !self.stop.is_cancelled() {
-            self.metrics.is_broken.set(1);
+            self.metrics.is_broken.set(1.0);
             tracing::error!("the thread that follows logs has failed; no log is followed");
             self.stop.cancel();
         }

@@ -180,13 +180,13 @@ impl FollowedLogs {
     /// Takes over what is read and what is not.
     fn count(&self) {
         let files = || self.files.values();
-        let size = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
         let unread: u64 = files().map(FollowedFile::unread).sum();
-        self.metrics.logs.set(size(self.files.len()));
-        (self.metrics.unread).set(i64::try_from(unread).unwrap_or(i64::MAX));
-        (self.metrics.failing).set(size(files().filter(|file| file.failed).count()));
+        let failing = files().filter(|file| file.failed).count();
         let missing = self.follows.iter().filter(|follow| !follow.path.exists());
-        (self.metrics.missing).set(size(missing.count()));
+        self.metrics.logs.set(self.files.len() as f64);
+        self.metrics.unread.set(unread as f64);
+        self.metrics.failing.set(failing as f64);
+        self.metrics.missing.set(missing.count() as f64);
     }
 
     /// Polls each file once. A file that has been renamed is still read to its end. Returns false if the

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::{
     coordinator::Coordinator,
-    metrics::{Buckets, Counter, SECONDS},
+    metrics::{Counter, Histogram, Registry, SECONDS},
     tickets::{Change, Life},
 };
 
@@ -40,18 +40,33 @@ pub struct QueueMetrics {
 /// What is counted about one queue.
 #[derive(Debug)]
 struct QueueCounts {
-    waits: Buckets,
-    rounds: Buckets,
+    registry: Registry,
+    waits: Histogram,
+    rounds: Histogram,
     formed: Counter,
     levels: Mutex<QueueLevels>,
 }
 
-impl Default for QueueCounts {
-    fn default() -> Self {
+impl QueueCounts {
+    fn new(queue: &str) -> Self {
+        let mut all = Registry::default();
+        let of = |metric| (metric, "queue", queue);
         Self {
-            waits: Buckets::new(WAITS),
-            rounds: Buckets::new(SECONDS),
-            formed: Counter::default(),
+            waits: all.histogram(
+                of("evenkeel_queue_wait_seconds"),
+                "How long tickets had waited when they were matched.",
+                WAITS,
+            ),
+            rounds: all.histogram(
+                of("evenkeel_queue_round_seconds"),
+                "Time of a search for matches.",
+                SECONDS,
+            ),
+            formed: all.counter(
+                of("evenkeel_queue_matches_formed_total"),
+                "Matches that were formed.",
+            ),
+            registry: all,
             levels: Mutex::default(),
         }
     }
@@ -66,11 +81,14 @@ impl QueueMetrics {
     pub(in crate::queues) fn configure<'a>(&self, names: impl Iterator<Item = &'a String>) {
         let mut queues = self.queues.lock();
         let mut before = std::mem::take(&mut *queues);
-        let kept = names.map(|name| (name.clone(), before.remove(name).unwrap_or_default()));
-        queues.extend(kept);
+        queues.extend(names.map(|name| {
+            let kept = before.remove(name);
+            let counts = kept.unwrap_or_else(|| Arc::new(QueueCounts::new(name)));
+            (name.clone(), counts)
+        }));
     }
 
-    /// Adds a round that took so long.
+    /// Adds a round of duration `took`.
     pub(in crate::queues) fn round(&self, queue: &str, took: Duration) {
         if let Some(counts) = self.of(queue) {
             counts.rounds.observe(took.as_secs_f64());
