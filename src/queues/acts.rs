@@ -5,21 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Shared,
     hosting::{Hosting, draw_pass},
-    links::HostNews,
     wanted::wanted,
 };
 use crate::{
     coordinator::{Act, Why},
     domain::MatchId,
+    protocol::HostNotice,
     tickets::{Life, Seat},
 };
 
 impl Hosting {
     /// What the connection with the game of a match is sent, if the act is for it.
-    pub fn game_news(&self, life: &Life, act: &Act) -> Option<(MatchId, HostNews)> {
+    pub fn game_notice(&self, life: &Life, act: &Act) -> Option<(MatchId, HostNotice)> {
         match act {
             Act::NoShow(id, players) | Act::Release(id, players) => {
-                Some((*id, HostNews::Dismiss(players.clone())))
+                Some((*id, HostNotice::Dismiss(players.clone())))
             }
             Act::Admit(id, players) => {
                 let seats = life
@@ -28,7 +28,7 @@ impl Hosting {
                 let own = seats
                     .into_iter()
                     .filter(|seat| players.contains(&seat.player));
-                Some((*id, HostNews::Admit(own.collect())))
+                Some((*id, HostNotice::Admit(own.collect())))
             }
             _ => None,
         }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::{
-    Configured, QueueSize, QueuesError, TicketView,
+    Configured, QueuesError,
     call::{Answer, Ask, Call},
     connections::Connections,
     host_ask::HostAsk,
     known::admit,
     links::Links,
     task::Task,
+    view::{queue_line, ticket_reply},
 };
 use crate::{
     matchmaking::Queue,
@@ -40,8 +41,8 @@ impl Task<'_> {
         Ok(match ask {
             Ask::List => {
                 let own = self.shared.names_of(&self.part.name);
-                let size = |name: &String| QueueSize::new(&self.life, name);
-                Answer::List(own.iter().map(size).collect())
+                let line = |name: &String| queue_line(&self.life, name);
+                Answer::List(own.iter().map(line).collect())
             }
             Ask::Submit(queue, submission) => {
                 self.still_accepts(queue.as_ref(), &submission)?;
@@ -54,15 +55,15 @@ impl Task<'_> {
                     admit(self.shared, &submission, self.life.now())?;
                 }
                 let number = self.life.submit(submission)?;
-                self.view(number)?
+                self.ticket(number)?
             }
             Ask::Cancel(owner, id) => {
                 let number = self.life.cancel(&owner, &id)?;
-                self.view(number)?
+                self.ticket(number)?
             }
             Ask::Ticket(owner, id) => {
                 let number = self.life.find(&owner, &id)?;
-                self.view(number)?
+                self.ticket(number)?
             }
             Ask::Answer {
                 owner,
@@ -173,9 +174,9 @@ impl Task<'_> {
         Ok(Answer::Done)
     }
 
-    fn view(&self, number: TicketNumber) -> Result<Answer, QueuesError> {
+    fn ticket(&self, number: TicketNumber) -> Result<Answer, QueuesError> {
         let record = self.life.ticket(number).ok_or(TicketRefused::NoTicket)?;
-        let view = TicketView::new(&self.life, &self.hosting.coordinator, record);
-        Ok(Answer::Ticket(Box::new(view)))
+        let reply = ticket_reply(&self.life, &self.hosting.coordinator, record);
+        Ok(Answer::Ticket(reply))
     }
 }

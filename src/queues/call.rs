@@ -6,11 +6,16 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::{
-    Configured, HostPlan, QueueSize, QueuesError, TicketView,
+    Configured, HostPlan, QueuesError,
     fleet::{Outbox, ToDaemon},
     host_ask::HostAsk,
 };
-use crate::{domain::MatchId, matchmaking::Queue, tickets::Submission};
+use crate::{
+    domain::MatchId,
+    matchmaking::Queue,
+    protocol::{QueueLine, TicketReply},
+    tickets::Submission,
+};
 
 /// A client's call.
 #[derive(Debug)]
@@ -78,8 +83,8 @@ pub(super) type Outcome = Result<Answer, QueuesError>;
 /// What a client is answered.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    List(Vec<QueueSize>),
-    Ticket(Box<TicketView>),
+    List(Vec<QueueLine>),
+    Ticket(TicketReply),
     Reasons(Vec<String>),
     Plan(Box<HostPlan>),
     Seats(u32),

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::links::{Link, OpenSeat};
+use super::links::Link;
 use crate::{
     coordinator::{Allocation, Offer},
     domain::MatchId,
+    protocol::HostSeat,
 };
 
 /// What an instance asks for. The first text is the instance's name.
@@ -78,7 +79,7 @@ pub struct HostPlan {
     /// Number of teams.
     pub teams: u8,
     /// The players with their teams and parties.
-    pub seats: Vec<OpenSeat>,
+    pub seats: Vec<HostSeat>,
     /// The predicted chance that team 0 wins.
     pub chance: Option<f64>,
     /// What the violations of rules cost.

@@ -4,16 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{
-    HostPlan, Shared,
-    links::{OpenSeat, Opening},
-    parts::Part,
-    wanted::wanted,
-};
+use super::{HostPlan, Shared, parts::Part, wanted::wanted};
 use crate::{
     coordinator::{Act, Allocation, Coordinator, HostRefused, Hosted, Stage},
     domain::{MAX_TEAMS, MatchId, Timestamp, to_hex},
     matchmaking::Host,
+    protocol::{HostSeat, HostSession},
     store::{Store, StoreError},
     tickets::{FormedMatch, Life},
 };
@@ -154,9 +150,9 @@ impl Hosting {
     }
 
     /// What an instance is sent of a match.
-    pub fn opening(&self, life: &Life, id: MatchId) -> Option<Opening> {
+    pub fn session(&self, life: &Life, id: MatchId) -> Option<HostSession> {
         let formed = life.formed(id)?;
-        Some(Opening {
+        Some(HostSession {
             id,
             queue: formed.queue.clone(),
             mode: formed.proposal.mode.clone(),
@@ -165,12 +161,12 @@ impl Hosting {
         })
     }
 
-    pub(super) fn seats(&self, life: &Life, formed: &FormedMatch) -> Vec<OpenSeat> {
+    pub(super) fn seats(&self, life: &Life, formed: &FormedMatch) -> Vec<HostSeat> {
         let seat = |seat: &crate::tickets::Seat| {
             let ticket = life.ticket(seat.ticket);
             let is_party = ticket.is_some_and(|ticket| ticket.ticket.players.len() > 1);
             let pass = self.coordinator.pass(formed.id, &seat.player);
-            OpenSeat {
+            HostSeat {
                 player: seat.player.clone(),
                 team: seat.team,
                 pass: pass.cloned().unwrap_or_default(),

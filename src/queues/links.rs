@@ -13,62 +13,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::host_ask::HostAsk;
 use crate::{
-    coordinator::{Act, Coordinator, Offer, Why},
+    coordinator::{Act, Coordinator, Offer},
     domain::{MatchId, Timestamp},
+    protocol::{HostNotice, HostSession},
 };
-
-/// What an instance is sent without having asked for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HostNews {
-    /// The instance is asked to host a match.
-    Open(Box<Opening>),
-    /// The game of a match in play gets these players.
-    Admit(Vec<OpenSeat>),
-    /// These players, whom the game was to get, do not come.
-    Dismiss(Vec<String>),
-    /// The instance does not host a match any more.
-    Close {
-        /// The id of the match.
-        id: MatchId,
-        /// Why it hosts the match no longer.
-        why: Why,
-    },
-}
-
-/// A match that an instance is asked to host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
-    /// The id of the match.
-    pub id: MatchId,
-    /// The queue that formed it.
-    pub queue: String,
-    /// The mode of the match, if it has one.
-    pub mode: Option<String>,
-    /// The map of the match, if it has one.
-    pub map: Option<String>,
-    /// All players, with their teams and passes.
-    pub seats: Vec<OpenSeat>,
-}
-
-/// A player of a match that an instance is asked to host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenSeat {
-    /// The player's identity.
-    pub player: String,
-    /// The team, counted from 0.
-    pub team: u8,
-    /// The pass that the player shows; empty if passes are void.
-    pub pass: String,
-    /// The player's party, if it has other players.
-    pub party: Option<String>,
-}
 
 /// Sends to one connection of an instance, and knows whether the connection is open. Sending never waits.
 #[derive(Clone)]
 pub struct Link {
     /// Distinguishes the links of this process, also where another daemon knows one of them.
     number: u64,
-    send: Arc<dyn Fn(&HostNews) + Send + Sync>,
+    send: Arc<dyn Fn(&HostNotice) + Send + Sync>,
     is_open: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The clock's millisecond of the last line from the connection.
     heard: Arc<AtomicU64>,
@@ -78,7 +33,7 @@ impl Link {
     /// A link that calls `send` to send, and `is_open` to find out whether its connection is open. The
     /// connection stores in `heard` when it received its last line.
     pub fn new(
-        send: impl Fn(&HostNews) + Send + Sync + 'static,
+        send: impl Fn(&HostNotice) + Send + Sync + 'static,
         is_open: impl Fn() -> bool + Send + Sync + 'static,
         heard: Arc<AtomicU64>,
     ) -> Self {
@@ -95,8 +50,8 @@ impl Link {
         self.number
     }
 
-    pub(super) fn send(&self, news: &HostNews) {
-        (self.send)(news);
+    pub(super) fn send(&self, notice: &HostNotice) {
+        (self.send)(notice);
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -240,26 +195,29 @@ impl Links {
         });
     }
 
-    /// Sends news to the connection that has the game of a match, if there is one.
-    pub fn send_to_game(&self, id: MatchId, news: &HostNews) {
+    /// Sends a notice to the connection that has the game of a match, if there is one.
+    pub fn send_to_game(&self, id: MatchId, notice: &HostNotice) {
         if let Some(open) = self.games.get(&id) {
-            open.link.send(news);
+            open.link.send(notice);
         }
     }
 
     /// Sends an act to its instance. If the connection is lost, nothing is sent: an instance that comes back
     /// is sent its matches again.
-    pub fn send(&self, act: &Act, opening: impl Fn(MatchId) -> Option<Opening>) {
-        let (instance, news) = match act {
-            Act::Open { instance, id } => match opening(*id) {
-                Some(opening) => (instance, HostNews::Open(Box::new(opening))),
+    pub fn send(&self, act: &Act, session: impl Fn(MatchId) -> Option<HostSession>) {
+        let (instance, notice) = match act {
+            Act::Open { instance, id } => match session(*id) {
+                Some(session) => (instance, HostNotice::Session(session)),
                 None => return,
             },
-            Act::Close { instance, id, why } => (instance, HostNews::Close { id: *id, why: *why }),
+            Act::Close { instance, id, why } => {
+                let (id, why) = (*id, why.as_str().to_owned());
+                (instance, HostNotice::Close { id, why })
+            }
             _ => return,
         };
         if let Some((_, link)) = self.instances.get(instance) {
-            (link.send)(&news);
+            link.send(&notice);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::TicketView;
-use crate::{coordinator::Coordinator, tickets::Life};
+use super::view::notices;
+use crate::{coordinator::Coordinator, protocol::Notice, tickets::Life};
 
 /// Whether a connection has taken a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +17,11 @@ pub enum Heard {
 }
 
 /// Sends to one connection that listens. Sending never waits.
-pub struct Listener(Box<dyn Fn(&TicketView) -> Heard + Send>);
+pub struct Listener(Box<dyn Fn(&[Notice]) -> Heard + Send>);
 
 impl Listener {
-    /// A listener that calls `hear` with each change of a ticket.
-    pub fn new(hear: impl Fn(&TicketView) -> Heard + Send + 'static) -> Self {
+    /// A listener that calls `hear` with the notices of each change of a ticket.
+    pub fn new(hear: impl Fn(&[Notice]) -> Heard + Send + 'static) -> Self {
         Self(Box::new(hear))
     }
 }
@@ -47,13 +47,13 @@ impl Listeners {
     }
 
     /// Sends a change of a ticket of this client to the connections that listen for it.
-    pub fn hear(&mut self, owner: &str, view: &TicketView) -> Heard {
+    pub fn hear(&mut self, owner: &str, notices: &[Notice]) -> Heard {
         let Some(listeners) = self.0.get_mut(owner) else {
             return Heard::Gone;
         };
         let mut heard = false;
         listeners.retain(|listener| {
-            let now = (listener.0)(view);
+            let now = (listener.0)(notices);
             heard |= now == Heard::Yes;
             now != Heard::Gone
         });
@@ -77,8 +77,8 @@ impl Listeners {
                 let Some(record) = life.ticket(number) else {
                     continue;
                 };
-                let view = TicketView::new(life, coordinator, record);
-                if self.hear(&owner, &view) != Heard::Yes {
+                let notices = notices(life, coordinator, record);
+                if self.hear(&owner, &notices) != Heard::Yes {
                     break;
                 }
                 life.sent(number);

@@ -71,6 +71,7 @@ use crate::{
     learning::Learning,
     leases::LeaseSettings,
     matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings},
+    protocol::{QueueLine, TicketReply},
     session::Clock,
     store::Store,
 };
@@ -79,13 +80,12 @@ pub use allocator::{Allocator, AllocatorError};
 pub use draft::Draft;
 pub use error::{ConfigureError, QueuesError};
 pub use host_ask::HostPlan;
-pub use links::{HostNews, Link, OpenSeat, Opening};
+pub use links::Link;
 pub use listeners::{Heard, Listener};
 pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
 pub use replay::{Replayed, replay};
 pub use shared::RoundCores;
 pub use threads::Threads;
-pub use view::{PlayerCall, QueueSize, Standing, TicketView};
 
 use call::{Answer, Ask};
 use fleet::PostOffice;
@@ -210,9 +210,9 @@ impl Queues {
         self.shared.queue(name)
     }
 
-    async fn ask_ticket(&self, ask: Ask) -> Result<TicketView, QueuesError> {
+    async fn ask_ticket(&self, ask: Ask) -> Result<TicketReply, QueuesError> {
         match self.ask(ask).await? {
-            Answer::Ticket(view) => Ok(*view),
+            Answer::Ticket(reply) => Ok(reply),
             _ => Err(QueuesError::Stopped),
         }
     }
@@ -230,7 +230,7 @@ impl Queues {
     ///
     /// # Errors
     /// Fails if the queues do not run.
-    pub async fn list(&self) -> Result<Vec<QueueSize>, QueuesError> {
+    pub async fn list(&self) -> Result<Vec<QueueLine>, QueuesError> {
         let mut queues = Vec::new();
         for answer in self.ask_all(|| Ask::List).await? {
             match answer {
@@ -247,7 +247,7 @@ impl Queues {
     /// # Errors
     /// Fails if the queue's declarations do not allow the ticket, or for the reasons of
     /// [`Life::submit`](crate::tickets::Life::submit).
-    pub async fn submit(&self, owner: &str, draft: &Draft) -> Result<TicketView, QueuesError> {
+    pub async fn submit(&self, owner: &str, draft: &Draft) -> Result<TicketReply, QueuesError> {
         let (queue, submission) = draft.submission(owner)?;
         self.ask_ticket(Ask::Submit(Some(queue), submission)).await
     }
@@ -256,7 +256,7 @@ impl Queues {
     ///
     /// # Errors
     /// Fails if the name has no such ticket.
-    pub async fn cancel(&self, owner: &str, id: &str) -> Result<TicketView, QueuesError> {
+    pub async fn cancel(&self, owner: &str, id: &str) -> Result<TicketReply, QueuesError> {
         self.ask_ticket(Ask::Cancel(owner.to_owned(), id.to_owned()))
             .await
     }
@@ -265,7 +265,7 @@ impl Queues {
     ///
     /// # Errors
     /// Fails if the name has no such ticket.
-    pub async fn ticket(&self, owner: &str, id: &str) -> Result<TicketView, QueuesError> {
+    pub async fn ticket(&self, owner: &str, id: &str) -> Result<TicketReply, QueuesError> {
         self.ask_ticket(Ask::Ticket(owner.to_owned(), id.to_owned()))
             .await
     }
@@ -279,15 +279,15 @@ impl Queues {
         owner: &str,
         id: &str,
         until: Instant,
-        differs: &(dyn Fn(&TicketView) -> bool + Sync),
-    ) -> Result<TicketView, QueuesError> {
+        differs: &(dyn Fn(&TicketReply) -> bool + Sync),
+    ) -> Result<TicketReply, QueuesError> {
         loop {
             let mut changed = std::pin::pin!(self.shared.changed.notified());
             changed.as_mut().enable();
-            let view = self.ticket(owner, id).await?;
+            let reply = self.ticket(owner, id).await?;
             let left = until.saturating_duration_since(Instant::now());
-            if differs(&view) || left.is_zero() {
-                return Ok(view);
+            if differs(&reply) || left.is_zero() {
+                return Ok(reply);
             }
             // Another daemon of the database may run the queue.
             let _ = timeout(left.min(LOOK), changed).await;

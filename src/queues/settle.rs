@@ -41,10 +41,10 @@ impl Task<'_> {
             if let Act::Allocate(id) = act {
                 self.hosting.allocate(self.part, id);
             }
-            let opening = |id| self.hosting.opening(&self.life, id);
-            match self.hosting.game_news(&self.life, &act) {
-                Some((id, news)) => connections.links.send_to_game(id, &news),
-                None => connections.links.send(&act, opening),
+            let session = |id| self.hosting.session(&self.life, id);
+            match self.hosting.game_notice(&self.life, &act) {
+                Some((id, notice)) => connections.links.send_to_game(id, &notice),
+                None => connections.links.send(&act, session),
             }
         }
         let mut listeners = self.shared.listeners.lock();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::{
     coordinator,
-    protocol::{Code, Notice, QueueLine, QueueRequest, Refusal, Reply, TicketReply},
-    queues::{Draft, Heard, Listener, QueueSize, Queues, QueuesError, Standing, TicketView},
+    protocol::{Code, Notice, QueueRequest, Refusal, Reply},
+    queues::{Draft, Heard, Listener, Queues, QueuesError},
     session::{Mailbox, MailboxError},
-    tickets::{Reason, TicketRefused},
+    tickets::TicketRefused,
 };
 
 /// A connection as a client of the queues.
@@ -45,7 +45,7 @@ impl QueueClient {
     ) -> Result<Option<Reply>, Refusal> {
         if request == QueueRequest::Queues {
             let queues = self.queues.list().await.map_err(refusal)?;
-            return Ok(Some(Reply::Queues(queues.into_iter().map(line).collect())));
+            return Ok(Some(Reply::Queues(queues)));
         }
         let owner = name.ok_or_else(|| not_allowed("say HELLO <name> first"))?;
         match request {
@@ -65,7 +65,7 @@ impl QueueClient {
     }
 
     async fn ask(&mut self, owner: &str, request: QueueRequest) -> Result<Option<Reply>, Refusal> {
-        let view = match request {
+        let ticket = match request {
             QueueRequest::Enqueue { queue, ticket } => {
                 self.draft = None;
                 self.draft =
@@ -102,7 +102,7 @@ impl QueueClient {
             }
             QueueRequest::Queues | QueueRequest::Seat { .. } => return Ok(None),
         };
-        Ok(Some(Reply::Ticket(state(&view.map_err(refusal)?))))
+        Ok(Some(Reply::Ticket(ticket.map_err(refusal)?)))
     }
 
     /// Listens for the name. Sent again, changes nothing.
@@ -111,91 +111,17 @@ impl QueueClient {
             return Ok(());
         }
         let mailbox = self.mailbox.clone();
-        let listener = Listener::new(move |view| match mailbox.push_all(lines(view)) {
-            Ok(()) => Heard::Yes,
-            Err(MailboxError::Full) => Heard::Full,
-            Err(MailboxError::Closed) => Heard::Gone,
+        let listener = Listener::new(move |notices| {
+            let lines = notices.iter().flat_map(Notice::lines).collect();
+            match mailbox.push_all(lines) {
+                Ok(()) => Heard::Yes,
+                Err(MailboxError::Full) => Heard::Full,
+                Err(MailboxError::Closed) => Heard::Gone,
+            }
         });
         self.queues.listen(owner, listener).await?;
         self.listens = Some(owner.to_owned());
         Ok(())
-    }
-}
-
-fn line(size: QueueSize) -> QueueLine {
-    QueueLine {
-        name: size.name,
-        tickets: size.tickets,
-        players: size.players,
-        wait: size.wait,
-    }
-}
-
-fn state(view: &TicketView) -> TicketReply {
-    let ticket = view.ticket.clone();
-    if let (Standing::Matched(id), Some(call)) = (view.standing, &view.call) {
-        return TicketReply::Go {
-            id,
-            address: call.address.clone(),
-            seats: call.seats.clone(),
-        };
-    }
-    match view.standing {
-        Standing::Queued { waited, eta } => TicketReply::Queued {
-            ticket,
-            waited,
-            eta,
-        },
-        Standing::Proposed { id, left } => TicketReply::Proposed {
-            id,
-            ticket,
-            seconds: left,
-        },
-        Standing::Matched(id) => TicketReply::Matched { id, ticket },
-        Standing::Cancelled => TicketReply::Cancelled(ticket),
-        Standing::Expired => TicketReply::Expired(ticket),
-    }
-}
-
-/// The lines that a listening client is sent of a ticket. One that joins a match in play is sent the match
-/// together with the call.
-fn lines(view: &TicketView) -> Vec<String> {
-    let mut lines = Vec::new();
-    if view.joins && view.call.is_some() {
-        let alone = TicketView {
-            call: None,
-            ..view.clone()
-        };
-        lines = notice(&alone).lines();
-    }
-    lines.extend(notice(view).lines());
-    lines
-}
-
-/// What has happened to a ticket.
-fn notice(view: &TicketView) -> Notice {
-    match (view.standing, &view.formed) {
-        (Standing::Queued { .. }, _) => Notice::Requeued {
-            ticket: view.ticket.clone(),
-            reason: view.reason.as_str(),
-        },
-        (Standing::Cancelled, _) if view.reason == Reason::Reconfigured => Notice::Reconfigured {
-            ticket: view.ticket.clone(),
-        },
-        (Standing::Matched(id), Some(formed)) if view.call.is_none() => {
-            let seats = formed
-                .seats
-                .iter()
-                .map(|seat| (seat.team, seat.player.clone()));
-            Notice::Matched {
-                id,
-                ticket: view.ticket.clone(),
-                mode: formed.proposal.mode.clone(),
-                map: formed.proposal.map.clone(),
-                seats: seats.collect(),
-            }
-        }
-        _ => Notice::State(state(view)),
     }
 }
 

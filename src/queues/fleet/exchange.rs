@@ -70,7 +70,7 @@ impl PostOffice {
             for letter in &letters {
                 if let Some(push) = self.handle(letter) {
                     let lease = push.lease.clone();
-                    match shared.listeners.lock().hear(&push.owner, &push.view) {
+                    match shared.listeners.lock().hear(&push.owner, &push.notices) {
                         Heard::Yes => receipts.entry(lease).or_default().push(push.receipt),
                         Heard::Full => {}
                         Heard::Gone => drop(deaf.insert((lease, push.owner))),
@@ -96,10 +96,10 @@ impl PostOffice {
         match serde_json::from_str(&letter.body) {
             Ok(ToDaemon::Answer(call, outcome)) => self.pending.lock().answer(call, outcome),
             Ok(ToDaemon::Push(push)) => return Some(push),
-            Ok(ToDaemon::News(number, news)) => {
+            Ok(ToDaemon::Notice(number, notice)) => {
                 let link = self.links.lock().get(&number).map(|(_, link)| link.clone());
                 if let Some(link) = link {
-                    link.send(&news);
+                    link.send(&notice);
                 }
             }
             Err(error) => tracing::warn!(%error, from = letter.from, "a letter cannot be read"),

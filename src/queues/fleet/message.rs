@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{MatchId, Timestamp},
+    protocol::{HostNotice, Notice},
     queues::{
-        HostNews, TicketView,
         call::{Ask, Outcome},
         host_ask::HostAsk,
     },
@@ -42,7 +42,7 @@ pub(in crate::queues) enum ToDaemon {
     /// A change of a ticket.
     Push(Box<Push>),
     /// What a connection of an instance is sent.
-    News(u64, HostNews),
+    Notice(u64, HostNotice),
 }
 
 /// A change of a ticket, for the clients that listen for its owner.
@@ -52,7 +52,7 @@ pub(in crate::queues) struct Push {
     pub lease: String,
     pub owner: String,
     pub receipt: Receipt,
-    pub view: TicketView,
+    pub notices: Vec<Notice>,
 }
 
 /// Names a state of a ticket that a client was sent.

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::{Outbox, Push, Receipt, ToDaemon};
 use crate::{
     coordinator::Coordinator,
-    queues::{Link, TicketView},
+    queues::{Link, view::notices},
     tickets::{Life, TicketNumber},
 };
 
@@ -114,13 +114,13 @@ impl Remote {
                     push: self.pushes,
                 };
                 self.sent.insert(number, (receipt, now));
-                let view = TicketView::new(life, coordinator, record);
+                let notices = notices(life, coordinator, record);
                 for daemon in daemons {
                     let push = Push {
                         lease: lease.to_owned(),
                         owner: owner.clone(),
                         receipt,
-                        view: view.clone(),
+                        notices: notices.clone(),
                     };
                     self.outbox.add(daemon, ToDaemon::Push(Box::new(push)));
                 }
@@ -144,7 +144,7 @@ impl Remote {
         let (outbox, daemon) = (self.outbox.clone(), daemon.to_owned());
         let heard = connection.heard.clone();
         Link::new(
-            move |news| outbox.add(&daemon, ToDaemon::News(number, news.clone())),
+            move |notice| outbox.add(&daemon, ToDaemon::Notice(number, notice.clone())),
             move || connection.is_open.load(Ordering::Relaxed),
             heard,
         )

@@ -8,7 +8,7 @@ use super::HostClient;
 use crate::{
     domain::Ident,
     protocol::{HostNotice, HostSeat},
-    queues::{HostNews, HostPlan, Link, OpenSeat},
+    queues::{HostPlan, Link},
     session::HostedGame,
 };
 
@@ -16,13 +16,13 @@ use crate::{
 pub(super) type Expected = Arc<Mutex<BTreeMap<String, (u8, Option<String>)>>>;
 
 impl HostClient {
-    /// What sends the connection news of its matches.
+    /// Sends the connection the notices of its matches.
     pub(super) fn link(&self) -> Link {
         let (sender, mailbox) = (self.mailbox.clone(), self.mailbox.clone());
         let expected = self.expected.clone();
-        let send = move |news: &HostNews| {
-            expect(&expected, news);
-            if let Err(error) = sender.push_all(notice(news).lines()) {
+        let send = move |notice: &HostNotice| {
+            expect(&expected, notice);
+            if let Err(error) = sender.push_all(notice.lines()) {
                 tracing::warn!(%error, "an instance is not sent a match");
             }
         };
@@ -31,53 +31,26 @@ impl HostClient {
 }
 
 /// Notes who is on the way to the match in play.
-fn expect(expected: &Expected, news: &HostNews) {
-    match news {
-        HostNews::Admit(seats) => expected.lock().extend(
+fn expect(expected: &Expected, notice: &HostNotice) {
+    match notice {
+        HostNotice::Admit(seats) => expected.lock().extend(
             seats
                 .iter()
                 .map(|seat| (seat.player.clone(), (seat.team, seat.party.clone()))),
         ),
-        HostNews::Dismiss(players) => {
+        HostNotice::Dismiss(players) => {
             expected
                 .lock()
                 .retain(|player, _| !players.contains(player));
         }
-        HostNews::Open(_) | HostNews::Close { .. } => {}
-    }
-}
-
-fn notice(news: &HostNews) -> HostNotice {
-    match news {
-        HostNews::Admit(seats) => HostNotice::Admit(seats.iter().map(seat).collect()),
-        HostNews::Dismiss(players) => HostNotice::Dismiss(players.clone()),
-        HostNews::Close { id, why } => HostNotice::Close {
-            id: *id,
-            why: why.as_str(),
-        },
-        HostNews::Open(opening) => HostNotice::Session {
-            id: opening.id,
-            queue: opening.queue.clone(),
-            mode: opening.mode.clone(),
-            map: opening.map.clone(),
-            seats: opening.seats.iter().map(seat).collect(),
-        },
-    }
-}
-
-fn seat(seat: &OpenSeat) -> HostSeat {
-    HostSeat {
-        player: seat.player.clone(),
-        team: seat.team,
-        pass: seat.pass.clone(),
-        party: seat.party.clone(),
+        HostNotice::Session(_) | HostNotice::Close { .. } => {}
     }
 }
 
 /// The game of a match, as its queue has formed it.
 pub(super) fn hosted_game(plan: &HostPlan) -> HostedGame {
     let mut names = plan.ruleset.split('+');
-    let human = |seat: &OpenSeat| {
+    let human = |seat: &HostSeat| {
         let id = Ident::from_text(&seat.player);
         (id, seat.team, seat.party.clone())
     };

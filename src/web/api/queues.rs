@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use super::{Call, Problem, call::answer, game::check_name, identities::Identities};
 use crate::{
     domain::{Ident, Right},
-    protocol::Charge,
-    queues::{Draft, QueueSize, Standing, TicketView},
+    protocol::{Charge, TicketReply},
+    queues::Draft,
 };
 
 /// The longest wait for another state, in seconds.
@@ -73,61 +73,45 @@ struct Pass {
     pass: String,
 }
 
-#[derive(Debug, Serialize)]
-struct QueueLine {
-    name: String,
-    tickets: usize,
-    players: usize,
-    wait: Option<u32>,
-}
-
 /// The word for the state of a ticket, as in the replies of the line protocol.
-fn word(view: &TicketView) -> &'static str {
-    match view.standing {
-        Standing::Queued { .. } => "queued",
-        Standing::Proposed { .. } => "proposed",
-        Standing::Matched(_) if view.call.is_some() => "go",
-        Standing::Matched(_) => "matched",
-        Standing::Cancelled => "cancelled",
-        Standing::Expired => "expired",
+fn word(reply: &TicketReply) -> &'static str {
+    match reply {
+        TicketReply::Queued { .. } => "queued",
+        TicketReply::Proposed { .. } => "proposed",
+        TicketReply::Matched { .. } => "matched",
+        TicketReply::Go { .. } => "go",
+        TicketReply::Cancelled(_) => "cancelled",
+        TicketReply::Expired(_) => "expired",
     }
 }
 
-impl From<TicketView> for Ticket {
-    fn from(view: TicketView) -> Self {
-        let state = word(&view);
-        let mut ticket = Self {
-            ticket: view.ticket,
-            state,
+impl Ticket {
+    fn new(ticket: &str, reply: TicketReply) -> Self {
+        let mut own = Self {
+            ticket: ticket.to_owned(),
+            state: word(&reply),
             ..Self::default()
         };
-        match view.standing {
-            Standing::Queued { waited, eta } => (ticket.waited, ticket.eta) = (Some(waited), eta),
-            Standing::Proposed { id, left } => {
-                (ticket.r#match, ticket.seconds) = (Some(id), Some(left));
+        match reply {
+            TicketReply::Queued { waited, eta, .. } => (own.waited, own.eta) = (Some(waited), eta),
+            TicketReply::Proposed { id, seconds, .. } => {
+                (own.r#match, own.seconds) = (Some(id), Some(seconds));
             }
-            Standing::Matched(id) => ticket.r#match = Some(id),
-            Standing::Cancelled | Standing::Expired => {}
+            TicketReply::Matched { id, .. } => own.r#match = Some(id),
+            TicketReply::Go { id, address, seats } => {
+                let pass = |(pass, player)| Pass { player, pass };
+                own.passes = seats.into_iter().map(pass).collect();
+                (own.r#match, own.address) = (Some(id), Some(address));
+            }
+            TicketReply::Cancelled(_) | TicketReply::Expired(_) => {}
         }
-        if let Some(call) = view.call {
-            let seats = call.seats.into_iter();
-            ticket.passes = seats.map(|(pass, player)| Pass { player, pass }).collect();
-            ticket.address = Some(call.address);
-        }
-        ticket
+        own
     }
 }
 
 /// `GET /v1/queues`
 pub(super) async fn list(call: Call) -> Result<Response, Problem> {
     let queues = call.site.queues().list().await?;
-    let line = |queue: QueueSize| QueueLine {
-        name: queue.name,
-        tickets: queue.tickets,
-        players: queue.players,
-        wait: queue.wait,
-    };
-    let queues: Vec<QueueLine> = queues.into_iter().map(line).collect();
     answer(&serde_json::json!({ "queues": queues }))
 }
 
@@ -160,7 +144,8 @@ pub(super) async fn submit(call: Call) -> Result<Response, Problem> {
         let stated = stated.iter().map(|(name, text)| (*name, text.as_str()));
         draft.seat(&player, stated)?;
     }
-    answer(&Ticket::from(queues.submit(owner, &draft).await?))
+    let reply = queues.submit(owner, &draft).await?;
+    answer(&Ticket::new(call.part("ticket"), reply))
 }
 
 /// The values of an attribute, as the line protocol writes them.
@@ -198,12 +183,9 @@ fn may_speak_for(call: &Call, player: &str) -> Result<(), Problem> {
 pub(super) async fn cancel(call: Call) -> Result<Response, Problem> {
     let owner = call.client(&[Right::Queue])?;
     call.count(Charge::Report, 1)?;
-    let view = call
-        .site
-        .queues()
-        .cancel(owner, call.part("ticket"))
-        .await?;
-    answer(&Ticket::from(view))
+    let ticket = call.part("ticket");
+    let reply = call.site.queues().cancel(owner, ticket).await?;
+    answer(&Ticket::new(ticket, reply))
 }
 
 /// `GET /v1/queues/{queue}/tickets/{ticket}`
@@ -217,14 +199,14 @@ pub(super) async fn ticket(call: Call) -> Result<Response, Problem> {
     }
     let (until, ticket) = (call.patience.until, call.part("ticket"));
     let until = (Instant::now() + Duration::from_secs(wait)).min(until - EARLIER);
-    let differs = |view: &TicketView| state.as_deref().is_none_or(|state| state != word(view));
+    let differs = |reply: &TicketReply| state.as_deref().is_none_or(|state| state != word(reply));
     let queues = call.site.queues();
     let waiting = queues.ticket_once(owner, ticket, until, &differs);
-    let view = match call.patience.stop.run_until_cancelled(waiting).await {
-        Some(view) => view?,
+    let reply = match call.patience.stop.run_until_cancelled(waiting).await {
+        Some(reply) => reply?,
         None => queues.ticket(owner, ticket).await?,
     };
-    answer(&Ticket::from(view))
+    answer(&Ticket::new(ticket, reply))
 }
 
 /// `POST /v1/queues/{queue}/tickets/{ticket}/accept`

@@ -69,6 +69,7 @@ const ROOMS: [(&str, &[&str]); 32] = [
         &[
             "domain",
             "metrics",
+            "protocol",
             "matchmaking",
             "tickets",
             "coordinator",

@@ -1,8 +1,7 @@
-//! Reads the pushes that an instance gets: the other direction of [`HostNotice`](super::HostNotice).
+//! Reads the pushes that an instance gets: the other direction of [`HostNotice::lines`].
 
 use super::{
-    HostSeat, Push, Refusal,
-    request::match_id,
+    HostNotice, HostSeat, HostSession, Push, Refusal,
     words::{Words, bad, number},
 };
 
@@ -10,35 +9,6 @@ use super::{
 const MAX_SEATS: u64 = 128;
 /// The longest word of a SESSION or a pass that is read, in bytes.
 const MAX_TEXT: usize = 255;
-
-/// What the daemon asks of an instance.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HostPush {
-    /// To host this match.
-    Session(HostSession),
-    /// To drop this match.
-    Close {
-        /// The id of the match.
-        id: i64,
-        /// Why, in one word.
-        why: String,
-    },
-}
-
-/// A match that an instance is asked to host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostSession {
-    /// The id of the match.
-    pub id: i64,
-    /// The queue that formed it.
-    pub queue: String,
-    /// The mode of the match, if it has one.
-    pub mode: Option<String>,
-    /// The map of the match, if it has one.
-    pub map: Option<String>,
-    /// Each player, with team, pass and party.
-    pub seats: Vec<HostSeat>,
-}
 
 /// Collects pushes into whole notices. Holds at most one SESSION whose players are still missing.
 #[derive(Debug, Default)]
@@ -48,12 +18,13 @@ pub struct HostPushReader {
 }
 
 impl HostPushReader {
-    /// Takes the next push of a connection. Returns what it completes. Pushes for others than
-    /// instances, and those of a later version, complete nothing.
+    /// Takes the next push of a connection. Returns the [`Session`](HostNotice::Session) or
+    /// [`Close`](HostNotice::Close) that it completes. Pushes about a match in play, for others than instances,
+    /// and of a later version complete nothing.
     ///
     /// # Errors
     /// Fails if the push makes no sense. A SESSION that it belongs to is dropped.
-    pub fn push(&mut self, push: &Push) -> Result<Option<HostPush>, Refusal> {
+    pub fn push(&mut self, push: &Push) -> Result<Option<HostNotice>, Refusal> {
         let mut words = Words::new(push.text().to_vec().into());
         match words.verb().as_ref() {
             b"SESSION" => {
@@ -71,14 +42,14 @@ impl HostPushReader {
                 self.session = Some(session);
             }
             b"CLOSE" => {
-                let id = match_id(&words.word("the match")?)?;
+                let id = words.match_id()?;
                 let why = text(&mut words, "the reason")?;
-                return Ok(Some(HostPush::Close { id, why }));
+                return Ok(Some(HostNotice::Close { id, why }));
             }
             _ => return Ok(None),
         }
         match self.missing {
-            0 => Ok(self.session.take().map(HostPush::Session)),
+            0 => Ok(self.session.take().map(HostNotice::Session)),
             _ => Ok(None),
         }
     }
@@ -86,7 +57,7 @@ impl HostPushReader {
 
 fn head(words: &mut Words) -> Result<(HostSession, u64), Refusal> {
     let session = HostSession {
-        id: match_id(&words.word("the match")?)?,
+        id: words.match_id()?,
         queue: text(words, "the queue")?,
         mode: pick(words, "the mode")?,
         map: pick(words, "the map")?,
@@ -139,9 +110,8 @@ fn seat(words: &mut Words) -> Result<HostSeat, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::HostNotice;
 
-    fn read(lines: &[String]) -> Vec<Result<Option<HostPush>, String>> {
+    fn read(lines: &[String]) -> Vec<Result<Option<HostNotice>, String>> {
         let mut reader = HostPushReader::default();
         let read = |line: &String| {
             let push = reader.push(&Push::new(line.clone()));
@@ -162,28 +132,18 @@ mod tests {
             seat("ann", 0, None),
             seat("Boring \"John\"", 1, Some("a b")),
         ];
-        let (mode, map) = (Some("ctf".to_owned()), None);
-        let (id, queue) = (7, "duel".to_owned());
-        let sent = HostNotice::Session {
-            id,
-            queue: queue.clone(),
-            mode: mode.clone(),
+        let sent = HostNotice::Session(HostSession {
+            id: 7,
+            queue: "duel".to_owned(),
+            mode: Some("ctf".to_owned()),
             map: None,
-            seats: seats.clone(),
-        };
-        let session = HostSession {
-            id,
-            queue,
-            mode,
-            map,
             seats,
-        };
-        let whole = Ok(Some(HostPush::Session(session)));
-        assert_eq!(read(&sent.lines()), [Ok(None), Ok(None), whole]);
-        let closed = HostNotice::Close { id, why: "lost" };
+        });
+        let read_back = read(&sent.lines());
+        assert_eq!(read_back, [Ok(None), Ok(None), Ok(Some(sent))]);
         let why = "lost".to_owned();
-        let close = Ok(Some(HostPush::Close { id, why }));
-        assert_eq!(read(&closed.lines()), [close]);
+        let closed = HostNotice::Close { id: 7, why };
+        assert_eq!(read(&closed.lines()), [Ok(Some(closed))]);
     }
 
     #[test]
@@ -206,7 +166,7 @@ mod tests {
             true, false, true, false, false, true, true, false, true, true,
         ];
         assert_eq!(good, expected);
-        assert!(matches!(&read[9], Ok(Some(HostPush::Session(session))) if session.id == 8));
+        assert!(matches!(&read[9], Ok(Some(HostNotice::Session(session))) if session.id == 8));
         assert!(read[..9].iter().all(|push| !matches!(push, Ok(Some(_)))));
     }
 }

@@ -27,8 +27,8 @@ mod words;
 
 pub use error::{Code, MalformedReply, Refusal};
 pub use framing::{FramedLine, Framer};
-pub use host_push::{HostPush, HostPushReader, HostSession};
-pub use notice::{HostNotice, HostSeat, Notice};
+pub use host_push::HostPushReader;
+pub use notice::{HostNotice, HostSeat, HostSession, Notice};
 pub use push::Push;
 pub use question::WeightQuestion;
 pub use reply::{QueueLine, Received, Reply, ReplyReader, TicketReply};

@@ -1,12 +1,13 @@
-//! What a listening queue client is sent without a request.
+//! What queue clients that listen, and instances, are sent without a request.
 
 use bytes::BytesMut;
+use serde::{Deserialize, Serialize};
 
 use super::{TicketReply, reply::go, words::WordWriter};
 use crate::domain::Ident;
 
 /// Something that has happened to a ticket. It is sent as one push, or as several in a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notice {
     /// The ticket's state, as TICKET replies it.
     State(TicketReply),
@@ -33,7 +34,7 @@ pub enum Notice {
         /// The client's id of the ticket.
         ticket: String,
         /// Why, in one word.
-        reason: &'static str,
+        reason: String,
     },
 }
 
@@ -76,21 +77,10 @@ impl Notice {
 }
 
 /// What an instance is sent without a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HostNotice {
     /// The instance is asked to host a match.
-    Session {
-        /// The id of the match.
-        id: i64,
-        /// The queue that formed it.
-        queue: String,
-        /// The mode of the match, if it has one.
-        mode: Option<String>,
-        /// The map of the match, if it has one.
-        map: Option<String>,
-        /// Each player, with team, pass and party.
-        seats: Vec<HostSeat>,
-    },
+    Session(HostSession),
     /// The game of a match in play gets these players.
     Admit(Vec<HostSeat>),
     /// These players, whom the game was to get, do not come.
@@ -100,18 +90,33 @@ pub enum HostNotice {
         /// The id of the match.
         id: i64,
         /// Why, in one word.
-        why: &'static str,
+        why: String,
     },
 }
 
+/// A match that an instance is asked to host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostSession {
+    /// The id of the match.
+    pub id: i64,
+    /// The queue that formed it.
+    pub queue: String,
+    /// The mode of the match, if it has one.
+    pub mode: Option<String>,
+    /// The map of the match, if it has one.
+    pub map: Option<String>,
+    /// All players, with their teams and passes.
+    pub seats: Vec<HostSeat>,
+}
+
 /// A player whom an instance expects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostSeat {
     /// The player's identity.
     pub player: String,
     /// The team, counted from 0.
     pub team: u8,
-    /// The pass that the player shows.
+    /// The pass that the player shows; empty if passes are void.
     pub pass: String,
     /// The player's party, if it has other players.
     pub party: Option<String>,
@@ -127,22 +132,15 @@ impl HostNotice {
                 .map(|player| text("LEAVE", |line| line.word(&Ident::from_text(player))))
                 .collect(),
             Self::Close { id, why } => vec![format!("CLOSE {id} {why}")],
-            Self::Session {
-                id,
-                queue,
-                mode,
-                map,
-                seats,
-            } => {
+            Self::Session(session) => {
                 let head = text("SESSION", |line| {
-                    line.plain(format_args!("{id} {queue}"));
-                    put_pick(line, mode.as_deref());
-                    put_pick(line, map.as_deref());
-                    line.plain(seats.len());
+                    line.plain(format_args!("{} {}", session.id, session.queue));
+                    put_pick(line, session.mode.as_deref());
+                    put_pick(line, session.map.as_deref());
+                    line.plain(session.seats.len());
                 });
-                std::iter::once(head)
-                    .chain(seats.iter().map(join))
-                    .collect()
+                let seats = session.seats.iter().map(join);
+                std::iter::once(head).chain(seats).collect()
             }
         }
     }
@@ -195,7 +193,7 @@ mod tests {
             ]
         );
         let ticket = "t1".to_owned();
-        let reason = "declined";
+        let reason = "declined".to_owned();
         assert_eq!(
             Notice::Requeued { ticket, reason }.lines(),
             ["REQUEUED t1 declined"]
@@ -219,13 +217,13 @@ mod tests {
             pass: "x".to_owned(),
             party: party.map(str::to_owned),
         };
-        let session = HostNotice::Session {
+        let session = HostNotice::Session(HostSession {
             id: 7,
             queue: "regular".to_owned(),
             mode: None,
             map: Some("mines".to_owned()),
             seats: vec![seat("ann", 0, Some("3")), seat("Boring John", 1, None)],
-        };
+        });
         assert_eq!(
             session.lines(),
             [
@@ -234,7 +232,8 @@ mod tests {
                 "JOIN \"Boring John\" team=1 pass=x"
             ]
         );
-        let close = HostNotice::Close { id: 7, why: "lost" };
+        let why = "lost".to_owned();
+        let close = HostNotice::Close { id: 7, why };
         assert_eq!(close.lines(), ["CLOSE 7 lost"]);
     }
 }

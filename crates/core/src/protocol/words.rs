@@ -94,6 +94,11 @@ impl Words {
         number(&self.word(what)?, what, min, max)
     }
 
+    /// Reads the id of a match.
+    pub(super) fn match_id(&mut self) -> Result<i64, Refusal> {
+        match_id(&self.word("the match")?)
+    }
+
     /// Refuses the line if it has more arguments.
     pub(super) fn end(&self) -> Result<(), Refusal> {
         if self.is_empty() {
@@ -137,6 +142,11 @@ pub(super) fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64
         .ok()
         .filter(|n| all_digits && (min..=max).contains(n));
     number.ok_or_else(|| bad(format!("{what} must be a whole number from {min} to {max}")))
+}
+
+/// Parses the id of a match.
+pub(super) fn match_id(text: &Ident) -> Result<i64, Refusal> {
+    Ok(number(text, "the match", 1, i64::MAX as u64)? as i64)
 }
 
 /// Parses a decimal from `-most` to `most` with at most three decimal places.

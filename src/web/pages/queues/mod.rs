@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::lists::{as_text, scrolled};
 use crate::{
     domain::{Timestamp, counted},
-    queues::QueueSize,
+    protocol,
     store::QueueHour,
     web::{
         Site,
@@ -128,7 +128,12 @@ pub(in crate::web) async fn queues(site: &Site) -> Result<QueuesPage, WebError> 
 }
 
 impl QueueSummary {
-    fn new(name: String, size: Option<&QueueSize>, hours: &[&QueueHour], first: i64) -> Self {
+    fn new(
+        name: String,
+        size: Option<&protocol::QueueLine>,
+        hours: &[&QueueHour],
+        first: i64,
+    ) -> Self {
         let line = |hour: i64| {
             let own = hours.iter().copied().filter(|own| own.hour == hour);
             HourLine {

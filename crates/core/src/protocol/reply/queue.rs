@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bytes::{Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Reply,
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// A queue, as QUEUES lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueLine {
     /// The name of the queue.
     pub name: String,
@@ -27,7 +28,7 @@ pub struct QueueLine {
 }
 
 /// The state of a ticket.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TicketReply {
     /// The ticket waits in its queue.
     Queued {

@@ -3,7 +3,7 @@
 use super::{Act, AgentMatch, IdTech3Agent, hosted::AgentStage, link::Refusable};
 use crate::{
     domain::Ident,
-    protocol::{Code, HostPush, HostRequest, HostSession, Push, Refusal, Reply, Request},
+    protocol::{Code, HostNotice, HostRequest, HostSession, Push, Refusal, Reply, Request},
     sidecar::link::recorded_text,
 };
 
@@ -48,15 +48,15 @@ impl IdTech3Agent {
 
     pub(super) fn take_push(&mut self, push: &Push, now: u64, acts: &mut Vec<Act>) {
         match self.pushes.push(push) {
-            Ok(Some(HostPush::Session(session))) => self.take_session(session, now, acts),
-            Ok(Some(HostPush::Close { id, why })) => {
+            Ok(Some(HostNotice::Session(session))) => self.take_session(session, now, acts),
+            Ok(Some(HostNotice::Close { id, why })) => {
                 let current = self.hosted.as_ref().map(|hosted| hosted.id);
                 if current == Some(id) && self.stage() != Some(AgentStage::Over) {
                     self.report(&format!("match {id} is closed: {why}"), acts);
                     self.leave(now, acts);
                 }
             }
-            Ok(None) => {}
+            Ok(_) => {}
             Err(refusal) => self.report(&format!("the daemon sent nonsense: {refusal}"), acts),
         }
     }
