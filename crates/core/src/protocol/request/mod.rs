@@ -1,179 +1,34 @@
-//! What a game server can send: one variant of [`Request`] per verb.
+//! What a client can send: one row in the table of `verbs` per request.
 
-mod demand;
-mod grammar;
+#[macro_use]
+mod macros;
+
+mod game;
 mod host;
 mod queue;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]
 mod tests;
-mod verb;
+mod verbs;
 
 use std::fmt;
 
-pub(super) use demand::WEIGHT_DEMAND;
-pub use demand::{Charge, Demand};
-pub use host::HostRequest;
-pub(super) use host::match_id;
-pub use queue::QueueRequest;
-pub use verb::Verb;
+use bytes::{Bytes, BytesMut};
 
-use crate::domain::{Ident, LeaveReason, RoleName, Secret, Verdict};
+pub use verbs::{HostRequest, QueueRequest, Request, Verb};
 
-/// One command of a game server.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Request {
-    /// Begins a game of this type, and with it a new roster.
-    Game(Ident),
-    /// Names a mutator that is active in the game.
-    Mutator(Ident),
-    /// Asks for a human's weight.
-    Player(Ident),
-    /// Asks for a bot's weight.
-    Bot(Ident),
-    /// Asks for a human's division.
-    Rank(Ident),
-    /// Asks for the mean weight of the known bots.
-    MeanBot,
-    /// Names the game server.
-    Hello {
-        /// The name under which its games are stored and resumed.
-        server: Ident,
-        /// The proof of that name, if the daemon's configuration lists clients.
-        token: Option<Token>,
-        /// Whether to resume the game that this server's last connection left.
-        resume: bool,
-        /// Whether this server adds and removes bots as the daemon asks; `None` if HELLO does not
-        /// state it.
-        bots: Option<bool>,
-        /// The match that this connection hosts, for an instance with several slots.
-        hosts: Option<i64>,
-    },
-    /// Asks for a PONG.
-    Ping,
-    /// Closes the connection once the replies owed are sent.
-    Quit,
-    /// Names the map.
-    Map {
-        /// The name of the map.
-        name: Ident,
-        /// The fewest and the most players it is made for.
-        range: Option<(u32, u32)>,
-    },
-    /// Sets the number of teams.
-    Teams(u8),
-    /// Sets the least number of players, bots included, that this session wants in a game.
-    MinPlayers(u32),
-    /// Adds a human to the roster, or updates one.
-    Join(Join),
-    /// Removes a human from the roster.
-    Leave {
-        /// The human.
-        id: Ident,
-        /// Why.
-        reason: LeaveReason,
-    },
-    /// Reports the team that a human is on now.
-    Move {
-        /// The identity of the human.
-        id: Ident,
-        /// The team that they are on, counted from 0.
-        team: u8,
-    },
-    /// Adds a bot to the roster, or reports its new team.
-    BotJoin {
-        /// The name of the bot.
-        name: Ident,
-        /// The team that it is on, counted from 0.
-        team: u8,
-    },
-    /// Removes a bot from the roster.
-    BotLeave(Ident),
-    /// Asks for teams for all humans.
-    Balance {
-        /// From how many of the best splits to pick; the configured number if absent.
-        top: Option<usize>,
-        /// The seed of the pick; a random one if absent.
-        seed: Option<u64>,
-    },
-    /// Asks how many bots belong on each team.
-    Bots,
-    /// Asks which team a late arrival should join.
-    Place(Ident),
-    /// Asks which team needs an advantage, and how large it must be.
-    Advantage,
-    /// Asks for the fewest moves that make the game even.
-    Rebalance {
-        /// The seed that decides between equally good answers; a random one if absent.
-        seed: Option<u64>,
-    },
-    /// Asks for the reasons of the last decision.
-    Explain,
-    /// Exempts a human from being moved.
-    Protect {
-        /// The identity of the human.
-        id: Ident,
-        /// For how long, 0 to end it; if absent, until it is ended.
-        seconds: Option<u32>,
-    },
-    /// Reports the role that a human has from now on.
-    Role {
-        /// The identity of the human.
-        id: Ident,
-        /// The role, such as commander; `None` for none.
-        role: Option<RoleName>,
-    },
-    /// Begins play: time zero of the match.
-    Start,
-    /// Reports a change of a team's score.
-    Score {
-        /// The team that scored, counted from 0.
-        team: u8,
-        /// The change; may be negative.
-        points: f64,
-        /// The player who caused it.
-        by: Option<Ident>,
-    },
-    /// States a team's score, whatever it was before.
-    Total {
-        /// The team, counted from 0.
-        team: u8,
-        /// Its score now.
-        points: f64,
-    },
-    /// Reports a player's points on the scoreboard.
-    Points {
-        /// The human or bot.
-        id: Ident,
-        /// The total so far.
-        points: f64,
-    },
-    /// Reports that one player killed another.
-    Kill {
-        /// The human or bot who killed.
-        killer: Ident,
-        /// The human or bot who died.
-        victim: Ident,
-    },
-    /// Reports that a human died, and asks whether to move them now.
-    Death(Ident),
-    /// Reports how many seconds of play are left.
-    Clock(u32),
-    /// Reports how a human behaves.
-    Behaviour {
-        /// The identity of the human.
-        id: Ident,
-        /// The points: negative for a player who spoils games.
-        points: f64,
-    },
-    /// Ends the game and stores the match.
-    End(Verdict),
-    /// Is about the queue, not about this connection's game.
-    Queue(QueueRequest),
-    /// Is about the matches that this instance hosts.
-    Host(HostRequest),
-}
+use super::{
+    Code, Refusal,
+    words::{WordWriter, Words},
+};
+use crate::domain::{Ident, Rights, Secret};
+
+/// What a client needs to ask for a weight.
+pub(super) const WEIGHT_DEMAND: Demand = Demand {
+    rights: verbs::ASK,
+    charge: Charge::Line,
+};
 
 /// The arguments of JOIN. An absent option leaves the player's earlier value as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,87 +95,120 @@ pub enum ReplyRule {
     Never,
 }
 
+/// What the daemon demands of a client before it carries out a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// The client must have one of these rights; none is needed if this is empty.
+    pub rights: Rights,
+    /// As what the request counts for the limits.
+    pub charge: Charge,
+}
+
+/// As what a request counts for the limits of a client, besides being a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charge {
+    /// Only a line.
+    Line,
+    /// A decision: the daemon searches for teams, or stores how it chose.
+    Decision,
+    /// A report: the daemon stores what the line says.
+    Report,
+}
+
+/// The row of a request in the table of verbs, without its arguments.
+struct Rule {
+    verb: Verb,
+    demand: Demand,
+    reply: ReplyRule,
+}
+
+impl Verb {
+    /// The verb with this word, in any case.
+    fn parse(word: &[u8]) -> Option<Self> {
+        let is_it = |verb: &Self| verb.as_str().as_bytes().eq_ignore_ascii_case(word);
+        Self::ALL.iter().copied().find(is_it)
+    }
+}
+
 impl Request {
+    /// Reads one line; `None` if it is blank.
+    ///
+    /// # Errors
+    /// `unknown-command` if the first word is no verb, `bad-argument` if its arguments are wrong or too many.
+    pub fn parse(line: Bytes) -> Result<Option<Self>, Refusal> {
+        let mut words = Words::new(line);
+        if words.is_empty() {
+            return Ok(None);
+        }
+        let word = words.verb();
+        let request = match Verb::parse(&word) {
+            // With a ticket, it is a request about that.
+            Some(Verb::Explain) if words.is_empty() => Some(Self::Explain),
+            Some(verb) => Self::read(verb, &mut words)?,
+            None => None,
+        };
+        let request = request.ok_or_else(|| unknown(&word))?;
+        words.end()?;
+        Ok(Some(request))
+    }
+
+    /// Appends the request's line. Identifiers are quoted where they need it.
+    ///
+    /// [`Request::parse`] reads the same request back if its values are within the protocol's limits:
+    /// non-empty identifiers without line feeds, and numbers in the ranges that it accepts.
+    pub fn encode(&self, out: &mut BytesMut) {
+        let mut line = WordWriter::new(out, self.verb().as_str());
+        self.put_arguments(&mut line);
+        line.end();
+    }
+
     /// The verb of the request.
     pub fn verb(&self) -> Verb {
-        match self {
-            Self::Game(_) => Verb::Game,
-            Self::Mutator(_) => Verb::Mutator,
-            Self::Player(_) => Verb::Player,
-            Self::Bot(_) => Verb::Bot,
-            Self::Rank(_) => Verb::Rank,
-            Self::MeanBot => Verb::MeanBot,
-            Self::Hello { .. } => Verb::Hello,
-            Self::Ping => Verb::Ping,
-            Self::Quit => Verb::Quit,
-            Self::Map { .. } => Verb::Map,
-            Self::Teams(_) => Verb::Teams,
-            Self::MinPlayers(_) => Verb::MinPlayers,
-            Self::Join(_) => Verb::Join,
-            Self::Leave { .. } => Verb::Leave,
-            Self::Move { .. } => Verb::Move,
-            Self::BotJoin { .. } => Verb::BotJoin,
-            Self::BotLeave(_) => Verb::BotLeave,
-            Self::Balance { .. } => Verb::Balance,
-            Self::Bots => Verb::Bots,
-            Self::Place(_) => Verb::Place,
-            Self::Advantage => Verb::Advantage,
-            Self::Rebalance { .. } => Verb::Rebalance,
-            Self::Explain => Verb::Explain,
-            Self::Protect { .. } => Verb::Protect,
-            Self::Role { .. } => Verb::Role,
-            Self::Start => Verb::Start,
-            Self::Score { .. } | Self::Total { .. } => Verb::Score,
-            Self::Points { .. } => Verb::Points,
-            Self::Kill { .. } => Verb::Kill,
-            Self::Death(_) => Verb::Death,
-            Self::Clock(_) => Verb::Clock,
-            Self::Behaviour { .. } => Verb::Behaviour,
-            Self::End(_) => Verb::End,
-            Self::Queue(request) => request.verb(),
-            Self::Host(request) => request.verb(),
-        }
+        self.rule().verb
     }
 
     /// When this request has a reply. Any request may be refused instead.
     pub fn reply_rule(&self) -> ReplyRule {
+        self.rule().reply
+    }
+
+    /// What a client needs for this request.
+    pub fn demand(&self) -> Demand {
+        let demand = self.rule().demand;
         match self {
-            Self::Player(_)
-            | Self::Bot(_)
-            | Self::Rank(_)
-            | Self::MeanBot
-            | Self::Hello { .. }
-            | Self::Ping
-            | Self::Balance { .. }
-            | Self::Bots
-            | Self::Place(_)
-            | Self::Advantage
-            | Self::Rebalance { .. }
-            | Self::Explain
-            | Self::End(_) => ReplyRule::Always,
-            Self::Death(_) => ReplyRule::Sometimes,
-            Self::Queue(request) => request.reply_rule(),
-            Self::Host(request) => request.reply_rule(),
-            Self::Game(_)
-            | Self::Mutator(_)
-            | Self::Quit
-            | Self::Map { .. }
-            | Self::Teams(_)
-            | Self::MinPlayers(_)
-            | Self::Join(_)
-            | Self::Leave { .. }
-            | Self::Move { .. }
-            | Self::BotJoin { .. }
-            | Self::BotLeave(_)
-            | Self::Protect { .. }
-            | Self::Role { .. }
-            | Self::Start
-            | Self::Score { .. }
-            | Self::Total { .. }
-            | Self::Points { .. }
-            | Self::Kill { .. }
-            | Self::Behaviour { .. }
-            | Self::Clock(_) => ReplyRule::Never,
+            Self::Hello { hosts: Some(_), .. } => Demand {
+                rights: verbs::INSTANCE,
+                ..demand
+            },
+            _ => demand,
         }
+    }
+
+    /// The player for whom a client of the queues sends this. Tickets belong to the client that submitted them anyway.
+    pub fn speaks_for(&self) -> Option<&Ident> {
+        let Self::Queue(request) = self else {
+            return None;
+        };
+        match request {
+            QueueRequest::Seat { player, .. }
+            | QueueRequest::Accept { player, .. }
+            | QueueRequest::Decline { player, .. } => Some(player),
+            QueueRequest::Queues
+            | QueueRequest::Enqueue { .. }
+            | QueueRequest::Submit
+            | QueueRequest::Cancel(_)
+            | QueueRequest::Ticket(_)
+            | QueueRequest::Listen
+            | QueueRequest::Explain(_) => None,
+        }
+    }
+}
+
+/// Refuses an unknown verb. The reply repeats as much of it as a line has room for.
+fn unknown(verb: &[u8]) -> Refusal {
+    let shown = verb[..verb.len().min(32)].escape_ascii();
+    Refusal {
+        code: Code::UnknownCommand,
+        text: shown.to_string(),
     }
 }

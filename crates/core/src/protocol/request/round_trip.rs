@@ -1,9 +1,9 @@
 //! Whatever request is encoded, parsing gives it back, on one line.
 
-use bytes::{Bytes, BytesMut};
 use proptest::{collection::vec, option, prelude::*};
 
 use super::*;
+use crate::domain::{LeaveReason, RoleName, Verdict};
 
 /// Any bytes that an identifier may have, hostile ones first.
 fn content() -> impl Strategy<Value = Vec<u8>> {

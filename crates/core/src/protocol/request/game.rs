@@ -1,0 +1,308 @@
+//! How the arguments of the verbs about games are read and written. Most verbs need only what stands in their row.
+
+use std::fmt::Display;
+
+use super::{Join, Request, Token};
+use crate::{
+    domain::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, RoleName, Verdict},
+    protocol::{
+        Refusal,
+        words::{WordWriter, Words, bad, decimal, match_id, number},
+    },
+};
+
+/// The largest `top` of BALANCE.
+const MAX_TOP: u64 = 4_096;
+/// The longest time in a command, in seconds: a week, which no game lasts.
+const MAX_SECONDS: u64 = 7 * 24 * 3_600;
+/// The largest number of points in a command, positive or negative. A larger one means that a
+/// counter of the game is broken.
+const MAX_POINTS: f64 = 1e6;
+
+pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
+    let server = words.word("the server's name")?;
+    if server.text().contains('\0') {
+        return Err(bad("a server's name must not contain NUL".to_owned()));
+    }
+    let (mut token, mut resume, mut bots, mut hosts) = (None, None, None, None);
+    // No other `key=` counts as an option here, because a token may contain a `=`.
+    let is_option = ["resume", "bots", "match"]
+        .iter()
+        .any(|key| words.has_option(key));
+    if !words.is_empty() && !is_option {
+        token = Some(Token::new(words.word("the token")?.text()));
+    }
+    options(words, |key, value| match key {
+        "resume" => Ok(set(&mut resume, yes_or_no(&value, "resume")?)),
+        "bots" => Ok(set(&mut bots, yes_or_no(&value, "bots")?)),
+        "match" => Ok(set(&mut hosts, match_id(&value)?)),
+        _ => unknown_option(key),
+    })?;
+    Ok(Request::Hello {
+        server,
+        token,
+        resume: resume.unwrap_or(false),
+        bots,
+        hosts,
+    })
+}
+
+pub(super) fn put_hello(
+    line: &mut WordWriter<'_>,
+    server: &Ident,
+    token: Option<&Token>,
+    resume: bool,
+    bots: Option<bool>,
+    hosts: Option<i64>,
+) {
+    line.word(server);
+    match token {
+        // Quoted, because it could be mistaken for an option.
+        Some(Token(text)) if text.contains('=') => line.quoted(text),
+        Some(Token(text)) => line.word(&Ident::from_text(text)),
+        None => {}
+    }
+    if resume {
+        line.plain("resume=yes");
+    }
+    if let Some(bots) = bots {
+        line.plain(if bots { "bots=yes" } else { "bots=no" });
+    }
+    if let Some(id) = hosts {
+        line.plain(format_args!("match={id}"));
+    }
+}
+
+pub(super) fn map_range(words: &mut Words) -> Result<(u32, u32), Refusal> {
+    let min = players(words, "the smallest number of players")?;
+    let max = players(words, "the largest number of players")?;
+    match min <= max {
+        true => Ok((min, max)),
+        false => Err(bad(
+            "the smallest number of players must not exceed the largest".into(),
+        )),
+    }
+}
+
+pub(super) fn put_map(line: &mut WordWriter<'_>, name: &Ident, range: Option<(u32, u32)>) {
+    line.word(name);
+    if let Some((min, max)) = range {
+        line.plain(min);
+        line.plain(max);
+    }
+}
+
+pub(super) fn join(words: &mut Words) -> Result<Join, Refusal> {
+    let mut join = Join::new(words.word("the player")?);
+    options(words, |key, value| match key {
+        "name" => Ok(set(&mut join.name, value)),
+        "party" => Ok(set(&mut join.party, value)),
+        "team" => Ok(set(&mut join.team, team_number(&value)?)),
+        "pin" if value.text().is_empty() => Ok(set(&mut join.pin, None)),
+        "pin" => Ok(set(&mut join.pin, Some(team_number(&value)?))),
+        "avoid" => {
+            let avoid = join.avoid.get_or_insert_default();
+            avoid.extend(Some(value).filter(|id| !id.text().is_empty()));
+            Ok(true)
+        }
+        _ => unknown_option(key),
+    })?;
+    Ok(join)
+}
+
+pub(super) fn put_join(line: &mut WordWriter<'_>, join: &Join) {
+    line.word(&join.id);
+    let texts = [("name", &join.name), ("party", &join.party)];
+    for (key, value) in texts {
+        if let Some(value) = value {
+            line.option(key, value);
+        }
+    }
+    if let Some(team) = join.team {
+        line.plain(format_args!("team={team}"));
+    }
+    match join.pin {
+        Some(Some(team)) => line.plain(format_args!("pin={team}")),
+        Some(None) => line.plain("pin="),
+        None => {}
+    }
+    match join.avoid.as_deref() {
+        Some([]) => line.plain("avoid="),
+        Some(ids) => ids.iter().for_each(|id| line.option("avoid", id)),
+        None => {}
+    }
+}
+
+pub(super) fn leave_reason(words: &mut Words) -> Result<LeaveReason, Refusal> {
+    let mut reason = None;
+    options(words, |key, value| match key {
+        "reason" => {
+            let read = LeaveReason::read(value.text());
+            let read = read.ok_or_else(|| bad("reason must be one word".into()))?;
+            Ok(set(&mut reason, read))
+        }
+        _ => unknown_option(key),
+    })?;
+    Ok(reason.unwrap_or_default())
+}
+
+pub(super) fn put_leave(line: &mut WordWriter<'_>, id: &Ident, reason: LeaveReason) {
+    line.word(id);
+    if reason != LeaveReason::default() {
+        line.plain(format_args!("reason={}", reason.as_str()));
+    }
+}
+
+pub(super) fn balance(words: &mut Words) -> Result<Request, Refusal> {
+    let (mut top, mut seed) = (None, None);
+    options(words, |key, value| match key {
+        "top" => Ok(set(&mut top, number(&value, "top", 1, MAX_TOP)? as usize)),
+        "seed" => Ok(set(&mut seed, number(&value, "seed", 0, u64::MAX)?)),
+        _ => unknown_option(key),
+    })?;
+    Ok(Request::Balance { top, seed })
+}
+
+pub(super) fn rebalance(words: &mut Words) -> Result<Request, Refusal> {
+    let mut seed = None;
+    options(words, |key, value| match key {
+        "seed" => Ok(set(&mut seed, number(&value, "seed", 0, u64::MAX)?)),
+        _ => unknown_option(key),
+    })?;
+    Ok(Request::Rebalance { seed })
+}
+
+/// The options of BALANCE and REBALANCE.
+pub(super) fn put_balance(line: &mut WordWriter<'_>, top: Option<usize>, seed: Option<u64>) {
+    if let Some(top) = top {
+        line.plain(format_args!("top={top}"));
+    }
+    if let Some(seed) = seed {
+        line.plain(format_args!("seed={seed}"));
+    }
+}
+
+pub(super) fn role(words: &mut Words) -> Result<RoleName, Refusal> {
+    let role = RoleName::read(words.word("the role")?.text());
+    role.ok_or_else(|| bad("a role must be one word".into()))
+}
+
+/// The arguments of SCORE, which changes a score or states it.
+pub(super) fn score(words: &mut Words) -> Result<Request, Refusal> {
+    let team = team(words)?;
+    if words.has_option("total") {
+        let Some((_, points)) = words.option()? else {
+            return Err(bad("the score is missing".into()));
+        };
+        let points = decimal(&points, "the score", MAX_POINTS)?;
+        return Ok(Request::Total { team, points });
+    }
+    Ok(Request::Score {
+        team,
+        points: maybe(words, points)?.unwrap_or(1.0),
+        by: maybe(words, |words| words.word("the player"))?,
+    })
+}
+
+pub(super) fn put_score(line: &mut WordWriter<'_>, team: u8, points: f64, by: Option<&Ident>) {
+    line.plain(team);
+    line.decimal(points);
+    if let Some(id) = by {
+        line.word(id);
+    }
+}
+
+pub(super) fn verdict(words: &mut Words) -> Result<Verdict, Refusal> {
+    if words.is_empty() {
+        return Ok(Verdict::Scores);
+    }
+    let winner = words.word("the winner")?;
+    match winner.text().eq_ignore_ascii_case("draw") {
+        true => Ok(Verdict::Draw),
+        false => Ok(Verdict::Won(team_number(&winner)?)),
+    }
+}
+
+pub(super) fn put_verdict(line: &mut WordWriter<'_>, verdict: Verdict) {
+    match verdict {
+        Verdict::Scores => {}
+        Verdict::Won(team) => line.plain(team),
+        Verdict::Draw => line.plain("draw"),
+    }
+}
+
+pub(super) fn points(words: &mut Words) -> Result<f64, Refusal> {
+    let what = "the number of points";
+    decimal(&words.word(what)?, what, MAX_POINTS)
+}
+
+pub(super) fn seconds(words: &mut Words) -> Result<u32, Refusal> {
+    Ok(words.number("the number of seconds", 0, MAX_SECONDS)? as u32)
+}
+
+fn yes_or_no(text: &Ident, what: &str) -> Result<bool, Refusal> {
+    match text.text() {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(bad(format!("{what} must be yes or no"))),
+    }
+}
+
+pub(super) fn players(words: &mut Words, what: &str) -> Result<u32, Refusal> {
+    Ok(words.number(what, 0, MAX_PLAYERS as u64)? as u32)
+}
+
+pub(super) fn teams(words: &mut Words) -> Result<u8, Refusal> {
+    Ok(words.number("the number of teams", 2, MAX_TEAMS as u64)? as u8)
+}
+
+pub(super) fn team(words: &mut Words) -> Result<u8, Refusal> {
+    team_number(&words.word("the team")?)
+}
+
+fn team_number(text: &Ident) -> Result<u8, Refusal> {
+    Ok(number(text, "a team", 0, MAX_TEAMS as u64 - 1)? as u8)
+}
+
+/// Reads an argument that may be missing at the end of the line.
+pub(super) fn maybe<T>(
+    words: &mut Words,
+    read: impl FnOnce(&mut Words) -> Result<T, Refusal>,
+) -> Result<Option<T>, Refusal> {
+    match words.is_empty() {
+        true => Ok(None),
+        false => read(words).map(Some),
+    }
+}
+
+pub(super) fn put_maybe(line: &mut WordWriter<'_>, argument: Option<impl Display>) {
+    if let Some(argument) = argument {
+        line.plain(argument);
+    }
+}
+
+/// Reads the options at the end of a line. `take` is called with the key, in lower case, and the value of each, and
+/// returns whether this key may be given at this place: `false` if it was given before.
+///
+/// # Errors
+/// Fails with the error of `take`, or if `take` returns `false`.
+pub(super) fn options(
+    words: &mut Words,
+    mut take: impl FnMut(&str, Ident) -> Result<bool, Refusal>,
+) -> Result<(), Refusal> {
+    while let Some((key, value)) = words.option()? {
+        if !take(&key, value)? {
+            return Err(bad(format!("{key} is given twice")));
+        }
+    }
+    Ok(())
+}
+
+/// Sets the value of an option. Returns whether it had none.
+pub(super) fn set<T>(option: &mut Option<T>, value: T) -> bool {
+    option.replace(value).is_none()
+}
+
+pub(super) fn unknown_option(key: &str) -> Result<bool, Refusal> {
+    Err(bad(format!("unknown option {key}")))
+}
