@@ -1,4 +1,4 @@
-//! Converts requests to calls of the session, and its answers to replies.
+//! The handlers of the verbs about games: each request becomes a call of the session, and its result a reply.
 
 use crate::{
     domain::{Ident, Verdict},
@@ -7,34 +7,16 @@ use crate::{
     session::{Session, SessionError},
 };
 
-/// Passes a request to the session. `None` means that the request has no reply, like most.
-pub(super) async fn answer(
-    session: &mut Session,
-    request: Request,
-) -> Result<Option<Reply>, Refusal> {
-    decide(session, request).await.map_err(refusal)
-}
+/// What the session did: a reply, none as for most requests, or why it has refused the request.
+type Handled = Result<Option<Reply>, SessionError>;
 
-/// Passes BEHAVIOUR of a configured client, or of any other connection, to the session.
-pub(super) async fn behaviour(
-    session: &mut Session,
-    client: Option<&str>,
-    id: &Ident,
-    points: f64,
-) -> Result<Option<Reply>, Refusal> {
-    let reported = session.report_behaviour(client, id, points).await;
-    reported.map(|()| None).map_err(refusal)
-}
-
-/// Applies a request that changes the game, and passes on any other.
-async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
+/// Passes a request to the session.
+pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
     let command = match request {
         Request::Game(game_type) => session.new_game(&game_type),
-        Request::Mutator(name) => Command::Mutator {
-            name: name.text().to_owned(),
-        },
+        Request::Mutator(name) => Command::Mutator { name: text(&name) },
         Request::Map { name, range } => Command::Map {
-            name: name.text().to_owned(),
+            name: text(&name),
             players: range,
         },
         Request::Teams(teams) => Command::Teams { teams },
@@ -51,24 +33,53 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Role { id, role } => Command::Role { id, role },
         Request::Start => Command::Start,
         Request::Score { team, points, by } => Command::Score { team, points, by },
-        Request::Total { team, points } => match session.score(team) {
-            Some(score) if score == points => return Ok(None),
-            score => Command::Score {
-                team,
-                points: points - score.unwrap_or_default(),
-                by: None,
-            },
-        },
+        Request::Total { team, points } => return total(session, team, points),
         Request::Points { id, points } => Command::Points { id, points },
         Request::Kill { killer, victim } => Command::Kill { killer, victim },
         Request::Clock(seconds) => Command::Clock {
             left: millis(seconds),
         },
         Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
-        question => return reply(session, question).await,
+        Request::Player(id) => return player(session, id),
+        Request::Bot(name) => return bot(session, name),
+        Request::Rank(id) => return rank(session, id),
+        Request::MeanBot => return mean_bot(session),
+        Request::Balance { top, seed } => return balance(session, top, seed).await,
+        Request::Bots => return bots(session),
+        Request::Place(id) => return place(session, id),
+        Request::Advantage => return advantage(session),
+        Request::Rebalance { seed } => return rebalance(session, seed),
+        Request::Explain => return Ok(Some(Reply::Explain(session.explain()?.to_vec()))),
+        Request::End(verdict) => return end(session, verdict).await,
+        Request::Ping => return Ok(Some(Reply::Pong)),
+        Request::Hello {
+            server,
+            resume,
+            bots,
+            hosts,
+            ..
+        } => return hello(session, &server, resume, bots, hosts).await,
+        // The connection handles these itself.
+        Request::Quit | Request::Behaviour { .. } | Request::Queue(_) | Request::Host(_) => {
+            return Ok(None);
+        }
     };
     session.apply(&command)?;
     Ok(None)
+}
+
+async fn hello(
+    session: &mut Session,
+    server: &Ident,
+    resume: bool,
+    bots: Option<bool>,
+    hosts: Option<i64>,
+) -> Handled {
+    let resumed = session.hello(server, resume, hosts).await?;
+    if let Some(acts) = bots {
+        session.declare_bots(acts)?;
+    }
+    Ok(Some(Reply::hello(resumed)))
 }
 
 fn joined(join: Join) -> Command {
@@ -81,154 +92,99 @@ fn joined(join: Join) -> Command {
         avoid,
     } = join;
     let update = Update {
-        name: name.map(|name| name.text().to_owned()),
-        party: party.map(|party| party.text().to_owned()),
+        name: name.as_ref().map(text),
+        party: party.as_ref().map(text),
         team,
         pin,
-        avoid: avoid.map(|ids| ids.iter().map(|id| id.text().to_owned()).collect()),
+        avoid: avoid.map(|ids| ids.iter().map(text).collect()),
     };
     Command::Join { id, update }
+}
+
+fn text(ident: &Ident) -> String {
+    ident.text().to_owned()
 }
 
 fn millis(seconds: u32) -> u64 {
     u64::from(seconds) * 1_000
 }
 
-async fn balance(
-    session: &mut Session,
-    top: Option<usize>,
-    seed: Option<u64>,
-) -> Result<Reply, SessionError> {
+/// Brings the score of a team to this number of points.
+fn total(session: &mut Session, team: u8, points: f64) -> Handled {
+    let score = session.score(team);
+    if score != Some(points) {
+        let points = points - score.unwrap_or_default();
+        let by = None;
+        session.apply(&Command::Score { team, points, by })?;
+    }
+    Ok(None)
+}
+
+fn player(session: &mut Session, id: Ident) -> Handled {
+    let weight = session.player(&id)?;
+    Ok(Some(Reply::Player(id, weight)))
+}
+
+fn bot(session: &mut Session, name: Ident) -> Handled {
+    let weight = session.bot(&name)?;
+    Ok(Some(Reply::Bot(name, weight)))
+}
+
+fn mean_bot(session: &mut Session) -> Handled {
+    let (weight, count) = session.mean_bot()?;
+    Ok(Some(Reply::MeanBot(weight, count)))
+}
+
+fn bots(session: &mut Session) -> Handled {
+    let plan = session.bots()?;
+    Ok(Some(Reply::Bots(plan.players, plan.per_team)))
+}
+
+fn place(session: &mut Session, id: Ident) -> Handled {
+    let placed = session.place(&id, None)?;
+    Ok(Some(Reply::Place(id, placed.team, placed.ratio)))
+}
+
+fn advantage(session: &mut Session) -> Handled {
+    let help = session.advantage()?.map(|help| (help.team, help.factor));
+    Ok(Some(Reply::Advantage(help)))
+}
+
+async fn balance(session: &mut Session, top: Option<usize>, seed: Option<u64>) -> Handled {
     let balanced = session.balance(top, seed).await?;
-    Ok(Reply::Balance {
+    Ok(Some(Reply::Balance {
         ratio: balanced.ratio,
         chance: balanced.chance,
         seed: balanced.seed,
         humans: balanced.humans,
         bots: balanced.bots,
-    })
+    }))
 }
 
-fn rebalance(session: &mut Session, seed: Option<u64>) -> Result<Reply, SessionError> {
+fn rebalance(session: &mut Session, seed: Option<u64>) -> Handled {
     let advice = session.rebalance(seed)?;
-    Ok(Reply::Rebalance {
+    Ok(Some(Reply::Rebalance {
         before: advice.before,
         after: advice.after,
         moves: advice.steps,
-    })
+    }))
 }
 
-fn rank(session: &mut Session, id: Ident) -> Result<Reply, SessionError> {
+fn rank(session: &mut Session, id: Ident) -> Handled {
     let rank = session.rank(&id)?;
-    Ok(Reply::Rank {
+    Ok(Some(Reply::Rank {
         id,
         division: rank.division,
         games: rank.games,
         weight: rank.weight,
-    })
+    }))
 }
 
-/// The options of HELLO.
-struct Introduction {
-    resume: bool,
-    bots: Option<bool>,
-    hosts: Option<i64>,
-}
-
-async fn hello(
-    session: &mut Session,
-    server: &Ident,
-    how: Introduction,
-) -> Result<Reply, SessionError> {
-    let resumed = session.hello(server, how.resume, how.hosts).await?;
-    if let Some(acts) = how.bots {
-        session.declare_bots(acts)?;
-    }
-    Ok(Reply::hello(resumed))
-}
-
-async fn end(session: &mut Session, verdict: Verdict) -> Result<Reply, SessionError> {
+async fn end(session: &mut Session, verdict: Verdict) -> Handled {
     let ended = session.end(verdict).await?;
-    Ok(Reply::End {
+    Ok(Some(Reply::End {
         id: ended.id.to_string(),
         unrated: ended.unrated,
-    })
-}
-
-/// Handles a request that always has a reply.
-fn advantage(session: &mut Session) -> Result<Reply, SessionError> {
-    let help = session.advantage()?;
-    Ok(Reply::Advantage(help.map(|help| (help.team, help.factor))))
-}
-
-async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
-    Ok(Some(match request {
-        Request::Balance { top, seed } => balance(session, top, seed).await?,
-        Request::Rebalance { seed } => rebalance(session, seed)?,
-        Request::Place(id) => {
-            let placed = session.place(&id, None)?;
-            Reply::Place(id, placed.team, placed.ratio)
-        }
-        Request::Advantage => advantage(session)?,
-        Request::Player(id) => {
-            let weight = session.player(&id)?;
-            Reply::Player(id, weight)
-        }
-        Request::Bot(name) => {
-            let weight = session.bot(&name)?;
-            Reply::Bot(name, weight)
-        }
-        Request::Rank(id) => rank(session, id)?,
-        Request::MeanBot => {
-            let (weight, count) = session.mean_bot()?;
-            Reply::MeanBot(weight, count)
-        }
-        Request::Hello {
-            server,
-            token: _,
-            resume,
-            bots,
-            hosts,
-        } => {
-            let how = Introduction {
-                resume,
-                bots,
-                hosts,
-            };
-            hello(session, &server, how).await?
-        }
-        Request::Ping => Reply::Pong,
-        Request::Explain => Reply::Explain(session.explain()?.to_vec()),
-        Request::Bots => {
-            let plan = session.bots()?;
-            Reply::Bots(plan.players, plan.per_team)
-        }
-        Request::End(verdict) => end(session, verdict).await?,
-        // The caller has handled these, and the connection those of QUIT, queues and instances. They are
-        // listed so that the compiler reports a new verb that is missing here.
-        Request::Quit
-        | Request::Death(_)
-        | Request::Game(_)
-        | Request::Mutator(_)
-        | Request::Map { .. }
-        | Request::Teams(_)
-        | Request::MinPlayers(_)
-        | Request::Join(_)
-        | Request::Leave { .. }
-        | Request::Move { .. }
-        | Request::BotJoin { .. }
-        | Request::BotLeave(_)
-        | Request::Protect { .. }
-        | Request::Role { .. }
-        | Request::Start
-        | Request::Score { .. }
-        | Request::Total { .. }
-        | Request::Points { .. }
-        | Request::Kill { .. }
-        | Request::Clock(_)
-        | Request::Behaviour { .. }
-        | Request::Queue(_)
-        | Request::Host(_) => return Ok(None),
     }))
 }
 
@@ -255,7 +211,7 @@ pub fn refusal(error: SessionError) -> Refusal {
         SessionError::NotReady | SessionError::Overloaded | SessionError::TooManyReports(_) => {
             Code::Overloaded
         }
-        SessionError::Kept => Code::Internal,
+        SessionError::Deferred => Code::Internal,
         SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");
             return Refusal {

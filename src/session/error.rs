@@ -4,7 +4,7 @@ use crate::{
     learning::BehaviourError, lobby::LobbyError, partition::ProblemError, store::StoreError,
 };
 
-/// Why a command failed. It has changed nothing, except for [`Kept`](Self::Kept).
+/// Why a command failed. It has changed nothing, except for [`Deferred`](Self::Deferred).
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The lobby refused the command.
@@ -29,7 +29,7 @@ pub enum SessionError {
     /// The match of a game that has ended cannot be written now. It is kept in the backlog and
     /// written as soon as possible.
     #[error("kept")]
-    Kept,
+    Deferred,
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),

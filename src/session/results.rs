@@ -33,7 +33,7 @@ impl Session {
     /// # Errors
     /// Fails if there is no game or a repeated END may be that of a later game, if the team does
     /// not exist or play has not begun, or if the reported events do not make a valid record: the
-    /// game then continues, and END can be repeated. Fails with [`SessionError::Kept`] if the match
+    /// game then continues, and END can be repeated. Fails with [`SessionError::Deferred`] if the match
     /// cannot be written now: the game is over, and a repeated END gets the id once the match is on
     /// disk.
     pub async fn end(&mut self, verdict: Verdict) -> Result<Ended, SessionError> {
@@ -69,7 +69,7 @@ impl Session {
                 tracing::error!(%error, "a match cannot be recorded now and is kept");
                 self.state.keep();
                 self.owe_end();
-                return Err(SessionError::Kept);
+                return Err(SessionError::Deferred);
             }
             Err(error) => {
                 // A command that fails changes nothing.
@@ -106,7 +106,7 @@ impl Session {
             _ => {
                 tracing::debug!(?written, ?found, "a match is still kept");
                 self.owe_end();
-                Err(SessionError::Kept)
+                Err(SessionError::Deferred)
             }
         }
     }

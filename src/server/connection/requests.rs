@@ -2,13 +2,14 @@
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, debug_span};
+use tracing::{Instrument, Span, debug_span};
 
 use super::{Connection, ConnectionEnd, Next};
 use crate::{
     domain::counted,
-    protocol::{Code, FramedLine, HostRequest, QueueRequest, Refusal, Reply, Request, Token},
+    protocol::{Code, FramedLine, Refusal, Reply, Request, Token, Verb},
     server::{dispatch, host::Step},
+    session::SessionError,
 };
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
@@ -66,13 +67,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     async fn pass_on(&mut self, request: Request) -> Result<Option<Reply>, Refusal> {
+        let verb = request.verb();
         match request {
             Request::Behaviour { id, points } => {
                 let client = self.peer.client();
-                dispatch::behaviour(&mut self.session, client, &id, points).await
+                let reported = self.session.report_behaviour(client, &id, points).await;
+                reported.map(|()| None).map_err(dispatch::refusal)
             }
-            Request::Queue(request) => self.queue(request).await,
-            Request::Host(request) => self.host(request).await,
+            Request::Queue(request) => {
+                let name = self.session.name().map(str::to_owned);
+                let answer = self.queue.answer(name.as_deref(), request);
+                answer.instrument(command_span(verb)).await
+            }
+            Request::Host(request) => {
+                let answer = self.host.answer(request, &mut self.session);
+                answer.instrument(command_span(verb)).await
+            }
             request => self.answer(request).await,
         }
     }
@@ -128,63 +138,32 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Next::Close(ConnectionEnd::ByShutdown);
         };
         match introduced {
-            Ok(reply) => {
-                if let Some(reply) = reply {
-                    reply.encode(&mut self.output);
-                }
-                Next::Continue
-            }
             Err(refusal) => {
                 self.put_error(refusal);
                 Next::Close(ConnectionEnd::ForCause)
             }
+            answer => self.reply(answer),
         }
     }
 
     async fn introduce(&mut self, hello: Request) -> Result<Option<Reply>, Refusal> {
-        let named = match &hello {
-            Request::Hello {
-                server,
-                token,
-                hosts,
-                ..
-            } => {
-                let token = token.as_ref().map(Token::secret);
-                self.peer.greet(server.text(), token).await?;
-                self.peer.authorize(&hello)?;
-                Some((server.text().to_owned(), *hosts))
-            }
-            _ => None,
+        let Request::Hello {
+            server,
+            token,
+            hosts,
+            ..
+        } = &hello
+        else {
+            return Ok(None);
         };
+        let (server, hosts) = (server.text().to_owned(), *hosts);
+        let token = token.as_ref().map(Token::secret);
+        self.peer.greet(&server, token).await?;
+        self.peer.authorize(&hello)?;
         let reply = self.answer(hello).await?;
-        if let Some((server, hosts)) = named {
-            self.host.greet(&server, hosts, &mut self.session).await?;
-            self.host.report_roster(&self.session).await;
-        }
+        self.host.greet(&server, hosts, &mut self.session).await?;
+        self.host.report_roster(&self.session).await;
         Ok(reply)
-    }
-
-    /// Handles a request of an instance.
-    async fn host(&mut self, request: HostRequest) -> Result<Option<Reply>, Refusal> {
-        let span = debug_span!(
-            "command",
-            verb = Request::Host(request.clone()).verb().as_str()
-        );
-        let answer = self.host.answer(request, &mut self.session);
-        answer.instrument(span).await
-    }
-
-    /// Handles a request about the queue, which does not touch the game of this connection.
-    async fn queue(&mut self, request: QueueRequest) -> Result<Option<Reply>, Refusal> {
-        let name = self.session.name().map(str::to_owned);
-        let span = debug_span!(
-            "command",
-            verb = Request::Queue(request.clone()).verb().as_str()
-        );
-        self.queue
-            .answer(name.as_deref(), request)
-            .instrument(span)
-            .await
     }
 
     async fn answer(&mut self, mut request: Request) -> Result<Option<Reply>, Refusal> {
@@ -203,15 +182,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             (Some(Step::Start), None) => self.host.check_start(&self.session)?,
             _ => {}
         }
-        let span = debug_span!("command", verb = request.verb().as_str());
-        let answer = dispatch::answer(&mut self.session, request)
-            .instrument(span)
-            .await;
+        let span = command_span(request.verb());
+        let answer = dispatch::answer(&mut self.session, request);
+        let answer = answer.instrument(span.clone()).await;
         self.host.follow(&self.session).await;
-        // A match that is kept is over, too.
-        let kept = |refusal: &Refusal| refusal.code == Code::Internal && refusal.text == "kept";
-        if let (Some(step), Some(hosted)) = (step, hosted)
-            && answer.as_ref().err().is_none_or(kept)
+        // A match whose record is written later is over, too.
+        if let (Some(step), Some(hosted), Ok(_) | Err(SessionError::Deferred)) =
+            (step, hosted, &answer)
         {
             self.host.report(step, hosted).await;
         }
@@ -219,7 +196,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if new_game && answer.is_ok() {
             self.errors = 0;
         }
-        answer
+        span.in_scope(|| answer.map_err(dispatch::refusal))
     }
 
     fn refuse(&mut self, refusal: Refusal) -> Next {
@@ -240,4 +217,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.peer.metrics().error(refusal.code);
         Reply::Error(refusal).encode(&mut self.output);
     }
+}
+
+/// The span of what is logged while a request is carried out.
+fn command_span(verb: Verb) -> Span {
+    debug_span!("command", verb = verb.as_str())
 }
