@@ -37,7 +37,7 @@ struct Entry {
 }
 
 impl AddressTable {
-    /// An empty table, which keeps at most so many addresses that are not connected.
+    /// An empty table, which keeps at most `most` addresses that are not connected.
     pub fn new(most: usize) -> Self {
         Self {
             entries: BTreeMap::new(),

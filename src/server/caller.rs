@@ -100,7 +100,7 @@ impl Caller {
         client.is_some_and(|client| client.players.contains(player))
     }
 
-    /// Counts so much of what is limited.
+    /// Counts `number` lines, decisions or reports against the limits.
     ///
     /// # Errors
     /// Fails with the time after which it may be tried again.

@@ -12,12 +12,12 @@ mod gate;
 mod host;
 mod listeners;
 mod metrics;
-mod pace;
 mod peer;
 mod queue;
 mod runtimes;
 mod service;
 mod settings;
+mod spin_wait;
 mod tls;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
@@ -43,11 +43,11 @@ pub use error::TlsError;
 pub use gate::Gate;
 pub use listeners::{Listeners, TlsListener};
 pub use metrics::ServerMetrics;
-pub use pace::stay_awake;
 pub use peer::Peer;
 pub use queue::refusal as queue_refusal;
 pub use service::{Service, ServiceError, ServiceSettings};
 pub use settings::Limits;
+pub use spin_wait::stay_awake;
 pub use tls::TlsIdentity;
 
 /// Serves until `stop` is cancelled; connections are tasks of `tasks`. Then each session finishes its
@@ -174,17 +174,17 @@ impl Acceptor {
             stop: self.stop.clone(),
             shake: tls.map(|tls| (tls.identity.acceptor(), tls.handshake)),
         };
-        let stay = self.runtimes.take();
-        let runtime = stay.runtime().cloned();
+        let slot = self.runtimes.take();
+        let runtime = slot.runtime().cloned();
         // Replies are small, and game servers wait for them.
         let _ = stream.set_nodelay(true);
-        let Ok(stream) = stay.detach(stream) else {
+        let Ok(stream) = slot.detach(stream) else {
             return;
         };
         let drop_all = self.drop_all.child_token();
         let span = tracing::debug_span!("connection", peer = %address);
         let serving = async move {
-            let _held = (permit, stay);
+            let _held = (permit, slot);
             let serving = admitted.serve(stream).instrument(span);
             drop_all.run_until_cancelled(serving).await;
         };

@@ -1,4 +1,5 @@
-//! Which runtime serves a new connection: the one with the fewest connections. It stays there.
+//! Which runtime serves a new connection: the one with the fewest connections. It stays there, so that no question
+//! about a weight waits for another thread: the time that such a question takes is the reason for this module.
 
 use std::{
     io,
@@ -13,8 +14,8 @@ use tokio::{net::TcpStream, runtime::Handle};
 /// The runtimes that serve connections, and the number of connections of each.
 pub(super) struct Runtimes(Vec<(Handle, Arc<AtomicUsize>)>);
 
-/// The place of one connection at a runtime, until it is dropped.
-pub(super) struct Stay(Option<(Handle, Arc<AtomicUsize>)>);
+/// The slot of one connection at a runtime, until it is dropped.
+pub(super) struct RuntimeSlot(Option<(Handle, Arc<AtomicUsize>)>);
 
 /// A connection on its way to the runtime that will serve it.
 pub(super) enum Detached {
@@ -35,9 +36,9 @@ impl Runtimes {
         )
     }
 
-    /// A place at the runtime with the fewest connections. Without any runtimes, connections are served where
+    /// A slot at the runtime with the fewest connections. Without any runtimes, connections are served where
     /// they come in.
-    pub fn take(&self) -> Stay {
+    pub fn take(&self) -> RuntimeSlot {
         let fewest = self
             .0
             .iter()
@@ -45,11 +46,11 @@ impl Runtimes {
         if let Some((_, number)) = fewest {
             number.fetch_add(1, Ordering::Relaxed);
         }
-        Stay(fewest.cloned())
+        RuntimeSlot(fewest.cloned())
     }
 }
 
-impl Stay {
+impl RuntimeSlot {
     /// The runtime that serves the connection; `None` for the one on which it came in.
     pub fn runtime(&self) -> Option<&Handle> {
         self.0.as_ref().map(|(runtime, _)| runtime)
@@ -67,7 +68,7 @@ impl Stay {
     }
 }
 
-impl Drop for Stay {
+impl Drop for RuntimeSlot {
     fn drop(&mut self) {
         if let Some((_, number)) = &self.0 {
             number.fetch_sub(1, Ordering::Relaxed);
@@ -93,12 +94,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn connections_are_spread_and_the_places_of_those_who_leave_are_taken_first() {
+    async fn connections_are_spread_and_the_slots_of_those_that_end_are_taken_first() {
         let runtimes = Runtimes::new(&[Handle::current(), Handle::current()]);
         let number = |at: usize| runtimes.0[at].1.load(Ordering::Relaxed);
-        let mut taken: Vec<Stay> = (0..6).map(|_| runtimes.take()).collect();
+        let mut taken: Vec<RuntimeSlot> = (0..6).map(|_| runtimes.take()).collect();
         assert_eq!((number(0), number(1)), (3, 3));
-        taken.retain(|stay| !Arc::ptr_eq(&stay.0.as_ref().unwrap().1, &runtimes.0[1].1));
+        taken.retain(|slot| !Arc::ptr_eq(&slot.0.as_ref().unwrap().1, &runtimes.0[1].1));
         assert_eq!((number(0), number(1)), (3, 0));
         taken.extend((0..2).map(|_| runtimes.take()));
         assert_eq!((number(0), number(1)), (3, 2));

@@ -1,5 +1,6 @@
-//! A thread that serves connections stays awake while lines come in quick succession. To fall asleep and to be
-//! woken takes longer than to answer a question, for the client, too, who has to wake the thread.
+//! A thread that serves connections spins while lines come in quick succession: it looks for the next line instead of
+//! falling asleep. To fall asleep and to be woken takes longer than to answer a question, for the client, too, who has
+//! to wake the thread. Only the time that a question about a weight takes is the reason for this module.
 
 use std::{
     cell::{Cell, RefCell},
@@ -17,7 +18,7 @@ const AWAKE: Duration = Duration::from_micros(50);
 
 /// What a thread knows of the lines that it serves.
 #[derive(Default)]
-struct Pace {
+struct RecentLines {
     /// When lines came last.
     last: Cell<Option<Instant>>,
     is_awake: Cell<bool>,
@@ -26,18 +27,18 @@ struct Pace {
 }
 
 thread_local! {
-    static PACE: Pace = Pace::default();
+    static RECENT: RecentLines = RecentLines::default();
 }
 
 /// Notes that lines have come now.
 pub(super) fn note(now: Instant) {
-    PACE.with(|pace| {
-        let last = pace.last.replace(Some(now));
+    RECENT.with(|recent| {
+        let last = recent.last.replace(Some(now));
         let is_quick = last.is_some_and(|last| now.duration_since(last) < AWAKE);
-        if is_quick && !pace.is_awake.get() {
+        if is_quick && !recent.is_awake.get() {
             // Without a task that keeps it awake, the thread sleeps as usual.
-            if let Some(waker) = pace.waker.take() {
-                pace.is_awake.set(true);
+            if let Some(waker) = recent.waker.take() {
+                recent.is_awake.set(true);
                 waker.wake();
             }
         }
@@ -49,21 +50,21 @@ pub(super) fn note(now: Instant) {
 pub async fn stay_awake() {
     loop {
         poll_fn(|context| {
-            PACE.with(|pace| match pace.is_awake.get() {
+            RECENT.with(|recent| match recent.is_awake.get() {
                 true => Poll::Ready(()),
                 false => {
-                    pace.waker.replace(Some(context.waker().clone()));
+                    recent.waker.replace(Some(context.waker().clone()));
                     Poll::Pending
                 }
             })
         })
         .await;
-        let since = || PACE.with(|pace| pace.last.get().map(|last| last.elapsed()));
+        let since = || RECENT.with(|recent| recent.last.get().map(|last| last.elapsed()));
         while since().is_some_and(|since| since < AWAKE) {
             // The runtime looks for input before it comes back.
             yield_now().await;
         }
-        PACE.with(|pace| pace.is_awake.set(false));
+        RECENT.with(|recent| recent.is_awake.set(false));
     }
 }
 
@@ -73,7 +74,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn only_lines_in_quick_succession_keep_a_thread_awake() {
-        let is_awake = || PACE.with(|pace| pace.is_awake.get());
+        let is_awake = || RECENT.with(|recent| recent.is_awake.get());
         note(Instant::now());
         note(Instant::now());
         assert!(!is_awake(), "nothing keeps this thread awake");

@@ -15,7 +15,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{Limits, Peer, Service, host::HostClient, pace, queue::QueueClient};
+use super::{Limits, Peer, Service, host::HostClient, queue::QueueClient, spin_wait};
 use crate::{
     domain::Right,
     protocol::{Code, FramedLine, Framer, Refusal, Verb},
@@ -202,7 +202,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Gives the peer more time after a line that is not blank. Before a required HELLO, no line does.
     fn postpone(&mut self, now: Instant) {
-        pace::note(now);
+        spin_wait::note(now);
         if !self.peer.must_say_hello() {
             self.idle_until = now + self.limits.idle_seconds.duration();
         }

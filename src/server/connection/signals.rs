@@ -1,5 +1,6 @@
 //! What can interrupt a connection besides its own lines, as one future that costs almost nothing while nothing
-//! happens: as long as none of these signals has been woken, a poll only looks at one flag.
+//! happens: as long as none of these signals has been woken, a poll only looks at one flag. The time that a question
+//! about a weight takes is the only reason why this is not a `select!`.
 
 use std::{
     pin::Pin,
@@ -41,25 +42,25 @@ pub(super) struct Signals {
     /// A timer that is never later than the time limit. It is set anew only when it has run out, so that a
     /// limit that each line postpones costs nothing.
     timer: Pin<Box<Sleep>>,
-    bell: Arc<Bell>,
-    /// Rings the bell.
+    woken: Arc<SignalWaker>,
+    /// The waker of the signals, made of `woken`.
     waker: Waker,
 }
 
 /// Wakes the task of the connection, and remembers that a signal has done it.
 #[derive(Default)]
-struct Bell {
-    rung: AtomicBool,
+struct SignalWaker {
+    is_woken: AtomicBool,
     task: AtomicWaker,
 }
 
-impl Wake for Bell {
+impl Wake for SignalWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.rung.store(true, Ordering::Release);
+        self.is_woken.store(true, Ordering::Release);
         self.task.wake();
     }
 }
@@ -73,30 +74,30 @@ impl Signals {
         pushes: MailboxReceiver,
         late: Instant,
     ) -> Self {
-        let bell = Arc::new(Bell::default());
-        bell.rung.store(true, Ordering::Relaxed);
+        let woken = Arc::new(SignalWaker::default());
+        woken.is_woken.store(true, Ordering::Relaxed);
         Self {
             stop: Box::pin(stop.cancelled_owned()),
             replaced: Box::pin(replaced.cancelled_owned()),
             outdated: Box::pin(outdated.cancelled_owned()),
             pushes,
             timer: Box::pin(sleep_until(late)),
-            waker: Waker::from(bell.clone()),
-            bell,
+            waker: Waker::from(woken.clone()),
+            woken,
         }
     }
 
     /// Waits for another configuration than the one that was waited for.
     pub(super) fn watch_configuration(&mut self, outdated: CancellationToken) {
         self.outdated.set(outdated.cancelled_owned());
-        self.bell.rung.store(true, Ordering::Relaxed);
+        self.woken.is_woken.store(true, Ordering::Relaxed);
     }
 
     /// Makes sure that the timer is not later than this time limit.
     pub(super) fn not_later_than(&mut self, late: Instant) {
         if late < self.timer.deadline() {
             self.timer.as_mut().reset(late);
-            self.bell.rung.store(true, Ordering::Relaxed);
+            self.woken.is_woken.store(true, Ordering::Relaxed);
         }
     }
 
@@ -107,15 +108,15 @@ impl Signals {
 
     /// Like [`next`](Self::next). The signals have an order: the first that has happened is returned.
     pub(super) fn poll(&mut self, context: &mut Context<'_>, late: Instant) -> Poll<Signal> {
-        self.bell.task.register(context.waker());
-        if !self.bell.rung.swap(false, Ordering::AcqRel) {
+        self.woken.task.register(context.waker());
+        if !self.woken.is_woken.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
         }
         let waker = self.waker.clone();
         let signal = self.look(&mut Context::from_waker(&waker), late);
         // The signals behind the one that has happened have not been looked at.
-        self.bell
-            .rung
+        self.woken
+            .is_woken
             .fetch_or(signal.is_ready(), Ordering::Relaxed);
         signal
     }

@@ -1,7 +1,8 @@
 //! One turn: a read, the answers to the questions about weights in it, and a write. It takes no lock and
 //! allocates nothing, and its buffers belong to the thread: a connection that waits has none.
 //!
-//! Whatever is not such a question is left to the requests of the connection, with all lines behind it.
+//! Whatever is not such a question is left to the requests of the connection, with all lines behind it. They answer
+//! questions, too, with the same bytes: the time that a question takes is the only reason for this second path.
 
 use std::{
     cell::RefCell,

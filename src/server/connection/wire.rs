@@ -62,7 +62,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let _ = timeout(DISCARD, rest).await;
     }
 
-    /// Reads nothing for so long, because the peer has sent more than it may. Pushes go on.
+    /// Stops reading for `pause`: the peer has sent more than it may. Pushes go on.
     pub(super) async fn pause(
         &mut self,
         pause: Duration,

@@ -1,4 +1,5 @@
-//! Questions about weights: no allocation for any of them, and one write for each read.
+//! Questions about weights: no allocation for any of them, one write for each read, and the same answers as the
+//! requests give.
 
 use std::{
     io,
@@ -14,6 +15,7 @@ use evenkeel::{
     domain::Kind,
     server::{Service, serve},
 };
+use proptest::prelude::*;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf},
@@ -189,4 +191,94 @@ async fn all_lines_of_a_read_are_answered_with_one_write() {
         .collect();
     let five = ["PLAYER", "PLAYER", "BOT", "BOT", "PLAYER"];
     assert_eq!(verbs, [&five[..], &["PONG", "MEANBOT"], &five].concat());
+}
+
+/// How the game server introduces itself, and lines that questions about weights may follow.
+fn setup() -> impl Strategy<Value = (&'static str, String)> {
+    let line = prop::sample::select(vec![
+        "GAME ctf",
+        "GAME dm",
+        "GAME nonsense",
+        "MUTATOR instagib",
+        "MAP square",
+        "JOIN c team=0",
+        "BOTJOIN Grunt 1",
+    ]);
+    let bots = prop::sample::select(vec!["", "bots=yes", "bots=no"]);
+    let lines = prop::collection::vec(line, 0..6);
+    (bots, lines.prop_map(|lines| lines.join("\n")))
+}
+
+/// A question, or a line that is almost one.
+fn question() -> impl Strategy<Value = Vec<u8>> {
+    let verb = prop::sample::select(vec!["PLAYER", "BOT", "player", "Bot", "PLAYERS", ""]);
+    let blanks = prop::sample::select(vec![" ", "", " \t", "\u{c}"]);
+    let known = prop::sample::select(vec!["a b", "c", "Grunt", "Doom", "\"a b\"", "\"Grunt\""]);
+    let id = prop_oneof![
+        4 => known.prop_map(|id| id.as_bytes().to_vec()),
+        1 => "\\PC{0,8}".prop_map(String::into_bytes),
+        1 => prop::collection::vec(any::<u8>(), 0..8),
+    ];
+    let end = prop::sample::select(vec!["\n", "\r\n", " \n"]);
+    (verb, blanks, id, end).prop_map(|(verb, blanks, id, end)| {
+        let id: Vec<u8> = id.into_iter().filter(|byte| *byte != b'\n').collect();
+        [verb.as_bytes(), blanks.as_bytes(), &id, end.as_bytes()].concat()
+    })
+}
+
+/// What a new connection answers to these lines after the setup. The lines are sent at once, behind `first`.
+async fn answers(service: Arc<Service>, setup: &str, first: &str, lines: &[u8]) -> Vec<u8> {
+    let (mut stream, pipe) = tokio::io::duplex(64 * 1024);
+    serve_on(pipe, service);
+    let mut heard = Vec::new();
+    let mut talk = async |bytes: &[u8], pongs: usize| {
+        heard.clear();
+        stream.write_all(bytes).await.unwrap();
+        let is_pong = |line: &&[u8]| *line == b"PONG";
+        while heard.split(|&byte| byte == b'\n').filter(is_pong).count() < pongs
+            || !heard.ends_with(b"PONG\n")
+        {
+            assert_ne!(stream.read_buf(&mut heard).await.unwrap(), 0);
+        }
+        heard.clone()
+    };
+    // Questions bring the weights to hand.
+    talk(
+        &[setup.as_bytes(), b"PLAYER c\nBOT Doom\nPING\n"].concat(),
+        1,
+    )
+    .await;
+    let pongs = 1 + usize::from(!first.is_empty());
+    let said = talk(&[first.as_bytes(), lines, b"PING\n"].concat(), pongs).await;
+    match first.is_empty() {
+        true => said,
+        false => said[b"PONG\n".len()..].to_vec(),
+    }
+}
+
+#[test]
+fn a_question_is_answered_alike_at_once_and_by_the_requests() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let (service, _folder) = runtime.block_on(learned());
+    let names = AtomicUsize::new(0);
+    let hello = |(bots, lines): &(&str, String)| {
+        let name = names.fetch_add(1, Ordering::Relaxed);
+        format!("HELLO server{name} {bots}\n{lines}\n")
+    };
+    proptest!(ProptestConfig::with_cases(200), |(
+        setup in setup(),
+        questions in prop::collection::vec(question(), 1..12),
+    )| {
+        let lines = questions.concat();
+        let (at_once, by_requests) = runtime.block_on(async {
+            let at_once = answers(service.clone(), &hello(&setup), "", &lines).await;
+            // Behind a request that is no question, all lines of a read are left to the requests.
+            let by_requests = answers(service.clone(), &hello(&setup), "PING\n", &lines).await;
+            (at_once, by_requests)
+        });
+        prop_assert_eq!(at_once.escape_ascii().to_string(), by_requests.escape_ascii().to_string());
+    });
 }

@@ -1,5 +1,6 @@
 //! PLAYER and BOT in their usual form, read and answered without an allocation. [`Request::parse`] and
-//! [`Reply::encode`] read and write the same bytes for them; every other line is left to these.
+//! [`Reply::encode`] read and write the same bytes for them; every other line is left to these. The time that such a
+//! question takes is the only reason for this second reader.
 //!
 //! [`Request::parse`]: super::Request::parse
 //! [`Reply::encode`]: super::Reply::encode
