@@ -13,6 +13,7 @@ use super::{
     view::{queue_line, ticket_reply},
 };
 use crate::{
+    domain::MatchId,
     matchmaking::Queue,
     tickets::{Submission, TicketNumber, TicketRecord, TicketRefused},
 };
@@ -130,17 +131,39 @@ impl Task<'_> {
             }
             HostAsk::Load(name, load, _) => coordinator.load(&name, load)?,
             HostAsk::Refuse(name, id) => coordinator.refused(&name, id)?,
-            HostAsk::Ready { name, id, address } => {
+            HostAsk::Ready {
+                name,
+                id,
+                address,
+                opens: None,
+            } => coordinator.ready(&name, id, address.as_deref())?,
+            HostAsk::Ready {
+                name,
+                id,
+                address,
+                opens: Some((game, link)),
+            } => {
+                let plan = self.plan(&name, id)?;
+                let coordinator = &mut self.hosting.coordinator;
                 coordinator.ready(&name, id, address.as_deref())?;
+                coordinator.opened(&name, id, game)?;
+                links.host(id, name, game, link);
+                return Ok(plan);
             }
             HostAsk::Opened {
                 name,
                 id,
                 game,
                 link,
+                plans,
             } => {
-                coordinator.opened(&name, id, game)?;
+                let answer = match plans {
+                    true => self.plan(&name, id)?,
+                    false => Answer::Done,
+                };
+                self.hosting.coordinator.opened(&name, id, game)?;
                 links.host(id, name, game, link);
+                return Ok(answer);
             }
             HostAsk::Began(name, id) => coordinator.began(&name, id)?,
             HostAsk::Ended(id) => coordinator.ended(id),
@@ -166,12 +189,14 @@ impl Task<'_> {
                 let was_coming = coordinator.send_away(&name, id, &player);
                 return Ok(Answer::WasComing(was_coming));
             }
-            HostAsk::Plan(name, id) => {
-                let plan = self.hosting.plan(self.shared, &self.life, &name, id)?;
-                return Ok(Answer::Plan(Box::new(plan)));
-            }
         }
         Ok(Answer::Done)
+    }
+
+    /// The game that an instance opens for a match.
+    fn plan(&self, name: &str, id: MatchId) -> Result<Answer, QueuesError> {
+        let plan = self.hosting.plan(self.shared, &self.life, name, id)?;
+        Ok(Answer::Plan(Box::new(plan)))
     }
 
     fn ticket(&self, number: TicketNumber) -> Result<Answer, QueuesError> {

@@ -16,18 +16,20 @@ pub(super) enum HostAsk {
     /// The name, the load, and the partition.
     Load(String, f64, Option<String>),
     Refuse(String, MatchId),
-    /// What the instance needs to open the game of a match.
-    Plan(String, MatchId),
+    /// With `opens`, this connection opens a game of this number for the match.
     Ready {
         name: String,
         id: MatchId,
         address: Option<String>,
+        opens: Option<(i64, Link)>,
     },
+    /// A connection has the game of a match. With `plans`, it is about to put it into its session.
     Opened {
         name: String,
         id: MatchId,
         game: i64,
         link: Link,
+        plans: bool,
     },
     Began(String, MatchId),
     Ended(MatchId),
@@ -63,6 +65,17 @@ pub(super) enum HostAsk {
         id: MatchId,
         player: String,
     },
+}
+
+impl HostAsk {
+    /// The connection that an instance registers with this.
+    pub fn link(&self) -> Option<&Link> {
+        match self {
+            Self::Join(_, link) | Self::Opened { link, .. } => Some(link),
+            Self::Ready { opens, .. } => opens.as_ref().map(|(_, link)| link),
+            _ => None,
+        }
+    }
 }
 
 /// The game that an instance opens for a match.

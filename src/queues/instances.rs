@@ -46,17 +46,6 @@ impl Queues {
         self.of_instance(ask).await.map(drop)
     }
 
-    /// The game that an instance has to open for a match.
-    ///
-    /// # Errors
-    /// Fails if the instance was not asked to host the match, or does not host it any more.
-    pub async fn plan(&self, name: &str, id: MatchId) -> Result<HostPlan, QueuesError> {
-        match self.of_instance(HostAsk::Plan(name.to_owned(), id)).await? {
-            Answer::Plan(plan) => Ok(*plan),
-            _ => Err(QueuesError::Stopped),
-        }
-    }
-
     /// The match of an instance whose game has this number, as it is on disk: the daemon that runs the queue
     /// may be away.
     ///
@@ -84,9 +73,65 @@ impl Queues {
         id: MatchId,
         address: Option<String>,
     ) -> Result<(), QueuesError> {
-        let name = name.to_owned();
-        let ask = HostAsk::Ready { name, id, address };
+        let ask = HostAsk::Ready {
+            name: name.to_owned(),
+            id,
+            address,
+            opens: None,
+        };
         self.of_instance(ask).await.map(drop)
+    }
+
+    /// An instance is ready to host a match, and this connection opens a game of this number for it. Returns what
+    /// the game is to be.
+    ///
+    /// # Errors
+    /// Fails for the reasons of [`ready`](Self::ready) and [`opened`](Self::opened).
+    pub async fn ready_here(
+        &self,
+        name: &str,
+        id: MatchId,
+        address: Option<String>,
+        game: i64,
+        link: Link,
+    ) -> Result<HostPlan, QueuesError> {
+        let name = name.to_owned();
+        let opens = Some((game, link));
+        let ask = HostAsk::Ready {
+            name,
+            id,
+            address,
+            opens,
+        };
+        self.plan(ask).await
+    }
+
+    /// A connection opens a game of this number for a match whose instance is ready. Returns what the game is to be.
+    ///
+    /// # Errors
+    /// Fails for the reasons of [`opened`](Self::opened).
+    pub async fn open(
+        &self,
+        name: &str,
+        id: MatchId,
+        game: i64,
+        link: Link,
+    ) -> Result<HostPlan, QueuesError> {
+        let ask = HostAsk::Opened {
+            name: name.to_owned(),
+            id,
+            game,
+            link,
+            plans: true,
+        };
+        self.plan(ask).await
+    }
+
+    async fn plan(&self, ask: HostAsk) -> Result<HostPlan, QueuesError> {
+        match self.of_instance(ask).await? {
+            Answer::Plan(plan) => Ok(*plan),
+            _ => Err(QueuesError::Stopped),
+        }
     }
 
     /// An instance refuses to host a match. The coordinator looks for another one.
@@ -109,12 +154,12 @@ impl Queues {
         game: i64,
         link: Link,
     ) -> Result<(), QueuesError> {
-        let name = name.to_owned();
         let ask = HostAsk::Opened {
-            name,
+            name: name.to_owned(),
             id,
             game,
             link,
+            plans: false,
         };
         self.of_instance(ask).await.map(drop)
     }

@@ -66,7 +66,15 @@ impl Task<'_> {
 
     /// The call with a link to the connection at the other daemon.
     fn bound(&self, mut ask: Ask, daemon: &str, remote: &mut Remote) -> Ask {
-        if let Ask::Host(HostAsk::Join(_, link) | HostAsk::Opened { link, .. }) = &mut ask {
+        if let Ask::Host(
+            HostAsk::Join(_, link)
+            | HostAsk::Opened { link, .. }
+            | HostAsk::Ready {
+                opens: Some((_, link)),
+                ..
+            },
+        ) = &mut ask
+        {
             let now = self.shared.clock.millis();
             *link = remote.link(daemon, link.number(), now);
         }
@@ -100,10 +108,6 @@ impl Task<'_> {
 /// Whether a daemon registers a connection again that it has registered with this holder before. The instance is
 /// not asked for the same match twice.
 fn is_known(ask: &HostAsk, daemon: &str, remote: &Remote) -> bool {
-    match ask {
-        HostAsk::Join(_, link) | HostAsk::Opened { link, .. } => {
-            remote.has_link(daemon, link.number())
-        }
-        _ => false,
-    }
+    ask.link()
+        .is_some_and(|link| remote.has_link(daemon, link.number()))
 }

@@ -137,6 +137,7 @@ impl Links {
             id: *id,
             game: open.game,
             link: open.link.clone(),
+            plans: false,
         });
         joined.chain(opened)
     }

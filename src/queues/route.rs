@@ -43,7 +43,6 @@ impl Place {
                 HostAsk::Join(offer, _) => named(offer.partition.as_deref()),
                 HostAsk::Load(_, _, partition) => named(partition.as_deref()),
                 HostAsk::Refuse(_, id)
-                | HostAsk::Plan(_, id)
                 | HostAsk::Began(_, id)
                 | HostAsk::Ended(id)
                 | HostAsk::GaveUp(id)

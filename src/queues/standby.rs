@@ -173,6 +173,13 @@ fn note(links: &mut Links, ask: &HostAsk) {
             id,
             game,
             link,
+            ..
+        }
+        | HostAsk::Ready {
+            name,
+            id,
+            opens: Some((game, link)),
+            ..
         } => links.host(*id, name.clone(), *game, link.clone()),
         _ => {}
     }
@@ -180,7 +187,7 @@ fn note(links: &mut Links, ask: &HostAsk) {
 
 /// The same for a letter; news for a connection that it registers will reach the connection.
 fn linked(part: &Part, office: &PostOffice, ask: HostAsk) -> RemoteAsk {
-    if let HostAsk::Join(_, link) | HostAsk::Opened { link, .. } = &ask {
+    if let Some(link) = ask.link() {
         office.link(&part.lease, link);
     }
     RemoteAsk::Host(ask)

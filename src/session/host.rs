@@ -43,13 +43,14 @@ pub struct HostedGame {
 }
 
 impl Session {
-    /// Begins the game of a hosted match, with its players on their teams. A running game is given up.
-    /// Returns the number of the game.
+    /// Begins the game of a hosted match, with its players on their teams and with this number, which is one of
+    /// [`draw_game`](super::draw_game). A running game is given up.
     ///
     /// # Errors
     /// Fails if the lobby refuses a player or the number of teams; a running game is given up all the
     /// same.
-    pub fn host(&mut self, game: &HostedGame) -> Result<i64, SessionError> {
+    pub fn host(&mut self, game: &HostedGame, number: i64) -> Result<(), SessionError> {
+        self.state.next_game = Some(number);
         let new = self.new_game(&game.game_type);
         let has_teams = matches!(&new, Command::Game(new) if new.has_teams);
         self.apply(&new)?;
@@ -76,7 +77,7 @@ impl Session {
         }
         self.state.give_reasons(game.reasons.clone());
         tracing::info!(players = game.humans.len(), "the game of a hosted match");
-        Ok(self.state.game)
+        Ok(())
     }
 
     /// A team's score in play; `None` before START, and for a team that does not exist.

@@ -55,6 +55,7 @@ pub use reported::Report;
 pub use results::Ended;
 pub use sessions::Sessions;
 pub use settings::{BalanceSettings, Settings};
+pub use state::draw_game;
 
 use aside::Aside;
 use game_journal::GameJournal;

@@ -34,6 +34,8 @@ pub(super) struct SessionState {
     new_reasons: bool,
     /// The number of the game, which all decisions before one END share.
     pub(super) game: i64,
+    /// The number of the next game, if it is drawn already.
+    pub(super) next_game: Option<i64>,
     /// The answer to END, if it has been sent.
     pub(super) ended: Option<Ended>,
     /// Whether an answer to END (the id of its match, or that the match is kept) has been sent or
@@ -88,6 +90,7 @@ impl SessionState {
             reasons: Vec::new(),
             new_reasons: false,
             game: draw_game(),
+            next_game: None,
             ended: None,
             delivered: false,
             restarted: false,
@@ -130,7 +133,7 @@ impl SessionState {
         self.forget_ruleset();
         self.reasons.clear();
         self.new_reasons = false;
-        self.game = draw_game();
+        self.game = self.next_game.take().unwrap_or_else(draw_game);
         self.forget_end();
     }
 
@@ -298,7 +301,7 @@ impl SessionState {
 
 /// A random number for the decisions of a game, unique among all games. Without system randomness
 /// it is negative, and unique among the games of this process.
-pub(super) fn draw_game() -> i64 {
+pub fn draw_game() -> i64 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let counted = || {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -9,13 +9,13 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use super::queue::refusal;
+use super::{peer::not_allowed, queue::refusal};
 use crate::{
     coordinator::Offer,
     domain::MatchId,
     protocol::{Code, HostRequest, Refusal, Reply},
-    queues::{HostPlan, Queues},
-    session::{Mailbox, Session, SessionError},
+    queues::Queues,
+    session::{Mailbox, Session, SessionError, draw_game},
 };
 use news::{Expected, hosted_game};
 
@@ -85,10 +85,7 @@ impl HostClient {
     ) -> Result<(), Refusal> {
         (self.server, self.hosts) = (Some(server.to_owned()), hosts);
         match hosts {
-            Some(id) => {
-                let plan = self.queues.plan(server, id).await.map_err(refusal)?;
-                self.open(server, &plan, session).await
-            }
+            Some(id) => self.open(server, id, None, session).await,
             None => {
                 self.follow(session).await;
                 Ok(())
@@ -129,16 +126,13 @@ impl HostClient {
     ) -> Result<Option<Reply>, Refusal> {
         let server = self.server.clone();
         let server = server.ok_or_else(|| not_allowed("say HELLO <server> first"))?;
-        if let HostRequest::Backfill { id, team, seats } = request {
-            let seats = self
-                .seek_players(&server, (id, team, seats), session)
-                .await?;
-            return Ok(Some(Reply::Backfill { id, seats }));
-        }
-        if self.hosts.is_some() {
-            return Err(not_allowed("this connection hosts a single match"));
-        }
         match request {
+            HostRequest::Backfill { id, team, seats } => {
+                let seek = (id, team, seats);
+                let seats = self.seek_players(&server, seek, session).await?;
+                return Ok(Some(Reply::Backfill { id, seats }));
+            }
+            _ if self.hosts.is_some() => Err(not_allowed("this connection hosts a single match")),
             HostRequest::Instance {
                 address,
                 region,
@@ -164,53 +158,55 @@ impl HostClient {
                 joined.map_err(refusal)
             }
             HostRequest::Load(load) => {
-                let load = self
-                    .queues
-                    .load(&server, load, self.partition.as_deref())
-                    .await;
-                load.map_err(refusal)
+                let partition = self.partition.as_deref();
+                let noted = self.queues.load(&server, load, partition).await;
+                noted.map_err(refusal)
             }
-            HostRequest::Ready { id, address } => self.ready(&server, id, address, session).await,
+            // With a single slot, this connection has the game of the match.
+            HostRequest::Ready { id, address } if self.slots == Some(1) => {
+                self.open(&server, id, Some(address), session).await
+            }
+            HostRequest::Ready { id, address } => {
+                let ready = self.queues.ready(&server, id, address).await;
+                ready.map_err(refusal)
+            }
             HostRequest::Refuse { id, reason } => {
                 tracing::info!(match_id = id, reason = reason.text(), "a match is refused");
                 self.queues.refuse(&server, id).await.map_err(refusal)
             }
-            HostRequest::Backfill { .. } => Ok(()),
         }
         .map(|()| None)
     }
 
-    /// With a single slot, this connection has the game of the match.
-    async fn ready(
-        &mut self,
-        server: &str,
-        id: MatchId,
-        address: Option<String>,
-        session: &mut Session,
-    ) -> Result<(), Refusal> {
-        let plan = self.queues.plan(server, id).await.map_err(refusal)?;
-        let ready = self.queues.ready(server, id, address).await;
-        ready.map_err(refusal)?;
-        match self.slots {
-            Some(1) => self.open(server, &plan, session).await,
-            _ => Ok(()),
-        }
-    }
-
-    /// Puts the game of a match into the session, unless it is there.
+    /// Registers this connection with the game of a match, and puts the game into the session unless it is there. With
+    /// `ready`, the instance is ready to host the match, at this address or at its own.
     async fn open(
         &mut self,
         server: &str,
-        plan: &HostPlan,
+        id: MatchId,
+        ready: Option<Option<String>>,
         session: &mut Session,
     ) -> Result<(), Refusal> {
-        let game = match session.game_number() {
-            Some(game) if self.match_of(server, game).await? == Some(plan.id) => game,
-            _ => session.host(&hosted_game(plan)).map_err(failed)?,
+        let own = match session.game_number() {
+            Some(game) if self.match_of(server, game).await? == Some(id) => Some(game),
+            _ => None,
         };
-        (self.game, self.found) = (Some(game), Some(plan.id));
+        let (game, link) = (own.unwrap_or_else(draw_game), self.link());
+        let plan = match ready {
+            Some(address) => {
+                self.queues
+                    .ready_here(server, id, address, game, link)
+                    .await
+            }
+            None => self.queues.open(server, id, game, link).await,
+        };
+        let plan = plan.map_err(refusal)?;
+        if own.is_none() {
+            session.host(&hosted_game(&plan), game).map_err(failed)?;
+        }
+        (self.game, self.found) = (Some(game), Some(id));
         self.roster = None;
-        self.opened(server, plan.id, game).await
+        Ok(())
     }
 
     async fn opened(&self, server: &str, id: MatchId, game: i64) -> Result<(), Refusal> {
@@ -225,15 +221,5 @@ impl HostClient {
 }
 
 fn failed(error: SessionError) -> Refusal {
-    Refusal {
-        code: Code::Internal,
-        text: error.to_string(),
-    }
-}
-
-fn not_allowed(text: &str) -> Refusal {
-    Refusal {
-        code: Code::NotAllowed,
-        text: text.to_owned(),
-    }
+    Refusal::new(Code::Internal, error.to_string())
 }
