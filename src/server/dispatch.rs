@@ -214,14 +214,8 @@ pub fn refusal(error: SessionError) -> Refusal {
         SessionError::Deferred => Code::Internal,
         SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");
-            return Refusal {
-                code: Code::Internal,
-                text: "see the daemon's log".to_owned(),
-            };
+            return Refusal::new(Code::Internal, "see the daemon's log");
         }
     };
-    Refusal {
-        code,
-        text: error.to_string(),
-    }
+    Refusal::new(code, error.to_string())
 }

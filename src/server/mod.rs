@@ -198,13 +198,8 @@ impl Acceptor {
     fn refuse(&self, mut stream: TcpStream, why: &str) {
         tracing::debug!(why, "refusing a connection");
         self.gate.metrics().error(Code::Overloaded);
-        let text = why.to_owned();
         let mut bytes = BytesMut::new();
-        Reply::Error(Refusal {
-            code: Code::Overloaded,
-            text,
-        })
-        .encode(&mut bytes);
+        Reply::Error(Refusal::new(Code::Overloaded, why)).encode(&mut bytes);
         // The send buffer of a new connection is empty, so the line fits without waiting.
         let sent: io::Result<usize> = stream.try_write(&bytes);
         tracing::trace!(?sent, "refusal sent");

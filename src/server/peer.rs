@@ -127,12 +127,10 @@ impl Peer {
         let meant = self.state.policy.meant(name).map(str::to_owned);
         let key = (AddressKey::of(self.from), meant);
         let wait = self.gate.slowdown.lock().attempt(&key, self.gate.now());
-        let wait = wait.map_err(|wait| Refusal {
-            code: Code::Overloaded,
-            text: format!(
-                "too many HELLOs from your address have failed: try again in {} s",
-                wait.as_secs() + 1
-            ),
+        let wait = wait.map_err(|wait| {
+            let again = wait.as_secs() + 1;
+            let why = "too many HELLOs from your address have failed";
+            Refusal::new(Code::Overloaded, format!("{why}: try again in {again} s"))
         })?;
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
@@ -185,12 +183,10 @@ impl Peer {
             return Ok(());
         };
         let taken = allowance.decisions.take(self.gate.now(), rate);
-        taken.map_err(|wait| Refusal {
-            code: Code::Overloaded,
-            text: format!(
-                "too many decisions: ask again in {:.1} s",
-                wait.as_secs_f64()
-            ),
+        taken.map_err(|wait| {
+            let again = wait.as_secs_f64();
+            let text = format!("too many decisions: ask again in {again:.1} s");
+            Refusal::new(Code::Overloaded, text)
         })
     }
 
@@ -245,9 +241,7 @@ impl Peer {
     }
 }
 
-fn not_allowed(text: &str) -> Refusal {
-    Refusal {
-        code: Code::NotAllowed,
-        text: text.to_owned(),
-    }
+/// Refuses what the peer may not do, or not now.
+pub(super) fn not_allowed(text: &str) -> Refusal {
+    Refusal::new(Code::NotAllowed, text)
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::peer::not_allowed;
 use crate::{
     coordinator,
+    domain::Ident,
     protocol::{Code, Notice, QueueRequest, Refusal, Reply},
     queues::{Draft, Heard, Listener, Queues, QueuesError},
     session::{Mailbox, MailboxError},
@@ -37,72 +39,67 @@ impl QueueClient {
         self.listens.is_some()
     }
 
-    /// Handles a request of the client with this name.
+    /// Handles a request of the client with this name. Only QUEUES needs no name.
     pub async fn answer(
         &mut self,
         name: Option<&str>,
         request: QueueRequest,
     ) -> Result<Option<Reply>, Refusal> {
-        if request == QueueRequest::Queues {
-            let queues = self.queues.list().await.map_err(refusal)?;
-            return Ok(Some(Reply::Queues(queues)));
-        }
-        let owner = name.ok_or_else(|| not_allowed("say HELLO <name> first"))?;
-        match request {
-            QueueRequest::Seat { player, stated } => {
-                if player.is_nobody() {
-                    return Err(bad("this id stands for players without an identity"));
-                }
-                let draft = self.draft.as_mut().ok_or_else(no_draft)?;
-                let stated = stated
-                    .iter()
-                    .map(|(name, value)| (name.as_str(), value.text()));
-                draft.seat(player.text(), stated).map_err(refusal)?;
-                Ok(None)
+        let owner = match name {
+            None if request != QueueRequest::Queues => {
+                return Err(not_allowed("say HELLO <name> first"));
             }
-            request => self.ask(owner, request).await,
-        }
-    }
-
-    async fn ask(&mut self, owner: &str, request: QueueRequest) -> Result<Option<Reply>, Refusal> {
-        let ticket = match request {
+            name => name.unwrap_or_default(),
+        };
+        let queues = &self.queues;
+        let reply = match request {
+            QueueRequest::Queues => queues.list().await.map(Reply::Queues),
             QueueRequest::Enqueue { queue, ticket } => {
                 self.draft = None;
-                self.draft =
-                    Some(Draft::begin(&self.queues, queue.text(), &ticket).map_err(refusal)?);
+                let draft = Draft::begin(queues, queue.text(), &ticket).map_err(refusal)?;
+                self.draft = Some(draft);
                 return Ok(None);
             }
+            QueueRequest::Seat { player, stated } => return self.seat(&player, &stated),
             QueueRequest::Submit => {
                 let draft = self.draft.as_ref().ok_or_else(no_draft)?;
-                self.queues.submit(owner, draft).await
+                queues.submit(owner, draft).await.map(Reply::Ticket)
             }
-            QueueRequest::Cancel(ticket) => self.queues.cancel(owner, &ticket).await,
-            QueueRequest::Ticket(ticket) => self.queues.ticket(owner, &ticket).await,
+            QueueRequest::Cancel(ticket) => queues.cancel(owner, &ticket).await.map(Reply::Ticket),
+            QueueRequest::Ticket(ticket) => queues.ticket(owner, &ticket).await.map(Reply::Ticket),
             QueueRequest::Accept { id, player } => {
-                self.queues
-                    .answer(owner, id, player.text(), true)
-                    .await
-                    .map_err(refusal)?;
-                return Ok(None);
+                let accepted = queues.answer(owner, id, player.text(), true).await;
+                return accepted.map(|()| None).map_err(refusal);
             }
             QueueRequest::Decline { id, player } => {
-                self.queues
-                    .answer(owner, id, player.text(), false)
-                    .await
-                    .map_err(refusal)?;
-                return Ok(None);
+                let declined = queues.answer(owner, id, player.text(), false).await;
+                return declined.map(|()| None).map_err(refusal);
             }
             QueueRequest::Listen => {
-                self.listen(owner).await.map_err(refusal)?;
-                return Ok(None);
+                return self.listen(owner).await.map(|()| None).map_err(refusal);
             }
             QueueRequest::Explain(ticket) => {
-                let reasons = self.queues.explain(owner, &ticket).await.map_err(refusal)?;
-                return Ok(Some(Reply::Explain(reasons)));
+                queues.explain(owner, &ticket).await.map(Reply::Explain)
             }
-            QueueRequest::Queues | QueueRequest::Seat { .. } => return Ok(None),
         };
-        Ok(Some(Reply::Ticket(ticket.map_err(refusal)?)))
+        reply.map(Some).map_err(refusal)
+    }
+
+    fn seat(
+        &mut self,
+        player: &Ident,
+        stated: &[(String, Ident)],
+    ) -> Result<Option<Reply>, Refusal> {
+        if player.is_nobody() {
+            let why = "this id stands for players without an identity";
+            return Err(Refusal::new(Code::BadArgument, why));
+        }
+        let draft = self.draft.as_mut().ok_or_else(no_draft)?;
+        let stated = stated
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.text()));
+        draft.seat(player.text(), stated).map_err(refusal)?;
+        Ok(None)
     }
 
     /// Listens for the name. Sent again, changes nothing.
@@ -153,24 +150,7 @@ pub fn refusal(error: QueuesError) -> Refusal {
         | QueuesError::OtherSettings(_)
         | QueuesError::Stopped => Code::Overloaded,
     };
-    Refusal {
-        code,
-        text: error.to_string(),
-    }
-}
-
-fn bad(text: &str) -> Refusal {
-    Refusal {
-        code: Code::BadArgument,
-        text: text.to_owned(),
-    }
-}
-
-fn not_allowed(text: &str) -> Refusal {
-    Refusal {
-        code: Code::NotAllowed,
-        text: text.to_owned(),
-    }
+    Refusal::new(code, error.to_string())
 }
 
 fn no_draft() -> Refusal {

@@ -15,10 +15,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{Limits, Peer, Service, host::HostClient, queue::QueueClient, spin_wait};
+use super::{Limits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient, spin_wait};
 use crate::{
     domain::Right,
-    protocol::{Code, FramedLine, Framer, Refusal, Verb},
+    protocol::{FramedLine, Framer, Verb},
     session::Session,
 };
 use signals::{Signal, Signals};
@@ -252,11 +252,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 if !lost {
                     return Next::Continue;
                 }
-                let text = "you have lost the right to what this connection does".to_owned();
-                Refusal {
-                    code: Code::NotAllowed,
-                    text,
-                }
+                not_allowed("you have lost the right to what this connection does")
             }
             Err(refusal) => refusal,
         };

@@ -35,8 +35,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     "the line is longer than {} bytes",
                     self.limits.max_line_bytes.get()
                 );
-                let code = Code::TooLong;
-                Err(Refusal { code, text })
+                Err(Refusal::new(Code::TooLong, text))
             }
         };
         self.reply(answer)
@@ -207,8 +206,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Next::Continue;
         }
         let text = format!("{} since the last GAME", counted(self.errors, "error"));
-        let code = Code::TooManyErrors;
-        self.put_error(Refusal { code, text });
+        self.put_error(Refusal::new(Code::TooManyErrors, text));
         Next::Close(ConnectionEnd::ForCause)
     }
 

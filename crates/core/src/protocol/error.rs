@@ -74,6 +74,14 @@ pub struct Refusal {
     pub text: String,
 }
 
+impl Refusal {
+    /// A refusal for this reason.
+    pub fn new(code: Code, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { code, text }
+    }
+}
+
 /// A line from a server that is not a reply of this version of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: {line}")]

@@ -169,10 +169,7 @@ pub(super) fn decimal(text: &Ident, what: &str, most: f64) -> Result<f64, Refusa
 }
 
 pub(super) fn bad(text: String) -> Refusal {
-    Refusal {
-        code: Code::BadArgument,
-        text,
-    }
+    Refusal::new(Code::BadArgument, text)
 }
 
 fn filled(ident: Ident, what: &str) -> Result<Ident, Refusal> {

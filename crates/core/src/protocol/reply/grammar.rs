@@ -1,4 +1,4 @@
-//! Encodes and parses replies. Each kind is written and read in this file only.
+//! Encodes and parses replies. Each kind is written and read in this file, or in `teams` or `queue`.
 //!
 //! Identifiers are written in exactly the bytes that the peer sent, which may contain unquoted
 //! blanks. So a line is parsed from both ends, and the identifier is what remains in the middle.
@@ -10,9 +10,13 @@ use bytes::{Bytes, BytesMut};
 use super::{
     Reply, TicketReply,
     queue::{calls_after, parse_queues, put_queues},
+    teams::{
+        parse_advantage, parse_balance, parse_bots, parse_move, parse_place, parse_rebalance,
+        put_balance, put_bots, put_move,
+    },
 };
 use crate::{
-    domain::{Ident, Move, decode},
+    domain::{Ident, decode},
     protocol::{
         Code, MalformedReply, Refusal,
         words::{WordWriter, Words, is_one_quoted_word},
@@ -258,116 +262,6 @@ fn parse_hello(rest: &[u8]) -> Parsed {
     })
 }
 
-fn put_balance(
-    out: &mut BytesMut,
-    ratio: f64,
-    chance: Option<f64>,
-    seed: u64,
-    humans: &[(Ident, u8)],
-    bots: &[u32],
-) {
-    let lines = humans.len() + bots.len();
-    let chance = chance.map_or_else(|| "-".to_owned(), |chance| format!("{chance:.6}"));
-    let head = format_args!("{lines} {ratio:.6} {chance} {seed}");
-    put_line(out, "BALANCE", head);
-    for (id, team) in humans {
-        let mut line = WordWriter::new(out, "TEAM");
-        line.plain(team);
-        line.raw(id);
-        line.end();
-    }
-    for (team, count) in bots.iter().enumerate() {
-        put_line(out, "BOTS", format_args!("{team} {count}"));
-    }
-}
-
-fn parse_balance(rest: &[u8], lines: &[Bytes]) -> Parsed {
-    let (_, rest) = split_first(rest);
-    let (ratio, rest) = split_first(rest);
-    let (chance, seed) = split_first(rest);
-    let (mut humans, mut bots) = (Vec::new(), Vec::new());
-    for line in lines {
-        let (verb, rest) = split_first(line);
-        let (team, rest) = split_first(rest);
-        match verb {
-            b"TEAM" => humans.push((ident(rest)?, number(team)?)),
-            b"BOTS" if number::<usize>(team)? == bots.len() => bots.push(number(rest)?),
-            _ => return Err("neither the team of a human nor the bots of the next team"),
-        }
-    }
-    Ok(Reply::Balance {
-        ratio: decimal(ratio)?,
-        chance: dash_or(chance, decimal)?,
-        seed: number(seed)?,
-        humans,
-        bots,
-    })
-}
-
-fn put_bots(out: &mut BytesMut, min_players: u32, bots: &[u32]) {
-    let mut line = WordWriter::new(out, "BOTS");
-    line.plain(min_players);
-    for count in bots {
-        line.plain(count);
-    }
-    line.end();
-}
-
-fn parse_bots(rest: &[u8]) -> Parsed {
-    let mut numbers = rest.split(|&b| b == b' ').map(number);
-    let min_players = numbers.next().ok_or("no number")??;
-    Ok(Reply::Bots(min_players, numbers.collect::<Parsed<_>>()?))
-}
-
-fn parse_place(rest: &[u8]) -> Parsed {
-    let (rest, ratio) = split_last(rest);
-    let (id, team) = split_last(rest);
-    Ok(Reply::Place(ident(id)?, number(team)?, decimal(ratio)?))
-}
-
-fn parse_advantage(rest: &[u8]) -> Parsed {
-    let (team, factor) = split_first(rest);
-    let factor = decimal(factor)?;
-    let team = dash_or(team, number)?;
-    Ok(Reply::Advantage(team.map(|team| (team, factor))))
-}
-
-fn parse_rebalance(rest: &[u8], lines: &[Bytes]) -> Parsed {
-    let (_, rest) = split_first(rest);
-    let (before, after) = split_first(rest);
-    let step = |line: &Bytes| match split_first(line) {
-        (b"MOVE", rest) => parse_move(rest),
-        _ => Err("not a move"),
-    };
-    Ok(Reply::Rebalance {
-        before: decimal(before)?,
-        after: decimal(after)?,
-        moves: lines.iter().map(step).collect::<Parsed<_>>()?,
-    })
-}
-
-/// `MOVE <id> <from> <to>`, with `-` if the human was on no team.
-fn put_move(out: &mut BytesMut, Move { id, from, to }: &Move) {
-    let mut line = WordWriter::new(out, "MOVE");
-    line.raw(id);
-    match from {
-        Some(from) => line.plain(from),
-        None => line.plain('-'),
-    }
-    line.plain(to);
-    line.end();
-}
-
-fn parse_move(rest: &[u8]) -> Parsed<Move> {
-    let (rest, to) = split_last(rest);
-    let (id, from) = split_last(rest);
-    Ok(Move {
-        id: ident(id)?,
-        from: dash_or(from, number)?,
-        to: number(to)?,
-    })
-}
-
 fn put_end(out: &mut BytesMut, id: &str, unrated: Option<&str>) {
     match unrated {
         None => put_line(out, "END", format_args!("{id} recorded")),
@@ -427,14 +321,14 @@ pub(super) fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The text before the last word, and the last word.
-fn split_last(text: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn split_last(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().rposition(|&b| b == b' ') {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (b"", text),
     }
 }
 
-fn ident(raw: &[u8]) -> Parsed<Ident> {
+pub(super) fn ident(raw: &[u8]) -> Parsed<Ident> {
     let raw = Bytes::copy_from_slice(raw);
     let ident = Words::new(raw).whole_rest("the identifier");
     ident.map_err(|_| "an identifier is missing")
@@ -446,7 +340,7 @@ pub(super) fn number<T: FromStr>(word: &[u8]) -> Parsed<T> {
     number.ok_or("not a number in its range")
 }
 
-fn decimal(word: &[u8]) -> Parsed<f64> {
+pub(super) fn decimal(word: &[u8]) -> Parsed<f64> {
     let number = number(word).ok().filter(|number: &f64| number.is_finite());
     number.ok_or("not a decimal")
 }

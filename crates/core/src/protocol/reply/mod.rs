@@ -5,6 +5,7 @@ mod queue;
 mod reader;
 #[cfg(test)]
 mod round_trip;
+mod teams;
 #[cfg(test)]
 mod tests;
 

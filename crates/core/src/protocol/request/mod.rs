@@ -207,8 +207,5 @@ impl Request {
 /// Refuses an unknown verb. The reply repeats as much of it as a line has room for.
 fn unknown(verb: &[u8]) -> Refusal {
     let shown = verb[..verb.len().min(32)].escape_ascii();
-    Refusal {
-        code: Code::UnknownCommand,
-        text: shown.to_string(),
-    }
+    Refusal::new(Code::UnknownCommand, shown.to_string())
 }
