@@ -11,7 +11,7 @@
 //!                                                  └─▶ learning ─▶ history ─▶ rating ─▶ weights
 //! a browser ─────▶ web ─▶ read models of the store
 //! a program ─────▶ web, below /v1 ─▶ session, queues, read models
-//! a ticket ──────▶ server ─▶ protocol ─▶ queues ─▶ matchmaking ─▶ tickets ─▶ coordinator ─▶ an instance
+//! a ticket ──────▶ server ─▶ protocol ─▶ queues ─▶ matchmaking ─▶ lifecycle ─▶ an instance
 //! ```
 //!
 //! # Ground truth and derived data
@@ -38,8 +38,7 @@
 //! | [`lobby`] | one running game: roster, late arrivals, advantage, moves |
 //! | [`matchmaking`] | the queue: tickets and rules → matches |
 //! | [`virtual_queue`] | a queue in virtual time: people who queue, wait, play and queue again |
-//! | [`tickets`] | the life of tickets, from SUBMIT to a match |
-//! | [`coordinator`] | instances, and the life of hosted matches |
+//! | [`lifecycle`] | tickets, their matches and instances, from SUBMIT to the END of a hosted match |
 //! | [`webhooks`] | what is sent to webhooks: events → signed JSON, and when it is sent again |
 //! | [`journal`] | the format in which a running game is stored on disk |
 //! | [`sidecar`] | the decisions of a sidecar: log lines and replies → requests and console commands |
@@ -61,7 +60,7 @@
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
 //!
-//! The first sixteen are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! The first fifteen are pure: no runtime, database, log, files, clock or global random numbers. Time
 //! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
@@ -174,8 +173,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
 pub use evenkeel_core::{
-    coordinator, domain, history, ingest, journal, lobby, matchmaking, partition, protocol, rating,
-    sidecar, tickets, virtual_queue,
+    domain, history, ingest, journal, lifecycle, lobby, matchmaking, partition, protocol, rating,
+    sidecar, virtual_queue,
 };
 
 pub mod access;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Config, FolderChoice, values::NO_NAME};
 use crate::{
-    coordinator::Provider,
     deliveries::MAX_HOOKS,
     domain::{Patterns, Rulebook},
+    lifecycle::Provider,
     matchmaking::Queue,
     rating::divisions,
 };

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{
     access::RateSettings,
-    coordinator::CoordinatorSettings,
     deliveries::WebhookSettings,
     domain::{
         GameTypeLists, MutatorLists,
@@ -22,6 +21,7 @@ use crate::{
         units::{Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
     },
     history,
+    lifecycle::CoordinatorSettings,
     lobby::{
         AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, RosterSettings,
     },

@@ -5,9 +5,9 @@ use std::{path::PathBuf, time::Duration};
 
 use super::{Config, FolderChoice, FollowSection, IngestSection, JournalChoice, RulesPreset};
 use crate::{
-    coordinator::CoordinatorSettings,
     domain::RulebookSpec,
     history, learning,
+    lifecycle::CoordinatorSettings,
     lobby::{self, AutoBalanceRules, LobbySettings},
     logs, server, session,
     store::{Backups, DatabaseUrl, postgres::PoolSettings},

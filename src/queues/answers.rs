@@ -7,6 +7,7 @@ use super::{
     call::{Answer, Ask, Call},
     connections::Connections,
     host_ask::HostAsk,
+    hosting::plan,
     known::admit,
     links::Links,
     task::Task,
@@ -14,8 +15,8 @@ use super::{
 };
 use crate::{
     domain::MatchId,
+    lifecycle::{Allocation, Submission, TicketNumber, TicketRecord, TicketRefused},
     matchmaking::Queue,
-    tickets::{Submission, TicketNumber, TicketRecord, TicketRefused},
 };
 
 impl Task<'_> {
@@ -47,11 +48,6 @@ impl Task<'_> {
             }
             Ask::Submit(queue, submission) => {
                 self.still_accepts(queue.as_ref(), &submission)?;
-                let mut players = submission.players.iter();
-                if let Some(player) = players.find(|id| self.hosting.plays_in(id).is_some()) {
-                    let known = self.life.find(&submission.owner, &submission.id);
-                    known.map_err(|_| TicketRefused::InMatch(player.clone()))?;
-                }
                 if self.life.find(&submission.owner, &submission.id).is_err() {
                     admit(self.shared, &submission, self.life.now())?;
                 }
@@ -123,20 +119,20 @@ impl Task<'_> {
 
     /// What an instance asks for.
     fn host(&mut self, ask: HostAsk, links: &mut Links) -> Result<Answer, QueuesError> {
-        let coordinator = &mut self.hosting.coordinator;
+        let life = &mut self.life;
         match ask {
             HostAsk::Join(offer, link) => {
-                coordinator.joined((*offer).clone())?;
+                life.joined((*offer).clone())?;
                 links.join(*offer, link);
             }
-            HostAsk::Load(name, load, _) => coordinator.load(&name, load)?,
-            HostAsk::Refuse(name, id) => coordinator.refused(&name, id)?,
+            HostAsk::Load(name, load, _) => life.load(&name, load)?,
+            HostAsk::Refuse(name, id) => life.refused(&name, id)?,
             HostAsk::Ready {
                 name,
                 id,
                 address,
                 opens: None,
-            } => coordinator.ready(&name, id, address.as_deref())?,
+            } => life.ready(&name, id, address.as_deref())?,
             HostAsk::Ready {
                 name,
                 id,
@@ -144,9 +140,9 @@ impl Task<'_> {
                 opens: Some((game, link)),
             } => {
                 let plan = self.plan(&name, id)?;
-                let coordinator = &mut self.hosting.coordinator;
-                coordinator.ready(&name, id, address.as_deref())?;
-                coordinator.opened(&name, id, game)?;
+                let life = &mut self.life;
+                life.ready(&name, id, address.as_deref())?;
+                life.opened(&name, id, game)?;
                 links.host(id, name, game, link);
                 return Ok(plan);
             }
@@ -161,47 +157,56 @@ impl Task<'_> {
                     true => self.plan(&name, id)?,
                     false => Answer::Done,
                 };
-                self.hosting.coordinator.opened(&name, id, game)?;
+                self.life.opened(&name, id, game)?;
                 links.host(id, name, game, link);
                 return Ok(answer);
             }
-            HostAsk::Began(name, id) => coordinator.began(&name, id)?,
-            HostAsk::Ended(id) => coordinator.ended(id),
-            HostAsk::GaveUp(id) => coordinator.gave_up(id),
-            HostAsk::Arrived { name, id, player } => coordinator.arrived(&name, id, &player),
+            HostAsk::Began(name, id) => life.began(&name, id)?,
+            HostAsk::Ended(id) => life.ended(id),
+            HostAsk::GaveUp(id) => life.gave_up(id),
+            HostAsk::Arrived { name, id, player } => life.arrived(&name, id, &player),
             HostAsk::Allocated {
                 id,
                 allocation,
                 jitter,
-            } => self.hosting.allocated(id, &allocation, jitter),
-            HostAsk::Roster { name, id, players } => self.hosting.roster(&name, id, players),
+            } => self.allocated(id, &allocation, jitter),
+            HostAsk::Roster { name, id, players } => life.report_roster(&name, id, players),
             HostAsk::Seek {
                 name,
                 id,
                 team,
                 seats,
             } => {
-                let seek = self.hosting.seek(self.shared, &name, id, (team, seats));
+                let seek = life.seek_players(&name, id, team, seats);
                 self.rounds.changed();
                 return Ok(Answer::Seats(seek?));
             }
             HostAsk::SendAway { name, id, player } => {
-                let was_coming = coordinator.send_away(&name, id, &player);
+                let was_coming = life.send_away(&name, id, &player);
                 return Ok(Answer::WasComing(was_coming));
             }
         }
         Ok(Answer::Done)
     }
 
+    /// Handles an answer of the allocator.
+    fn allocated(&mut self, id: MatchId, allocation: &Allocation, jitter: f64) {
+        let is_used = self.life.answered(id, allocation, jitter);
+        if let (false, Allocation::Done(server)) = (is_used, allocation) {
+            let (name, unused) = (&server.name, self.life.unused());
+            tracing::warn!(match_id = id, name, unused, "a game server is not needed");
+        }
+    }
+
     /// The game that an instance opens for a match.
     fn plan(&self, name: &str, id: MatchId) -> Result<Answer, QueuesError> {
-        let plan = self.hosting.plan(self.shared, &self.life, name, id)?;
+        let plan = plan(self.shared, &self.life, name, id)?;
         Ok(Answer::Plan(Box::new(plan)))
     }
 
     fn ticket(&self, number: TicketNumber) -> Result<Answer, QueuesError> {
         let record = self.life.ticket(number).ok_or(TicketRefused::NoTicket)?;
-        let reply = ticket_reply(&self.life, &self.hosting.coordinator, record);
+        let reply = ticket_reply(&self.life, record);
         Ok(Answer::Ticket(reply))
     }
 }

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 use tokio::time::Instant;
 
 use super::pool::Waiting;
-use crate::tickets::{Life, TicketNumber};
+use crate::lifecycle::{Lifecycle, TicketNumber};
 
 /// How long a ticket is left out after the first panic.
 const FIRST: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ pub(super) struct Faulty {
 
 impl Faulty {
     /// Logs the ids of the tickets and the message.
-    pub fn log(&self, life: &Life) {
+    pub fn log(&self, life: &Lifecycle) {
         let id = |number| life.ticket(number).map(|one| one.ticket.id.as_str());
         let owner = life.ticket(self.ticket);
         let owner = owner.map(|one| one.ticket.owner.as_str());

@@ -8,15 +8,13 @@ use std::{
 
 use super::{
     aside::Faulty,
-    hosting::Hosting,
     known::Facts,
     pool::{RoundPool, Waiting},
 };
 use crate::{
-    coordinator::Hosted,
     domain::MatchId,
+    lifecycle::{Filling, Lifecycle, Match, TicketNumber},
     matchmaking::{Addition, OpenMatch, PlanInput, Queue, RuleReport, Ticket, TicketSpec},
-    tickets::{Life, TicketNumber},
 };
 
 /// The most matches whose seats are filled in one round; the oldest come first.
@@ -26,7 +24,7 @@ const MATCHES: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Seeking {
     id: MatchId,
-    /// The coordinator's number of the players as they are now.
+    /// The [version](Match::version) of its players.
     version: u64,
     /// The contents of the tickets of each team, each with those of its players who are in the match.
     teams: Vec<BTreeMap<TicketNumber, (String, BTreeSet<String>)>>,
@@ -42,30 +40,15 @@ pub(super) struct Seeking {
     region: Option<String>,
 }
 
-/// Tickets that a round has found for a match in play.
-#[derive(Clone, Debug)]
-pub(super) struct Filling {
-    pub id: MatchId,
-    /// The coordinator's number of the players whom the search saw.
-    pub version: u64,
-    pub seats: Vec<(TicketNumber, u8)>,
-    pub why: Vec<String>,
-}
-
 /// The matches of a queue that seek players, without those with a player of whom more will be known in a moment.
-pub(super) fn seeking(
-    hosting: &Hosting,
-    life: &Life,
-    queue: &Queue,
-    facts: &Facts,
-) -> Vec<Seeking> {
+pub(super) fn seeking(life: &Lifecycle, queue: &Queue, facts: &Facts) -> Vec<Seeking> {
     if !queue.settings().backfill {
         return Vec::new();
     }
-    let all = hosting.coordinator.seeking().into_iter();
+    let all = life.seeking().into_iter();
     let own = all.filter(|(hosted, _)| hosted.queue == queue.name());
     own.take(MATCHES)
-        .filter_map(|(hosted, free)| Seeking::new(hosting, life, hosted, free))
+        .filter_map(|(hosted, free)| Seeking::new(life, hosted, free))
         .filter(|seeking| !facts.awaits(seeking.players()))
         .collect()
 }
@@ -77,7 +60,7 @@ impl Seeking {
         tickets.flat_map(|(_, players)| players)
     }
 
-    fn new(hosting: &Hosting, life: &Life, hosted: &Hosted, free: Vec<usize>) -> Option<Self> {
+    fn new(life: &Lifecycle, hosted: &Match, free: Vec<usize>) -> Option<Self> {
         let formed = life.formed(hosted.id)?;
         let tickets: BTreeMap<&str, TicketNumber> = formed
             .seats
@@ -86,7 +69,7 @@ impl Seeking {
             .collect();
         let mut teams = vec![BTreeMap::new(); free.len()];
         let mut heads = vec![0; free.len()];
-        let coming = hosted.coming.iter();
+        let coming = hosted.expected.iter();
         let coming = coming.map(|(player, coming)| (player.as_str(), coming.team));
         let present = hosted.present_players();
         let present = present.filter_map(|(player, team)| Some((player, team?)));
@@ -124,7 +107,7 @@ impl Seeking {
             waited: waited.max().unwrap_or(0).max(0) as f64 / 1_000.0,
             picks: picks.collect(),
             known: known.chain(hosted.sent_away.iter()).cloned().collect(),
-            region: instance.and_then(|name| hosting.coordinator.region(name)),
+            region: instance.and_then(|name| life.region(name)),
         })
     }
 
@@ -212,7 +195,7 @@ pub(super) fn fill(
             why: Vec::new(),
         };
         for addition in &additions {
-            filling.add(&pool, addition);
+            add(&mut filling, &pool, addition);
         }
         if !filling.seats.is_empty() {
             fillings.push(filling);
@@ -224,33 +207,32 @@ pub(super) fn fill(
     fillings
 }
 
-impl Filling {
-    fn add(&mut self, pool: &RoundPool, addition: &Addition) {
-        let mut joined = Vec::new();
-        for &(place, team) in &addition.seats {
-            let number = pool.numbers.get(place).copied();
-            if let (Some(number), Ok(team)) = (number, u8::try_from(team)) {
-                self.seats.push((number, team));
-                let waited = pool.tickets.get(place).map_or(0.0, |ticket| ticket.waited);
-                joined.push(format!(
-                    "a ticket that waited {waited:.1} s joins team {team}"
-                ));
-            }
+/// Adds the tickets of an addition, and what the search found.
+fn add(filling: &mut Filling, pool: &RoundPool, addition: &Addition) {
+    let mut joined = Vec::new();
+    for &(place, team) in &addition.seats {
+        let number = pool.numbers.get(place).copied();
+        if let (Some(number), Ok(team)) = (number, u8::try_from(team)) {
+            filling.seats.push((number, team));
+            let waited = pool.tickets.get(place).map_or(0.0, |ticket| ticket.waited);
+            joined.push(format!(
+                "a ticket that waited {waited:.1} s joins team {team}"
+            ));
         }
-        let penalty = addition.penalty;
-        self.why.push(format!(
-            "backfill: {}; penalty {penalty:.3}",
-            joined.join(", ")
-        ));
-        let broken = addition
-            .reports
-            .iter()
-            .filter(|report| report.violation > 0.0);
-        let size = |report: &&RuleReport| !report.sentence.starts_with("the teams have");
-        self.why.extend(
-            broken
-                .filter(size)
-                .map(|report| format!("backfill: {}", report.line())),
-        );
     }
+    let penalty = addition.penalty;
+    filling.why.push(format!(
+        "backfill: {}; penalty {penalty:.3}",
+        joined.join(", ")
+    ));
+    let broken = addition
+        .reports
+        .iter()
+        .filter(|report| report.violation > 0.0);
+    let size = |report: &&RuleReport| !report.sentence.starts_with("the teams have");
+    filling.why.extend(
+        broken
+            .filter(size)
+            .map(|report| format!("backfill: {}", report.line())),
+    );
 }

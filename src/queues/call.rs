@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     domain::MatchId,
+    lifecycle::Submission,
     matchmaking::Queue,
     protocol::{QueueLine, TicketReply},
-    tickets::Submission,
 };
 
 /// A client's call.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Queues, QueuesError};
 use crate::{
+    lifecycle::{Submission, TicketRefused},
     matchmaking::{Known, MAX_MATCH, PlayerSpec, Queue, TicketSpec},
-    tickets::{Submission, TicketRefused},
 };
 
 /// The most bytes that a ticket may state.

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    coordinator,
+    lifecycle::{HostRefused, TicketRefused},
     matchmaking::{QueueError, TicketError},
-    tickets::TicketRefused,
 };
 
 /// Why a new configuration has not replaced the old one.
@@ -33,7 +32,7 @@ pub enum QueuesError {
     Ticket(#[from] TicketError),
     /// The event of an instance was refused.
     #[error(transparent)]
-    Host(#[from] coordinator::HostRefused),
+    Host(#[from] HostRefused),
     /// A ticket has too many players or attributes to be read.
     #[error("the ticket is too large")]
     TooLarge,

@@ -14,7 +14,6 @@ use super::{
     QueuesError, Shared,
     backfill::{Seeking, fill, seeking},
     call::{Answer, ReplyTo},
-    hosting::Hosting,
     known::Facts,
     pool::{RoundPool, Waiting},
     rounds::{Rounds, waiting},
@@ -22,8 +21,8 @@ use super::{
 };
 use crate::{
     domain::{MatchId, counted},
+    lifecycle::{Lifecycle, Reason, State, TicketNumber, TicketRecord, TicketRefused},
     matchmaking::{Effort, Queue},
-    tickets::{Life, Reason, State, TicketNumber, TicketRecord, TicketRefused},
 };
 
 /// The most explanations that wait for their turn.
@@ -55,7 +54,7 @@ impl Explanations {
     }
 
     /// Begins the next explanation if none runs. Everything that it shows is on disk.
-    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Life, hosting: &Hosting, rounds: &Rounds) {
+    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Lifecycle, rounds: &Rounds) {
         if self
             .running
             .as_ref()
@@ -66,7 +65,7 @@ impl Explanations {
         let Some(Question { owner, id, answer }) = self.asked.pop_front() else {
             return;
         };
-        match about(shared, life, (hosting, rounds), &owner, &id) {
+        match about(shared, life, rounds, &owner, &id) {
             Err(error) => answer.send(Err(error)),
             Ok(about) => {
                 let (shared, cancelled) = (shared.clone(), self.cancelled.clone());
@@ -108,8 +107,8 @@ struct Search {
 /// Finds what an id means: the client's ticket, or else a match that has one of its tickets.
 fn about(
     shared: &Shared,
-    life: &Life,
-    (hosting, rounds): (&Hosting, &Rounds),
+    life: &Lifecycle,
+    rounds: &Rounds,
     owner: &str,
     id: &str,
 ) -> Result<About, QueuesError> {
@@ -159,7 +158,7 @@ fn about(
     }
     let search = Search {
         waiting: waiting(life, queue.name(), &facts),
-        seeking: seeking(hosting, life, &queue, &facts),
+        seeking: seeking(life, &queue, &facts),
         facts,
         ticket: number,
         queue,
@@ -172,7 +171,7 @@ fn match_line(id: MatchId, queue: &str) -> String {
 }
 
 /// The state of a ticket and its wait in one line.
-fn state_line(life: &Life, record: &TicketRecord) -> String {
+fn state_line(life: &Lifecycle, record: &TicketRecord) -> String {
     let (id, queue) = (&record.ticket.id, &record.ticket.queue);
     let waited = seconds(life.waited(record));
     let reason = match record.reason {

@@ -8,7 +8,6 @@ use super::{
     QueuesError,
     call::Call,
     connections::Connections,
-    hosting::Hosting,
     parts::Part,
     standby::stand_by,
     task::{End, Task},
@@ -16,8 +15,8 @@ use super::{
 };
 use crate::{
     leases::HeldLease,
+    lifecycle::{Lifecycle, TicketRecord},
     store::{StoreError, ticket_base},
-    tickets::{Life, TicketRecord},
 };
 
 /// The delay before a database that failed is tried again.
@@ -58,8 +57,8 @@ async fn hold(
     let shared = &part.shared;
     loop {
         match load(part, clock).await {
-            Ok((clock, life, hosting, slot)) => {
-                let mut task = Task::new(part, slot, &clock, held, (life, hosting));
+            Ok((clock, life, slot)) => {
+                let mut task = Task::new(part, slot, &clock, held, life);
                 match task.run(calls, connections).await {
                     Ok(end) => return end,
                     Err(error) if error.is_lease_lost() => return End::Lost,
@@ -83,24 +82,22 @@ async fn hold(
 }
 
 /// Reads the partition, whose slot is the number.
-async fn load(
-    part: &Part,
-    clock: &WaitClock,
-) -> Result<(WaitClock, Life, Hosting, i64), StoreError> {
+async fn load(part: &Part, clock: &WaitClock) -> Result<(WaitClock, Lifecycle, i64), StoreError> {
     let (shared, partition) = (&part.shared, &part.name);
     let clock = clock.of_database(shared).await?;
     let slot = shared.store.slot(partition).await?;
-    let (tickets, matches) = shared.store.tickets_of(slot).await?;
+    let mut stored = shared.store.hosting(slot).await?;
+    (stored.tickets, stored.formed) = shared.store.tickets_of(slot).await?;
     let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
     shared.learning.behaviour().refresh().await?;
     let now = clock.now(shared);
-    let mut life = Life::restore(shared.terms(partition), tickets, matches, now, fits);
+    let (settings, terms) = (shared.hosting.clone(), shared.terms(partition));
+    let mut life = Lifecycle::restore(settings, terms, stored, now, fits);
     life.number_above(ticket_base(slot));
-    let hosting = Hosting::load(shared, &*shared.store, slot, &mut life, now).await?;
     let queues = shared.names_of(partition).len();
     if queues > 0 {
         let tickets = life.waiting();
         tracing::info!(queues, partition, tickets, "the queues are open");
     }
-    Ok((clock, life, hosting, slot))
+    Ok((clock, life, slot))
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::links::Link;
 use crate::{
-    coordinator::{Allocation, Offer},
     domain::MatchId,
+    lifecycle::{Allocation, Offer},
     protocol::HostSeat,
 };
 

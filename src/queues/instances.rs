@@ -5,7 +5,7 @@ use super::{
     call::{Answer, Ask},
     host_ask::HostAsk,
 };
-use crate::{coordinator::Offer, domain::MatchId};
+use crate::{domain::MatchId, lifecycle::Offer};
 
 impl Queues {
     /// Whether any queue needs instances.
@@ -66,7 +66,7 @@ impl Queues {
     /// An instance is ready to host a match, at its own address or another one. The players are called.
     ///
     /// # Errors
-    /// Fails for the reasons of [`Coordinator::ready`](crate::coordinator::Coordinator::ready).
+    /// Fails for the reasons of [`Lifecycle::ready`](crate::lifecycle::Lifecycle::ready).
     pub async fn ready(
         &self,
         name: &str,
@@ -134,10 +134,10 @@ impl Queues {
         }
     }
 
-    /// An instance refuses to host a match. The coordinator looks for another one.
+    /// An instance refuses to host a match. The daemon looks for another one.
     ///
     /// # Errors
-    /// Fails for the reasons of [`Coordinator::refused`](crate::coordinator::Coordinator::refused).
+    /// Fails for the reasons of [`Lifecycle::refused`](crate::lifecycle::Lifecycle::refused).
     pub async fn refuse(&self, name: &str, id: MatchId) -> Result<(), QueuesError> {
         let ask = HostAsk::Refuse(name.to_owned(), id);
         self.of_instance(ask).await.map(drop)
@@ -146,7 +146,7 @@ impl Queues {
     /// A connection has the game of a match.
     ///
     /// # Errors
-    /// Fails for the reasons of [`Coordinator::opened`](crate::coordinator::Coordinator::opened).
+    /// Fails for the reasons of [`Lifecycle::opened`](crate::lifecycle::Lifecycle::opened).
     pub async fn opened(
         &self,
         name: &str,
@@ -168,7 +168,7 @@ impl Queues {
     /// state is on disk.
     ///
     /// # Errors
-    /// Fails for the reasons of [`Coordinator::began`](crate::coordinator::Coordinator::began).
+    /// Fails for the reasons of [`Lifecycle::began`](crate::lifecycle::Lifecycle::began).
     pub async fn began(&self, name: &str, id: MatchId) -> Result<(), QueuesError> {
         let ask = HostAsk::Began(name.to_owned(), id);
         self.of_instance(ask).await.map(drop)
@@ -240,7 +240,7 @@ impl Queues {
     ///
     /// # Errors
     /// Fails for the reasons of
-    /// [`Coordinator::seek_players`](crate::coordinator::Coordinator::seek_players), and if the queue has
+    /// [`Lifecycle::seek_players`](crate::lifecycle::Lifecycle::seek_players), and if the queue has
     /// `backfill = false`.
     pub async fn seek_players(
         &self,

@@ -10,8 +10,8 @@ use super::{QueuesError, Shared};
 use crate::{
     domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, Timestamp},
     learning::{BehaviourBook, Learning, Standings, View},
+    lifecycle::{Lifecycle, Match, Submission},
     matchmaking::{Known, PLAYER_MATCHES, PlannedMatch, QUEUE_MATCHES, Queue, Ticket, TicketSpec},
-    tickets::{FormedMatch, Life, Submission},
 };
 
 /// The most matches of a player that count as the last ones.
@@ -39,7 +39,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// The facts of now. Players have met, and have played maps, in matches of any queue of the last day.
-    pub fn new(queue: &Queue, learning: &Learning, life: &Life) -> Self {
+    pub fn new(queue: &Queue, learning: &Learning, life: &Lifecycle) -> Self {
         let rules = queue.settings().rules.iter();
         let last = rules
             .filter_map(|rule| rule.last)
@@ -195,8 +195,8 @@ fn lineup_player(id: &str, party: Option<u32>) -> LineupPlayer {
 
 /// The maps of the last matches of each player who waits in a queue, and of the queue itself, the latest match
 /// first.
-fn played(life: &Life, queue: &str) -> (HashMap<String, Vec<String>>, Vec<String>) {
-    let maps = |matches: &mut dyn Iterator<Item = &FormedMatch>, most: usize| -> Vec<String> {
+fn played(life: &Lifecycle, queue: &str) -> (HashMap<String, Vec<String>>, Vec<String>) {
+    let maps = |matches: &mut dyn Iterator<Item = &Match>, most: usize| -> Vec<String> {
         let last = matches.take(most);
         last.filter_map(|formed| formed.proposal.map.clone())
             .collect()
@@ -212,7 +212,7 @@ fn played(life: &Life, queue: &str) -> (HashMap<String, Vec<String>>, Vec<String
 }
 
 /// The other players of each player's last matches, the latest match first.
-fn met(life: &Life, last: usize) -> HashMap<String, Vec<Vec<String>>> {
+fn met(life: &Lifecycle, last: usize) -> HashMap<String, Vec<Vec<String>>> {
     let mut met: HashMap<String, Vec<Vec<String>>> = HashMap::new();
     for formed in life.latest_matches() {
         for seat in &formed.seats {

@@ -86,11 +86,7 @@ impl Task<'_> {
         for (client, answer) in self.answers.extract_if(.., |(client, _)| client.is_there()) {
             client.send(answer);
         }
-        remote.push_changes(
-            &self.held.lease().name,
-            &self.life,
-            &self.hosting.coordinator,
-        );
+        remote.push_changes(&self.held.lease().name, &self.life);
     }
 
     /// Notices daemons that have ended.

@@ -13,9 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::host_ask::HostAsk;
 use crate::{
-    coordinator::{Act, Coordinator, Offer},
     domain::{MatchId, Timestamp},
-    protocol::{HostNotice, HostSession},
+    lifecycle::{Lifecycle, Offer},
+    protocol::HostNotice,
 };
 
 /// Sends to one connection of an instance, and knows whether the connection is open. Sending never waits.
@@ -142,13 +142,13 @@ impl Links {
         joined.chain(opened)
     }
 
-    /// Reports to a coordinator that was restored which connections are open.
-    pub fn rejoin(&mut self, coordinator: &mut Coordinator) {
+    /// Reports which connections are open, after a restart.
+    pub fn rejoin(&mut self, life: &mut Lifecycle) {
         self.prune();
         for ask in self.asked() {
             let done = match ask {
-                HostAsk::Join(offer, _) => coordinator.joined(*offer),
-                HostAsk::Opened { name, id, game, .. } => coordinator.opened(&name, id, game),
+                HostAsk::Join(offer, _) => life.joined(*offer),
+                HostAsk::Opened { name, id, game, .. } => life.opened(&name, id, game),
                 _ => Ok(()),
             };
             if let Err(error) = done {
@@ -157,40 +157,40 @@ impl Links {
         }
     }
 
-    /// Reports to the coordinator when the instances sent their last lines. `time` turns milliseconds of the
+    /// Reports when the instances sent their last lines. `time` turns milliseconds of the
     /// clock into a time.
-    pub fn hear(&self, coordinator: &mut Coordinator, time: impl Fn(u64) -> Timestamp) {
+    pub fn hear(&self, life: &mut Lifecycle, time: impl Fn(u64) -> Timestamp) {
         for (name, (_, link)) in &self.instances {
             if (link.is_open)() {
-                coordinator.alive(name, time(link.heard.load(Ordering::Relaxed)));
+                life.alive(name, time(link.heard.load(Ordering::Relaxed)));
             }
         }
     }
 
-    /// Reports to the coordinator which connections are lost, and when the others sent their last line.
+    /// Reports which connections are lost, and when the others sent their last line.
     /// `time` turns milliseconds of the clock into a time.
-    pub fn watch(&mut self, coordinator: &mut Coordinator, time: impl Fn(u64) -> Timestamp) {
+    pub fn watch(&mut self, life: &mut Lifecycle, time: impl Fn(u64) -> Timestamp) {
         self.instances.retain(|name, (offer, link)| {
             let open = (link.is_open)();
             let heard = time(link.heard.load(Ordering::Relaxed));
             match open {
-                // The coordinator removed the instance after a long silence, and a line has come since.
-                true if !coordinator.knows(name) && coordinator.is_recent(heard) => {
-                    let joined = coordinator.joined(offer.clone());
+                // The instance was removed after a long silence, and a line has come since.
+                true if !life.knows(name) && life.is_recent(heard) => {
+                    let joined = life.joined(offer.clone());
                     tracing::debug!(name, ?joined, "an instance is back");
                 }
-                true => coordinator.alive(name, heard),
-                false => coordinator.lost(name),
+                true => life.alive(name, heard),
+                false => life.lost(name),
             }
             open
         });
         self.games.retain(|id, open_game| {
-            let over = coordinator
+            let over = life
                 .hosted(*id)
                 .is_none_or(|hosted| hosted.stage.is_final());
             let open = open_game.link.is_open();
             if !open && !over {
-                coordinator.parted(*id);
+                life.parted(*id);
             }
             open && !over
         });
@@ -203,22 +203,10 @@ impl Links {
         }
     }
 
-    /// Sends an act to its instance. If the connection is lost, nothing is sent: an instance that comes back
-    /// is sent its matches again.
-    pub fn send(&self, act: &Act, session: impl Fn(MatchId) -> Option<HostSession>) {
-        let (instance, notice) = match act {
-            Act::Open { instance, id } => match session(*id) {
-                Some(session) => (instance, HostNotice::Session(session)),
-                None => return,
-            },
-            Act::Close { instance, id, why } => {
-                let (id, why) = (*id, why.as_str().to_owned());
-                (instance, HostNotice::Close { id, why })
-            }
-            _ => return,
-        };
+    /// Sends a notice to an instance, if it is connected.
+    pub fn send(&self, instance: &str, notice: &HostNotice) {
         if let Some((_, link)) = self.instances.get(instance) {
-            link.send(&notice);
+            link.send(notice);
         }
     }
 }
@@ -226,32 +214,31 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coordinator::CoordinatorSettings;
 
     #[test]
     fn a_line_that_came_while_the_daemon_stalled_counts() {
-        let mut coordinator = Coordinator::new(CoordinatorSettings::default(), Timestamp(0));
+        let mut life = Lifecycle::default();
         let name = "a".to_owned();
         let offer = Offer {
             name,
             slots: 1,
             ..Offer::default()
         };
-        coordinator.joined(offer.clone()).unwrap();
+        life.joined(offer.clone()).unwrap();
         let heard = Arc::new(AtomicU64::new(0));
         let mut links = Links::default();
         links.join(offer, Link::new(|_| {}, || true, heard.clone()));
         // Nothing happens for a minute, in which the instance has sent a line.
         heard.store(55_000, Ordering::Relaxed);
         let time = |millis: u64| Timestamp(millis as i64);
-        links.hear(&mut coordinator, time);
-        coordinator.at(Timestamp(60_000));
-        assert!(coordinator.instances().all(|one| one.away.is_none()));
+        links.hear(&mut life, time);
+        life.at(Timestamp(60_000));
+        assert!(life.instances().all(|one| one.away.is_none()));
         // Without a line, it is silent for too long half a minute after the last one.
-        links.hear(&mut coordinator, time);
-        coordinator.at(Timestamp(84_999));
-        assert!(coordinator.instances().all(|one| one.away.is_none()));
-        coordinator.at(Timestamp(85_000));
-        assert!(coordinator.instances().all(|one| one.away.is_some()));
+        links.hear(&mut life, time);
+        life.at(Timestamp(84_999));
+        assert!(life.instances().all(|one| one.away.is_none()));
+        life.at(Timestamp(85_000));
+        assert!(life.instances().all(|one| one.away.is_some()));
     }
 }

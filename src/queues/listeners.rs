@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use super::view::notices;
-use crate::{coordinator::Coordinator, protocol::Notice, tickets::Life};
+use crate::{lifecycle::Lifecycle, protocol::Notice};
 
 /// Whether a connection has taken a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Listeners {
 
     /// Sends all changes of tickets, which are on disk, to the connections that listen for their client. A
     /// change that no connection takes is kept, and is sent the next time.
-    pub fn send_changes(&mut self, life: &mut Life, coordinator: &Coordinator) {
+    pub fn send_changes(&mut self, life: &mut Lifecycle) {
         let unsent = |owner: &&String| !life.unsent(owner).is_empty();
         let owners: Vec<String> = self.0.keys().filter(unsent).cloned().collect();
         for owner in owners {
@@ -77,7 +77,7 @@ impl Listeners {
                 let Some(record) = life.ticket(number) else {
                     continue;
                 };
-                let notices = notices(life, coordinator, record);
+                let notices = notices(life, record);
                 if self.hear(&owner, &notices) != Heard::Yes {
                     break;
                 }

@@ -1,14 +1,14 @@
 //! The queues of the configuration: tickets come in, rounds of searches run, matches come out.
 //!
 //! The queues are divided into partitions, of which most configurations have one. One task owns all tickets of a
-//! partition ([`Life`](crate::tickets::Life)). It handles calls in batches: it applies all calls that have
+//! partition ([`Lifecycle`](crate::lifecycle::Lifecycle)). It handles calls in batches: it applies all calls that have
 //! arrived, writes what they changed in one transaction, and only then sends the answers and the news,
 //! so that whatever a client has been sent is on disk. If a write fails, the task reads the state from
 //! the disk again, where nothing has changed. Rounds search on blocking threads, one at a time for each
 //! queue; a ticket can be cancelled meanwhile, which drops the proposals that contain it.
 //!
-//! The same task owns the hosted matches ([`Coordinator`](crate::coordinator::Coordinator)), so that a
-//! ticket and its match change in one transaction. Instances are sent what concerns them after it.
+//! The same task owns the instances and their matches, so that a ticket and its match change in one transaction.
+//! Instances are sent what concerns them after it.
 //!
 //! One daemon of a database runs the queues of a partition: the one that holds its lease
 //! ([`leases`](crate::leases)). Each write checks the lease in its transaction. The others wait until the lease is
@@ -19,17 +19,16 @@
 //!
 //! Entry points: [`Queues::new`], [`Queues::run`], and the calls of clients.
 
-mod acts;
 mod allocator;
 mod answers;
 mod aside;
 mod backfill;
 mod call;
+mod commit;
 mod connections;
 mod draft;
 mod error;
 mod explain;
-mod filling;
 mod fleet;
 mod hold;
 mod host_ask;
@@ -46,14 +45,12 @@ mod replay;
 mod rounds;
 mod route;
 mod search;
-mod settle;
 mod shared;
 mod standby;
 mod task;
 mod threads;
 mod view;
 mod wait_clock;
-mod wanted;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -66,10 +63,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    coordinator::CoordinatorSettings,
     domain::MatchId,
     learning::Learning,
     leases::LeaseSettings,
+    lifecycle::CoordinatorSettings,
     matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings},
     protocol::{QueueLine, TicketReply},
     session::Clock,
@@ -102,7 +99,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// The queues of a configuration, over an open store. With [`Provider::Agones`](crate::coordinator::Provider),
+    /// The queues of a configuration, over an open store. With [`Provider::Agones`](crate::lifecycle::Provider),
     /// matches need the allocator.
     ///
     /// # Errors
@@ -246,7 +243,7 @@ impl Queues {
     ///
     /// # Errors
     /// Fails if the queue's declarations do not allow the ticket, or for the reasons of
-    /// [`Life::submit`](crate::tickets::Life::submit).
+    /// [`Lifecycle::submit`](crate::lifecycle::Lifecycle::submit).
     pub async fn submit(&self, owner: &str, draft: &Draft) -> Result<TicketReply, QueuesError> {
         let (queue, submission) = draft.submission(owner)?;
         self.ask_ticket(Ask::Submit(Some(queue), submission)).await
@@ -297,8 +294,8 @@ impl Queues {
     /// Notes that a player accepts a match, or declines it.
     ///
     /// # Errors
-    /// Fails for the reasons of [`Life::accept`](crate::tickets::Life::accept) and
-    /// [`Life::decline`](crate::tickets::Life::decline).
+    /// Fails for the reasons of [`Lifecycle::accept`](crate::lifecycle::Lifecycle::accept) and
+    /// [`Lifecycle::decline`](crate::lifecycle::Lifecycle::decline).
     pub async fn answer(
         &self,
         owner: &str,

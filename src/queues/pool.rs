@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{aside::Faulty, known::Facts};
 use crate::{
     domain::{Outlook, Timestamp},
+    lifecycle::{SearchedPool, TicketNumber},
     matchmaking::{Effort, Known, PlanInput, Queue, QueueSettings, SetAside, Ticket, TicketSpec},
     store::FoundMatch,
-    tickets::{SearchedPool, TicketNumber},
 };
 
 /// The longest text of the numbers of a pool's tickets that is stored, in bytes.
@@ -206,7 +206,7 @@ fn numbers(text: &str) -> Option<Vec<TicketNumber>> {
         let (first, last) = run.split_once('-').unwrap_or((run, run));
         let (first, last): (TicketNumber, TicketNumber) = (first.parse().ok()?, last.parse().ok()?);
         let count = usize::try_from(last.checked_sub(first)?).ok()?;
-        if numbers.len() + count >= crate::tickets::MAX_WAITING {
+        if numbers.len() + count >= crate::lifecycle::MAX_WAITING {
             return None;
         }
         numbers.extend(first..=last);

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use super::{Threads, pool::RoundPool};
 use crate::{
+    lifecycle::TicketNumber,
     matchmaking::{Effort, PlannedMatch, QueueSettings, Ticket},
     store::FoundMatch,
-    tickets::TicketNumber,
 };
 
 /// What a search in the stored pool of a match finds.

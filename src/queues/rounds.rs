@@ -18,15 +18,14 @@ use super::{
     QueueMetrics, Shared,
     aside::Aside,
     backfill::seeking,
-    hosting::Hosting,
     known::Facts,
     pool::Waiting,
     search::{Found, Round},
 };
 use crate::{
+    lifecycle::{Lifecycle, TicketNumber},
     matchmaking::{AGAIN_MILLIS, REST, SPACING_MILLIS},
     session::draw_seed,
-    tickets::{Life, TicketNumber},
 };
 
 /// The shortest time between the beginnings of two rounds of a queue.
@@ -104,7 +103,7 @@ impl Rounds {
     }
 
     /// Begins a round of every queue whose turn has come.
-    pub fn begin(&mut self, shared: &Shared, life: &Life, hosting: &Hosting) {
+    pub fn begin(&mut self, shared: &Shared, life: &Lifecycle) {
         if shared.learning.is_starting() {
             return; // no weights yet
         }
@@ -127,7 +126,7 @@ impl Rounds {
             let round = Round {
                 queue: queue.clone(),
                 waiting,
-                seeking: seeking(hosting, life, queue, &facts),
+                seeking: seeking(life, queue, &facts),
                 facts,
                 seed: draw_seed(),
                 at: life.now(),
@@ -169,7 +168,7 @@ impl Rounds {
 }
 
 /// The tickets that wait in a queue, without those with a player of whom more will be known in a moment.
-pub(super) fn waiting(life: &Life, queue: &str, facts: &Facts) -> Vec<Waiting> {
+pub(super) fn waiting(life: &Lifecycle, queue: &str, facts: &Facts) -> Vec<Waiting> {
     let waiting = life.queued(queue);
     let waiting = waiting.filter(|record| !facts.awaits(&record.ticket.players));
     let waiting = waiting.map(|record| Waiting {

@@ -8,8 +8,10 @@ use super::{
     host_ask::HostAsk,
 };
 use crate::{
-    coordinator::HostRefused, domain::MatchId, matchmaking::MAIN_PARTITION, store::StoreError,
-    tickets::TicketRefused,
+    domain::MatchId,
+    lifecycle::{HostRefused, TicketRefused},
+    matchmaking::MAIN_PARTITION,
+    store::StoreError,
 };
 
 /// How the partition of a call is found.

@@ -5,14 +5,14 @@ use std::sync::{Arc, atomic::AtomicBool};
 use super::{
     RoundCores,
     aside::Faulty,
-    backfill::{Filling, Seeking, fill},
+    backfill::{Seeking, fill},
     known::Facts,
     pool::{RoundPool, Waiting},
 };
 use crate::{
     domain::Timestamp,
+    lifecycle::{Filling, Proposal, SearchedPool, TicketNumber},
     matchmaking::{Effort, PlanInput, PlannedMatch, Queue},
-    tickets::{Proposal, SearchedPool, TicketNumber},
 };
 
 /// A round that has not begun.

@@ -11,13 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Allocator, QueueMetrics, fleet::PostOffice, listeners::Listeners, parts::Parts};
 use crate::{
-    coordinator::CoordinatorSettings,
     learning::Learning,
     leases::{LeaseSettings, SharedSettings},
+    lifecycle::{CoordinatorSettings, QueueTerms, Submission},
     matchmaking::{Cores, Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
     session::Clock,
     store::Store,
-    tickets::{QueueTerms, Submission},
 };
 
 /// The configured queues, by name.
@@ -121,6 +120,10 @@ impl Shared {
                 ready_check: i64::from(settings.ready_check.get()) * 1_000,
                 group: settings.group.clone().unwrap_or_default(),
                 hosted: settings.host == Host::Required,
+                host_wait: i64::from(settings.host_wait.get()) * 1_000,
+                latency: settings.latency.clone(),
+                teams: settings.teams.get() as u8,
+                backfill: settings.backfill,
             };
             (name.clone(), terms)
         };

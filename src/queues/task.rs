@@ -12,7 +12,7 @@ use super::{
     call::{Call, Outcome, ReplyTo},
     connections::Connections,
     explain::Explanations,
-    hosting::Hosting,
+    hosting::draw_pass,
     metrics::LOOK,
     parts::Part,
     rounds::Rounds,
@@ -22,8 +22,8 @@ use super::{
 use crate::{
     domain::Timestamp,
     leases::{HeldLease, SharedSettings},
+    lifecycle::Lifecycle,
     store::StoreError,
-    tickets::Life,
 };
 
 /// How often the task looks at what is due.
@@ -41,8 +41,7 @@ pub(super) struct Task<'a> {
     pub(super) slot: i64,
     clock: &'a WaitClock,
     pub(super) held: &'a HeldLease,
-    pub(super) life: Life,
-    pub(super) hosting: Hosting,
+    pub(super) life: Lifecycle,
     pub(super) rounds: Rounds,
     pub(super) explanations: Explanations,
     /// The answers of this batch, which are sent once its changes are on disk.
@@ -85,7 +84,7 @@ impl<'a> Task<'a> {
         slot: i64,
         clock: &'a WaitClock,
         held: &'a HeldLease,
-        (life, hosting): (Life, Hosting),
+        life: Lifecycle,
     ) -> Self {
         let shared = &part.shared;
         Self {
@@ -95,7 +94,6 @@ impl<'a> Task<'a> {
             clock,
             held,
             life,
-            hosting,
             rounds: Rounds::new(&shared.metrics),
             explanations: Explanations::default(),
             answers: Vec::new(),
@@ -120,10 +118,7 @@ impl<'a> Task<'a> {
         calls: &mut mpsc::Receiver<Call>,
         connections: &mut Connections,
     ) -> Result<End, StoreError> {
-        connections.links.rejoin(&mut self.hosting.coordinator);
-        // Restoring may have changed something.
-        self.hosting.act(self.shared, &mut self.life);
-        self.write(&connections.remote).await?;
+        connections.links.rejoin(&mut self.life);
         let shared = self.shared;
         let mut letters = true;
         let mut batch = Vec::new();
@@ -139,7 +134,6 @@ impl<'a> Task<'a> {
                 () = sleep(TICK) => None,
             };
             let now = self.clock.now(shared);
-            self.life.at(now);
             self.pass(now, connections);
             self.watch(connections).await;
             self.handle(batch.drain(..), connections);
@@ -147,16 +141,15 @@ impl<'a> Task<'a> {
                 letters = self.read_letters(connections).await;
             }
             let found = match found {
-                Some(found) => self.commit(found).await,
+                Some(found) => self.form(found).await,
                 None => Ok(()),
             };
             match found {
-                Ok(()) => self.settle(connections).await?,
+                Ok(()) => self.commit(connections).await?,
                 Err(error) => return Err(self.fail(error, connections)),
             }
-            self.rounds.begin(shared, &self.life, &self.hosting);
-            let (life, hosting) = (&self.life, &self.hosting);
-            self.explanations.begin(shared, life, hosting, &self.rounds);
+            self.rounds.begin(shared, &self.life);
+            self.explanations.begin(shared, &self.life, &self.rounds);
             if self.looked.is_none_or(|at| at.elapsed() >= LOOK) {
                 self.looked = Some(Instant::now());
                 if self.is_left() {
@@ -165,10 +158,7 @@ impl<'a> Task<'a> {
                 }
                 self.note_settings().await;
                 let own = shared.names_of(&self.part.name);
-                let (partition, life) = (&self.part.name, &self.life);
-                shared
-                    .metrics
-                    .look(partition, &own, life, &self.hosting.coordinator);
+                shared.metrics.look(&self.part.name, &own, &self.life);
             }
         }
         calls.close();
@@ -195,7 +185,7 @@ impl<'a> Task<'a> {
     /// Writes also what can wait.
     async fn write_all(&mut self, connections: &mut Connections) -> Result<(), StoreError> {
         self.written = self.written.checked_sub(LAZY).unwrap_or(self.written);
-        self.settle(connections).await
+        self.commit(connections).await
     }
 
     /// Whether another daemon that is alive is to run the partition instead.
@@ -209,16 +199,15 @@ impl<'a> Task<'a> {
         has_queues && shared.parts.is_one_too_many(partitions.len(), daemons)
     }
 
-    /// Moves the time of hosted matches forward. An instance that has sent a line is not silent, even if
+    /// Moves the time forward. An instance that has sent a line is not silent, even if
     /// the daemon could not look at it for longer than a heartbeat: its line counts first.
     fn pass(&mut self, now: Timestamp, connections: &Connections) {
-        let coordinator = &mut self.hosting.coordinator;
         if now >= self.heard.plus_millis(TICK.as_millis() as i64) {
             self.heard = now;
             let links = &connections.links;
-            links.hear(coordinator, |millis| self.clock.time(millis));
+            links.hear(&mut self.life, |millis| self.clock.time(millis));
         }
-        coordinator.at(now);
+        self.life.at(now);
     }
 
     /// Looks at the connections of instances, and at what operators have changed.
@@ -229,17 +218,16 @@ impl<'a> Task<'a> {
         self.watched = Some(Instant::now());
         self.watch_behaviour().await;
         self.watch_daemons(connections);
-        let coordinator = &mut self.hosting.coordinator;
         connections
             .links
-            .watch(coordinator, |millis| self.clock.time(millis));
-        let has_instances = coordinator.instances().next().is_some();
+            .watch(&mut self.life, |millis| self.clock.time(millis));
+        let has_instances = self.life.instances().next().is_some();
         if has_instances && self.polled.is_none_or(|at| at.elapsed() >= LAZY) {
             self.polled = Some(Instant::now());
             self.watch_results().await;
             match self.shared.store.draining().await {
                 Ok(names) => {
-                    if self.hosting.coordinator.drain(&names) {
+                    if self.life.drain(&names) {
                         tracing::info!(?names, "these instances get no further matches");
                     }
                 }
@@ -256,7 +244,7 @@ impl<'a> Task<'a> {
         match self.shared.store.recorded(self.slot).await {
             Ok(ended) => {
                 for id in ended {
-                    self.hosting.coordinator.ended(id);
+                    self.life.ended(id);
                 }
             }
             Err(error) => tracing::debug!(%error, "cannot read which matches are recorded"),
@@ -274,7 +262,7 @@ impl<'a> Task<'a> {
     }
 
     /// Forms the matches that a round has found.
-    async fn commit(&mut self, found: Found) -> Result<(), StoreError> {
+    async fn form(&mut self, found: Found) -> Result<(), StoreError> {
         let Found {
             queue,
             proposals,
@@ -290,7 +278,7 @@ impl<'a> Task<'a> {
         }
         for filling in fillings {
             let id = filling.id;
-            let joined = self.hosting.fill(&mut self.life, filling);
+            let joined = self.life.fill(filling, draw_pass);
             tracing::debug!(match_id = id, joined, "players for free seats");
         }
         let Ok(count @ 1..) = u32::try_from(proposals.len()) else {

@@ -1,18 +1,13 @@
 //! What clients are sent of tickets and queues.
 
 use crate::{
-    coordinator::Coordinator,
     domain::MatchId,
+    lifecycle::{Lifecycle, Match, Reason, State, TicketRecord},
     protocol::{Notice, QueueLine, TicketReply},
-    tickets::{FormedMatch, Life, Reason, State, TicketRecord},
 };
 
 /// The state of a ticket.
-pub(super) fn ticket_reply(
-    life: &Life,
-    coordinator: &Coordinator,
-    record: &TicketRecord,
-) -> TicketReply {
+pub(super) fn ticket_reply(life: &Lifecycle, record: &TicketRecord) -> TicketReply {
     let ticket = record.ticket.id.clone();
     match record.state {
         State::Queued => {
@@ -35,7 +30,7 @@ pub(super) fn ticket_reply(
         }
         State::Hosted(id) => TicketReply::Matched { id, ticket },
         State::Called(id) | State::Matched(id) => {
-            go(coordinator, record, id).unwrap_or(TicketReply::Matched { id, ticket })
+            go(life, record, id).unwrap_or(TicketReply::Matched { id, ticket })
         }
         State::Cancelled => TicketReply::Cancelled(ticket),
         State::Expired => TicketReply::Expired(ticket),
@@ -43,9 +38,9 @@ pub(super) fn ticket_reply(
 }
 
 /// Where the players of a ticket connect: from the call on, as long as their passes are valid.
-fn go(coordinator: &Coordinator, record: &TicketRecord, id: MatchId) -> Option<TicketReply> {
-    let hosted = coordinator.hosted(id).filter(|one| one.stage.is_called())?;
-    let seat = |player: &String| Some((coordinator.pass(id, player)?.clone(), player.clone()));
+fn go(life: &Lifecycle, record: &TicketRecord, id: MatchId) -> Option<TicketReply> {
+    let hosted = life.hosted(id).filter(|one| one.stage.is_called())?;
+    let seat = |player: &String| Some((life.pass(id, player)?.clone(), player.clone()));
     let seats: Vec<_> = record.ticket.players.iter().filter_map(seat).collect();
     let address = hosted.address.clone()?;
     (!seats.is_empty()).then_some(TicketReply::Go { id, address, seats })
@@ -53,13 +48,9 @@ fn go(coordinator: &Coordinator, record: &TicketRecord, id: MatchId) -> Option<T
 
 /// What the clients that listen are sent of a change of a ticket. With the call to a match in play that the
 /// ticket joins, they are sent the match.
-pub(super) fn notices(
-    life: &Life,
-    coordinator: &Coordinator,
-    record: &TicketRecord,
-) -> Vec<Notice> {
+pub(super) fn notices(life: &Lifecycle, record: &TicketRecord) -> Vec<Notice> {
     let ticket = record.ticket.id.clone();
-    let reply = ticket_reply(life, coordinator, record);
+    let reply = ticket_reply(life, record);
     let formed = record.state.match_id().and_then(|id| life.formed(id));
     match (&reply, formed) {
         (TicketReply::Queued { .. }, _) => vec![Notice::Requeued {
@@ -69,9 +60,9 @@ pub(super) fn notices(
         (TicketReply::Cancelled(_), _) if record.reason == Reason::Reconfigured => {
             vec![Notice::Reconfigured { ticket }]
         }
-        (TicketReply::Matched { .. }, Some(formed)) => vec![matched(coordinator, formed, ticket)],
+        (TicketReply::Matched { .. }, Some(formed)) => vec![matched(formed, ticket)],
         (TicketReply::Go { .. }, Some(formed)) if formed.is_later(record.number) => {
-            let matched = matched(coordinator, formed, ticket);
+            let matched = matched(formed, ticket);
             vec![matched, Notice::State(reply)]
         }
         _ => vec![Notice::State(reply)],
@@ -79,11 +70,9 @@ pub(super) fn notices(
 }
 
 /// The match of a ticket, without the players who have left it in play.
-fn matched(coordinator: &Coordinator, formed: &FormedMatch, ticket: String) -> Notice {
-    let hosted = coordinator.hosted(formed.id);
-    let in_play = hosted.filter(|hosted| hosted.roster.is_some());
-    let seats = formed.seats.iter();
-    let seats = seats.filter(|seat| in_play.is_none_or(|hosted| hosted.has(&seat.player)));
+fn matched(formed: &Match, ticket: String) -> Notice {
+    let is_here = |player| formed.roster.is_none() || formed.has(player);
+    let seats = formed.seats.iter().filter(|seat| is_here(&seat.player));
     Notice::Matched {
         id: formed.id,
         ticket,
@@ -94,7 +83,7 @@ fn matched(coordinator: &Coordinator, formed: &FormedMatch, ticket: String) -> N
 }
 
 /// How many tickets and players wait in a queue, and for how long.
-pub(super) fn queue_line(life: &Life, name: &str) -> QueueLine {
+pub(super) fn queue_line(life: &Lifecycle, name: &str) -> QueueLine {
     let (mut tickets, mut players) = (0, 0);
     for record in life.queued(name) {
         tickets += 1;

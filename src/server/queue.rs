@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use super::peer::not_allowed;
 use crate::{
-    coordinator,
     domain::Ident,
+    lifecycle::{HostRefused, TicketRefused},
     protocol::{Code, Notice, QueueRequest, Refusal, Reply},
     queues::{Draft, Heard, Listener, Queues, QueuesError},
     session::{Mailbox, MailboxError},
-    tickets::TicketRefused,
 };
 
 /// A connection as a client of the queues.
@@ -135,7 +134,7 @@ pub fn refusal(error: QueuesError) -> Refusal {
             TicketRefused::NotInMatch => Code::UnknownPlayer,
             TicketRefused::Full => Code::Overloaded,
         },
-        QueuesError::Host(coordinator::HostRefused::TooMany) => Code::Overloaded,
+        QueuesError::Host(HostRefused::TooMany) => Code::Overloaded,
         QueuesError::Host(_) => Code::NotAllowed,
         barred if barred.is_barred() => Code::NotAllowed,
         QueuesError::Ticket(_)

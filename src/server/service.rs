@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
-    coordinator::{CoordinatorSettings, Provider},
     domain::PatternError,
     learning::{self, Learning, LearningError},
     leases::LeaseSettings,
+    lifecycle::{CoordinatorSettings, Provider},
     matchmaking::{QueueError, QueueSettings},
     queues::{Allocator, AllocatorError, Queues},
     session::{self, Clock, MailboxReceiver, Session, Sessions},

@@ -1,27 +1,11 @@
 //! Instances and hosted matches.
 
-use std::collections::BTreeSet;
-
 use super::{BehaviourReport, Lease, NewLetter};
 use crate::store::db::columns;
 use crate::{
-    coordinator,
-    domain::{MatchId, Timestamp},
-    tickets,
+    domain::Timestamp,
+    lifecycle::Change,
 };
-
-/// What a restart needs of instances and hosted matches.
-#[derive(Clone, Debug, Default)]
-pub struct HostingRows {
-    /// The instances.
-    pub offers: Vec<coordinator::Offer>,
-    /// The hosted matches that are kept.
-    pub matches: Vec<coordinator::Hosted>,
-    /// The matches for which instances must be sent CLOSE when they come back, and why.
-    pub owed: Vec<(String, MatchId, coordinator::Why)>,
-    /// The hosted matches in play whose results are on disk.
-    pub recorded: BTreeSet<MatchId>,
-}
 
 /// What the daemon that runs the queues writes together.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +14,8 @@ pub struct QueueWrite<'a> {
     pub lease: &'a Lease,
     /// The slot of the partition that is changed.
     pub partition: i64,
-    /// The changes of tickets, in order.
-    pub tickets: &'a [tickets::Change],
-    /// The changes of hosted matches and instances, in order.
-    pub hosting: &'a [coordinator::Change],
+    /// The changes of tickets, matches and instances, in order.
+    pub changes: &'a [Change],
     /// The no-shows that they have made.
     pub no_shows: &'a BehaviourReport,
     /// The numbers of the letters that have made these changes.

@@ -52,7 +52,7 @@ pub use derived::{
     CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
 };
 pub use error::StoreError;
-pub use hosting::{HostedRow, HostingRows, InstanceRow, QueueRow, QueueWrite};
+pub use hosting::{HostedRow, InstanceRow, QueueRow, QueueWrite};
 pub use leases::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;

@@ -6,9 +6,9 @@ use super::{
     Status, StoreStatus, Watched, warnings::warnings,
 };
 use crate::{
-    coordinator::Stage,
     deliveries::HookMetrics,
     domain::Timestamp,
+    lifecycle::Stage,
     queues::{HostingLevels, QueueLevels},
 };
 
@@ -109,7 +109,7 @@ fn queue((name, levels): (String, QueueLevels)) -> QueueStatus {
 }
 
 fn hosting(levels: HostingLevels) -> HostingStatus {
-    let stages = Stage::ALL.iter().zip(levels.matches);
+    let stages = Stage::HOSTED.iter().zip(levels.matches);
     HostingStatus {
         connected: levels.connected,
         away: levels.away,

@@ -7,16 +7,15 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
-pub mod coordinator;
 pub mod domain;
 pub mod history;
 pub mod ingest;
 pub mod journal;
+pub mod lifecycle;
 pub mod lobby;
 pub mod matchmaking;
 pub mod partition;
 pub mod protocol;
 pub mod rating;
 pub mod sidecar;
-pub mod tickets;
 pub mod virtual_queue;

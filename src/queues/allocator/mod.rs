@@ -18,11 +18,11 @@ use super::{
     host_ask::HostAsk,
 };
 use crate::{
-    coordinator::{
+    domain::MatchId,
+    lifecycle::{
         AgonesSettings, Allocation,
         agones::{MAX_ANSWER, PATH},
     },
-    domain::MatchId,
 };
 
 use credentials::Credentials;

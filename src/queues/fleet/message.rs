@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{MatchId, Timestamp},
+    lifecycle::{Submission, TicketNumber},
     protocol::{HostNotice, Notice},
     queues::{
         call::{Ask, Outcome},
         host_ask::HostAsk,
     },
     store::NewLetter,
-    tickets::{Submission, TicketNumber},
 };
 
 /// A letter to the daemon that runs the queues.
@@ -140,11 +140,6 @@ impl Outbox {
     /// Adds a letter to a daemon.
     pub fn add(&self, to: &str, message: ToDaemon) {
         self.0.lock().push((to.to_owned(), message));
-    }
-
-    /// Whether there are no letters.
-    pub fn is_empty(&self) -> bool {
-        self.0.lock().is_empty()
     }
 
     /// Takes all letters, as those of this daemon. One that cannot be written as JSON is left out.

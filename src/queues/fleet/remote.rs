@@ -13,9 +13,8 @@ use tokio::time::Instant;
 
 use super::{Outbox, Push, Receipt, ToDaemon};
 use crate::{
-    coordinator::Coordinator,
+    lifecycle::{Lifecycle, TicketNumber},
     queues::{Link, view::notices},
-    tickets::{Life, TicketNumber},
 };
 
 /// After how long a change of a ticket is sent again that no client has taken.
@@ -56,7 +55,7 @@ impl Remote {
     }
 
     /// Clients with these names listen at a daemon. What they may have missed is sent again.
-    pub fn listens(&mut self, life: &Life, daemon: &str, owners: Vec<String>) {
+    pub fn listens(&mut self, life: &Lifecycle, daemon: &str, owners: Vec<String>) {
         for owner in owners {
             for number in life.unsent(&owner) {
                 self.sent.remove(&number);
@@ -79,7 +78,7 @@ impl Remote {
     }
 
     /// Clients have taken changes of tickets. A ticket that has changed since is sent again.
-    pub fn heard(&mut self, life: &mut Life, receipts: &[Receipt]) {
+    pub fn heard(&mut self, life: &mut Lifecycle, receipts: &[Receipt]) {
         for receipt in receipts {
             let sent = self.sent.get(&receipt.ticket);
             if sent.is_some_and(|(sent, _)| sent == receipt) {
@@ -94,7 +93,7 @@ impl Remote {
 
     /// Sends each change of a ticket, which are written together with this, to the daemons at which its owner
     /// listens.
-    pub fn push_changes(&mut self, lease: &str, life: &Life, coordinator: &Coordinator) {
+    pub fn push_changes(&mut self, lease: &str, life: &Lifecycle) {
         let now = Instant::now();
         for (owner, daemons) in &self.listeners {
             for number in life.unsent(owner) {
@@ -114,7 +113,7 @@ impl Remote {
                     push: self.pushes,
                 };
                 self.sent.insert(number, (receipt, now));
-                let notices = notices(life, coordinator, record);
+                let notices = notices(life, record);
                 for daemon in daemons {
                     let push = Push {
                         lease: lease.to_owned(),
@@ -170,7 +169,7 @@ impl Remote {
     }
 
     /// Forgets what was sent of tickets that are gone.
-    pub fn forget(&mut self, life: &Life) {
+    pub fn forget(&mut self, life: &Lifecycle) {
         self.sent.retain(|number, _| life.ticket(*number).is_some());
     }
 

@@ -1,7 +1,7 @@
 //! The metrics of queues and of what is hosted, with their names and meanings.
 
 use super::{HostingLevels, QueueCounts, QueueMetrics};
-use crate::{coordinator::Stage, metrics::Registry};
+use crate::{lifecycle::Stage, metrics::Registry};
 
 impl QueueMetrics {
     /// Adds all metrics to those of a reading.
@@ -53,7 +53,7 @@ impl QueueCounts {
 
 impl HostingLevels {
     fn gather(&self, all: &mut Registry) {
-        for (stage, count) in Stage::ALL.iter().zip(self.matches) {
+        for (stage, count) in Stage::HOSTED.iter().zip(self.matches) {
             let matches = all.gauge(
                 ("evenkeel_hosted_matches", "stage", stage.as_str()),
                 "Hosted matches that are kept, by stage.",

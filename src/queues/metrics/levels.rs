@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use crate::coordinator::{Coordinator, Stage};
+use crate::lifecycle::{Lifecycle, Stage};
 
 /// Who waits in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,8 +27,8 @@ impl QueueLevels {
 /// The hosted matches and the instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostingLevels {
-    /// Number of hosted matches in each stage, in the order of [`Stage::ALL`].
-    pub matches: [usize; Stage::ALL.len()],
+    /// Number of hosted matches in each stage, in the order of [`Stage::HOSTED`].
+    pub matches: [usize; Stage::HOSTED.len()],
     /// Number of instances that are connected.
     pub connected: usize,
     /// Number of instances whose connection is lost.
@@ -55,15 +55,17 @@ impl HostingLevels {
         self
     }
 
-    pub(super) fn of(coordinator: &Coordinator) -> Self {
+    pub(super) fn of(life: &Lifecycle) -> Self {
         let mut levels = Self::default();
-        for hosted in coordinator.matches() {
-            let stage = Stage::ALL.iter().position(|stage| *stage == hosted.stage);
+        for hosted in life.hosted_matches() {
+            let stage = Stage::HOSTED
+                .iter()
+                .position(|stage| *stage == hosted.stage);
             if let Some(count) = stage.and_then(|at| levels.matches.get_mut(at)) {
                 *count += 1;
             }
         }
-        for instance in coordinator.instances() {
+        for instance in life.instances() {
             levels.draining += usize::from(instance.drains);
             if instance.away.is_some() {
                 levels.away += 1;

@@ -13,9 +13,8 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    coordinator::Coordinator,
+    lifecycle::{Change, Happened, Lifecycle, Ready},
     metrics::{Counter, Histogram, Registry, SECONDS},
-    tickets::{Change, Life},
 };
 
 pub use levels::{HostingLevels, QueueLevels};
@@ -44,6 +43,7 @@ struct QueueCounts {
     waits: Histogram,
     rounds: Histogram,
     formed: Counter,
+    failed_rounds: Counter,
     levels: Mutex<QueueLevels>,
 }
 
@@ -65,6 +65,10 @@ impl QueueCounts {
             formed: all.counter(
                 of("evenkeel_queue_matches_formed_total"),
                 "Matches that were formed.",
+            ),
+            failed_rounds: all.counter(
+                of("evenkeel_queue_failed_rounds_total"),
+                "Searches for matches that a fault of the program has ended.",
             ),
             registry: all,
             levels: Mutex::default(),
@@ -96,18 +100,27 @@ impl QueueMetrics {
         }
     }
 
+    /// Counts a round that is skipped because its search has panicked.
+    pub(in crate::queues) fn round_failed(&self, queue: &str) {
+        if let Some(counts) = self.of(queue) {
+            counts.failed_rounds.count();
+        }
+    }
+
     /// Adds the matches and the waits of changes that are on disk.
-    pub(in crate::queues) fn written(&self, changes: &[Change], waits: Vec<(String, i64)>) {
-        for change in changes {
+    pub(in crate::queues) fn written(&self, ready: &Ready) {
+        for change in &ready.write {
             if let Change::Formed(formed) = change
                 && let Some(counts) = self.of(&formed.queue)
             {
                 counts.formed.count();
             }
         }
-        for (queue, millis) in waits {
-            if let Some(counts) = self.of(&queue) {
-                counts.waits.observe(millis as f64 / 1_000.0);
+        for happened in &ready.count {
+            if let Happened::Waited(queue, millis) = happened
+                && let Some(counts) = self.of(queue)
+            {
+                counts.waits.observe(*millis as f64 / 1_000.0);
             }
         }
     }
@@ -122,10 +135,9 @@ impl QueueMetrics {
         &self,
         partition: &str,
         own: &BTreeSet<String>,
-        life: &Life,
-        coordinator: &Coordinator,
+        life: &Lifecycle,
     ) {
-        let levels = HostingLevels::of(coordinator);
+        let levels = HostingLevels::of(life);
         self.hosting.lock().insert(partition.to_owned(), levels);
         let mut levels = BTreeMap::<&str, QueueLevels>::new();
         for record in life.waiting_tickets() {
@@ -147,7 +159,7 @@ impl QueueMetrics {
 
     /// Another daemon knows who waits, and what is hosted.
     pub(in crate::queues) fn look_away(&self, partition: &str, own: &BTreeSet<String>) {
-        self.look(partition, own, &Life::default(), &Coordinator::default());
+        self.look(partition, own, &Lifecycle::default());
     }
 
     /// Who waits, by queue, as of the last second.
@@ -170,15 +182,18 @@ impl QueueMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coordinator::{CoordinatorSettings, Offer};
-    use crate::domain::Timestamp;
+    use crate::lifecycle::Offer;
 
     #[test]
     fn a_queue_keeps_its_counts_as_long_as_it_is_configured() {
         let metrics = QueueMetrics::default();
         let names = |names: &[&str]| names.iter().map(|n| n.to_string()).collect::<Vec<_>>();
         metrics.configure(names(&["a", "b"]).iter());
-        metrics.written(&[], vec![("a".to_owned(), 7_000), ("c".to_owned(), 1)]);
+        let waited = |queue: &str, millis| Happened::Waited(queue.to_owned(), millis);
+        metrics.written(&Ready {
+            count: vec![waited("a", 7_000), waited("c", 1)],
+            ..Ready::default()
+        });
         metrics.configure(names(&["a", "c"]).iter());
         let waits = |queue: &str| {
             metrics
@@ -193,7 +208,7 @@ mod tests {
 
     #[test]
     fn slots_count_while_their_instance_is_connected() {
-        let mut coordinator = Coordinator::new(CoordinatorSettings::default(), Timestamp(0));
+        let mut life = Lifecycle::default();
         for (name, slots) in [("a", 3), ("b", 2)] {
             let name = name.to_owned();
             let offer = Offer {
@@ -201,10 +216,10 @@ mod tests {
                 slots,
                 ..Offer::default()
             };
-            coordinator.joined(offer).unwrap();
+            life.joined(offer).unwrap();
         }
-        coordinator.lost("b");
-        let levels = HostingLevels::of(&coordinator);
+        life.lost("b");
+        let levels = HostingLevels::of(&life);
         assert_eq!((levels.connected, levels.away), (1, 1));
         assert_eq!((levels.used_slots, levels.free_slots), (0, 3));
     }

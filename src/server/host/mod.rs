@@ -11,8 +11,8 @@ use std::sync::{
 
 use super::{peer::not_allowed, queue::refusal};
 use crate::{
-    coordinator::Offer,
     domain::MatchId,
+    lifecycle::Offer,
     protocol::{Code, HostRequest, Refusal, Reply},
     queues::Queues,
     session::{Mailbox, Session, SessionError, draw_game},

@@ -2,8 +2,8 @@
 
 use super::{HostClient, refusal};
 use crate::{
-    coordinator::HostRefused,
     domain::{Ident, MatchId},
+    lifecycle::HostRefused,
     protocol::{Refusal, Request},
     session::Session,
 };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{HostClient, refusal};
 use crate::{
-    coordinator::HostRefused,
     domain::MatchId,
+    lifecycle::HostRefused,
     protocol::{Refusal, Request},
     queues::QueuesError,
     session::Session,

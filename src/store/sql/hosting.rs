@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Store, behaviour, exchange, leases, tickets::apply as apply_ticket};
+use super::{Store, behaviour, exchange, leases, tickets};
 use crate::{
-    coordinator::{Change, Coming, Hosted, Instance, Offer, Stage, Why},
     domain::{MatchId, Timestamp},
-    store::{HostedRow, HostingRows, InstanceRow, QueueRow, QueueWrite, StoreError, db::*},
+    lifecycle::{Change, ExpectedPlayer, Instance, Match, Offer, Stage, Stored, Why},
+    store::{HostedRow, InstanceRow, QueueRow, QueueWrite, StoreError, db::*},
 };
 
 /// The hosted matches in play of a partition whose results are on disk.
@@ -14,11 +14,12 @@ const RECORDED: &str = "SELECT h.match_id FROM hosted_matches h JOIN matches m O
                         WHERE h.partition = $1 AND h.state = 'playing'";
 
 impl Store {
-    /// All instances and hosted matches of the partition with this slot.
+    /// All instances and hosted matches of the partition with this slot; tickets, and what was formed of them, are
+    /// left out.
     ///
     /// # Errors
     /// Fails if it contains a value that no version of Evenkeel writes.
-    pub async fn hosting(&self, partition: i64) -> Result<HostingRows, StoreError> {
+    pub async fn hosting(&self, partition: i64) -> Result<Stored, StoreError> {
         let mut tx = self.readers.snapshot().await?;
         let query = sql("SELECT * FROM instances WHERE partition = $1 ORDER BY name");
         let rows = query.bind(partition).fetch_all(&mut tx).await?;
@@ -33,12 +34,12 @@ impl Store {
         let rows = query.bind(partition).fetch_all(&mut tx).await?;
         let owed = rows.iter().map(owed).collect::<Result<_, _>>()?;
         let recorded = scalar(RECORDED).bind(partition);
-        let recorded: Vec<MatchId> = recorded.fetch_all(&mut tx).await?;
-        Ok(HostingRows {
+        Ok(Stored {
             offers,
-            matches,
+            hosted: matches,
             owed,
-            recorded: recorded.into_iter().collect(),
+            recorded: recorded.fetch_all(&mut tx).await?,
+            ..Stored::default()
         })
     }
 
@@ -63,7 +64,7 @@ impl Store {
         Ok(recorded.into_iter().collect())
     }
 
-    /// Applies changes of tickets and of hosted matches in order, adds the no-shows that they have made,
+    /// Applies changes in order, adds the no-shows that they have made,
     /// discards the letters that were handled, and sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.
     ///
     /// # Errors
@@ -75,11 +76,8 @@ impl Store {
             tx.abandon().await?; // at once, for the holder
             return Err(error);
         }
-        for change in write.tickets {
-            apply_ticket(&mut tx, change, write.partition).await?;
-        }
-        for change in write.hosting {
-            apply(&mut tx, change, write.partition).await?;
+        for change in write.changes {
+            tickets::apply(&mut tx, change, write.partition).await?;
         }
         let version = match write.no_shows.days.is_empty() {
             true => None,
@@ -152,12 +150,17 @@ impl Store {
     }
 }
 
-async fn apply(tx: &mut Connection, change: &Change, partition: i64) -> Result<(), StoreError> {
+/// Applies a change of instances or of the hosting of matches in the partition with this slot.
+pub(super) async fn apply(
+    tx: &mut Connection,
+    change: &Change,
+    partition: i64,
+) -> Result<(), StoreError> {
     let query = match change {
         Change::Hosted(hosted) => return put_hosted(tx, hosted, partition).await,
         Change::Instance(instance) => return put_instance(tx, instance, partition).await,
-        Change::Forgotten(id) => sql("DELETE FROM hosted_matches WHERE match_id = $1").bind(id),
-        Change::Gone(name) => sql("DELETE FROM instances WHERE name = $1 AND partition = $2")
+        Change::HostingForgotten(id) => sql("DELETE FROM hosted_matches WHERE match_id = $1").bind(id),
+        Change::InstanceGone(name) => sql("DELETE FROM instances WHERE name = $1 AND partition = $2")
             .bind(name)
             .bind(partition),
         Change::Owed { instance, id, why } => sql(
@@ -172,6 +175,7 @@ async fn apply(tx: &mut Connection, change: &Change, partition: i64) -> Result<(
                 .bind(instance)
                 .bind(id)
         }
+        _ => return Ok(()),
     };
     query.execute(tx).await?;
     Ok(())
@@ -179,10 +183,10 @@ async fn apply(tx: &mut Connection, change: &Change, partition: i64) -> Result<(
 
 async fn put_hosted(
     tx: &mut Connection,
-    hosted: &Hosted,
+    hosted: &Match,
     partition: i64,
 ) -> Result<(), StoreError> {
-    let coming = hosted.coming.iter();
+    let coming = hosted.expected.iter();
     let coming = coming.map(|(player, one)| (player, (one.team, one.until.0, one.ticket)));
     let coming: BTreeMap<&String, (u8, i64, i64)> = coming.collect();
     sql(
@@ -202,7 +206,7 @@ async fn put_hosted(
     .bind(&hosted.queue)
     .bind(hosted.stage.as_str())
     .bind(hosted.since.0)
-    .bind(hosted.until.0)
+    .bind(hosted.wait_until.0)
     .bind(&hosted.instance)
     .bind(&hosted.address)
     .bind(hosted.game)
@@ -294,15 +298,15 @@ fn parse<T: serde::de::DeserializeOwned>(row: &Row, column: &str) -> Result<T, S
     serde_json::from_str(&text).map_err(|_| StoreError::BadValue(column.to_owned()))
 }
 
-fn hosted(row: &Row) -> Result<Hosted, StoreError> {
+fn hosted(row: &Row) -> Result<Match, StoreError> {
     let state: String = row.get("state")?;
-    let stage = Stage::ALL.into_iter().find(|one| one.as_str() == state);
+    let stage = Stage::HOSTED.into_iter().find(|one| one.as_str() == state);
     let coming: BTreeMap<String, (u8, i64, i64)> = parse(row, "coming")?;
     let coming = coming.into_iter().map(|(player, (team, until, ticket))| {
         let until = Timestamp(until);
         (
             player,
-            Coming {
+            ExpectedPlayer {
                 team,
                 until,
                 ticket,
@@ -311,12 +315,12 @@ fn hosted(row: &Row) -> Result<Hosted, StoreError> {
     });
     let has_roster = row.get::<Option<&str>>("roster")?.is_some();
     let time = |name: &str| row.get::<Option<i64>>(name);
-    Ok(Hosted {
+    Ok(Match {
         id: row.get("match_id")?,
         queue: row.get("queue")?,
         stage: stage.ok_or_else(|| bad("state", &state))?,
         since: row.get("since")?,
-        until: row.get("wait_until")?,
+        wait_until: row.get("wait_until")?,
         instance: row.get("instance")?,
         address: row.get("address")?,
         game: row.get("game")?,
@@ -326,10 +330,9 @@ fn hosted(row: &Row) -> Result<Hosted, StoreError> {
         passes_until: time("passes_until")?.map(Timestamp),
         parted: time("parted")?.map(Timestamp),
         asked: parse(row, "asked")?,
-        coming: coming.collect(),
+        expected: coming.collect(),
         sent_away: parse(row, "sent_away")?,
         roster: has_roster.then(|| parse(row, "roster")).transpose()?,
-        version: 0,
-        present: BTreeSet::new(),
+        ..Match::default()
     })
 }

@@ -3,8 +3,8 @@
 use super::{Store, tickets};
 use crate::{
     domain::MatchId,
+    lifecycle::{Match, TicketRecord},
     store::{StoreError, db::*},
-    tickets::{FormedMatch, TicketRecord},
 };
 
 /// By how many bits the slot of a partition is shifted in the numbers of its tickets.
@@ -41,14 +41,14 @@ impl Store {
     }
 
     /// The tickets of the partition with this slot, in the order of their numbers, and the matches formed of them, in
-    /// the order of their ids. The [pool](crate::tickets::Proposal::pool) of the matches is left out.
+    /// the order of their ids. The [pool](crate::lifecycle::Proposal::pool) of the matches is left out.
     ///
     /// # Errors
     /// Fails if the database contains a value that no version of Evenkeel writes.
     pub async fn tickets_of(
         &self,
         partition: i64,
-    ) -> Result<(Vec<TicketRecord>, Vec<FormedMatch>), StoreError> {
+    ) -> Result<(Vec<TicketRecord>, Vec<Match>), StoreError> {
         let mut tx = self.readers.snapshot().await?;
         let (from, to) = (ticket_base(partition), ticket_base(partition + 1));
         let query = sql("SELECT * FROM tickets WHERE number >= $1 AND number < $2 ORDER BY number");

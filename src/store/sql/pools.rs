@@ -3,8 +3,8 @@
 use super::tickets::bad;
 use crate::{
     domain::MatchId,
+    lifecycle::{SearchedPool, TicketNumber},
     store::{StoreError, db::*},
-    tickets::{SearchedPool, TicketNumber},
 };
 
 /// The most pools that are kept, the newest.

@@ -2,8 +2,8 @@
 
 use crate::{
     domain::{MatchId, Timestamp},
+    lifecycle::{Match, State, TicketNumber},
     store::{StoreError, db::*},
-    tickets::{FormedMatch, State, TicketNumber},
 };
 
 const HOUR: i64 = 3_600_000;
@@ -49,7 +49,7 @@ pub(super) async fn count_ticket(
 /// Counts a match that is final as it is formed.
 pub(super) async fn count_formed(
     tx: &mut Connection,
-    formed: &FormedMatch,
+    formed: &Match,
 ) -> Result<(), StoreError> {
     forget_old(tx, formed).await?;
     match formed.open_until {
@@ -75,7 +75,7 @@ async fn count_match(tx: &mut Connection, id: MatchId, is_open: bool) -> Result<
 }
 
 /// Removes hours of the queue that are no longer kept.
-async fn forget_old(tx: &mut Connection, formed: &FormedMatch) -> Result<(), StoreError> {
+async fn forget_old(tx: &mut Connection, formed: &Match) -> Result<(), StoreError> {
     let query = sql("DELETE FROM queue_hours WHERE queue = $1 AND hour < $2");
     let first = formed.formed_at.0 / HOUR - KEPT;
     query.bind(&formed.queue).bind(first).execute(tx).await?;

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Store, pools, queue_hours};
+use super::{Store, hosting, pools, queue_hours};
 use crate::{
     domain::{MatchId, Timestamp},
-    store::{FoundMatch, StoreError, db::*},
-    tickets::{
-        Change, FormedMatch, Proposal, Reason, Seat, State, Submission, TicketNumber, TicketRecord,
+    lifecycle::{
+        Change, Match, Proposal, Reason, Seat, Stage, State, Submission, TicketNumber, TicketRecord,
     },
+    store::{FoundMatch, StoreError, db::*},
 };
 
 /// The most lines that are kept of what searches found for one match.
@@ -121,6 +121,12 @@ pub(super) async fn apply(
                 .bind(id)
                 .bind(ticket)
         }
+        Change::Hosted(_)
+        | Change::HostingForgotten(_)
+        | Change::Instance(_)
+        | Change::InstanceGone(_)
+        | Change::Owed { .. }
+        | Change::Settled { .. } => return hosting::apply(tx, change, partition).await,
         Change::Closed(id) => {
             queue_hours::count_accepted(tx, *id).await?;
             sql("UPDATE formed_matches SET open_until = NULL WHERE match_id = $1").bind(id)
@@ -178,7 +184,7 @@ async fn insert_ticket(tx: &mut Connection, record: &TicketRecord) -> Result<(),
 
 async fn insert_match(
     tx: &mut Connection,
-    formed: &FormedMatch,
+    formed: &Match,
     partition: i64,
 ) -> Result<(), StoreError> {
     let proposal = &formed.proposal;
@@ -323,18 +329,22 @@ pub(super) fn from_rows(rows: &[Row]) -> Result<Vec<TicketRecord>, StoreError> {
 pub(super) fn matches_from_rows(
     matches: &[Row],
     seats: &[Row],
-) -> Result<Vec<FormedMatch>, StoreError> {
+) -> Result<Vec<Match>, StoreError> {
     let matches = matches.iter().map(formed).collect::<Result<Vec<_>, _>>()?;
     seated(matches, seats)
 }
 
 /// A match without its seats.
-fn formed(row: &Row) -> Result<FormedMatch, StoreError> {
+fn formed(row: &Row) -> Result<Match, StoreError> {
     let seed: String = row.get("seed")?;
     let until: Option<i64> = row.get("open_until")?;
-    Ok(FormedMatch {
+    Ok(Match {
         id: row.get("match_id")?,
         queue: row.get("queue")?,
+        stage: match until {
+            Some(_) => Stage::Proposed,
+            None => Stage::Formed,
+        },
         proposal: Proposal {
             teams: Vec::new(),
             size: row.get("size")?,
@@ -348,16 +358,15 @@ fn formed(row: &Row) -> Result<FormedMatch, StoreError> {
             why: Vec::new(),
             pool: None,
         },
-        seats: Vec::new(),
         formed_at: row.get("formed_at")?,
         open_until: until.map(Timestamp),
-        accepted: Default::default(),
         pool_id: row.get("pool_id")?,
+        ..Match::default()
     })
 }
 
 /// The matches with the players in these rows.
-fn seated(mut matches: Vec<FormedMatch>, rows: &[Row]) -> Result<Vec<FormedMatch>, StoreError> {
+fn seated(mut matches: Vec<Match>, rows: &[Row]) -> Result<Vec<Match>, StoreError> {
     let places = matches
         .iter()
         .enumerate()

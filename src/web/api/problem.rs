@@ -9,12 +9,12 @@ use axum::{
 use serde_json::json;
 
 use crate::{
+    lifecycle::TicketRefused,
     protocol::{Code, Refusal},
     queues::QueuesError,
     server::{queue_refusal, session_refusal},
     session::SessionError,
     store::StoreError,
-    tickets::TicketRefused,
     web::error::WebError,
 };
 

@@ -14,7 +14,7 @@ use std::{
 use sources::{Module, ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 32] = [
+const ROOMS: [(&str, &[&str]); 31] = [
     ("domain", &[]),
     ("metrics", &[]),
     ("access", &["domain"]),
@@ -28,8 +28,7 @@ const ROOMS: [(&str, &[&str]); 32] = [
     ("journal", &["lobby", "domain"]),
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
-    ("tickets", &["domain"]),
-    ("coordinator", &["domain"]),
+    ("lifecycle", &["domain", "matchmaking"]),
     ("webhooks", &["domain"]),
     (
         "store",
@@ -37,8 +36,7 @@ const ROOMS: [(&str, &[&str]); 32] = [
             "domain",
             "metrics",
             "ingest",
-            "tickets",
-            "coordinator",
+            "lifecycle",
             "webhooks",
         ],
     ),
@@ -71,8 +69,7 @@ const ROOMS: [(&str, &[&str]); 32] = [
             "metrics",
             "protocol",
             "matchmaking",
-            "tickets",
-            "coordinator",
+            "lifecycle",
             "store",
             "leases",
             "learning",
@@ -91,8 +88,7 @@ const ROOMS: [(&str, &[&str]); 32] = [
             "access",
             "lobby",
             "matchmaking",
-            "tickets",
-            "coordinator",
+            "lifecycle",
             "store",
             "leases",
             "learning",
@@ -106,7 +102,7 @@ const ROOMS: [(&str, &[&str]); 32] = [
         &[
             "domain",
             "metrics",
-            "coordinator",
+            "lifecycle",
             "logs",
             "queues",
             "deliveries",
@@ -124,7 +120,7 @@ const ROOMS: [(&str, &[&str]); 32] = [
             "protocol",
             "lobby",
             "matchmaking",
-            "tickets",
+            "lifecycle",
             "store",
             "learning",
             "session",
@@ -147,7 +143,7 @@ const ROOMS: [(&str, &[&str]); 32] = [
             "rating",
             "lobby",
             "matchmaking",
-            "coordinator",
+            "lifecycle",
             "history",
             "learning",
             "logs",
@@ -219,7 +215,7 @@ const ROOMS: [(&str, &[&str]); 32] = [
     ),
 ];
 
-const PURE: [&str; 16] = [
+const PURE: [&str; 15] = [
     "domain",
     "metrics",
     "access",
@@ -230,8 +226,7 @@ const PURE: [&str; 16] = [
     "lobby",
     "matchmaking",
     "virtual_queue",
-    "tickets",
-    "coordinator",
+    "lifecycle",
     "webhooks",
     "journal",
     "history",

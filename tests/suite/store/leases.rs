@@ -5,9 +5,12 @@ use std::{sync::Arc, time::Duration};
 use evenkeel::{
     domain::Timestamp,
     leases::{LeaseSettings, SharedSettings},
+    lifecycle::{
+        Change, CoordinatorSettings, Lifecycle, Match, Proposal, QueueTerms, Stored, Submission,
+        TicketRecord,
+    },
     server::Service,
     store::{BehaviourReport, Lease, QueueWrite, Store, StoreError, Taken},
-    tickets::{Change, Life, Proposal, QueueTerms, Submission},
 };
 
 use crate::common::{
@@ -39,8 +42,7 @@ async fn write(store: &Store, lease: &Lease, changes: &[Change]) -> Result<(), S
     let write = QueueWrite {
         lease,
         partition: 0,
-        tickets: changes,
-        hosting: &[],
+        changes,
         no_shows: &BehaviourReport::default(),
         handled: &[],
         letters: &[],
@@ -54,14 +56,29 @@ fn queues() -> Vec<(String, QueueTerms)> {
         ttl: 600_000,
         ready_check: 0,
         group: String::new(),
-        hosted: false,
+        ..QueueTerms::default()
     };
     vec![("duel".to_owned(), terms)]
 }
 
+fn restored(tickets: Vec<TicketRecord>, formed: Vec<Match>, now: Timestamp) -> Lifecycle {
+    let stored = Stored {
+        tickets,
+        formed,
+        ..Stored::default()
+    };
+    let settings = CoordinatorSettings::default();
+    Lifecycle::restore(settings, queues(), stored, now, |_| true)
+}
+
+/// The changes that are to be written, also those that can wait.
+fn taken_changes(life: &mut Lifecycle) -> Vec<Change> {
+    life.take_ready(true, String::new).write
+}
+
 /// Two tickets of that queue, which are not written yet.
-fn two_tickets() -> Life {
-    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+fn two_tickets() -> Lifecycle {
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(0));
     for player in ["ann", "bob"] {
         let ticket = Submission {
             owner: "lobby".to_owned(),
@@ -94,7 +111,7 @@ async fn one_has_it_at_a_time(backend: impl Backend) {
     assert_eq!(holder(&one, "third").await, Some(("first".to_owned(), 1)));
     assert!(one.renew_lease(&first).await.unwrap());
     let mut life = two_tickets();
-    write(&*one, &first, &life.take_changes()).await.unwrap();
+    write(&*one, &first, &taken_changes(&mut life)).await.unwrap();
     one.give_back_lease(&first).await.unwrap();
     drop(first);
     let second = taken(&other, "second", LONG).await;
@@ -103,7 +120,7 @@ async fn one_has_it_at_a_time(backend: impl Backend) {
     let mut first = second.clone();
     first.epoch = 1;
     life.cancel("lobby", "ann").unwrap();
-    let changes = life.take_changes();
+    let changes = taken_changes(&mut life);
     let refused = write(&*one, &first, &changes).await.unwrap_err();
     assert!(refused.is_lease_lost(), "{refused}");
     write(&*other, &second, &changes).await.unwrap();
@@ -114,15 +131,15 @@ async fn a_ticket_is_in_one_match_whoever_is_wrong(backend: impl Backend) {
     let store = backend.database("one").await;
     let lease = taken(&store, "first", LONG).await;
     let mut life = two_tickets();
-    write(&*store, &lease, &life.take_changes()).await.unwrap();
+    write(&*store, &lease, &taken_changes(&mut life)).await.unwrap();
     let (tickets, matches) = store.tickets_of(0).await.unwrap();
     let first = store.reserve_matches(2).await.unwrap();
     assert_eq!(life.propose("duel", vec![duel()], first), 1);
-    write(&*store, &lease, &life.take_changes()).await.unwrap();
+    write(&*store, &lease, &taken_changes(&mut life)).await.unwrap();
     // Another holder has read the tickets before, and writes now.
-    let mut late = Life::restore(queues(), tickets, matches, Timestamp(0), |_| true);
+    let mut late = restored(tickets, matches, Timestamp(0));
     assert_eq!(late.propose("duel", vec![duel()], first + 1), 1);
-    let refused = write(&*store, &lease, &late.take_changes()).await;
+    let refused = write(&*store, &lease, &taken_changes(&mut late)).await;
     let refused = refused.unwrap_err();
     assert!(matches!(refused, StoreError::TicketTaken(_)), "{refused}");
     assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 1);
@@ -189,7 +206,7 @@ async fn a_lease_that_has_ended_is_lost() {
         }
     })
     .await;
-    let changes = two_tickets().take_changes();
+    let changes = taken_changes(&mut two_tickets());
     let refused = write(&*store, &lease, &changes).await.unwrap_err();
     assert!(refused.is_lease_lost(), "{refused}");
     assert!(store.tickets_of(0).await.unwrap().0.is_empty());

@@ -12,8 +12,11 @@ use evenkeel::{
         PlayerKey, Timestamp,
         behaviour::BehaviourDay,
     },
+    lifecycle::{
+        Change, CoordinatorSettings, Lifecycle, Match, Offer, Proposal, QueueTerms, State, Stored,
+        Submission, TicketNumber, TicketRecord,
+    },
     store::{self, QueueWrite, Store, StoreError, Taken},
-    tickets::{Change, Life, Proposal, QueueTerms, State, Submission, TicketNumber},
 };
 use tempfile::TempDir;
 
@@ -26,7 +29,7 @@ fn queues() -> Vec<(String, QueueTerms)> {
         ttl: 600_000,
         ready_check,
         group: String::new(),
-        hosted: false,
+        ..QueueTerms::default()
     };
     let hosted = QueueTerms {
         hosted: true,
@@ -39,8 +42,23 @@ fn queues() -> Vec<(String, QueueTerms)> {
     ]
 }
 
+fn restored(tickets: Vec<TicketRecord>, formed: Vec<Match>, now: Timestamp) -> Lifecycle {
+    let stored = Stored {
+        tickets,
+        formed,
+        ..Stored::default()
+    };
+    let settings = CoordinatorSettings::default();
+    Lifecycle::restore(settings, queues(), stored, now, |_| true)
+}
+
+/// The changes that are to be written, also those that can wait.
+fn taken_changes(life: &mut Lifecycle) -> Vec<Change> {
+    life.take_ready(true, String::new).write
+}
+
 /// Submits a ticket of two players whose ids begin with that of the ticket.
-fn submit(life: &mut Life, id: &str, queue: &str) -> TicketNumber {
+fn submit(life: &mut Lifecycle, id: &str, queue: &str) -> TicketNumber {
     let ticket = Submission {
         owner: "bäckend \"1\"".to_owned(),
         id: id.to_owned(),
@@ -67,8 +85,8 @@ fn pair(one: TicketNumber, other: TicketNumber) -> Proposal {
     }
 }
 
-async fn write(store: &Store, life: &mut Life) {
-    write_changes(store, &life.take_changes()).await.unwrap();
+async fn write(store: &Store, life: &mut Lifecycle) {
+    write_changes(store, &taken_changes(life)).await.unwrap();
 }
 
 /// Writes changes as the daemon that runs the queues does.
@@ -80,8 +98,7 @@ async fn write_changes(store: &Store, changes: &[Change]) -> Result<(), StoreErr
     let write = QueueWrite {
         lease: &lease,
         partition: 0,
-        tickets: changes,
-        hosting: &[],
+        changes,
         no_shows: &Default::default(),
         handled: &[],
         letters: &[],
@@ -92,7 +109,7 @@ async fn write_changes(store: &Store, changes: &[Change]) -> Result<(), StoreErr
 }
 
 /// Writes the changes of a life, and compares what a new process finds with the life itself.
-async fn survives(store: &Store, life: &mut Life) {
+async fn survives(store: &Store, life: &mut Lifecycle) {
     write(store, life).await;
     let (tickets, matches) = store.tickets_of(0).await.unwrap();
     for ticket in &tickets {
@@ -102,15 +119,15 @@ async fn survives(store: &Store, life: &mut Life) {
         assert_eq!(life.formed(formed.id), Some(formed));
     }
     let now = life.now();
-    let mut again = Life::restore(queues(), tickets.clone(), matches.clone(), now, |_| true);
-    assert_eq!(again.take_changes(), [], "nothing has to be mended");
+    let mut again = restored(tickets.clone(), matches.clone(), now);
+    assert_eq!(taken_changes(&mut again), [], "nothing has to be mended");
 }
 
 #[tokio::test]
 async fn whatever_happens_to_tickets_is_read_back() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path()).await;
-    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(1_000), |_| true);
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(1_000));
     let ids = ["t1", "t2", "t3", "t4", "t5", "t6"];
     let plain: Vec<_> = ids[..3]
         .iter()
@@ -154,9 +171,9 @@ async fn whatever_happens_to_tickets_is_read_back() {
 async fn changes_are_written_together_or_not_at_all() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path()).await;
-    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(0));
     submit(&mut life, "t1", "plain");
-    let mut changes = life.take_changes();
+    let mut changes = taken_changes(&mut life);
     let Some(Change::Submitted(first)) = changes.first().cloned() else {
         panic!("{changes:?}");
     };
@@ -193,7 +210,7 @@ async fn an_id_never_means_two_matches() {
 async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path()).await;
-    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(0));
     let one = submit(&mut life, "t1", "plain");
     let other = submit(&mut life, "t2", "plain");
     let first = store.reserve_matches(1).await.unwrap();
@@ -216,7 +233,7 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
 async fn a_forgotten_player_stays_in_a_match_whose_tickets_wait() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path()).await;
-    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(0));
     let one = submit(&mut life, "t1", "checked");
     let other = submit(&mut life, "t2", "checked");
     let first = store.reserve_matches(1).await.unwrap();
@@ -237,11 +254,11 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path()).await;
     let path = folder.path().join("test.db");
-    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(0));
     submit(&mut life, "t1", "plain");
     write(&*store, &mut life).await;
     life.cancel("bäckend \"1\"", "t1").unwrap();
-    let changes = life.take_changes();
+    let changes = taken_changes(&mut life);
     let no_shows = store::BehaviourReport {
         days: vec![BehaviourDay::no_show("t1-a", Timestamp(7))],
         day_limit: 10.0,
@@ -264,8 +281,7 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
     let write = QueueWrite {
         lease: &lease,
         partition: 0,
-        tickets: &changes,
-        hosting: &[],
+        changes: &changes,
         no_shows: &no_shows,
         handled: &[],
         letters: &[],
@@ -287,7 +303,7 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
 async fn only_tickets_without_a_final_match_count_as_waiting() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path()).await;
-    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(0));
     let tickets: Vec<_> = ["t1", "t2", "t3", "t4", "t5"]
         .iter()
         .map(|id| submit(&mut life, id, "hosted"))
@@ -295,7 +311,14 @@ async fn only_tickets_without_a_final_match_count_as_waiting() {
     let first = store.reserve_matches(2).await.unwrap();
     life.propose("hosted", vec![pair(tickets[0], tickets[1])], first);
     life.propose("hosted", vec![pair(tickets[2], tickets[3])], first + 1);
-    life.called(first + 1);
+    let offer = Offer {
+        name: "host".to_owned(),
+        slots: 2,
+        ..Offer::default()
+    };
+    life.joined(offer).unwrap();
+    write(&store, &mut life).await;
+    life.ready("host", first + 1, None).unwrap();
     write(&*store, &mut life).await;
     let rows = store.queue_rows().await.unwrap();
     assert_eq!(rows.len(), 1);

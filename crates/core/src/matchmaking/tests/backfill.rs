@@ -12,7 +12,7 @@
 //! 9. The daemon is killed, or the player does not come: the seat is sought again, and the wait is kept.
 //! 10. The server fills the seat itself, or the game server dies: nobody is sent to a seat that is taken.
 //!
-//! 1 to 6 are about the choice and are here; 7 to 10 are in the tests of tickets, the coordinator, and
+//! 1 to 6 are about the choice and are here; 7 to 10 are in the tests of the lifecycle, and
 //! `tests/suite/queue/backfill.rs`.
 
 use super::situations::{queue, shipped, tank, ticket};

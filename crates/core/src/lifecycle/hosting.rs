@@ -1,0 +1,328 @@
+//! The steps of hosted matches, from the search for an instance to the end.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Happened, HostRefused, Lifecycle, MAX_TRIES, Match, Message, Provider, Reason, Stage, State,
+    Why, settings::millis, timeouts::Due,
+};
+use crate::domain::MatchId;
+
+impl Lifecycle {
+    /// Seeks an instance for a match that is final, if its queue needs one.
+    pub(super) fn begin_hosting(&mut self, id: MatchId) {
+        let Some(formed) = self.matches.get(id) else {
+            return;
+        };
+        if !self
+            .queues
+            .get(&formed.queue)
+            .is_some_and(|terms| terms.hosted)
+        {
+            return;
+        }
+        let (wanted, now) = (self.wanted_by(formed), self.now);
+        self.change(id, |hosted| {
+            (hosted.stage, hosted.since) = (Stage::Reserved, now);
+            hosted.wait_until = now.plus_millis(wanted.wait);
+            hosted.wanted = wanted;
+        });
+        self.stale = true;
+    }
+
+    /// An instance is ready to host a match, at its own address or at another one. The players are called.
+    /// The same event again changes nothing; with another address, it changes the address.
+    ///
+    /// # Errors
+    /// Fails if the match is not at this instance, or its play has begun.
+    pub fn ready(&mut self, name: &str, id: MatchId, at: Option<&str>) -> Result<(), HostRefused> {
+        let hosted = self.at_instance(name, id)?;
+        let was = (hosted.stage, hosted.address.clone());
+        if !hosted.stage.is_before_start() {
+            return Err(HostRefused::NotYours);
+        }
+        let own = match self.settings.provider {
+            Provider::Instances => {
+                let own = self.instances.get(name);
+                own.map(|instance| instance.offer.address.clone())
+            }
+            // The allocator knows from where players reach the game server.
+            Provider::Agones => was.1.clone(),
+        };
+        let address = at.map(str::to_owned).or(own);
+        if was.0 != Stage::Opening && was.1 == address {
+            return Ok(());
+        }
+        if was.0 == Stage::Opening {
+            self.enter(id, Stage::Ready, Why::None);
+        }
+        let until = self.now.plus_millis(millis(self.settings.pass_seconds));
+        self.change(id, |hosted| {
+            hosted.address = address;
+            hosted.passes_until = Some(until);
+        });
+        self.put_all(id, State::Called(id));
+        Ok(())
+    }
+
+    /// An instance refuses to host a match. The coordinator looks for another instance.
+    ///
+    /// # Errors
+    /// Fails if the match is not at this instance, or its play has begun.
+    pub fn refused(&mut self, name: &str, id: MatchId) -> Result<(), HostRefused> {
+        match self.at_instance(name, id)?.stage.is_before_start() {
+            true => self.leave_instance(id, Why::Refused),
+            false => return Err(HostRefused::NotYours),
+        }
+        Ok(())
+    }
+
+    /// A connection of the instance has the game of a match, which has this number.
+    ///
+    /// # Errors
+    /// Fails if the match is not at this instance, or READY has not come.
+    pub fn opened(&mut self, name: &str, id: MatchId, game: i64) -> Result<(), HostRefused> {
+        let hosted = self.at_instance(name, id)?;
+        let is_same = hosted.game == Some(game) && hosted.parted.is_none();
+        match hosted.stage {
+            Stage::Joining | Stage::Playing if is_same => return Ok(()),
+            Stage::Ready => self.enter(id, Stage::Joining, Why::None),
+            Stage::Joining | Stage::Playing => {}
+            _ => return Err(HostRefused::NotReady),
+        }
+        self.change(id, |hosted| {
+            hosted.game = Some(game);
+            hosted.parted = None;
+        });
+        self.wait_for_expected(id);
+        self.admit_again(id);
+        Ok(())
+    }
+
+    /// An instance reports a player of a match whose play has not begun.
+    pub fn arrived(&mut self, name: &str, id: MatchId, player: &str) {
+        let is_here = self.at_instance(name, id).is_ok();
+        if let Some(hosted) = self.matches.get_mut(id).filter(|_| is_here)
+            && hosted.stage.is_before_start()
+        {
+            hosted.present.insert(player.to_owned());
+        }
+    }
+
+    /// The connection with the game of a match has ended.
+    pub fn parted(&mut self, id: MatchId) {
+        let now = self.now;
+        match self.matches.get(id).map(|hosted| hosted.stage) {
+            Some(Stage::Joining) => self.enter(id, Stage::Ready, Why::Lost),
+            Some(Stage::Playing) => self.change(id, |hosted| {
+                hosted.parted.get_or_insert(now);
+            }),
+            _ => {}
+        }
+    }
+
+    /// Play has begun.
+    ///
+    /// # Errors
+    /// Fails if no connection of the instance has the game.
+    pub fn began(&mut self, name: &str, id: MatchId) -> Result<(), HostRefused> {
+        match self.at_instance(name, id)?.stage {
+            Stage::Joining => {
+                self.enter(id, Stage::Playing, Why::None);
+                // A client that was sent the call is sent nothing more.
+                for number in self.members(id) {
+                    self.end_in_match(number, id);
+                }
+                self.plays(id);
+                Ok(())
+            }
+            Stage::Playing => Ok(()),
+            _ => Err(HostRefused::NotReady),
+        }
+    }
+
+    /// The game has ended, and its match is recorded. The same event again changes nothing.
+    pub fn ended(&mut self, id: MatchId) {
+        if self.matches.get(id).map(|hosted| hosted.stage) == Some(Stage::Playing) {
+            self.enter(id, Stage::Over, Why::None);
+            self.free(id);
+        }
+    }
+
+    /// The game server of a match has begun another game instead.
+    pub fn gave_up(&mut self, id: MatchId) {
+        match self.matches.get(id).map(|hosted| hosted.stage) {
+            Some(Stage::Playing) => self.fail(id, Why::GivenUp),
+            Some(stage) if stage.is_before_start() => self.leave_instance(id, Why::GivenUp),
+            _ => {}
+        }
+    }
+
+    /// The tickets of a match no longer exist, so the match fails.
+    pub fn withdraw(&mut self, id: MatchId) {
+        if let Some(hosted) = self.matches.get(id)
+            && !hosted.stage.is_final()
+        {
+            self.close(id, Why::Withdrawn);
+            self.fail(id, Why::Withdrawn);
+        }
+    }
+
+    /// The match, if this instance hosts it or was asked to, and the match is in no final state.
+    ///
+    /// # Errors
+    /// Fails if it is not.
+    pub fn at_instance(&self, name: &str, id: MatchId) -> Result<&Match, HostRefused> {
+        let hosted = self.matches.get(id).filter(|hosted| {
+            hosted.instance.as_deref() == Some(name)
+                && hosted.stage != Stage::Reserved
+                && !hosted.stage.is_final()
+        });
+        hosted.ok_or(HostRefused::NotYours)
+    }
+
+    /// Puts a hosted match into a state now.
+    pub(super) fn enter(&mut self, id: MatchId, stage: Stage, why: Why) {
+        let now = self.now;
+        if stage.is_final() {
+            self.dismiss_expected(id);
+            self.plays_no_longer(id);
+        }
+        self.change(id, |hosted| {
+            (hosted.stage, hosted.since, hosted.why) = (stage, now, why);
+            hosted.parted = None;
+            if stage.is_final() {
+                hosted.passes.clear();
+                hosted.passes_until = None;
+                hosted.asked.clear();
+                hosted.expected.clear();
+                hosted.sent_away.clear();
+            }
+        });
+    }
+
+    /// Notes who plays in a match.
+    pub(super) fn plays(&mut self, id: MatchId) {
+        let players = self.matches.get(id).map_or(Vec::new(), Match::players);
+        let players = players.into_iter().map(|player| (player, id));
+        self.playing.extend(players);
+    }
+
+    /// Nobody plays in a match any more.
+    pub(super) fn plays_no_longer(&mut self, id: MatchId) {
+        for player in self.matches.get(id).map_or(Vec::new(), Match::players) {
+            if self.plays_in(&player) == Some(id) {
+                self.playing.remove(&player);
+            }
+        }
+    }
+
+    /// Sends CLOSE to the instance of a match: now, or when the instance connects again.
+    pub(super) fn close(&mut self, id: MatchId, why: Why) {
+        let Some(name) = self.matches.get(id).and_then(|one| one.instance.clone()) else {
+            return;
+        };
+        self.close_at(&name, id, why);
+    }
+
+    /// Sends CLOSE for a match to this instance: now, or when the instance connects.
+    pub(super) fn close_at(&mut self, name: &str, id: MatchId, why: Why) {
+        let instance = name.to_owned();
+        let connected = self.instances.get(name).filter(|one| one.away.is_none());
+        match connected {
+            Some(_) => self.pending.send.push(Message::Close { instance, id, why }),
+            None => {
+                let owed = self.owed.entry(instance.clone()).or_default();
+                owed.insert(id, why);
+                self.pending.owed.push((instance, id, why));
+            }
+        }
+    }
+
+    /// Takes a match whose play has not begun from its instance. The match then waits for another
+    /// instance, or fails if it has no time or no tries left.
+    pub(super) fn leave_instance(&mut self, id: MatchId, why: Why) {
+        let Some(hosted) = self.matches.get(id) else {
+            return;
+        };
+        let (called, tries) = (hosted.stage.is_called(), hosted.tries);
+        // A match whose players were called had an instance in time, so its wait begins again.
+        let until = match called {
+            true => self.now.plus_millis(hosted.wanted.wait),
+            false => hosted.wait_until,
+        };
+        let instance = hosted.instance.clone();
+        self.free(id);
+        if let Some(name) = instance
+            && let Some(instance) = self.instances.get_mut(&name)
+        {
+            let rests_until = self.now.plus_millis(millis(self.settings.rest_seconds));
+            instance.rests_until = rests_until;
+            self.due.insert((rests_until, Due::Allocate));
+        }
+        self.enter(id, Stage::Reserved, why);
+        self.change(id, |hosted| {
+            hosted.wait_until = until;
+            (hosted.instance, hosted.address, hosted.game) = (None, None, None);
+            hosted.passes.clear();
+            hosted.passes_until = None;
+            hosted.present.clear();
+        });
+        if tries >= MAX_TRIES || until <= self.now {
+            self.fail(id, why);
+        } else if called {
+            self.put_all(id, State::Hosted(id));
+        }
+        self.stale = true;
+    }
+
+    /// Ends a match. If its play has not begun, its tickets go back.
+    pub(super) fn fail(&mut self, id: MatchId, why: Why) {
+        let stage = self.matches.get(id).map(|hosted| hosted.stage);
+        self.free(id);
+        self.enter(id, Stage::Failed, why);
+        if stage != Some(Stage::Playing) {
+            self.requeue(id, why);
+        }
+    }
+
+    /// Ends a match whose play has not begun. The tickets of players who did not come leave the queue, and the
+    /// others go back to their places.
+    fn requeue(&mut self, id: MatchId, why: Why) {
+        let formed = self.formed(id);
+        let absent = formed.map_or(Vec::new(), |formed| absent(formed, why));
+        let seats = formed.map_or(&[][..], |formed| formed.seats.as_slice());
+        let out = seats.iter().filter(|seat| absent.contains(&seat.player));
+        let out = out.map(|seat| seat.ticket).collect();
+        let happened = Happened::NotHosted { id, why, absent };
+        self.pending.count.push(happened);
+        self.dissolve(id, &out, Reason::NoShow, Reason::Unhosted);
+    }
+
+    /// Frees the slot of a match.
+    pub(super) fn free(&mut self, id: MatchId) {
+        let Some(name) = self.matches.get(id).and_then(|one| one.instance.clone()) else {
+            return;
+        };
+        if let Some(instance) = self.instances.get_mut(&name)
+            && instance.matches.remove(&id)
+        {
+            self.stale = true;
+            self.instance_changed(&name);
+        }
+    }
+}
+
+/// The players who did not come to an instance whose game did not begin in time. If it has reported nobody, it is
+/// not known who came.
+fn absent(formed: &Match, why: Why) -> Vec<String> {
+    let present = &formed.present;
+    if why != Why::NotStarted || present.is_empty() {
+        return Vec::new();
+    }
+    let players = formed.seats.iter().map(|seat| &seat.player);
+    let absent: BTreeSet<&String> = players
+        .filter(|player| !present.contains(*player))
+        .collect();
+    absent.into_iter().cloned().collect()
+}

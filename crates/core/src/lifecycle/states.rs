@@ -1,0 +1,211 @@
+//! Adds tickets to the indexes, changes their states, and removes them.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Change, Happened, KEEP_MILLIS, Lifecycle, MAX_ENDED, QueueTerms, Reason, State, TicketNumber,
+    TicketRecord, timeouts::Due,
+};
+use crate::domain::{MatchId, Timestamp};
+
+impl Lifecycle {
+    /// Adds a ticket to the indexes.
+    pub(super) fn enter_ticket(&mut self, record: TicketRecord) {
+        let number = record.number;
+        let ticket = &record.ticket;
+        self.index.add_id(&ticket.owner, &ticket.id, number);
+        if !record.is_sent {
+            self.index.add_unsent(&ticket.owner, number);
+        }
+        if record.state.is_final() {
+            self.index.ended.insert((record.changed_at, number));
+        } else {
+            self.waiting += 1;
+            let group = self
+                .queues
+                .get(&ticket.queue)
+                .map(|terms| terms.group.as_str());
+            for player in &ticket.players {
+                self.index
+                    .add_player(group.unwrap_or_default(), player, number);
+            }
+        }
+        if let Some(due) = self.ticket_due(&record) {
+            self.due.insert((due, Due::Ticket(number)));
+        }
+        self.tickets.insert(number, record);
+    }
+
+    /// When a ticket expires or is removed, if no event comes before.
+    fn ticket_due(&self, record: &TicketRecord) -> Option<Timestamp> {
+        match record.state {
+            State::Queued => {
+                let ttl = self
+                    .queues
+                    .get(&record.ticket.queue)
+                    .map_or(0, |terms| terms.ttl);
+                Some(record.submitted_at.plus_millis(ttl))
+            }
+            State::Proposed(_) | State::Hosted(_) | State::Called(_) => None,
+            State::Matched(_) | State::Cancelled | State::Expired => {
+                Some(record.changed_at.plus_millis(KEEP_MILLIS))
+            }
+        }
+    }
+
+    /// Puts a ticket into another state; a final state never changes. A ticket that goes back to its queue
+    /// after the end of its time to wait expires at once.
+    pub(super) fn become_state(&mut self, number: TicketNumber, state: State, reason: Reason) {
+        let Some(mut record) = self.tickets.remove(&number) else {
+            return;
+        };
+        if record.state.is_final() {
+            self.tickets.insert(number, record);
+            return;
+        }
+        self.leave_ticket(&record);
+        let was_hosted = matches!(record.state, State::Hosted(_) | State::Called(_));
+        (record.state, record.reason) = (state, reason);
+        (record.changed_at, record.is_sent) = (self.now, false);
+        if state == State::Queued && self.ticket_due(&record).is_some_and(|due| due <= self.now) {
+            record.state = State::Expired;
+        }
+        let is_matched = matches!(
+            record.state,
+            State::Matched(_) | State::Hosted(_) | State::Called(_)
+        );
+        if is_matched && !was_hosted {
+            let waited = self.waited(&record);
+            let queue = &record.ticket.queue;
+            self.waits.entry(queue.clone()).or_default().add(waited);
+            let happened = Happened::Waited(queue.clone(), waited);
+            self.pending.count.push(happened);
+        }
+        self.pending.changes.push(Change::Became {
+            ticket: number,
+            state: record.state,
+            reason,
+            at: self.now,
+        });
+        self.enter_ticket(record);
+        while self.index.ended.len() > MAX_ENDED
+            && let Some(&(_, oldest)) = self.index.ended.first()
+        {
+            self.forget(oldest);
+        }
+    }
+
+    /// Notes that a client was sent the state of a ticket.
+    pub fn sent(&mut self, number: TicketNumber) {
+        let Some(record) = self.tickets.get_mut(&number) else {
+            return;
+        };
+        if !std::mem::replace(&mut record.is_sent, true) {
+            self.index.remove_unsent(&record.ticket.owner, number);
+            self.pending.changes.push(Change::Sent(number));
+        }
+    }
+
+    /// Puts the tickets of a match that are in no final state into a state.
+    pub(super) fn put_all(&mut self, id: MatchId, state: State) {
+        for number in self.members(id) {
+            self.become_state(number, state, Reason::None);
+        }
+    }
+
+    /// Makes the state of a ticket in a match final. A client that was sent the call is sent nothing more.
+    pub(super) fn end_in_match(&mut self, number: TicketNumber, id: MatchId) {
+        let was_sent = self.ticket(number).is_some_and(|ticket| ticket.is_sent);
+        self.become_state(number, State::Matched(id), Reason::None);
+        if was_sent {
+            self.sent(number);
+        }
+    }
+
+    /// Removes a ticket from the indexes, except from those of its id and of what was not sent.
+    fn leave_ticket(&mut self, record: &TicketRecord) {
+        let number = record.number;
+        if let Some(due) = self.ticket_due(record) {
+            self.due.remove(&(due, Due::Ticket(number)));
+        }
+        if record.state.is_final() {
+            self.index.ended.remove(&(record.changed_at, number));
+            return;
+        }
+        self.waiting -= 1;
+        let group = self
+            .queues
+            .get(&record.ticket.queue)
+            .map(|terms| terms.group.as_str());
+        for player in &record.ticket.players {
+            self.index
+                .remove_player(group.unwrap_or_default(), player, number);
+        }
+    }
+
+    /// Removes a ticket in a final state, and its match if it was the last of its tickets.
+    pub(super) fn forget(&mut self, number: TicketNumber) {
+        let Some(record) = self.tickets.remove(&number) else {
+            return;
+        };
+        self.leave_ticket(&record);
+        self.index
+            .remove_id(&record.ticket.owner, &record.ticket.id);
+        self.index.remove_unsent(&record.ticket.owner, number);
+        self.pending.changes.push(Change::Forgotten(number));
+        if let State::Matched(id) = record.state {
+            self.drop_empty(id);
+        }
+    }
+
+    /// Replaces the queues. Tickets of queues that are gone, tickets for which `fits` is false, and
+    /// tickets with a player of an older ticket in the same group leave the queue.
+    pub fn configure(
+        &mut self,
+        queues: impl IntoIterator<Item = (String, QueueTerms)>,
+        fits: impl Fn(&TicketRecord) -> bool,
+    ) {
+        self.queues = queues.into_iter().collect();
+        self.index.clear_players();
+        self.due.retain(|(_, due)| !matches!(due, Due::Ticket(_)));
+        let mut out = BTreeSet::new();
+        for record in self.tickets.values() {
+            let number = record.number;
+            if let Some(due) = self.ticket_due(record) {
+                self.due.insert((due, Due::Ticket(number)));
+            }
+            if record.state.is_final() {
+                continue;
+            }
+            let terms = self.queues.get(&record.ticket.queue);
+            let group = terms.map_or("", |terms| terms.group.as_str());
+            let players = &record.ticket.players;
+            if let State::Hosted(_) | State::Called(_) = record.state {
+                // The match goes on, even if the queue has other settings now.
+                for player in players {
+                    self.index.add_player(group, player, number);
+                }
+                continue;
+            }
+            let taken = players
+                .iter()
+                .any(|p| self.index.player(group, p).is_some());
+            if terms.is_none() || taken || !fits(record) {
+                out.insert(number);
+                continue;
+            }
+            for player in players {
+                self.index.add_player(group, player, number);
+            }
+        }
+        for &number in &out {
+            match self.tickets.get(&number).map(|ticket| ticket.state) {
+                Some(State::Proposed(id)) => {
+                    self.dissolve(id, &out, Reason::Reconfigured, Reason::Cancelled);
+                }
+                _ => self.become_state(number, State::Cancelled, Reason::Reconfigured),
+            }
+        }
+        self.at(self.now);
+    }
+}

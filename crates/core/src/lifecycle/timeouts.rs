@@ -1,0 +1,113 @@
+//! What happens at a time unless something else happens before.
+
+use super::{
+    CoordinatorSettings, KEEP_MILLIS, Lifecycle, Match, Reason, Stage, State, TicketNumber, Why,
+    settings::millis,
+};
+use crate::domain::{MatchId, Timestamp};
+
+/// Something that happens at a time unless something else happens before.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Due {
+    /// A match has been in its state for too long.
+    Match(MatchId),
+    /// A ticket that waits expires, or a ticket that has ended is removed.
+    Ticket(TicketNumber),
+    /// An instance was silent for too long, or has not come back in time.
+    Instance(String),
+    /// Players who were sent to a match in play have not come.
+    Expected(MatchId),
+    /// An instance has rested, or a match may ask the allocator again.
+    Allocate,
+}
+
+impl CoordinatorSettings {
+    /// When the state of a match times out, if it does.
+    pub(super) fn deadline(&self, one: &Match) -> Option<Timestamp> {
+        let after = |limit| one.since.plus_millis(limit);
+        Some(match (one.stage, one.parted) {
+            (Stage::Proposed, _) => return one.open_until,
+            (Stage::Formed, _) => return None,
+            (Stage::Reserved, _) => one.wait_until,
+            (Stage::Opening | Stage::Ready, _) => after(millis(self.open_seconds)),
+            (Stage::Joining, _) => after(millis(self.join_seconds)),
+            (Stage::Playing, Some(parted)) => parted.plus_millis(self.resume_millis()),
+            (Stage::Playing, None) => after(millis(self.play_seconds)),
+            (Stage::Over | Stage::Failed, _) => after(KEEP_MILLIS),
+        })
+    }
+}
+
+impl Lifecycle {
+    /// Moves the time forward to `now` and does everything that is due: tickets expire, ready checks end, matches
+    /// leave instances that do not answer, and what was kept for a day is removed. An earlier time changes
+    /// nothing.
+    pub fn at(&mut self, now: Timestamp) {
+        self.now = self.now.max(now);
+        while let Some((at, _)) = self.due.first()
+            && *at <= self.now
+            && let Some((_, due)) = self.due.pop_first()
+        {
+            match due {
+                Due::Match(id) => self.match_is_due(id),
+                Due::Ticket(number) => match self.tickets.get(&number).map(|one| one.state) {
+                    Some(State::Queued) => self.become_state(number, State::Expired, Reason::None),
+                    Some(state) if state.is_final() => self.forget(number),
+                    _ => {}
+                },
+                Due::Instance(name) => self.instance_is_due(&name),
+                Due::Expected(id) => self.expected_are_due(id),
+                Due::Allocate => self.stale = true,
+            }
+        }
+    }
+
+    fn match_is_due(&mut self, id: MatchId) {
+        let Some(one) = self.matches.get(id) else {
+            return;
+        };
+        match one.stage {
+            Stage::Proposed => self.check_is_over(id),
+            Stage::Formed => {}
+            Stage::Reserved => self.fail(id, Why::NoInstance),
+            Stage::Opening | Stage::Ready => {
+                self.close(id, Why::Silent);
+                self.leave_instance(id, Why::Silent);
+            }
+            Stage::Joining => {
+                self.close(id, Why::NotStarted);
+                self.fail(id, Why::NotStarted);
+            }
+            Stage::Playing => {
+                let why = match one.parted {
+                    Some(_) => Why::Lost,
+                    None => Why::TooLong,
+                };
+                self.close(id, why);
+                self.fail(id, why);
+            }
+            Stage::Over | Stage::Failed => self.forget_hosting(id),
+        }
+    }
+
+    /// An instance was silent for too long, or has not come back.
+    fn instance_is_due(&mut self, name: &str) {
+        let Some(instance) = self.instances.get(name) else {
+            return;
+        };
+        let settings = &self.settings;
+        let at = match instance.away {
+            None => instance
+                .heard
+                .plus_millis(millis(settings.heartbeat_seconds)),
+            Some(away) => away.plus_millis(millis(settings.return_seconds)),
+        };
+        if at > self.now {
+            self.due.insert((at, Due::Instance(name.to_owned())));
+        } else if instance.away.is_none() {
+            self.lost(name);
+        } else {
+            self.remove_instance(name);
+        }
+    }
+}
