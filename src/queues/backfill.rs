@@ -7,7 +7,6 @@ use std::{
 };
 
 use super::{
-    aside::Faulty,
     known::Facts,
     pool::{RoundPool, Waiting},
 };
@@ -158,15 +157,13 @@ impl Seeking {
     }
 }
 
-/// Finds tickets for the matches, and takes them out of `waiting`. Those with which a search has panicked
-/// are added to `aside`.
+/// Finds tickets for the matches, and takes them out of `waiting`.
 pub(super) fn fill(
     queue: &Arc<Queue>,
     seeking: &[Seeking],
     waiting: &mut Vec<Waiting>,
     facts: &Facts,
     seed: u64,
-    aside: &mut Vec<Faulty>,
 ) -> Vec<Filling> {
     if seeking.is_empty() || waiting.is_empty() {
         return Vec::new();
@@ -181,13 +178,8 @@ pub(super) fn fill(
         seed,
         ..PlanInput::new(queue, &pool.tickets)
     };
-    let filled = input.backfill(&matches);
-    let found_aside = aside.len();
-    aside.extend(pool.faulty(&filled.set_aside));
-    let faulty = aside.iter().skip(found_aside).map(|one| one.ticket);
-    let mut taken: BTreeSet<TicketNumber> = faulty.collect();
     let mut fillings = Vec::new();
-    for (one, additions) in seeking.iter().zip(filled.additions) {
+    for (one, additions) in seeking.iter().zip(input.backfill(&matches)) {
         let mut filling = Filling {
             id: one.id,
             version: one.version,
@@ -202,7 +194,7 @@ pub(super) fn fill(
         }
     }
     let seated = fillings.iter().flat_map(|one| &one.seats);
-    taken.extend(seated.map(|(number, _)| *number));
+    let taken: BTreeSet<TicketNumber> = seated.map(|(number, _)| *number).collect();
     waiting.retain(|one| !taken.contains(&one.number));
     fillings
 }

@@ -16,7 +16,7 @@ use super::{
     call::{Answer, ReplyTo},
     known::Facts,
     pool::{RoundPool, Waiting},
-    rounds::{Rounds, waiting},
+    rounds::waiting,
     view::seconds,
 };
 use crate::{
@@ -27,6 +27,9 @@ use crate::{
 
 /// The most explanations that wait for their turn.
 const MOST: usize = 64;
+
+/// What is said of a ticket whose search panics.
+const FAULT: &str = "held back by a fault of the daemon: a search with this ticket has failed";
 
 /// An explanation that is asked for.
 #[derive(Debug)]
@@ -54,7 +57,7 @@ impl Explanations {
     }
 
     /// Begins the next explanation if none runs. Everything that it shows is on disk.
-    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Lifecycle, rounds: &Rounds) {
+    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Lifecycle) {
         if self
             .running
             .as_ref()
@@ -65,7 +68,7 @@ impl Explanations {
         let Some(Question { owner, id, answer }) = self.asked.pop_front() else {
             return;
         };
-        match about(shared, life, rounds, &owner, &id) {
+        match about(shared, life, &owner, &id) {
             Err(error) => answer.send(Err(error)),
             Ok(about) => {
                 let (shared, cancelled) = (shared.clone(), self.cancelled.clone());
@@ -105,13 +108,7 @@ struct Search {
 }
 
 /// Finds what an id means: the client's ticket, or else a match that has one of its tickets.
-fn about(
-    shared: &Shared,
-    life: &Lifecycle,
-    rounds: &Rounds,
-    owner: &str,
-    id: &str,
-) -> Result<About, QueuesError> {
+fn about(shared: &Shared, life: &Lifecycle, owner: &str, id: &str) -> Result<About, QueuesError> {
     let number = match life.find(owner, id) {
         Ok(number) => number,
         Err(refused) => {
@@ -145,13 +142,7 @@ fn about(
     } else if facts.awaits(&record.ticket.players) {
         Some("what is known of its players is being derived: no search includes it yet".to_owned())
     } else {
-        let left = rounds.set_aside(queue.name(), number);
-        left.map(|left| {
-            format!(
-                "set aside for {} s: a search with it has failed by a fault of the daemon, whose log has the reason",
-                left.as_secs() + 1
-            )
-        })
+        None
     };
     if let Some(why) = held_back {
         return Ok(About::Said(vec![line, why]));
@@ -233,8 +224,14 @@ impl About {
                 Ok(lines)
             }
             Self::Waits(mut lines, search) => {
-                let found = spawn_blocking(move || search.run(&cancelled)).await;
-                lines.extend(found.map_err(|_| QueuesError::Stopped)?);
+                match spawn_blocking(move || search.run(&cancelled)).await {
+                    Ok(found) => lines.extend(found),
+                    Err(error) if error.is_panic() => {
+                        tracing::error!(%error, "a search for an explanation has failed");
+                        lines.push(FAULT.to_owned());
+                    }
+                    Err(_) => return Err(QueuesError::Stopped),
+                }
                 Ok(lines)
             }
         }
@@ -250,7 +247,7 @@ impl Search {
         let own = self.waiting.iter().filter(|one| one.number == self.ticket);
         let mut own: Vec<Waiting> = own.cloned().collect();
         let (queue, seeking) = (&self.queue, &self.seeking);
-        let found = fill(queue, seeking, &mut own, &self.facts, 0, &mut Vec::new());
+        let found = fill(queue, seeking, &mut own, &self.facts, 0);
         let seek = match self.seeking.len() {
             1 => "1 match in play seeks players".to_owned(),
             count => format!("{count} matches in play seek players"),

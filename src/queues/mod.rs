@@ -21,7 +21,6 @@
 
 mod allocator;
 mod answers;
-mod aside;
 mod backfill;
 mod call;
 mod commit;
@@ -145,7 +144,7 @@ impl Queues {
     }
 
     /// Runs the searches of all later rounds on these cores, instead of on threads of their own. A search
-    /// that panics there costs no ticket: the round begins again.
+    /// that panics there costs no ticket: its round is skipped.
     pub fn search_on(&self, cores: RoundCores) {
         *self.shared.cores.write() = cores;
     }

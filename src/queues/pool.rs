@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{aside::Faulty, known::Facts};
+use super::known::Facts;
 use crate::{
     domain::{Outlook, Timestamp},
     lifecycle::{SearchedPool, TicketNumber},
-    matchmaking::{Effort, Known, PlanInput, Queue, QueueSettings, SetAside, Ticket, TicketSpec},
+    matchmaking::{Effort, Known, PlanInput, Queue, QueueSettings, Ticket, TicketSpec},
     store::FoundMatch,
 };
 
@@ -81,19 +81,6 @@ impl RoundPool {
             effort,
             ..PlanInput::new(queue, &self.tickets)
         }
-    }
-
-    /// The numbers of tickets that are set aside, which the planner knows by their places.
-    pub fn faulty(&self, aside: &[SetAside]) -> Vec<Faulty> {
-        let number = |place: usize| self.numbers.get(place).copied();
-        let faulty = aside.iter().filter_map(|one| {
-            Some(Faulty {
-                ticket: number(one.ticket)?,
-                seed: number(one.seed)?,
-                fault: one.fault.clone(),
-            })
-        });
-        faulty.collect()
     }
 
     /// The form in which it is stored; `None` if that is too large.

@@ -10,13 +10,12 @@ use std::{
 };
 
 use tokio::{
-    task::{Id, JoinSet},
+    task::{Id, JoinError, JoinSet},
     time::Instant,
 };
 
 use super::{
     QueueMetrics, Shared,
-    aside::Aside,
     backfill::seeking,
     known::Facts,
     pool::Waiting,
@@ -32,7 +31,7 @@ use crate::{
 const SPACING: Duration = Duration::from_millis(SPACING_MILLIS);
 /// The time after which a round begins although nothing has changed but the waits.
 const AGAIN: Duration = Duration::from_millis(AGAIN_MILLIS);
-/// After so many rounds in succession whose search has panicked, the next one waits [`AGAIN`].
+/// After this number of rounds in succession whose search has panicked, the next one waits [`AGAIN`].
 const FAILURES: u32 = 2;
 
 /// The rounds of all queues.
@@ -55,8 +54,6 @@ struct LastRound {
     took: Duration,
     /// Number of rounds in succession whose search has panicked.
     failures: u32,
-    /// Its tickets that are left out of rounds for some time.
-    aside: Aside,
 }
 
 impl LastRound {
@@ -116,8 +113,7 @@ impl Rounds {
                 continue;
             }
             let facts = Facts::new(queue, &shared.learning, life);
-            let mut waiting = waiting(life, name, &facts);
-            last.aside.take_out(&mut waiting, Instant::now());
+            let waiting = waiting(life, name, &facts);
             if waiting.is_empty() {
                 continue;
             }
@@ -145,26 +141,40 @@ impl Rounds {
             None => std::future::pending().await,
         };
         let (id, found) = match ended {
-            Ok((id, found)) => (id, Some(found)),
-            Err(error) => {
-                tracing::error!(%error, queue = self.names.get(&error.id()), "a search of the queue has failed");
-                (error.id(), None)
-            }
+            Ok((id, found)) => (id, Ok(found)),
+            Err(error) => (error.id(), Err(fault(error))),
         };
         let name = self.names.remove(&id).unwrap_or_default();
         let last = self.queues.entry(name.clone()).or_default();
-        last.end(found.is_none());
-        if let Some(found) = &found {
-            last.aside.add(&found.aside, Instant::now());
-            self.metrics.round(&name, last.took);
+        last.end(found.is_err());
+        match found {
+            Ok(found) => {
+                self.metrics.round(&name, last.took);
+                Some(found)
+            }
+            Err(fault) => {
+                tracing::error!(
+                    queue = name,
+                    fault,
+                    "a search of the queue has failed: its round is skipped"
+                );
+                self.metrics.round_failed(&name);
+                None
+            }
         }
-        found
     }
+}
 
-    /// For how long a ticket is still left out of rounds, if it is.
-    pub fn set_aside(&self, queue: &str, ticket: TicketNumber) -> Option<Duration> {
-        self.queues.get(queue)?.aside.left(ticket, Instant::now())
-    }
+/// The message of a search that has panicked, because of a fault in this program. Panics end here: the daemon and the
+/// rounds of other queues go on.
+fn fault(error: JoinError) -> String {
+    let panic = match error.try_into_panic() {
+        Ok(panic) => panic,
+        Err(error) => return error.to_string(),
+    };
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a message").to_owned()
 }
 
 /// The tickets that wait in a queue, without those with a player of whom more will be known in a moment.

@@ -4,7 +4,6 @@ use std::sync::{Arc, atomic::AtomicBool};
 
 use super::{
     RoundCores,
-    aside::Faulty,
     backfill::{Seeking, fill},
     known::Facts,
     pool::{RoundPool, Waiting},
@@ -35,8 +34,6 @@ pub(super) struct Found {
     pub proposals: Vec<Proposal>,
     /// The tickets that were found for matches in play.
     pub fillings: Vec<Filling>,
-    /// The tickets with which a search has panicked.
-    pub aside: Vec<Faulty>,
 }
 
 impl Round {
@@ -44,12 +41,11 @@ impl Round {
     /// Free seats of matches in play come first; new matches are formed of the other tickets.
     pub fn run(mut self) -> Found {
         let (queue, facts) = (&self.queue, &self.facts);
-        let (mut aside, waiting) = (Vec::new(), &mut self.waiting);
-        let fillings = fill(queue, &self.seeking, waiting, facts, self.seed, &mut aside);
+        let waiting = &mut self.waiting;
+        let fillings = fill(queue, &self.seeking, waiting, facts, self.seed);
         let pool = RoundPool::new(&self.queue, &self.waiting, &self.facts);
         let input = pool.input(&self.queue, self.seed, Effort::default());
         let plan = input.plan(&*self.cores, &self.cancelled);
-        aside.extend(pool.faulty(&plan.set_aside));
         let stored = match plan.matches.is_empty() {
             true => None,
             false => pool.stored(&input, self.at).map(Arc::new),
@@ -59,7 +55,6 @@ impl Round {
         Found {
             proposals: proposals.collect(),
             fillings,
-            aside,
             queue: self.queue.clone(),
         }
     }

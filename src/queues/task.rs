@@ -149,7 +149,7 @@ impl<'a> Task<'a> {
                 Err(error) => return Err(self.fail(error, connections)),
             }
             self.rounds.begin(shared, &self.life);
-            self.explanations.begin(shared, &self.life, &self.rounds);
+            self.explanations.begin(shared, &self.life);
             if self.looked.is_none_or(|at| at.elapsed() >= LOOK) {
                 self.looked = Some(Instant::now());
                 if self.is_left() {
@@ -267,11 +267,7 @@ impl<'a> Task<'a> {
             queue,
             proposals,
             fillings,
-            aside,
         } = found;
-        for one in &aside {
-            one.log(&self.life);
-        }
         let now = self.shared.queue(queue.name());
         if now.is_none_or(|now| !Arc::ptr_eq(&now, &queue)) {
             return Ok(()); // found under another configuration

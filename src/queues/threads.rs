@@ -1,6 +1,7 @@
 //! Threads for the searches of the planner.
 
 use std::{
+    panic::resume_unwind,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
@@ -39,10 +40,13 @@ impl Cores for Threads {
             }
         };
         thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
-            }
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             work();
+            for other in others {
+                if let Err(panic) = other.join() {
+                    resume_unwind(panic); // with its message
+                }
+            }
         });
     }
 

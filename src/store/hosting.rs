@@ -2,10 +2,7 @@
 
 use super::{BehaviourReport, Lease, NewLetter};
 use crate::store::db::columns;
-use crate::{
-    domain::Timestamp,
-    lifecycle::Change,
-};
+use crate::{domain::Timestamp, lifecycle::Change};
 
 /// What the daemon that runs the queues writes together.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{Limits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient, spin_wait};
+use super::{
+    Limits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient, spin_wait,
+};
 use crate::{
     domain::Right,
     protocol::{FramedLine, Framer, Verb},

@@ -159,10 +159,14 @@ pub(super) async fn apply(
     let query = match change {
         Change::Hosted(hosted) => return put_hosted(tx, hosted, partition).await,
         Change::Instance(instance) => return put_instance(tx, instance, partition).await,
-        Change::HostingForgotten(id) => sql("DELETE FROM hosted_matches WHERE match_id = $1").bind(id),
-        Change::InstanceGone(name) => sql("DELETE FROM instances WHERE name = $1 AND partition = $2")
-            .bind(name)
-            .bind(partition),
+        Change::HostingForgotten(id) => {
+            sql("DELETE FROM hosted_matches WHERE match_id = $1").bind(id)
+        }
+        Change::InstanceGone(name) => {
+            sql("DELETE FROM instances WHERE name = $1 AND partition = $2")
+                .bind(name)
+                .bind(partition)
+        }
         Change::Owed { instance, id, why } => sql(
             "INSERT INTO owed_closes (instance, match_id, why) VALUES ($1, $2, $3)
                  ON CONFLICT (instance, match_id) DO UPDATE SET why = excluded.why",
@@ -181,11 +185,7 @@ pub(super) async fn apply(
     Ok(())
 }
 
-async fn put_hosted(
-    tx: &mut Connection,
-    hosted: &Match,
-    partition: i64,
-) -> Result<(), StoreError> {
+async fn put_hosted(tx: &mut Connection, hosted: &Match, partition: i64) -> Result<(), StoreError> {
     let coming = hosted.expected.iter();
     let coming = coming.map(|(player, one)| (player, (one.team, one.until.0, one.ticket)));
     let coming: BTreeMap<&String, (u8, i64, i64)> = coming.collect();

@@ -47,10 +47,7 @@ pub(super) async fn count_ticket(
 }
 
 /// Counts a match that is final as it is formed.
-pub(super) async fn count_formed(
-    tx: &mut Connection,
-    formed: &Match,
-) -> Result<(), StoreError> {
+pub(super) async fn count_formed(tx: &mut Connection, formed: &Match) -> Result<(), StoreError> {
     forget_old(tx, formed).await?;
     match formed.open_until {
         None => count_match(tx, formed.id, false).await,

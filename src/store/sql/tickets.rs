@@ -326,10 +326,7 @@ pub(super) fn from_rows(rows: &[Row]) -> Result<Vec<TicketRecord>, StoreError> {
 }
 
 /// The matches in these rows, with the seats in those.
-pub(super) fn matches_from_rows(
-    matches: &[Row],
-    seats: &[Row],
-) -> Result<Vec<Match>, StoreError> {
+pub(super) fn matches_from_rows(matches: &[Row], seats: &[Row]) -> Result<Vec<Match>, StoreError> {
     let matches = matches.iter().map(formed).collect::<Result<Vec<_>, _>>()?;
     seated(matches, seats)
 }

@@ -32,13 +32,7 @@ const ROOMS: [(&str, &[&str]); 31] = [
     ("webhooks", &["domain"]),
     (
         "store",
-        &[
-            "domain",
-            "metrics",
-            "ingest",
-            "lifecycle",
-            "webhooks",
-        ],
+        &["domain", "metrics", "ingest", "lifecycle", "webhooks"],
     ),
     ("leases", &["store"]),
     (

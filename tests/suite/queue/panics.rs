@@ -1,16 +1,16 @@
-//! Searches that die at random points, apart from the daemon: it goes on, no ticket is lost or in two
-//! matches, and each round begins again.
+//! Searches that die at random points, apart from the daemon: it goes on and says so, no ticket is lost or in two
+//! matches, the round is skipped and the next one begins.
 
 use std::{
     collections::BTreeMap,
     panic::resume_unwind,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
-use evenkeel::{matchmaking::Cores, queues::Threads};
+use evenkeel::{matchmaking::Cores, metrics::Registry, queues::Threads};
 use parking_lot::Mutex;
 
 use crate::common::{Client, Daemon, draw::Draw, until};
@@ -135,6 +135,14 @@ async fn a_search_that_dies_costs_no_ticket() {
             _ => panic!("{state}"),
         }
     }
+    let mut all = Registry::default();
+    daemon.service.queues().metrics().gather(&mut all);
+    let text = all.text();
+    let failed = text
+        .lines()
+        .filter(|line| line.starts_with("evenkeel_queue_failed_rounds_total{"));
+    let failed = failed.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap());
+    assert!(failed.sum::<usize>() > 0, "operators see that rounds fail");
     println!(
         "{} deaths in {} jobs: {} tickets, {} matches",
         life.deaths.load(Ordering::Relaxed),
@@ -144,4 +152,44 @@ async fn a_search_that_dies_costs_no_ticket() {
     );
     assert!(matches.values().all(|tickets| *tickets == 4), "{matches:?}");
     assert_eq!(matches.len() * 4, ids.len());
+}
+
+/// Cores on which every search dies for a while.
+struct Poisoned {
+    threads: Threads,
+    /// Whether searches die now.
+    dies: Arc<AtomicBool>,
+}
+
+impl Cores for Poisoned {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        if self.dies.load(Ordering::Relaxed) {
+            resume_unwind(Box::new("this search dies"));
+        }
+        self.threads.run(count, job);
+    }
+
+    fn share(&self, jobs: usize) -> Box<dyn Cores + '_> {
+        self.threads.share(jobs)
+    }
+}
+
+/// Whatever a search does, clients are answered, and once searches go well again, all tickets play.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_daemon_answers_while_every_search_dies() {
+    let daemon = Daemon::start(&queues()).await;
+    let dies = Arc::new(AtomicBool::new(true));
+    daemon.service.queues().search_on(Arc::new(Poisoned {
+        threads: Threads(1),
+        dies: dies.clone(),
+    }));
+    let mut client = daemon.client().await;
+    client.ask("HELLO backend\n").await;
+    let ids = wave(&mut client, 0).await;
+    let cancelled = client.ask(&format!("CANCEL {}\n", ids[0])).await;
+    assert_eq!(cancelled, format!("CANCELLED {}", ids[0]));
+    assert_eq!(waiting(&mut client).await, ids.len() - 1);
+    dies.store(false, Ordering::Relaxed);
+    // The three that are left in the first queue are too few for a match.
+    until(async || waiting(&mut client).await == 3).await;
 }

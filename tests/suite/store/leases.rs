@@ -111,7 +111,9 @@ async fn one_has_it_at_a_time(backend: impl Backend) {
     assert_eq!(holder(&one, "third").await, Some(("first".to_owned(), 1)));
     assert!(one.renew_lease(&first).await.unwrap());
     let mut life = two_tickets();
-    write(&*one, &first, &taken_changes(&mut life)).await.unwrap();
+    write(&*one, &first, &taken_changes(&mut life))
+        .await
+        .unwrap();
     one.give_back_lease(&first).await.unwrap();
     drop(first);
     let second = taken(&other, "second", LONG).await;
@@ -131,11 +133,15 @@ async fn a_ticket_is_in_one_match_whoever_is_wrong(backend: impl Backend) {
     let store = backend.database("one").await;
     let lease = taken(&store, "first", LONG).await;
     let mut life = two_tickets();
-    write(&*store, &lease, &taken_changes(&mut life)).await.unwrap();
+    write(&*store, &lease, &taken_changes(&mut life))
+        .await
+        .unwrap();
     let (tickets, matches) = store.tickets_of(0).await.unwrap();
     let first = store.reserve_matches(2).await.unwrap();
     assert_eq!(life.propose("duel", vec![duel()], first), 1);
-    write(&*store, &lease, &taken_changes(&mut life)).await.unwrap();
+    write(&*store, &lease, &taken_changes(&mut life))
+        .await
+        .unwrap();
     // Another holder has read the tickets before, and writes now.
     let mut late = restored(tickets, matches, Timestamp(0));
     assert_eq!(late.propose("duel", vec![duel()], first + 1), 1);

@@ -24,7 +24,6 @@ mod columns;
 mod cores;
 pub(crate) mod draw;
 mod error;
-mod guard;
 pub(crate) mod load;
 mod people;
 mod planner;
@@ -41,15 +40,13 @@ mod ticket;
 mod value;
 
 pub use attribute::{Attribute, AttributeType};
-pub use backfill::{Addition, Filled, OpenMatch};
+pub use backfill::{Addition, OpenMatch};
 pub use check::{Finding, Severity};
 pub use columns::is_known;
 pub use cores::{Cores, OneCore};
 pub use error::{QueueError, TicketError};
 pub use load::Load;
-pub use planner::{
-    Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, SetAside, plan,
-};
+pub use planner::{Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, plan};
 pub use pool::{PLAYER_MATCHES, QUEUE_MATCHES};
 pub use queue::Queue;
 pub use rhythm::{AGAIN_MILLIS, REST, SPACING_MILLIS};

@@ -186,26 +186,6 @@ impl Queue {
     }
 }
 
-#[cfg(test)]
-impl Queue {
-    /// Adds a hard rule that no configuration can have.
-    pub(super) fn add_rule(&mut self, name: &str, rule: Box<dyn Rule>) {
-        let like = registered("range").unwrap();
-        self.rules.push(QueueRule {
-            name: name.to_owned(),
-            kind: like,
-            rule,
-            hard: true,
-            weight: 1.0,
-            square: false,
-            at_most: 0.0,
-            relax: Vec::new(),
-            wanted: self.settings.size.as_usize(),
-            picks: None,
-        });
-    }
-}
-
 fn check_name(key: &str, name: &str) -> Result<(), QueueError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if (1..=super::MAX_WORD).contains(&name.len()) && name.chars().all(plain) {

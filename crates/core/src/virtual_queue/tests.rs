@@ -198,7 +198,6 @@ fn tickets_are_as_configured() {
     let none = Plan {
         matches: Vec::new(),
         left: Vec::new(),
-        set_aside: Vec::new(),
     };
     let (mut half, mut all) = (0, 0);
     while simulation.next_round().unwrap() {

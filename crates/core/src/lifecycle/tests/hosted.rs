@@ -129,7 +129,8 @@ fn a_hosted_match_survives_a_restart_and_a_new_configuration() {
         stored.formed.retain(|_| has_formed);
         stored.hosted.retain(|_| has_hosted);
         let life = restore(stored);
-        assert_eq!(states(&life), [State::Cancelled, State::Cancelled]);
+        let left = |state: State| state.is_final() && state.match_id().is_none();
+        assert!(states(&life).into_iter().all(left));
         let hosted = life.hosted(7).map(|hosted| hosted.stage);
         assert_eq!(hosted, has_hosted.then_some(Stage::Failed));
     }

@@ -1,12 +1,12 @@
 //! One match in play while its seats are filled.
 
-use std::{cell::Cell, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{
     Addition, OpenMatch,
     trial::{Allowed, Term, Trial},
 };
-use crate::matchmaking::{SetAside, guard::guard, planner::reports, pool::Pool};
+use crate::matchmaking::{planner::reports, pool::Pool};
 
 /// The most additions that compete.
 pub(super) const CHOICE: usize = 8;
@@ -27,25 +27,12 @@ pub(super) struct Game<'p> {
 }
 
 impl<'p> Game<'p> {
-    /// Fills as many seats as tickets are found for; these are added to `taken`, and so are those that are
-    /// set aside because a search panics with them.
-    pub fn fill(&mut self, taken: &mut BTreeSet<u32>, aside: &mut Vec<SetAside>) -> Vec<Addition> {
+    /// Fills as many seats as tickets are found for; these are added to `taken`.
+    pub fn fill(&mut self, taken: &mut BTreeSet<u32>) -> Vec<Addition> {
         let mut found = Vec::new();
         while self.free.iter().any(|free| *free > 0) {
-            let first = Cell::new(None);
-            let best = match (guard(|| self.best(taken, &first)), first.get()) {
-                (Ok(Some(best)), _) => best,
-                (Err(fault), Some(ticket)) => {
-                    taken.insert(ticket);
-                    let ticket = self.place(ticket);
-                    aside.push(SetAside {
-                        ticket,
-                        seed: ticket,
-                        fault,
-                    });
-                    continue;
-                }
-                _ => break,
+            let Some(best) = self.best(taken) else {
+                break;
             };
             for &(ticket, team) in &best.seats {
                 let size = self.pool.people.size(ticket);
@@ -54,10 +41,7 @@ impl<'p> Game<'p> {
                 self.free[team] -= size;
                 self.heads[team] += size;
             }
-            let Ok(addition) = guard(|| self.addition(&best)) else {
-                break;
-            };
-            found.push(addition);
+            found.push(self.addition(&best));
         }
         found
     }
@@ -89,24 +73,19 @@ impl<'p> Game<'p> {
         waits.fold(self.open.waited, f64::max)
     }
 
-    /// The best addition with as few tickets as possible. `first` is the ticket that it tries now.
-    fn best(&self, taken: &BTreeSet<u32>, first: &Cell<Option<u32>>) -> Option<Allowed> {
+    /// The best addition with as few tickets as possible.
+    fn best(&self, taken: &BTreeSet<u32>) -> Option<Allowed> {
         let tickets: Vec<u32> = (0..self.pool.len() as u32)
             .filter(|ticket| !taken.contains(ticket) && self.admits(*ticket))
             .collect();
         let most = self.free.iter().sum::<usize>().min(TOGETHER);
         let mut trial = self.trial(&tickets);
         let mut numbers = 1..=most;
-        numbers.find_map(|number| self.best_of(&mut trial, number, first))
+        numbers.find_map(|number| self.best_of(&mut trial, number))
     }
 
     /// The best of the first additions of so many tickets that are allowed.
-    fn best_of(
-        &self,
-        trial: &mut Trial<'_, 'p>,
-        number: usize,
-        first: &Cell<Option<u32>>,
-    ) -> Option<Allowed> {
+    fn best_of(&self, trial: &mut Trial<'_, 'p>, number: usize) -> Option<Allowed> {
         trial.steps = STEPS.max(trial.tickets.len() * self.teams.len());
         let mut best: Option<(f64, Allowed)> = None;
         let mut found = 0;
@@ -118,7 +97,6 @@ impl<'p> Game<'p> {
             {
                 break;
             }
-            first.set(Some(ticket));
             trial.wait(waited.max(self.open.waited));
             trial.extend(at, number);
             let Some(next) = trial.best.take() else {

@@ -19,7 +19,7 @@ mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{PlanInput, RuleReport, SetAside, Ticket, pool::Pool};
+use super::{PlanInput, RuleReport, Ticket, pool::Pool};
 use game::Game;
 
 /// A match in play that seeks players.
@@ -52,18 +52,10 @@ pub struct Addition {
     pub reports: Vec<RuleReport>,
 }
 
-/// What was found for matches in play.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filled {
-    /// For each match, its additions in order. No ticket is in two of them.
-    pub additions: Vec<Vec<Addition>>,
-    /// The tickets with which a search has panicked.
-    pub set_aside: Vec<SetAside>,
-}
-
 impl PlanInput<'_> {
-    /// Finds tickets for the free seats of each match.
-    pub fn backfill(&self, matches: &[OpenMatch]) -> Filled {
+    /// Finds tickets for the free seats of each match. Returns the additions of each match in order; no ticket is in
+    /// two of them.
+    pub fn backfill(&self, matches: &[OpenMatch]) -> Vec<Vec<Addition>> {
         let mut all: Vec<Ticket> = self.tickets.to_vec();
         let mut seated = Vec::new();
         for open in matches {
@@ -87,7 +79,7 @@ impl PlanInput<'_> {
             }
         }
         let mut taken = BTreeSet::new();
-        let mut found = Filled::default();
+        let mut found = Vec::new();
         for (open, seated) in matches.iter().zip(seated) {
             let team = |places: &std::ops::Range<usize>| {
                 let own = places
@@ -103,8 +95,7 @@ impl PlanInput<'_> {
                 free: open.free.clone(),
                 heads: open.heads.clone(),
             };
-            let additions = game.fill(&mut taken, &mut found.set_aside);
-            found.additions.push(additions);
+            found.push(game.fill(&mut taken));
         }
         found
     }

@@ -7,7 +7,6 @@
 
 mod effort;
 mod explain;
-mod faults;
 mod input;
 mod picks;
 mod reason;
@@ -17,7 +16,6 @@ mod why;
 
 use std::{collections::BTreeSet, sync::atomic::AtomicBool};
 
-use super::guard::guard;
 use super::{
     Cores, Queue, Ticket,
     bits::Bits,
@@ -28,8 +26,6 @@ use super::{
 pub use effort::Effort;
 pub use explain::RuleReport;
 pub(super) use explain::reports;
-use faults::Searched;
-pub use faults::SetAside;
 pub use input::PlanInput;
 pub use report::{Left, Plan, PlannedMatch};
 pub use why::Explanation;
@@ -68,7 +64,7 @@ impl PlanInput<'_> {
         round.refine(tries, cores, cancelled);
         round.again(cores, cancelled);
         let picks = picks::Picks::new(&pool, self.seed);
-        report::plan(&picks, round.matches, &round.failures, round.aside)
+        report::plan(&picks, round.matches, &round.failures)
     }
 }
 
@@ -82,8 +78,6 @@ struct PlanRound<'p> {
     waiting: Vec<u32>,
     matches: Vec<MatchProposal>,
     failures: Vec<(u32, Failure)>,
-    /// The tickets with which a search has panicked; they are not free any more.
-    aside: Vec<SetAside>,
 }
 
 impl<'p> PlanRound<'p> {
@@ -96,7 +90,6 @@ impl<'p> PlanRound<'p> {
             waiting: (0..pool.len() as u32).rev().collect(),
             matches: Vec::new(),
             failures: Vec::new(),
-            aside: Vec::new(),
         }
     }
 
@@ -124,10 +117,10 @@ impl<'p> PlanRound<'p> {
             let own = cores.share(batch.len());
             let search = |at: usize| {
                 let ticket = batch.get(at).copied().unwrap_or(0);
-                guard(|| MatchSearch::new(pool, ticket, free, budget, seed).run(&*own, cancelled))
+                MatchSearch::new(pool, ticket, free, budget, seed).run(&*own, cancelled)
             };
             let results = cores::collect(cores, batch.len(), &search);
-            self.commit(&batch, results, cancelled);
+            self.commit(&batch, results);
         }
     }
 
@@ -161,19 +154,12 @@ impl<'p> PlanRound<'p> {
         batch
     }
 
-    fn commit(&mut self, batch: &[u32], results: Vec<Searched>, cancelled: &AtomicBool) {
+    fn commit(&mut self, batch: &[u32], results: Vec<Result<MatchProposal, Failure>>) {
         let mut again = Vec::new();
-        for (&ticket, searched) in batch.iter().zip(results) {
+        for (&ticket, result) in batch.iter().zip(results) {
             if !self.free.contains(ticket) {
                 continue;
             }
-            let result = match searched {
-                Ok(result) => Some(result),
-                Err(_) => self.mended(ticket, cancelled),
-            };
-            let Some(result) = result else {
-                continue;
-            };
             match result {
                 Err(failure) => self.failures.push((ticket, failure)),
                 Ok(found) if found.tickets().all(|ticket| self.free.contains(ticket)) => {
@@ -186,19 +172,5 @@ impl<'p> PlanRound<'p> {
             }
         }
         self.waiting.extend(again.into_iter().rev());
-    }
-
-    /// What a search that has panicked finds once the ticket that is to blame is set aside; `None` if that
-    /// is the one from which it starts.
-    fn mended(
-        &mut self,
-        seed: u32,
-        cancelled: &AtomicBool,
-    ) -> Option<Result<MatchProposal, Failure>> {
-        let mended = self.mend(seed, cancelled);
-        if let Some((ticket, fault)) = mended.aside {
-            self.set_aside(ticket, seed, fault);
-        }
-        mended.result
     }
 }

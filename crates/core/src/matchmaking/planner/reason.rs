@@ -11,9 +11,6 @@ pub(super) fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) ->
     let Some(failure) = failure else {
         return "the search was cancelled".to_owned();
     };
-    if failure.is_faulty {
-        return "a fault of the program: a search with this ticket has failed".to_owned();
-    }
     let reasons = Reasons {
         pool,
         ticket,

@@ -15,7 +15,6 @@ use crate::{
         OneCore,
         bits::Bits,
         cores::collect,
-        guard::guard,
         pool::Pool,
         search::{Budget, MatchProposal, MatchSearch},
     },
@@ -59,10 +58,7 @@ impl PlanRound<'_> {
             let budget = Effort::refining();
             let job = |at: usize| {
                 let this = batch.get(at)?;
-                // A try that panics is one that fails: its tickets are left, or stay in their matches.
-                guard(|| reform(pool, this, free, matches, budget, cancelled))
-                    .ok()
-                    .flatten()
+                reform(pool, this, free, matches, budget, cancelled)
             };
             let results = collect(cores, batch.len(), &job);
             for (this, formed) in batch.iter().zip(results) {

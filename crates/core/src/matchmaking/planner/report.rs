@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{SetAside, picks::Picks, reason::reason};
+use super::{picks::Picks, reason::reason};
 use crate::matchmaking::{
     pool::Pool,
     search::{Failure, MatchProposal},
@@ -15,8 +15,6 @@ pub struct Plan {
     pub matches: Vec<PlannedMatch>,
     /// The other tickets, the oldest first.
     pub left: Vec<Left>,
-    /// Those of them with which a search has panicked.
-    pub set_aside: Vec<SetAside>,
 }
 
 /// A match that meets every hard rule.
@@ -50,7 +48,6 @@ pub(super) fn plan(
     picks: &Picks<'_>,
     matches: Vec<MatchProposal>,
     failures: &[(u32, Failure)],
-    set_aside: Vec<SetAside>,
 ) -> Plan {
     let pool = picks.pool;
     let mut left = pool.all();
@@ -69,7 +66,6 @@ pub(super) fn plan(
     Plan {
         left: left.collect(),
         matches: matches.iter().map(|found| planned(picks, found)).collect(),
-        set_aside,
     }
 }
 

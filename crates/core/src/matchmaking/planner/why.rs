@@ -9,7 +9,6 @@ use crate::{
     matchmaking::{
         OneCore,
         bits::Bits,
-        guard::guard,
         pool::Pool,
         queue::QueueRule,
         search::{Failure, Lack, MatchSearch, Nearest},
@@ -22,8 +21,6 @@ const RULES: usize = 16;
 const STEPS: usize = 4;
 /// The most lines about what is missing.
 const MISSING: usize = 8;
-/// The reason of a ticket whose search panics.
-const FAULT: &str = "held back by a fault of the program: a search from this ticket has failed";
 /// The most characters of a line.
 const LINE: usize = 400;
 
@@ -91,13 +88,7 @@ impl PlanInput<'_> {
         }
         let budget = self.effort.budget();
         let search = MatchSearch::new(&pool, ticket, &among, budget, self.seed);
-        let Ok(searched) = guard(|| search.run(&OneCore, cancelled)) else {
-            return Some(Explanation {
-                reason: FAULT.to_owned(),
-                ..Explanation::default()
-            });
-        };
-        Some(match searched {
+        Some(match search.run(&OneCore, cancelled) {
             Ok(found) => Explanation {
                 reason: format!(
                     "nothing holds it back: the next round forms a match with {}, unless older tickets take them",

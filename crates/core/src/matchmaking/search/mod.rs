@@ -74,8 +74,6 @@ pub(super) struct Failure {
     pub lacking: Option<Lacking>,
     /// Why the candidates cannot fill the teams, if that is why.
     pub unfilled: Option<Box<Unfilled>>,
-    /// Whether the search has panicked.
-    pub is_faulty: bool,
 }
 
 /// A search around one ticket.

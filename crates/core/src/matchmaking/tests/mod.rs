@@ -4,7 +4,6 @@ mod backfill;
 mod backfill_sound;
 mod demands;
 mod draws;
-mod faults;
 mod maps;
 mod plans;
 mod restrict;
