@@ -36,7 +36,7 @@ impl Task<'_> {
             log(happened);
         }
         for id in ready.allocate {
-            allocate(self.part, &self.life, id);
+            allocate(self.partition, &self.life, id);
         }
         for message in ready.send {
             send(&connections.links, &self.life, message);

@@ -13,7 +13,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::{
     QueuesError, Shared,
     backfill::{Seeking, fill, seeking},
-    call::{Answer, ReplyTo},
+    command::{Answer, ReplyTo},
     known::Facts,
     pool::{RoundPool, Waiting},
     rounds::waiting,

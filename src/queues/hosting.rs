@@ -2,7 +2,7 @@
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{HostPlan, Shared, links::Links, parts::Part};
+use super::{HostPlan, Shared, links::Links, partition_handle::PartitionHandle};
 use crate::{
     domain::{MAX_TEAMS, MatchId, to_hex},
     lifecycle::{HostRefused, Lifecycle, Match, Message, Seat},
@@ -35,12 +35,12 @@ pub(super) fn send(links: &Links, life: &Lifecycle, message: Message) {
 }
 
 /// Asks the allocator for the game server of a match.
-pub(super) fn allocate(part: &Part, life: &Lifecycle, id: MatchId) {
-    if let (Some(allocator), Some(hosted)) = (&part.shared.allocator, life.hosted(id)) {
+pub(super) fn allocate(handle: &PartitionHandle, life: &Lifecycle, id: MatchId) {
+    if let (Some(allocator), Some(hosted)) = (&handle.shared.allocator, life.hosted(id)) {
         let request = allocator
             .settings()
             .request(id, &hosted.queue, &hosted.wanted);
-        allocator.ask(id, request, part.calls.clone());
+        allocator.ask(id, request, handle.calls.clone());
     }
 }
 

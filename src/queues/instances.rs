@@ -2,8 +2,8 @@
 
 use super::{
     HostPlan, Link, Queues, QueuesError,
-    call::{Answer, Ask},
-    host_ask::HostAsk,
+    command::{Answer, Command},
+    instance_command::InstanceCommand,
 };
 use crate::{domain::MatchId, lifecycle::Offer};
 
@@ -18,8 +18,8 @@ impl Queues {
         self.shared.clock.millis()
     }
 
-    async fn of_instance(&self, ask: HostAsk) -> Result<Answer, QueuesError> {
-        self.ask(Ask::Host(ask)).await
+    async fn of_instance(&self, command: InstanceCommand) -> Result<Answer, QueuesError> {
+        self.ask(Command::Host(command)).await
     }
 
     /// An instance connects, or changes what it offers.
@@ -27,8 +27,8 @@ impl Queues {
     /// # Errors
     /// Fails if there are too many instances.
     pub async fn join_instance(&self, offer: Offer, link: Link) -> Result<(), QueuesError> {
-        let ask = HostAsk::Join(Box::new(offer), link);
-        self.of_instance(ask).await.map(drop)
+        let command = InstanceCommand::Join(Box::new(offer), link);
+        self.of_instance(command).await.map(drop)
     }
 
     /// An instance states how busy it is. The partition is that of its offer.
@@ -42,8 +42,8 @@ impl Queues {
         partition: Option<&str>,
     ) -> Result<(), QueuesError> {
         let partition = partition.map(str::to_owned);
-        let ask = HostAsk::Load(name.to_owned(), load, partition);
-        self.of_instance(ask).await.map(drop)
+        let command = InstanceCommand::Load(name.to_owned(), load, partition);
+        self.of_instance(command).await.map(drop)
     }
 
     /// The match of an instance whose game has this number, as it is on disk: the daemon that runs the queue
@@ -73,13 +73,13 @@ impl Queues {
         id: MatchId,
         address: Option<String>,
     ) -> Result<(), QueuesError> {
-        let ask = HostAsk::Ready {
+        let command = InstanceCommand::Ready {
             name: name.to_owned(),
             id,
             address,
             opens: None,
         };
-        self.of_instance(ask).await.map(drop)
+        self.of_instance(command).await.map(drop)
     }
 
     /// An instance is ready to host a match, and this connection opens a game of this number for it. Returns what
@@ -97,13 +97,13 @@ impl Queues {
     ) -> Result<HostPlan, QueuesError> {
         let name = name.to_owned();
         let opens = Some((game, link));
-        let ask = HostAsk::Ready {
+        let command = InstanceCommand::Ready {
             name,
             id,
             address,
             opens,
         };
-        self.plan(ask).await
+        self.plan(command).await
     }
 
     /// A connection opens a game of this number for a match whose instance is ready. Returns what the game is to be.
@@ -117,18 +117,18 @@ impl Queues {
         game: i64,
         link: Link,
     ) -> Result<HostPlan, QueuesError> {
-        let ask = HostAsk::Opened {
+        let command = InstanceCommand::Opened {
             name: name.to_owned(),
             id,
             game,
             link,
             plans: true,
         };
-        self.plan(ask).await
+        self.plan(command).await
     }
 
-    async fn plan(&self, ask: HostAsk) -> Result<HostPlan, QueuesError> {
-        match self.of_instance(ask).await? {
+    async fn plan(&self, command: InstanceCommand) -> Result<HostPlan, QueuesError> {
+        match self.of_instance(command).await? {
             Answer::Plan(plan) => Ok(*plan),
             _ => Err(QueuesError::Stopped),
         }
@@ -139,8 +139,8 @@ impl Queues {
     /// # Errors
     /// Fails for the reasons of [`Lifecycle::refused`](crate::lifecycle::Lifecycle::refused).
     pub async fn refuse(&self, name: &str, id: MatchId) -> Result<(), QueuesError> {
-        let ask = HostAsk::Refuse(name.to_owned(), id);
-        self.of_instance(ask).await.map(drop)
+        let command = InstanceCommand::Refuse(name.to_owned(), id);
+        self.of_instance(command).await.map(drop)
     }
 
     /// A connection has the game of a match.
@@ -154,14 +154,14 @@ impl Queues {
         game: i64,
         link: Link,
     ) -> Result<(), QueuesError> {
-        let ask = HostAsk::Opened {
+        let command = InstanceCommand::Opened {
             name: name.to_owned(),
             id,
             game,
             link,
             plans: false,
         };
-        self.of_instance(ask).await.map(drop)
+        self.of_instance(command).await.map(drop)
     }
 
     /// Play begins in a match, which no other instance gets from now on. When this returns, the match's new
@@ -170,8 +170,8 @@ impl Queues {
     /// # Errors
     /// Fails for the reasons of [`Lifecycle::began`](crate::lifecycle::Lifecycle::began).
     pub async fn began(&self, name: &str, id: MatchId) -> Result<(), QueuesError> {
-        let ask = HostAsk::Began(name.to_owned(), id);
-        self.of_instance(ask).await.map(drop)
+        let command = InstanceCommand::Began(name.to_owned(), id);
+        self.of_instance(command).await.map(drop)
     }
 
     /// A match has ended, and is recorded.
@@ -180,7 +180,7 @@ impl Queues {
     /// Fails if this cannot be written. The daemon that runs the queue finds the recorded match later, and ends
     /// it.
     pub async fn ended(&self, id: MatchId) -> Result<(), QueuesError> {
-        self.of_instance(HostAsk::Ended(id)).await.map(drop)
+        self.of_instance(InstanceCommand::Ended(id)).await.map(drop)
     }
 
     /// A game server has begun another game instead of that of the match.
@@ -188,7 +188,9 @@ impl Queues {
     /// # Errors
     /// Fails if this cannot be written.
     pub async fn gave_up(&self, id: MatchId) -> Result<(), QueuesError> {
-        self.of_instance(HostAsk::GaveUp(id)).await.map(drop)
+        self.of_instance(InstanceCommand::GaveUp(id))
+            .await
+            .map(drop)
     }
 
     /// An instance reports a player of a match whose play has not begun.
@@ -197,8 +199,8 @@ impl Queues {
     /// Fails if the queues do not run.
     pub async fn arrived(&self, name: &str, id: MatchId, player: &str) -> Result<(), QueuesError> {
         let (name, player) = (name.to_owned(), player.to_owned());
-        let ask = HostAsk::Arrived { name, id, player };
-        self.of_instance(ask).await.map(drop)
+        let command = InstanceCommand::Arrived { name, id, player };
+        self.of_instance(command).await.map(drop)
     }
 
     /// All players of the game of a match in play, each with the team. Others may queue again.
@@ -212,8 +214,8 @@ impl Queues {
         players: Vec<(String, Option<u8>)>,
     ) -> Result<(), QueuesError> {
         let name = name.to_owned();
-        let ask = HostAsk::Roster { name, id, players };
-        self.of_instance(ask).await.map(drop)
+        let command = InstanceCommand::Roster { name, id, players };
+        self.of_instance(command).await.map(drop)
     }
 
     /// The game server sends a player away who is on the way to its match in play. Returns whether the
@@ -228,8 +230,8 @@ impl Queues {
         player: &str,
     ) -> Result<bool, QueuesError> {
         let (name, player) = (name.to_owned(), player.to_owned());
-        let ask = HostAsk::SendAway { name, id, player };
-        match self.of_instance(ask).await? {
+        let command = InstanceCommand::SendAway { name, id, player };
+        match self.of_instance(command).await? {
             Answer::WasComing(was_coming) => Ok(was_coming),
             _ => Err(QueuesError::Stopped),
         }
@@ -250,13 +252,13 @@ impl Queues {
         seats: u32,
     ) -> Result<u32, QueuesError> {
         let name = name.to_owned();
-        let ask = HostAsk::Seek {
+        let command = InstanceCommand::Seek {
             name,
             id,
             team,
             seats,
         };
-        match self.of_instance(ask).await? {
+        match self.of_instance(command).await? {
             Answer::Seats(seats) => Ok(seats),
             _ => Err(QueuesError::Stopped),
         }

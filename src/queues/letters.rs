@@ -1,10 +1,10 @@
 //! The letters of other daemons to the one that runs the queues.
 
 use super::{
-    call::{Ask, Call, ReplyTo},
+    command::{Call, Command, ReplyTo},
     connections::Connections,
-    fleet::{Remote, RemoteAsk, ToHolder},
-    host_ask::HostAsk,
+    fleet::{Remote, RemoteCommand, ToHolder},
+    instance_command::InstanceCommand,
     task::Task,
 };
 use crate::store::Letter;
@@ -43,16 +43,17 @@ impl Task<'_> {
         let remote = &mut connections.remote;
         remote.is_there(&from);
         match serde_json::from_str(&body) {
-            Ok(ToHolder::Call(_, RemoteAsk::Host(ask))) if is_known(&ask, &from, remote) => {}
-            Ok(ToHolder::Call(call, ask)) => {
-                let ask = self.bound(ask.into(), &from, remote);
+            Ok(ToHolder::Call(_, RemoteCommand::Host(command)))
+                if is_known(&command, &from, remote) => {}
+            Ok(ToHolder::Call(call, command)) => {
+                let command = self.bound(command.into(), &from, remote);
                 let outbox = remote.outbox.clone();
                 let answer = ReplyTo::There {
                     daemon: from,
                     call,
                     outbox,
                 };
-                self.handle([Call { ask, answer }], connections);
+                self.handle([Call { command, answer }], connections);
             }
             Ok(ToHolder::Listens(owners)) => remote.listens(&self.life, &from, owners),
             Ok(ToHolder::Deaf(owners)) => remote.is_deaf(&from, &owners),
@@ -65,20 +66,20 @@ impl Task<'_> {
     }
 
     /// The call with a link to the connection at the other daemon.
-    fn bound(&self, mut ask: Ask, daemon: &str, remote: &mut Remote) -> Ask {
-        if let Ask::Host(
-            HostAsk::Join(_, link)
-            | HostAsk::Opened { link, .. }
-            | HostAsk::Ready {
+    fn bound(&self, mut command: Command, daemon: &str, remote: &mut Remote) -> Command {
+        if let Command::Host(
+            InstanceCommand::Join(_, link)
+            | InstanceCommand::Opened { link, .. }
+            | InstanceCommand::Ready {
                 opens: Some((_, link)),
                 ..
             },
-        ) = &mut ask
+        ) = &mut command
         {
             let now = self.shared.clock.millis();
             *link = remote.link(daemon, link.number(), now);
         }
-        ask
+        command
     }
 
     /// Has the answers to other daemons and the changes for their clients written together with what they report.
@@ -103,7 +104,8 @@ impl Task<'_> {
 
 /// Whether a daemon registers a connection again that it has registered with this holder before. The instance is
 /// not asked for the same match twice.
-fn is_known(ask: &HostAsk, daemon: &str, remote: &Remote) -> bool {
-    ask.link()
+fn is_known(command: &InstanceCommand, daemon: &str, remote: &Remote) -> bool {
+    command
+        .link()
         .is_some_and(|link| remote.has_link(daemon, link.number()))
 }

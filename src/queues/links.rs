@@ -11,7 +11,7 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::host_ask::HostAsk;
+use super::instance_command::InstanceCommand;
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{Lifecycle, Offer},
@@ -127,12 +127,12 @@ impl Links {
     }
 
     /// What the instances with open connections have last asked for, as they would ask for it again.
-    pub fn asked(&self) -> impl Iterator<Item = HostAsk> {
+    pub fn asked(&self) -> impl Iterator<Item = InstanceCommand> {
         let joined = self.instances.values().map(|(offer, link)| {
             let offer = Box::new(offer.clone());
-            HostAsk::Join(offer, link.clone())
+            InstanceCommand::Join(offer, link.clone())
         });
-        let opened = self.games.iter().map(|(id, open)| HostAsk::Opened {
+        let opened = self.games.iter().map(|(id, open)| InstanceCommand::Opened {
             name: open.instance.clone(),
             id: *id,
             game: open.game,
@@ -145,10 +145,10 @@ impl Links {
     /// Reports which connections are open, after a restart.
     pub fn rejoin(&mut self, life: &mut Lifecycle) {
         self.prune();
-        for ask in self.asked() {
-            let done = match ask {
-                HostAsk::Join(offer, _) => life.joined(*offer),
-                HostAsk::Opened { name, id, game, .. } => life.opened(&name, id, game),
+        for command in self.asked() {
+            let done = match command {
+                InstanceCommand::Join(offer, _) => life.joined(*offer),
+                InstanceCommand::Opened { name, id, game, .. } => life.opened(&name, id, game),
                 _ => Ok(()),
             };
             if let Err(error) = done {

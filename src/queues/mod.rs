@@ -20,32 +20,32 @@
 //! Entry points: [`Queues::new`], [`Queues::run`], and the calls of clients.
 
 mod allocator;
-mod answers;
 mod backfill;
-mod call;
+mod command;
 mod commit;
 mod connections;
 mod draft;
 mod error;
 mod explain;
 mod fleet;
-mod hold;
-mod host_ask;
+mod follower;
+mod handlers;
 mod hosting;
+mod instance_command;
 mod instances;
 mod known;
+mod lease_loop;
 mod letters;
 mod links;
 mod listeners;
 mod metrics;
-mod parts;
+mod partition_handle;
 mod pool;
 mod replay;
 mod rounds;
 mod route;
 mod search;
 mod shared;
-mod standby;
 mod task;
 mod threads;
 mod view;
@@ -75,7 +75,7 @@ use crate::{
 pub use allocator::{Allocator, AllocatorError};
 pub use draft::Draft;
 pub use error::{ConfigureError, QueuesError};
-pub use host_ask::HostPlan;
+pub use instance_command::HostPlan;
 pub use links::Link;
 pub use listeners::{Heard, Listener};
 pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
@@ -83,9 +83,9 @@ pub use replay::{Replayed, replay};
 pub use shared::RoundCores;
 pub use threads::Threads;
 
-use call::{Answer, Ask};
+use command::{Answer, Command};
 use fleet::PostOffice;
-use parts::Parts;
+use partition_handle::PartitionHandles;
 use shared::{Configured, Shared, configured};
 
 /// How long [`Queues::ticket_once`] waits at most until it looks again.
@@ -115,12 +115,12 @@ impl Queues {
         let queues = configured(settings, &BTreeMap::new())?;
         let metrics = Arc::new(QueueMetrics::default());
         metrics.configure(queues.keys());
-        let parts = Parts::default();
+        let handles = PartitionHandles::default();
         for queue in queues.values() {
-            parts.add(&queue.settings().partition);
+            handles.add(&queue.settings().partition);
         }
         if queues.is_empty() {
-            parts.add(MAIN_PARTITION);
+            handles.add(MAIN_PARTITION);
         }
         let office = store.post().map(|_| PostOffice::new(&leases));
         Ok(Self {
@@ -136,7 +136,7 @@ impl Queues {
                 leases,
                 cores: RwLock::new(Arc::new(Threads::of_rounds())),
                 allocator: allocator.map(Arc::new),
-                parts,
+                handles,
                 stop: CancellationToken::new(),
                 metrics,
             }),
@@ -159,12 +159,12 @@ impl Queues {
         let shared = &self.shared;
         // Those that no queue is in any more may have tickets.
         match shared.store.partitions().await {
-            Ok(names) => names.iter().for_each(|name| shared.parts.add(name)),
+            Ok(names) => names.iter().for_each(|name| shared.handles.add(name)),
             Err(error) => tracing::error!(%error, "the partitions cannot be read"),
         }
         let mut tasks = JoinSet::new();
-        for (part, calls) in shared.parts.begin(shared) {
-            tasks.spawn(hold::run(part, calls));
+        for (handle, calls) in shared.handles.begin(shared) {
+            tasks.spawn(lease_loop::run(handle, calls));
         }
         let office = async {
             if let Some(office) = &shared.office {
@@ -191,13 +191,13 @@ impl Queues {
         settings: BTreeMap<String, QueueSettings>,
     ) -> Result<(), ConfigureError> {
         let queues = configured(settings, &self.shared.queues())?;
-        let known = self.shared.parts.names();
+        let known = self.shared.handles.names();
         let partitions = queues.values().map(|queue| &queue.settings().partition);
         let mut unknown = partitions.filter(|name| !known.contains(name));
         if let Some(partition) = unknown.next() {
             return Err(ConfigureError::Partition(partition.clone()));
         }
-        self.ask_all(|| Ask::Configure(queues.clone())).await?;
+        self.ask_all(|| Command::Configure(queues.clone())).await?;
         Ok(())
     }
 
@@ -206,8 +206,8 @@ impl Queues {
         self.shared.queue(name)
     }
 
-    async fn ask_ticket(&self, ask: Ask) -> Result<TicketReply, QueuesError> {
-        match self.ask(ask).await? {
+    async fn ask_ticket(&self, command: Command) -> Result<TicketReply, QueuesError> {
+        match self.ask(command).await? {
             Answer::Ticket(reply) => Ok(reply),
             _ => Err(QueuesError::Stopped),
         }
@@ -228,7 +228,7 @@ impl Queues {
     /// Fails if the queues do not run.
     pub async fn list(&self) -> Result<Vec<QueueLine>, QueuesError> {
         let mut queues = Vec::new();
-        for answer in self.ask_all(|| Ask::List).await? {
+        for answer in self.ask_all(|| Command::List).await? {
             match answer {
                 Answer::List(own) => queues.extend(own),
                 _ => return Err(QueuesError::Stopped),
@@ -245,7 +245,8 @@ impl Queues {
     /// [`Lifecycle::submit`](crate::lifecycle::Lifecycle::submit).
     pub async fn submit(&self, owner: &str, draft: &Draft) -> Result<TicketReply, QueuesError> {
         let (queue, submission) = draft.submission(owner)?;
-        self.ask_ticket(Ask::Submit(Some(queue), submission)).await
+        self.ask_ticket(Command::Submit(Some(queue), submission))
+            .await
     }
 
     /// Takes a ticket out of its queue, and returns its state: a match may have been faster.
@@ -253,7 +254,7 @@ impl Queues {
     /// # Errors
     /// Fails if the name has no such ticket.
     pub async fn cancel(&self, owner: &str, id: &str) -> Result<TicketReply, QueuesError> {
-        self.ask_ticket(Ask::Cancel(owner.to_owned(), id.to_owned()))
+        self.ask_ticket(Command::Cancel(owner.to_owned(), id.to_owned()))
             .await
     }
 
@@ -262,7 +263,7 @@ impl Queues {
     /// # Errors
     /// Fails if the name has no such ticket.
     pub async fn ticket(&self, owner: &str, id: &str) -> Result<TicketReply, QueuesError> {
-        self.ask_ticket(Ask::Ticket(owner.to_owned(), id.to_owned()))
+        self.ask_ticket(Command::Ticket(owner.to_owned(), id.to_owned()))
             .await
     }
 
@@ -303,13 +304,13 @@ impl Queues {
         accepts: bool,
     ) -> Result<(), QueuesError> {
         let (owner, player) = (owner.to_owned(), player.to_owned());
-        let ask = Ask::Answer {
+        let command = Command::Answer {
             owner,
             id,
             player,
             accepts,
         };
-        self.ask(ask).await.map(drop)
+        self.ask(command).await.map(drop)
     }
 
     /// Calls the listener from now on with every change of the name's tickets, and with the changes that
@@ -318,7 +319,7 @@ impl Queues {
     /// # Errors
     /// Fails if the queues do not run.
     pub async fn listen(&self, owner: &str, listener: Listener) -> Result<(), QueuesError> {
-        let listen = || Ask::Listen(owner.to_owned());
+        let listen = || Command::Listen(owner.to_owned());
         let listeners = &self.shared.listeners;
         if self.shared.office.is_some() {
             // Before another daemon sends what has changed.
@@ -336,7 +337,7 @@ impl Queues {
     /// Fails if the name has no such ticket.
     pub async fn explain(&self, owner: &str, id: &str) -> Result<Vec<String>, QueuesError> {
         match self
-            .ask(Ask::Explain(owner.to_owned(), id.to_owned()))
+            .ask(Command::Explain(owner.to_owned(), id.to_owned()))
             .await?
         {
             Answer::Reasons(reasons) => Ok(reasons),

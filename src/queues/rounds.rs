@@ -22,7 +22,7 @@ use super::{
     search::{Found, Round},
 };
 use crate::{
-    lifecycle::{Lifecycle, TicketNumber},
+    lifecycle::Lifecycle,
     matchmaking::{AGAIN_MILLIS, REST, SPACING_MILLIS},
     session::draw_seed,
 };

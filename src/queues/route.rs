@@ -4,8 +4,8 @@ use tokio::sync::oneshot;
 
 use super::{
     Queues, QueuesError,
-    call::{Answer, Ask, Call, Outcome, ReplyTo},
-    host_ask::HostAsk,
+    command::{Answer, Call, Command, Outcome, ReplyTo},
+    instance_command::InstanceCommand,
 };
 use crate::{
     domain::MatchId,
@@ -28,33 +28,33 @@ enum Place {
 }
 
 impl Place {
-    fn of(ask: &Ask) -> Self {
+    fn of(command: &Command) -> Self {
         let named = |name: Option<&str>| Self::Named(name.unwrap_or(MAIN_PARTITION).to_owned());
-        match ask {
-            Ask::Submit(queue, ticket) => {
+        match command {
+            Command::Submit(queue, ticket) => {
                 let partition = queue.as_ref().map(|one| one.settings().partition.clone());
                 Self::Ticket(ticket.owner.clone(), ticket.id.clone(), partition)
             }
-            Ask::Cancel(owner, id) | Ask::Ticket(owner, id) => {
+            Command::Cancel(owner, id) | Command::Ticket(owner, id) => {
                 Self::Ticket(owner.clone(), id.clone(), None)
             }
-            Ask::Explain(owner, id) => Self::Either(owner.clone(), id.clone()),
-            Ask::Answer { id, .. } => Self::Match(*id),
-            Ask::List | Ask::Listen(_) | Ask::Configure(_) => named(None),
-            Ask::Host(ask) => match ask {
-                HostAsk::Join(offer, _) => named(offer.partition.as_deref()),
-                HostAsk::Load(_, _, partition) => named(partition.as_deref()),
-                HostAsk::Refuse(_, id)
-                | HostAsk::Began(_, id)
-                | HostAsk::Ended(id)
-                | HostAsk::GaveUp(id)
-                | HostAsk::Ready { id, .. }
-                | HostAsk::Opened { id, .. }
-                | HostAsk::Allocated { id, .. }
-                | HostAsk::Roster { id, .. }
-                | HostAsk::Seek { id, .. }
-                | HostAsk::SendAway { id, .. }
-                | HostAsk::Arrived { id, .. } => Self::Match(*id),
+            Command::Explain(owner, id) => Self::Either(owner.clone(), id.clone()),
+            Command::Answer { id, .. } => Self::Match(*id),
+            Command::List | Command::Listen(_) | Command::Configure(_) => named(None),
+            Command::Host(command) => match command {
+                InstanceCommand::Join(offer, _) => named(offer.partition.as_deref()),
+                InstanceCommand::Load(_, _, partition) => named(partition.as_deref()),
+                InstanceCommand::Refuse(_, id)
+                | InstanceCommand::Began(_, id)
+                | InstanceCommand::Ended(id)
+                | InstanceCommand::GaveUp(id)
+                | InstanceCommand::Ready { id, .. }
+                | InstanceCommand::Opened { id, .. }
+                | InstanceCommand::Allocated { id, .. }
+                | InstanceCommand::Roster { id, .. }
+                | InstanceCommand::Seek { id, .. }
+                | InstanceCommand::SendAway { id, .. }
+                | InstanceCommand::Arrived { id, .. } => Self::Match(*id),
             },
         }
     }
@@ -62,16 +62,16 @@ impl Place {
 
 impl Queues {
     /// Asks the partition that the call is for.
-    pub(super) async fn ask(&self, ask: Ask) -> Outcome {
-        let parts = &self.shared.parts;
-        if let Ask::Host(HostAsk::Join(offer, _)) = &ask {
+    pub(super) async fn ask(&self, command: Command) -> Outcome {
+        let handles = &self.shared.handles;
+        if let Command::Host(InstanceCommand::Join(offer, _)) = &command {
             let partition = offer.partition.as_deref().unwrap_or(MAIN_PARTITION);
             let all = self.shared.partitions();
             if !(all.is_empty() || all.contains(partition)) {
                 return Err(QueuesError::NoPartition(partition.to_owned()));
             }
         }
-        let partition = match (parts.only(), Place::of(&ask)) {
+        let partition = match (handles.only(), Place::of(&command)) {
             // An instance may ask for another partition than the only one.
             (Some(only), place) if !matches!(place, Place::Named(_)) => Some(only),
             (_, place) => self.find(place).await.map_err(|error| {
@@ -79,9 +79,9 @@ impl Queues {
                 QueuesError::NotRead
             })?,
         };
-        match partition.filter(|name| parts.calls(name).is_some()) {
-            Some(partition) => self.ask_partition(&partition, ask).await,
-            None => nowhere(&ask),
+        match partition.filter(|name| handles.calls(name).is_some()) {
+            Some(partition) => self.ask_partition(&partition, command).await,
+            None => nowhere(&command),
         }
     }
 
@@ -89,20 +89,23 @@ impl Queues {
     ///
     /// # Errors
     /// Fails if one of them does. Others may have changed something then.
-    pub(super) async fn ask_all(&self, ask: impl Fn() -> Ask) -> Result<Vec<Answer>, QueuesError> {
+    pub(super) async fn ask_all(
+        &self,
+        command: impl Fn() -> Command,
+    ) -> Result<Vec<Answer>, QueuesError> {
         let mut answers = Vec::new();
-        for partition in self.shared.parts.names() {
-            answers.push(self.ask_partition(&partition, ask()).await?);
+        for partition in self.shared.handles.names() {
+            answers.push(self.ask_partition(&partition, command()).await?);
         }
         Ok(answers)
     }
 
-    async fn ask_partition(&self, partition: &str, ask: Ask) -> Outcome {
-        let calls = self.shared.parts.calls(partition);
+    async fn ask_partition(&self, partition: &str, command: Command) -> Outcome {
+        let calls = self.shared.handles.calls(partition);
         let calls = calls.ok_or(QueuesError::Stopped)?;
         let (answer, answered) = oneshot::channel();
         let answer = ReplyTo::Here(answer);
-        let sent = calls.send(Call { ask, answer }).await;
+        let sent = calls.send(Call { command, answer }).await;
         sent.map_err(|_| QueuesError::Stopped)?;
         answered.await.map_err(|_| QueuesError::Stopped)?
     }
@@ -129,16 +132,18 @@ impl Queues {
 }
 
 /// The answer to a call about what is in no partition.
-fn nowhere(ask: &Ask) -> Outcome {
-    Err(match ask {
-        Ask::Answer { .. } => TicketRefused::NoCheck.into(),
-        Ask::Host(HostAsk::Ended(_) | HostAsk::GaveUp(_)) => return Ok(Answer::Done),
-        Ask::Host(HostAsk::Join(offer, _)) => {
+fn nowhere(command: &Command) -> Outcome {
+    Err(match command {
+        Command::Answer { .. } => TicketRefused::NoCheck.into(),
+        Command::Host(InstanceCommand::Ended(_) | InstanceCommand::GaveUp(_)) => {
+            return Ok(Answer::Done);
+        }
+        Command::Host(InstanceCommand::Join(offer, _)) => {
             let partition = offer.partition.clone();
             QueuesError::NoPartition(partition.unwrap_or_else(|| MAIN_PARTITION.to_owned()))
         }
-        Ask::Host(_) => HostRefused::NotYours.into(),
-        Ask::Submit(_, ticket) => TicketRefused::NoQueue(ticket.queue.clone()).into(),
+        Command::Host(_) => HostRefused::NotYours.into(),
+        Command::Submit(_, ticket) => TicketRefused::NoQueue(ticket.queue.clone()).into(),
         _ => TicketRefused::NoTicket.into(),
     })
 }

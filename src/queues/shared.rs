@@ -9,7 +9,10 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{Allocator, QueueMetrics, fleet::PostOffice, listeners::Listeners, parts::Parts};
+use super::{
+    Allocator, QueueMetrics, fleet::PostOffice, listeners::Listeners,
+    partition_handle::PartitionHandles,
+};
 use crate::{
     learning::Learning,
     leases::{LeaseSettings, SharedSettings},
@@ -42,7 +45,7 @@ pub(super) struct Shared {
     /// The allocator that hosted matches ask for instances.
     pub(super) allocator: Option<Arc<Allocator>>,
     /// The partitions that this daemon runs, and the way to the task of each.
-    pub(super) parts: Parts,
+    pub(super) handles: PartitionHandles,
     pub(super) stop: CancellationToken,
     pub(super) metrics: Arc<QueueMetrics>,
 }

@@ -9,12 +9,12 @@ use tokio::{
 
 use super::{
     Shared,
-    call::{Call, Outcome, ReplyTo},
+    command::{Call, Outcome, ReplyTo},
     connections::Connections,
     explain::Explanations,
     hosting::draw_pass,
     metrics::LOOK,
-    parts::Part,
+    partition_handle::PartitionHandle,
     rounds::Rounds,
     search::Found,
     wait_clock::WaitClock,
@@ -36,7 +36,7 @@ const BATCH: usize = 1_024;
 /// All state of the queues, and what one batch of calls has changed.
 pub(super) struct Task<'a> {
     pub(super) shared: &'a Arc<Shared>,
-    pub(super) part: &'a Part,
+    pub(super) partition: &'a PartitionHandle,
     /// The number that stands for the partition in the database.
     pub(super) slot: i64,
     clock: &'a WaitClock,
@@ -80,16 +80,16 @@ pub(super) enum End {
 impl<'a> Task<'a> {
     /// The task of a partition that was read.
     pub fn new(
-        part: &'a Part,
+        partition: &'a PartitionHandle,
         slot: i64,
         clock: &'a WaitClock,
         held: &'a HeldLease,
         life: Lifecycle,
     ) -> Self {
-        let shared = &part.shared;
+        let shared = &partition.shared;
         Self {
             shared,
-            part,
+            partition,
             slot,
             clock,
             held,
@@ -105,7 +105,7 @@ impl<'a> Task<'a> {
             reported: None,
             polled: None,
             looked: None,
-            noted: shared.settings_of(&part.name),
+            noted: shared.settings_of(&partition.name),
         }
     }
 
@@ -157,8 +157,8 @@ impl<'a> Task<'a> {
                     return Ok(End::Left);
                 }
                 self.note_settings().await;
-                let own = shared.names_of(&self.part.name);
-                shared.metrics.look(&self.part.name, &own, &self.life);
+                let own = shared.names_of(&self.partition.name);
+                shared.metrics.look(&self.partition.name, &own, &self.life);
             }
         }
         calls.close();
@@ -171,7 +171,7 @@ impl<'a> Task<'a> {
 
     /// Notes settings that have changed beside the lease.
     async fn note_settings(&mut self) {
-        let now = self.shared.settings_of(&self.part.name);
+        let now = self.shared.settings_of(&self.partition.name);
         if now == self.noted {
             return;
         }
@@ -190,13 +190,13 @@ impl<'a> Task<'a> {
 
     /// Whether another daemon that is alive is to run the partition instead.
     fn is_left(&self) -> bool {
-        let (shared, partition) = (self.shared, &self.part.name);
+        let (shared, partition) = (self.shared, &self.partition.name);
         let Some(office) = &shared.office else {
             return false;
         };
         let (partitions, daemons) = (shared.partitions(), office.alive().len());
         let has_queues = partitions.contains(partition);
-        has_queues && shared.parts.is_one_too_many(partitions.len(), daemons)
+        has_queues && shared.handles.is_one_too_many(partitions.len(), daemons)
     }
 
     /// Moves the time forward. An instance that has sent a line is not silent, even if

@@ -14,8 +14,8 @@ use rand::{TryRng, rngs::SysRng};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{
-    call::{Ask, Call, ReplyTo},
-    host_ask::HostAsk,
+    command::{Call, Command, ReplyTo},
+    instance_command::InstanceCommand,
 };
 use crate::{
     domain::MatchId,
@@ -105,12 +105,12 @@ impl Allocator {
             }
             let (answer, _) = oneshot::channel();
             let answer = ReplyTo::Here(answer);
-            let ask = Ask::Host(HostAsk::Allocated {
+            let command = Command::Host(InstanceCommand::Allocated {
                 id,
                 allocation,
                 jitter: draw(),
             });
-            if calls.send(Call { ask, answer }).await.is_err() {
+            if calls.send(Call { command, answer }).await.is_err() {
                 tracing::debug!(match_id = id, "the daemon stops before an answer");
             }
         });

@@ -10,8 +10,8 @@ use crate::{
     lifecycle::{Submission, TicketNumber},
     protocol::{HostNotice, Notice},
     queues::{
-        call::{Ask, Outcome},
-        host_ask::HostAsk,
+        command::{Command, Outcome},
+        instance_command::InstanceCommand,
     },
     store::NewLetter,
 };
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::queues) enum ToHolder {
     /// A client or an instance asks for something. The number is that of the call at its daemon.
-    Call(u64, RemoteAsk),
+    Call(u64, RemoteCommand),
     /// Clients with these names listen.
     Listens(Vec<String>),
     /// No client with these names listens any more.
@@ -65,9 +65,9 @@ pub(in crate::queues) struct Receipt {
     pub push: u64,
 }
 
-/// An [`Ask`] from another daemon.
+/// A [`Command`] from another daemon.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::queues) enum RemoteAsk {
+pub(in crate::queues) enum RemoteCommand {
     List,
     Submit(Submission),
     Cancel(String, String),
@@ -79,18 +79,18 @@ pub(in crate::queues) enum RemoteAsk {
         accepts: bool,
     },
     Explain(String, String),
-    Host(HostAsk),
+    Host(InstanceCommand),
 }
 
-impl RemoteAsk {
+impl RemoteCommand {
     /// The call as a letter says it; `None` if it concerns only the daemon at which it was made.
-    pub fn of(ask: Ask) -> Option<Self> {
-        Some(match ask {
-            Ask::List => Self::List,
-            Ask::Submit(_, submission) => Self::Submit(submission),
-            Ask::Cancel(owner, id) => Self::Cancel(owner, id),
-            Ask::Ticket(owner, id) => Self::Ticket(owner, id),
-            Ask::Answer {
+    pub fn of(command: Command) -> Option<Self> {
+        Some(match command {
+            Command::List => Self::List,
+            Command::Submit(_, submission) => Self::Submit(submission),
+            Command::Cancel(owner, id) => Self::Cancel(owner, id),
+            Command::Ticket(owner, id) => Self::Ticket(owner, id),
+            Command::Answer {
                 owner,
                 id,
                 player,
@@ -101,21 +101,21 @@ impl RemoteAsk {
                 player,
                 accepts,
             },
-            Ask::Explain(owner, id) => Self::Explain(owner, id),
-            Ask::Host(ask) => Self::Host(ask),
-            Ask::Listen(..) | Ask::Configure(_) => return None,
+            Command::Explain(owner, id) => Self::Explain(owner, id),
+            Command::Host(command) => Self::Host(command),
+            Command::Listen(..) | Command::Configure(_) => return None,
         })
     }
 }
 
-impl From<RemoteAsk> for Ask {
-    fn from(ask: RemoteAsk) -> Self {
-        match ask {
-            RemoteAsk::List => Self::List,
-            RemoteAsk::Submit(submission) => Self::Submit(None, submission),
-            RemoteAsk::Cancel(owner, id) => Self::Cancel(owner, id),
-            RemoteAsk::Ticket(owner, id) => Self::Ticket(owner, id),
-            RemoteAsk::Answer {
+impl From<RemoteCommand> for Command {
+    fn from(command: RemoteCommand) -> Self {
+        match command {
+            RemoteCommand::List => Self::List,
+            RemoteCommand::Submit(submission) => Self::Submit(None, submission),
+            RemoteCommand::Cancel(owner, id) => Self::Cancel(owner, id),
+            RemoteCommand::Ticket(owner, id) => Self::Ticket(owner, id),
+            RemoteCommand::Answer {
                 owner,
                 id,
                 player,
@@ -126,8 +126,8 @@ impl From<RemoteAsk> for Ask {
                 player,
                 accepts,
             },
-            RemoteAsk::Explain(owner, id) => Self::Explain(owner, id),
-            RemoteAsk::Host(ask) => Self::Host(ask),
+            RemoteCommand::Explain(owner, id) => Self::Explain(owner, id),
+            RemoteCommand::Host(command) => Self::Host(command),
         }
     }
 }

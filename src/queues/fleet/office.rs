@@ -12,10 +12,10 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{RemoteAsk, ToHolder, pending::Pending};
+use super::{RemoteCommand, ToHolder, pending::Pending};
 use crate::{
     leases::LeaseSettings,
-    queues::{Link, QueuesError, Shared, call::Outcome},
+    queues::{Link, QueuesError, Shared, command::Outcome},
     store::{Changes, Post, StoreError},
 };
 
@@ -81,11 +81,11 @@ impl PostOffice {
 
     /// Sends a call to the holder of a lease. It is answered in any case: if no holder does so in time, as if it
     /// had not been made.
-    pub fn call(&self, lease: &str, ask: RemoteAsk, answer: oneshot::Sender<Outcome>) {
+    pub fn call(&self, lease: &str, command: RemoteCommand, answer: oneshot::Sender<Outcome>) {
         let patience = self.lasts + Duration::from_secs(5);
         let until = self.millis() + patience.as_millis() as u64;
         let call = self.pending.lock().add(answer, until);
-        if !self.post(lease, ToHolder::Call(call, ask), Some(call)) {
+        if !self.post(lease, ToHolder::Call(call, command), Some(call)) {
             self.pending.lock().answer(call, Err(QueuesError::Busy));
         }
     }
@@ -101,9 +101,9 @@ impl PostOffice {
     }
 
     /// Sends the holder of a lease an event of an instance, whose answer nobody waits for.
-    pub fn report(&self, lease: &str, ask: RemoteAsk) {
+    pub fn report(&self, lease: &str, command: RemoteCommand) {
         let (answer, _) = oneshot::channel();
-        self.call(lease, ask, answer);
+        self.call(lease, command, answer);
     }
 
     /// Sends news for this connection to it from now on, and reports whether it is open.

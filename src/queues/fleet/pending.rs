@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tokio::sync::oneshot;
 
-use crate::queues::{QueuesError, call::Outcome};
+use crate::queues::{QueuesError, command::Outcome};
 
 /// How many milliseconds an answer may take that must be under way, because the letter was handled.
 const GRACE: u64 = 2_000;
@@ -76,7 +76,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queues::call::Answer;
+    use crate::queues::command::Answer;
 
     #[test]
     fn a_call_is_answered_once_or_withdrawn_in_time() {

@@ -299,7 +299,7 @@ async fn a_result_that_nobody_reports_ends_its_match() {
     let store = fleet.daemons[1].service.store();
     let hosted = || async { store.hosted_rows(1).await.unwrap().remove(0) };
     assert_eq!(hosted().await.state, "playing");
-    let number = store.hosting(0).await.unwrap().matches.remove(0).game;
+    let number = store.hosting(0).await.unwrap().hosted.remove(0).game;
     let result = game(0, &[(Human, "ann")], &[(Human, "bob")], [1.0, 0.0]);
     let recorded = store
         .record_game(&result, &Default::default(), number.unwrap())

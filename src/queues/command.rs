@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::{
     Configured, HostPlan, QueuesError,
     fleet::{Outbox, ToDaemon},
-    host_ask::HostAsk,
+    instance_command::InstanceCommand,
 };
 use crate::{
     domain::MatchId,
@@ -20,7 +20,7 @@ use crate::{
 /// A client's call.
 #[derive(Debug)]
 pub(super) struct Call {
-    pub ask: Ask,
+    pub command: Command,
     pub answer: ReplyTo,
 }
 
@@ -58,7 +58,7 @@ impl ReplyTo {
 
 /// What a client asks for. The first text is the client's name.
 #[derive(Debug)]
-pub(super) enum Ask {
+pub(super) enum Command {
     List,
     /// The ticket, and the queue that has checked it; `None` if another daemon has checked it.
     Submit(Option<Arc<Queue>>, Submission),
@@ -73,7 +73,7 @@ pub(super) enum Ask {
     /// The client listens from now on.
     Listen(String),
     Explain(String, String),
-    Host(HostAsk),
+    Host(InstanceCommand),
     Configure(Configured),
 }
 

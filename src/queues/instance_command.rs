@@ -11,7 +11,7 @@ use crate::{
 
 /// What an instance asks for. The first text is the instance's name.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum HostAsk {
+pub(super) enum InstanceCommand {
     Join(Box<Offer>, Link),
     /// The name, the load, and the partition.
     Load(String, f64, Option<String>),
@@ -67,7 +67,7 @@ pub(super) enum HostAsk {
     },
 }
 
-impl HostAsk {
+impl InstanceCommand {
     /// The connection that an instance registers with this.
     pub fn link(&self) -> Option<&Link> {
         match self {

@@ -6,10 +6,10 @@ use tokio::{sync::mpsc, time::sleep};
 
 use super::{
     QueuesError,
-    call::Call,
+    command::Call,
     connections::Connections,
-    parts::Part,
-    standby::stand_by,
+    follower::follow,
+    partition_handle::PartitionHandle,
     task::{End, Task},
     wait_clock::WaitClock,
 };
@@ -23,22 +23,22 @@ use crate::{
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Runs until the queues are stopped: whenever this daemon holds the lease of the partition.
-pub(super) async fn run(part: Part, mut calls: mpsc::Receiver<Call>) {
-    let shared = &part.shared;
+pub(super) async fn run(handle: PartitionHandle, mut calls: mpsc::Receiver<Call>) {
+    let shared = &handle.shared;
     let mut connections = Connections::default();
     let clock = WaitClock::new(shared);
-    while let Some(held) = stand_by(&part, &mut calls, &mut connections).await {
-        let has_queues = !shared.names_of(&part.name).is_empty();
+    while let Some(held) = follow(&handle, &mut calls, &mut connections).await {
+        let has_queues = !shared.names_of(&handle.name).is_empty();
         if has_queues {
-            shared.parts.taken();
+            shared.handles.taken();
         }
-        let end = hold(&part, &clock, &held, &mut calls, &mut connections).await;
+        let end = hold(&handle, &clock, &held, &mut calls, &mut connections).await;
         if has_queues && end != End::Left {
-            shared.parts.lost();
+            shared.handles.lost();
         }
         connections.remote.close();
-        let own = shared.names_of(&part.name);
-        shared.metrics.look_away(&part.name, &own);
+        let own = shared.names_of(&handle.name);
+        shared.metrics.look_away(&handle.name, &own);
         if let Err(error) = held.give_back().await {
             tracing::debug!(%error, "the lease of the queues ends by itself");
         }
@@ -48,17 +48,17 @@ pub(super) async fn run(part: Part, mut calls: mpsc::Receiver<Call>) {
 /// Runs until the queues are stopped, or the lease is lost or left to another daemon. After a write that failed,
 /// begins again with what is on disk.
 async fn hold(
-    part: &Part,
+    handle: &PartitionHandle,
     clock: &WaitClock,
     held: &HeldLease,
     calls: &mut mpsc::Receiver<Call>,
     connections: &mut Connections,
 ) -> End {
-    let shared = &part.shared;
+    let shared = &handle.shared;
     loop {
-        match load(part, clock).await {
+        match load(handle, clock).await {
             Ok((clock, life, slot)) => {
-                let mut task = Task::new(part, slot, &clock, held, life);
+                let mut task = Task::new(handle, slot, &clock, held, life);
                 match task.run(calls, connections).await {
                     Ok(end) => return end,
                     Err(error) if error.is_lease_lost() => return End::Lost,
@@ -82,8 +82,11 @@ async fn hold(
 }
 
 /// Reads the partition, whose slot is the number.
-async fn load(part: &Part, clock: &WaitClock) -> Result<(WaitClock, Lifecycle, i64), StoreError> {
-    let (shared, partition) = (&part.shared, &part.name);
+async fn load(
+    handle: &PartitionHandle,
+    clock: &WaitClock,
+) -> Result<(WaitClock, Lifecycle, i64), StoreError> {
+    let (shared, partition) = (&handle.shared, &handle.name);
     let clock = clock.of_database(shared).await?;
     let slot = shared.store.slot(partition).await?;
     let mut stored = shared.store.hosting(slot).await?;

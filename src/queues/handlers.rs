@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{
     Configured, QueuesError,
-    call::{Answer, Ask, Call},
+    command::{Answer, Call, Command},
     connections::Connections,
-    host_ask::HostAsk,
     hosting::plan,
+    instance_command::InstanceCommand,
     known::admit,
     links::Links,
     task::Task,
@@ -26,27 +26,27 @@ impl Task<'_> {
         calls: impl IntoIterator<Item = Call>,
         connections: &mut Connections,
     ) {
-        for Call { ask, answer } in calls {
-            let outcome = match ask {
-                Ask::Explain(owner, id) => {
+        for Call { command, answer } in calls {
+            let outcome = match command {
+                Command::Explain(owner, id) => {
                     self.explanations.ask(owner, id, answer);
                     continue;
                 }
-                Ask::Host(ask) => self.host(ask, &mut connections.links),
-                ask => self.answer(ask),
+                Command::Host(command) => self.host(command, &mut connections.links),
+                command => self.answer(command),
             };
             self.answers.push((answer, outcome));
         }
     }
 
-    fn answer(&mut self, ask: Ask) -> Result<Answer, QueuesError> {
-        Ok(match ask {
-            Ask::List => {
-                let own = self.shared.names_of(&self.part.name);
+    fn answer(&mut self, command: Command) -> Result<Answer, QueuesError> {
+        Ok(match command {
+            Command::List => {
+                let own = self.shared.names_of(&self.partition.name);
                 let line = |name: &String| queue_line(&self.life, name);
                 Answer::List(own.iter().map(line).collect())
             }
-            Ask::Submit(queue, submission) => {
+            Command::Submit(queue, submission) => {
                 self.still_accepts(queue.as_ref(), &submission)?;
                 if self.life.find(&submission.owner, &submission.id).is_err() {
                     admit(self.shared, &submission, self.life.now())?;
@@ -54,15 +54,15 @@ impl Task<'_> {
                 let number = self.life.submit(submission)?;
                 self.ticket(number)?
             }
-            Ask::Cancel(owner, id) => {
+            Command::Cancel(owner, id) => {
                 let number = self.life.cancel(&owner, &id)?;
                 self.ticket(number)?
             }
-            Ask::Ticket(owner, id) => {
+            Command::Ticket(owner, id) => {
                 let number = self.life.find(&owner, &id)?;
                 self.ticket(number)?
             }
-            Ask::Answer {
+            Command::Answer {
                 owner,
                 id,
                 player,
@@ -74,12 +74,12 @@ impl Task<'_> {
                 }
                 Answer::Done
             }
-            Ask::Configure(queues) => {
+            Command::Configure(queues) => {
                 self.shared.metrics.configure(queues.keys());
                 self.configure(queues);
                 Answer::Done
             }
-            Ask::Listen(..) | Ask::Explain(..) | Ask::Host(_) => Answer::Done,
+            Command::Listen(..) | Command::Explain(..) | Command::Host(_) => Answer::Done,
         })
     }
 
@@ -106,11 +106,12 @@ impl Task<'_> {
         *self.shared.queues.write() = Arc::new(queues);
         let shared = self.shared;
         let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
-        self.life.configure(shared.terms(&self.part.name), fits);
+        self.life
+            .configure(shared.terms(&self.partition.name), fits);
         self.rounds.changed();
         tracing::info!(
             queues = shared.queues().len(),
-            partition = self.part.name,
+            partition = self.partition.name,
             tickets = self.life.waiting(),
             left = before.saturating_sub(self.life.waiting()),
             "the queues are configured again"
@@ -118,22 +119,22 @@ impl Task<'_> {
     }
 
     /// What an instance asks for.
-    fn host(&mut self, ask: HostAsk, links: &mut Links) -> Result<Answer, QueuesError> {
+    fn host(&mut self, command: InstanceCommand, links: &mut Links) -> Result<Answer, QueuesError> {
         let life = &mut self.life;
-        match ask {
-            HostAsk::Join(offer, link) => {
+        match command {
+            InstanceCommand::Join(offer, link) => {
                 life.joined((*offer).clone())?;
                 links.join(*offer, link);
             }
-            HostAsk::Load(name, load, _) => life.load(&name, load)?,
-            HostAsk::Refuse(name, id) => life.refused(&name, id)?,
-            HostAsk::Ready {
+            InstanceCommand::Load(name, load, _) => life.load(&name, load)?,
+            InstanceCommand::Refuse(name, id) => life.refused(&name, id)?,
+            InstanceCommand::Ready {
                 name,
                 id,
                 address,
                 opens: None,
             } => life.ready(&name, id, address.as_deref())?,
-            HostAsk::Ready {
+            InstanceCommand::Ready {
                 name,
                 id,
                 address,
@@ -146,7 +147,7 @@ impl Task<'_> {
                 links.host(id, name, game, link);
                 return Ok(plan);
             }
-            HostAsk::Opened {
+            InstanceCommand::Opened {
                 name,
                 id,
                 game,
@@ -161,17 +162,17 @@ impl Task<'_> {
                 links.host(id, name, game, link);
                 return Ok(answer);
             }
-            HostAsk::Began(name, id) => life.began(&name, id)?,
-            HostAsk::Ended(id) => life.ended(id),
-            HostAsk::GaveUp(id) => life.gave_up(id),
-            HostAsk::Arrived { name, id, player } => life.arrived(&name, id, &player),
-            HostAsk::Allocated {
+            InstanceCommand::Began(name, id) => life.began(&name, id)?,
+            InstanceCommand::Ended(id) => life.ended(id),
+            InstanceCommand::GaveUp(id) => life.gave_up(id),
+            InstanceCommand::Arrived { name, id, player } => life.arrived(&name, id, &player),
+            InstanceCommand::Allocated {
                 id,
                 allocation,
                 jitter,
             } => self.allocated(id, &allocation, jitter),
-            HostAsk::Roster { name, id, players } => life.report_roster(&name, id, players),
-            HostAsk::Seek {
+            InstanceCommand::Roster { name, id, players } => life.report_roster(&name, id, players),
+            InstanceCommand::Seek {
                 name,
                 id,
                 team,
@@ -181,7 +182,7 @@ impl Task<'_> {
                 self.rounds.changed();
                 return Ok(Answer::Seats(seek?));
             }
-            HostAsk::SendAway { name, id, player } => {
+            InstanceCommand::SendAway { name, id, player } => {
                 let was_coming = life.send_away(&name, id, &player);
                 return Ok(Answer::WasComing(was_coming));
             }

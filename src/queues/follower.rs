@@ -12,12 +12,12 @@ use tokio::{
 
 use super::{
     QueuesError,
-    call::{Answer, Ask, Call, ReplyTo},
+    command::{Answer, Call, Command, ReplyTo},
     connections::Connections,
-    fleet::{PostOffice, RemoteAsk},
-    host_ask::HostAsk,
+    fleet::{PostOffice, RemoteCommand},
+    instance_command::InstanceCommand,
     links::Links,
-    parts::Part,
+    partition_handle::PartitionHandle,
     shared::part_of,
 };
 use crate::{leases::HeldLease, store::StoreError};
@@ -33,25 +33,25 @@ enum Try {
 }
 
 /// Waits until this daemon holds the lease of a partition; `None` once the queues are stopped.
-pub(super) async fn stand_by(
-    part: &Part,
+pub(super) async fn follow(
+    handle: &PartitionHandle,
     calls: &mut mpsc::Receiver<Call>,
     connections: &mut Connections,
 ) -> Option<HeldLease> {
-    let shared = &part.shared;
+    let shared = &handle.shared;
     // The epoch of the holder with which this daemon has registered, and since when the lease is left to others.
     let (mut registered, mut left) = (None, None);
     while !shared.stop.is_cancelled() {
         connections.links.prune();
-        let why = match try_to_take(part, &mut left).await {
+        let why = match try_to_take(handle, &mut left).await {
             Ok(Try::Taken(held)) => return Some(held),
             Ok(Try::Of(holder, epoch)) => {
                 let forgotten = shared.office.as_ref().map(PostOffice::forgotten);
                 let now = Some((epoch, forgotten));
                 if std::mem::replace(&mut registered, now) != now {
-                    let partition = &part.name;
+                    let partition = &handle.name;
                     tracing::warn!(holder, partition, "another daemon runs the queues");
-                    register(part, &connections.links);
+                    register(handle, &connections.links);
                 }
                 QueuesError::Elsewhere
             }
@@ -64,7 +64,7 @@ pub(super) async fn stand_by(
         };
         let passing_on = async {
             while let Some(call) = calls.recv().await {
-                pass_on(part, call, &mut connections.links, &why);
+                pass_on(handle, call, &mut connections.links, &why);
             }
             std::future::pending::<()>().await;
         };
@@ -83,18 +83,24 @@ pub(super) async fn stand_by(
 
 /// Takes the lease if it is free. A daemon that runs its share of the partitions leaves it to others, unless they
 /// do not take it either.
-async fn try_to_take(part: &Part, left: &mut Option<Instant>) -> Result<Try, StoreError> {
-    let shared = &part.shared;
+async fn try_to_take(
+    handle: &PartitionHandle,
+    left: &mut Option<Instant>,
+) -> Result<Try, StoreError> {
+    let shared = &handle.shared;
     let daemons = shared.office.as_ref().map(|office| office.alive().len());
     let partitions = shared.partitions();
-    let own = shared.settings_of(&part.name);
-    let has_queues = partitions.contains(&part.name);
+    let own = shared.settings_of(&handle.name);
+    let has_queues = partitions.contains(&handle.name);
     let has_share = daemons.is_some_and(|daemons| {
-        daemons > 1 && has_queues && shared.parts.has_share(partitions.len(), daemons)
+        daemons > 1 && has_queues && shared.handles.has_share(partitions.len(), daemons)
     });
     if has_share && left.is_none_or(|since| since.elapsed() < shared.leases.lasts) {
-        shared.leases.look(&shared.store, &part.lease, &own).await?;
-        return Ok(match shared.store.lease_holder(&part.lease).await? {
+        shared
+            .leases
+            .look(&shared.store, &handle.lease, &own)
+            .await?;
+        return Ok(match shared.store.lease_holder(&handle.lease).await? {
             Some((holder, epoch)) => {
                 *left = None;
                 Try::Of(holder, epoch)
@@ -107,7 +113,11 @@ async fn try_to_take(part: &Part, left: &mut Option<Instant>) -> Result<Try, Sto
     }
     *left = None;
     Ok(
-        match shared.leases.take(&shared.store, &part.lease, &own).await? {
+        match shared
+            .leases
+            .take(&shared.store, &handle.lease, &own)
+            .await?
+        {
             Ok(held) => Try::Taken(held),
             Err((holder, epoch)) => Try::Of(holder, epoch),
         },
@@ -115,31 +125,33 @@ async fn try_to_take(part: &Part, left: &mut Option<Instant>) -> Result<Try, Sto
 }
 
 /// Registers everything that is connected with the holder of the lease.
-fn register(part: &Part, links: &Links) {
-    let shared = &part.shared;
+fn register(handle: &PartitionHandle, links: &Links) {
+    let shared = &handle.shared;
     let Some(office) = &shared.office else {
         return;
     };
-    office.register(&part.lease, shared.listeners.lock().owners());
-    for ask in links.asked() {
-        office.report(&part.lease, linked(part, office, ask));
+    office.register(&handle.lease, shared.listeners.lock().owners());
+    for command in links.asked() {
+        office.report(&handle.lease, linked(handle, office, command));
     }
 }
 
 /// Handles a call, or sends it to the holder of the lease.
-fn pass_on(part: &Part, call: Call, links: &mut Links, why: &QueuesError) {
-    let shared = &part.shared;
-    let Call { ask, answer } = call;
-    let ask = match ask {
-        Ask::Configure(queues) => {
+fn pass_on(handle: &PartitionHandle, call: Call, links: &mut Links, why: &QueuesError) {
+    let shared = &handle.shared;
+    let Call { command, answer } = call;
+    let command = match command {
+        Command::Configure(queues) => {
             shared.metrics.configure(queues.keys());
             *shared.queues.write() = Arc::new(queues);
             return answer.send(Ok(Answer::Done));
         }
-        ask => ask,
+        command => command,
     };
-    if let Ask::Submit(_, ticket) = &ask
-        && shared.leases.differs(&part.lease, &part_of(&ticket.queue))
+    if let Command::Submit(_, ticket) = &command
+        && shared
+            .leases
+            .differs(&handle.lease, &part_of(&ticket.queue))
     {
         return answer.send(Err(QueuesError::OtherSettings(ticket.queue.clone())));
     }
@@ -147,35 +159,35 @@ fn pass_on(part: &Part, call: Call, links: &mut Links, why: &QueuesError) {
         (Some(office), ReplyTo::Here(answer)) => (office, answer),
         (_, answer) => return answer.send(Err(why.clone())),
     };
-    let ask = match ask {
-        Ask::Listen(owner) => {
-            office.register(&part.lease, vec![owner]);
+    let command = match command {
+        Command::Listen(owner) => {
+            office.register(&handle.lease, vec![owner]);
             return drop(answer.send(Ok(Answer::Done)));
         }
-        Ask::Host(ask) => {
-            note(links, &ask);
-            linked(part, office, ask)
+        Command::Host(command) => {
+            note(links, &command);
+            linked(handle, office, command)
         }
-        ask => match RemoteAsk::of(ask) {
-            Some(ask) => ask,
+        command => match RemoteCommand::of(command) {
+            Some(command) => command,
             None => return drop(answer.send(Err(why.clone()))),
         },
     };
-    office.call(&part.lease, ask, answer);
+    office.call(&handle.lease, command, answer);
 }
 
 /// Keeps the connections that an instance registers.
-fn note(links: &mut Links, ask: &HostAsk) {
-    match ask {
-        HostAsk::Join(offer, link) => links.join((**offer).clone(), link.clone()),
-        HostAsk::Opened {
+fn note(links: &mut Links, command: &InstanceCommand) {
+    match command {
+        InstanceCommand::Join(offer, link) => links.join((**offer).clone(), link.clone()),
+        InstanceCommand::Opened {
             name,
             id,
             game,
             link,
             ..
         }
-        | HostAsk::Ready {
+        | InstanceCommand::Ready {
             name,
             id,
             opens: Some((game, link)),
@@ -186,9 +198,13 @@ fn note(links: &mut Links, ask: &HostAsk) {
 }
 
 /// The same for a letter; news for a connection that it registers will reach the connection.
-fn linked(part: &Part, office: &PostOffice, ask: HostAsk) -> RemoteAsk {
-    if let Some(link) = ask.link() {
-        office.link(&part.lease, link);
+fn linked(
+    handle: &PartitionHandle,
+    office: &PostOffice,
+    command: InstanceCommand,
+) -> RemoteCommand {
+    if let Some(link) = command.link() {
+        office.link(&handle.lease, link);
     }
-    RemoteAsk::Host(ask)
+    RemoteCommand::Host(command)
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
 
-use super::{Shared, call::Call};
+use super::{Shared, command::Call};
 
 /// The most calls that wait for the task of a partition.
 const CALLS: usize = 4_096;
@@ -14,14 +14,14 @@ const LEASE: &str = "queues/";
 
 /// The ways to the tasks of all partitions, by name, and the number of those with queues that this daemon runs.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct PartitionHandles {
     calls: RwLock<BTreeMap<String, mpsc::Sender<Call>>>,
     /// Taken when the tasks begin.
     receivers: Mutex<Vec<(String, mpsc::Receiver<Call>)>>,
     held: Mutex<usize>,
 }
 
-impl Parts {
+impl PartitionHandles {
     /// Adds a partition, unless it is known.
     pub fn add(&self, name: &str) {
         let mut calls = self.calls.write();
@@ -50,21 +50,21 @@ impl Parts {
     }
 
     /// The partitions whose tasks have not begun.
-    pub fn begin(&self, shared: &Arc<Shared>) -> Vec<(Part, mpsc::Receiver<Call>)> {
+    pub fn begin(&self, shared: &Arc<Shared>) -> Vec<(PartitionHandle, mpsc::Receiver<Call>)> {
         let receivers = std::mem::take(&mut *self.receivers.lock());
-        let part = |(name, receiver): (String, _)| {
+        let handle = |(name, receiver): (String, _)| {
             let calls = self.calls(&name)?;
             let lease = format!("{LEASE}{name}");
             let shared = shared.clone();
-            let part = Part {
+            let handle = PartitionHandle {
                 shared,
                 name,
                 lease,
                 calls,
             };
-            Some((part, receiver))
+            Some((handle, receiver))
         };
-        receivers.into_iter().filter_map(part).collect()
+        receivers.into_iter().filter_map(handle).collect()
     }
 
     /// This daemon runs one more partition that has queues.
@@ -78,7 +78,7 @@ impl Parts {
         *held = held.saturating_sub(1);
     }
 
-    /// Whether this daemon runs its share of so many partitions, or more, if so many daemons are alive.
+    /// Whether this daemon runs its share of `partitions`, or more, while `daemons` are alive.
     pub fn has_share(&self, partitions: usize, daemons: usize) -> bool {
         *self.held.lock() >= share(partitions, daemons)
     }
@@ -98,7 +98,7 @@ fn share(partitions: usize, daemons: usize) -> usize {
 }
 
 /// One partition, as its task sees it.
-pub(super) struct Part {
+pub(super) struct PartitionHandle {
     pub shared: Arc<Shared>,
     pub name: String,
     /// The name of its lease, and of the holder of that lease in letters.
@@ -113,22 +113,22 @@ mod tests {
 
     #[test]
     fn each_daemon_runs_its_share_of_the_partitions() {
-        let parts = Parts::default();
+        let handles = PartitionHandles::default();
         for name in ["eu", "us", "asia", "eu", "main"] {
-            parts.add(name);
+            handles.add(name);
         }
-        assert_eq!(parts.names(), ["asia", "eu", "main", "us"]);
-        (0..4).for_each(|_| parts.taken());
-        assert!(!parts.is_one_too_many(4, 0) && !parts.is_one_too_many(4, 1));
+        assert_eq!(handles.names(), ["asia", "eu", "main", "us"]);
+        (0..4).for_each(|_| handles.taken());
+        assert!(!handles.is_one_too_many(4, 0) && !handles.is_one_too_many(4, 1));
         // A second daemon comes, and a third one.
         let mut left = 0;
-        while parts.is_one_too_many(4, 2) {
+        while handles.is_one_too_many(4, 2) {
             left += 1;
         }
         assert_eq!(left, 2);
-        assert!(parts.has_share(4, 3) && !parts.is_one_too_many(4, 3));
-        parts.lost();
-        assert!(!parts.has_share(4, 3));
-        assert!(parts.has_share(4, 4));
+        assert!(handles.has_share(4, 3) && !handles.is_one_too_many(4, 3));
+        handles.lost();
+        assert!(!handles.has_share(4, 3));
+        assert!(handles.has_share(4, 4));
     }
 }
