@@ -76,13 +76,13 @@ macro_rules! made {
         impl<'r> Column<'r> for $type {
             fn read(row: &'r Row, at: At<'_>) -> Result<Self, StoreError> {
                 let value: $from = Column::read(row, at)?;
-                $make(value).ok_or_else(|| bad(at, value))
+                Some(value).and_then($make).ok_or_else(|| bad(at, value))
             }
         }
         impl<'r> Column<'r> for Option<$type> {
             fn read(row: &'r Row, at: At<'_>) -> Result<Self, StoreError> {
                 let value: Option<$from> = Column::read(row, at)?;
-                value.map(|value| $make(value).ok_or_else(|| bad(at, value))).transpose()
+                value.map(|value| Some(value).and_then($make).ok_or_else(|| bad(at, value))).transpose()
             }
         }
     )+};

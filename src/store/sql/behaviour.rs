@@ -105,7 +105,7 @@ pub(super) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
 async fn version(connection: &mut Connection) -> Result<i64, StoreError> {
     let sum =
         "SELECT (SELECT changes FROM behaviour_changes) + (SELECT changes FROM player_changes)";
-    Ok(scalar(sum).fetch_one(connection).await?)
+    scalar(sum).fetch_one(connection).await
 }
 
 fn from_row(row: &Row) -> Result<BehaviourDay, StoreError> {

@@ -68,7 +68,7 @@ async fn person(tx: &mut Connection, secret: &[u8], key: &PlayerKey) -> Result<i
     let query =
         scalar("INSERT INTO persons (kind, player, handle) VALUES ($1, $2, $3) RETURNING person");
     let query = query.bind(key.kind.as_str()).bind(&key.id);
-    Ok(query.bind(handle(secret, key)?).fetch_one(tx).await?)
+    query.bind(handle(secret, key)?).fetch_one(tx).await
 }
 
 /// The handle of a player: a keyed hash of kind and identity.
