@@ -116,11 +116,12 @@ impl<'p> PlanRound<'p> {
             let (pool, seed, budget) = (self.pool, self.seed, self.effort.budget());
             let own = cores.share(batch.len());
             let search = |at: usize| {
-                let ticket = batch.get(at).copied().unwrap_or(0);
-                MatchSearch::new(pool, ticket, free, budget, seed).run(&*own, cancelled)
+                let ticket = *batch.get(at)?;
+                let search = MatchSearch::new(pool, ticket, free, budget, seed);
+                Some((ticket, search.run(&*own, cancelled)))
             };
             let results = cores::collect(cores, batch.len(), &search);
-            self.commit(&batch, results);
+            self.commit(results.into_iter().flatten());
         }
     }
 
@@ -154,9 +155,9 @@ impl<'p> PlanRound<'p> {
         batch
     }
 
-    fn commit(&mut self, batch: &[u32], results: Vec<Result<MatchProposal, Failure>>) {
+    fn commit(&mut self, results: impl Iterator<Item = (u32, Result<MatchProposal, Failure>)>) {
         let mut again = Vec::new();
-        for (&ticket, result) in batch.iter().zip(results) {
+        for (ticket, result) in results {
             if !self.free.contains(ticket) {
                 continue;
             }

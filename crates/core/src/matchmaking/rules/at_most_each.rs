@@ -3,7 +3,7 @@
 
 use super::{
     Bound, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Share, Teams,
-    counts::{Symbols, TeamCounts, tabulate},
+    counts::{CostTally, Symbols, tabulate},
     settings::required,
 };
 use crate::matchmaking::people::People;
@@ -113,11 +113,10 @@ struct CountedValues(Symbols);
 
 impl Bound for CountedValues {
     fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
-        Box::new(Surplus {
-            counts: TeamCounts::new(&self.0, teams),
-            limit: limit.floor() as i32,
-            surplus: 0,
-        })
+        let limit = limit.floor() as i32;
+        let surplus = move |count: &i32| i64::from((count - limit).max(0));
+        let cost = move |row: &[i32]| row.iter().map(surplus).sum();
+        Box::new(CostTally::new(&self.0, teams, cost))
     }
 
     /// Players with a value that many have are placed first, while teams have room for them.
@@ -135,37 +134,5 @@ impl Bound for CountedValues {
 
     fn only_grows(&self) -> bool {
         true
-    }
-}
-
-struct Surplus<'a> {
-    counts: TeamCounts<'a>,
-    limit: i32,
-    surplus: i64,
-}
-
-impl Surplus<'_> {
-    fn change(&mut self, team: usize, ticket: u32, by: i32) {
-        let limit = self.limit;
-        let cost = |row: &[i32]| {
-            row.iter()
-                .map(|count| i64::from((count - limit).max(0)))
-                .sum()
-        };
-        self.surplus += self.counts.change(team, ticket, by, cost);
-    }
-}
-
-impl RuleTally for Surplus<'_> {
-    fn put(&mut self, team: usize, ticket: u32) {
-        self.change(team, ticket, 1);
-    }
-
-    fn take(&mut self, team: usize, ticket: u32) {
-        self.change(team, ticket, -1);
-    }
-
-    fn violation(&self) -> f64 {
-        self.surplus as f64
     }
 }

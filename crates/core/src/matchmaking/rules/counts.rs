@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, hash::Hash};
 
+use super::RuleTally;
 use crate::matchmaking::people::People;
 
 /// The values of each ticket's players as small numbers, given in the order of their first
@@ -127,6 +128,38 @@ impl<'a> TeamCounts<'a> {
             change += cost(row) - before;
         }
         change
+    }
+}
+
+/// The tally of a rule whose violation is the sum of a cost over the rows of [`TeamCounts`].
+pub(super) struct CostTally<'a, C> {
+    counts: TeamCounts<'a>,
+    cost: C,
+    sum: i64,
+}
+
+impl<'a, C: Fn(&[i32]) -> i64> CostTally<'a, C> {
+    /// Empty teams. A row without players costs nothing.
+    pub fn new(symbols: &'a Symbols, teams: usize, cost: C) -> Self {
+        Self {
+            counts: TeamCounts::new(symbols, teams),
+            cost,
+            sum: 0,
+        }
+    }
+}
+
+impl<C: Fn(&[i32]) -> i64> RuleTally for CostTally<'_, C> {
+    fn put(&mut self, team: usize, ticket: u32) {
+        self.sum += self.counts.change(team, ticket, 1, &self.cost);
+    }
+
+    fn take(&mut self, team: usize, ticket: u32) {
+        self.sum += self.counts.change(team, ticket, -1, &self.cost);
+    }
+
+    fn violation(&self) -> f64 {
+        self.sum as f64
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     Bound, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Share, Teams,
-    counts::{Symbols, TeamCounts, difference, range, tabulate_column},
+    counts::{CostTally, Symbols, difference, range, tabulate_column},
 };
 use crate::matchmaking::people::People;
 
@@ -76,43 +76,13 @@ struct DifferingValues(Symbols);
 
 impl Bound for DifferingValues {
     fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
-        Box::new(Differences {
-            counts: TeamCounts::new(&self.0, teams),
-            limit: limit.floor() as i64,
-            sum: 0,
-        })
+        let limit = limit.floor() as i64;
+        let cost = move |row: &[i32]| (range(row) - limit).max(0);
+        Box::new(CostTally::new(&self.0, teams, cost))
     }
 
     fn share(&self, _: usize, limit: f64) -> Option<(&Symbols, Share)> {
         let slack = limit.floor().clamp(0.0, 128.0) as i32;
         Some((&self.0, Share::About { slack }))
-    }
-}
-
-struct Differences<'a> {
-    counts: TeamCounts<'a>,
-    limit: i64,
-    sum: i64,
-}
-
-impl Differences<'_> {
-    fn change(&mut self, team: usize, ticket: u32, by: i32) {
-        let limit = self.limit;
-        let cost = |row: &[i32]| (range(row) - limit).max(0);
-        self.sum += self.counts.change(team, ticket, by, cost);
-    }
-}
-
-impl RuleTally for Differences<'_> {
-    fn put(&mut self, team: usize, ticket: u32) {
-        self.change(team, ticket, 1);
-    }
-
-    fn take(&mut self, team: usize, ticket: u32) {
-        self.change(team, ticket, -1);
-    }
-
-    fn violation(&self) -> f64 {
-        self.sum as f64
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{
     Bound, Mirror, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Share, Teams,
-    counts::{Symbols, TeamCounts, range, tabulate_column, unmirrored},
+    counts::{CostTally, Symbols, range, tabulate_column, unmirrored},
     list,
 };
 use crate::matchmaking::people::People;
@@ -75,7 +75,7 @@ struct MirroredValues(Symbols);
 
 impl Bound for MirroredValues {
     fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
-        Box::new(MirrorTally::new(&self.0, teams))
+        Box::new(CostTally::new(&self.0, teams, range))
     }
 
     fn share(&self, teams: usize, _: f64) -> Option<(&Symbols, Share)> {
@@ -95,34 +95,5 @@ impl Bound for MirroredValues {
             keys,
             strict: false,
         })
-    }
-}
-
-/// The sum of the differences between the teams' counts.
-pub(super) struct MirrorTally<'a> {
-    counts: TeamCounts<'a>,
-    sum: i64,
-}
-
-impl<'a> MirrorTally<'a> {
-    pub fn new(symbols: &'a Symbols, teams: usize) -> Self {
-        Self {
-            counts: TeamCounts::new(symbols, teams),
-            sum: 0,
-        }
-    }
-}
-
-impl RuleTally for MirrorTally<'_> {
-    fn put(&mut self, team: usize, ticket: u32) {
-        self.sum += self.counts.change(team, ticket, 1, range);
-    }
-
-    fn take(&mut self, team: usize, ticket: u32) {
-        self.sum += self.counts.change(team, ticket, -1, range);
-    }
-
-    fn violation(&self) -> f64 {
-        self.sum as f64
     }
 }

@@ -3,8 +3,7 @@
 
 use super::{
     Bound, Mirror, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Share, Teams,
-    counts::{Symbols, tabulate, unmirrored},
-    mirror::MirrorTally,
+    counts::{CostTally, Symbols, range, tabulate, unmirrored},
 };
 use crate::matchmaking::people::People;
 
@@ -108,7 +107,7 @@ struct Kinds(Symbols);
 
 impl Bound for Kinds {
     fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
-        Box::new(MirrorTally::new(&self.0, teams))
+        Box::new(CostTally::new(&self.0, teams, range))
     }
 
     fn share(&self, teams: usize, _: f64) -> Option<(&Symbols, Share)> {
