@@ -11,7 +11,7 @@ use super::{
     CliError, CommonArgs, open, print_json,
     queue::NO_QUEUE,
     sidecar::{AgentArgs, run_agent},
-    table::{name_cell, printable, table},
+    table::{name_cell, print_rows, printable},
 };
 use crate::{
     config::Config,
@@ -118,16 +118,12 @@ async fn instances(args: &InstancesArgs) -> Result<(), CliError> {
     if args.json {
         return print_json(&rows.iter().map(instance_json).collect::<Vec<_>>());
     }
-    let mut out = io::stdout().lock();
-    if rows.is_empty() {
-        writeln!(out, "no instance has connected{}", without_queues(&config))?;
-        return Ok(());
-    }
-    let mut shown = table(&[
+    let none = format!("no instance has connected{}", without_queues(&config));
+    let heads = [
         "instance", "address", "region", ">used", ">slots", ">load", "state",
-    ]);
-    for row in &rows {
-        shown.add_row([
+    ];
+    print_rows(&rows, &none, &heads, |row| {
+        [
             name_cell(&row.name),
             name_cell(&row.address),
             name_cell(row.region.as_deref().unwrap_or("-")),
@@ -135,10 +131,8 @@ async fn instances(args: &InstancesArgs) -> Result<(), CliError> {
             Cell::new(row.slots),
             Cell::new(format!("{:.2}", row.load)),
             Cell::new(state(row)),
-        ]);
-    }
-    writeln!(out, "{shown}")?;
-    Ok(())
+        ]
+    })
 }
 
 /// That there are no queues either, if there are none.
@@ -194,18 +188,13 @@ async fn matches(args: &MatchesArgs) -> Result<(), CliError> {
     if args.json {
         return print_json(&rows.iter().map(hosted_json).collect::<Vec<_>>());
     }
-    let mut out = io::stdout().lock();
-    if rows.is_empty() {
-        let none = "no instance has hosted a match in the last day";
-        writeln!(out, "{none}{}", without_queues(&config))?;
-        return Ok(());
-    }
+    let none = "no instance has hosted a match in the last day";
+    let none = format!("{none}{}", without_queues(&config));
     let heads = [
         ">match", "queue", "state", "since", "instance", ">tries", ">players", "why", "outcome",
     ];
-    let mut shown = table(&heads);
-    for row in &rows {
-        shown.add_row([
+    print_rows(&rows, &none, &heads, |row| {
+        [
             Cell::new(row.id),
             name_cell(&row.queue),
             name_cell(&row.state),
@@ -215,10 +204,8 @@ async fn matches(args: &MatchesArgs) -> Result<(), CliError> {
             Cell::new(row.players),
             name_cell(&row.why),
             name_cell(row.outcome.as_deref().unwrap_or("-")),
-        ]);
-    }
-    writeln!(out, "{shown}")?;
-    Ok(())
+        ]
+    })
 }
 
 fn hosted_json(row: &HostedRow) -> serde_json::Value {

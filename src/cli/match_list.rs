@@ -1,7 +1,5 @@
 //! `evenkeel match list`: the latest matches.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use comfy_table::Cell;
 use serde::Serialize;
@@ -10,7 +8,7 @@ use super::{
     CliError, CommonArgs,
     identity::named,
     open, print_json,
-    table::{name_cell, printable, table},
+    table::{name_cell, print_rows, printable},
 };
 use crate::{
     domain::{Kind, Timestamp, plain_name},
@@ -97,13 +95,9 @@ pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
     if args.json {
         return print_json(&lines);
     }
-    let mut out = io::stdout().lock();
-    if lines.is_empty() {
-        let of = args.game.as_deref().map(printable);
-        let of = of.map_or(String::new(), |game| format!(" of {game}"));
-        writeln!(out, "there is no match{of}")?;
-        return Ok(());
-    }
+    let of = args.game.as_deref().map(printable);
+    let of = of.map_or(String::new(), |game| format!(" of {game}"));
+    let none = format!("there is no match{of}");
     let heads = [
         ">id",
         "ended (UTC)",
@@ -116,10 +110,9 @@ pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
         "score",
         "rated",
     ];
-    let mut matches = table(&heads);
-    for line in &lines {
+    print_rows(&lines, &none, &heads, |line| {
         let scores: Vec<String> = line.scores.iter().map(f64::to_string).collect();
-        matches.add_row([
+        [
             Cell::new(line.id),
             Cell::new(&line.ended),
             Cell::new(format!("{:.1}", line.minutes)),
@@ -130,10 +123,8 @@ pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
             Cell::new(line.bots),
             Cell::new(scores.join(":")),
             Cell::new(line.unrated.as_deref().unwrap_or("yes")),
-        ]);
-    }
-    writeln!(out, "{matches}")?;
-    Ok(())
+        ]
+    })
 }
 
 /// The latest matches of a player.

@@ -1,6 +1,10 @@
 //! Tables on the terminal. Names come from players, so control sequences in them are escaped.
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use std::io::{self, Write};
+
+use comfy_table::{Cell, CellAlignment, Row, Table, presets};
+
+use super::CliError;
 
 /// An empty table with these column heads. A `>` before a head aligns its column to the right, for
 /// numbers.
@@ -14,6 +18,22 @@ pub(super) fn table(heads: &[&str]) -> Table {
         }
     }
     table
+}
+
+/// Prints a table of these rows, or the sentence `none` if there are none.
+pub(super) fn print_rows<T, R: Into<Row>>(
+    rows: &[T],
+    none: &str,
+    heads: &[&str],
+    cells: impl FnMut(&T) -> R,
+) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    if rows.is_empty() {
+        return Ok(writeln!(out, "{none}")?);
+    }
+    let mut shown = table(heads);
+    shown.add_rows(rows.iter().map(cells));
+    Ok(writeln!(out, "{shown}")?)
 }
 
 /// A cell for text from outside, such as a player's name.

@@ -1,7 +1,5 @@
 //! `evenkeel player find`: players by a part of a name or identity.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use comfy_table::Cell;
 use serde::Serialize;
@@ -9,7 +7,7 @@ use serde::Serialize;
 use crate::{
     cli::{
         CliError, CommonArgs, print_json,
-        table::{name_cell, printable, table},
+        table::{name_cell, print_rows, printable},
     },
     domain::{Kind, plain_name},
     server::Service,
@@ -67,23 +65,17 @@ pub(super) async fn run(args: &FindArgs, service: &Service) -> Result<(), CliErr
     if args.json {
         return print_json(&lines);
     }
-    let mut out = io::stdout().lock();
-    if lines.is_empty() {
-        let text = printable(&args.text);
-        writeln!(out, "no player has \"{text}\" in a name or identity")?;
-        return Ok(());
-    }
-    let mut players = table(&["name", "", "handle", "id", ">rated matches", "last seen"]);
-    for line in &lines {
-        players.add_row([
+    let text = printable(&args.text);
+    let none = format!("no player has \"{text}\" in a name or identity");
+    let heads = ["name", "", "handle", "id", ">rated matches", "last seen"];
+    print_rows(&lines, &none, &heads, |line| {
+        [
             name_cell(&plain_name(&line.name)),
             Cell::new(line.kind),
             name_cell(line.handle.as_deref().unwrap_or("-")),
             name_cell(&line.id),
             Cell::new(line.games),
             Cell::new(line.last_seen.as_deref().unwrap_or("-")),
-        ]);
-    }
-    writeln!(out, "{players}")?;
-    Ok(())
+        ]
+    })
 }

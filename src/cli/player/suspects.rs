@@ -1,7 +1,5 @@
 //! `evenkeel player suspects`: players who are perhaps another account of a known player.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use comfy_table::Cell;
 use serde::Serialize;
@@ -10,7 +8,7 @@ use super::CommonArgs;
 use crate::{
     cli::{
         CliError, print_json,
-        table::{name_cell, table},
+        table::{name_cell, print_rows},
     },
     history::{SUSPECT_THRESHOLD, Suspect},
     server::Service,
@@ -65,22 +63,16 @@ pub(super) async fn run(args: &SuspectsArgs, service: &Service) -> Result<(), Cl
     if args.json {
         return print_json(&lines);
     }
-    let mut out = io::stdout().lock();
-    if lines.is_empty() {
-        writeln!(out, "no player with few matches plays far above a newcomer")?;
-        return Ok(());
-    }
-    let mut suspects = table(&["ruleset", "name", "id", ">weight", ">games", "reason"]);
-    for line in &lines {
-        suspects.add_row([
+    let none = "no player with few matches plays far above a newcomer";
+    let heads = ["ruleset", "name", "id", ">weight", ">games", "reason"];
+    print_rows(&lines, none, &heads, |line| {
+        [
             name_cell(&line.ruleset),
             name_cell(&line.name),
             name_cell(&line.id),
             Cell::new(format!("{:.3}", line.weight)),
             Cell::new(line.games),
             Cell::new(&line.reason),
-        ]);
-    }
-    writeln!(out, "{suspects}")?;
-    Ok(())
+        ]
+    })
 }

@@ -1,7 +1,5 @@
 //! `evenkeel queue status`: how many tickets of the last day are in which state.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use comfy_table::Cell;
 use serde_json::json;
@@ -10,7 +8,7 @@ use super::NO_QUEUE;
 use crate::{
     cli::{
         CliError, CommonArgs, open, print_json,
-        table::{name_cell, table},
+        table::{name_cell, print_rows},
     },
     store::QueueRow,
 };
@@ -43,15 +41,10 @@ pub(super) async fn run(args: &StatusArgs) -> Result<(), CliError> {
     if args.json {
         return print_json(&rows.iter().map(row_json).collect::<Vec<_>>());
     }
-    let mut out = io::stdout().lock();
-    if rows.is_empty() {
-        let why = match config.queue.is_empty() {
-            true => NO_QUEUE,
-            false => "nobody has been in a queue in the last day",
-        };
-        writeln!(out, "{why}")?;
-        return Ok(());
-    }
+    let none = match config.queue.is_empty() {
+        true => NO_QUEUE,
+        false => "nobody has been in a queue in the last day",
+    };
     let heads = [
         "queue",
         ">queued",
@@ -63,17 +56,14 @@ pub(super) async fn run(args: &StatusArgs) -> Result<(), CliError> {
         ">players waiting",
         "oldest",
     ];
-    let mut shown = table(&heads);
-    for row in &rows {
+    print_rows(&rows, none, &heads, |row| {
         let mut cells = vec![name_cell(&row.name)];
         cells.extend(row.tickets.map(Cell::new));
         cells.push(Cell::new(row.players));
         let oldest = row.oldest.map(|at| at.to_string());
         cells.push(Cell::new(oldest.as_deref().unwrap_or("-")));
-        shown.add_row(cells);
-    }
-    writeln!(out, "{shown}")?;
-    Ok(())
+        cells
+    })
 }
 
 fn row_json(row: &QueueRow) -> serde_json::Value {
