@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::lists::scrolled;
+use super::lists::{heads, scrolled};
 use crate::{
     domain::{Timestamp, counted},
     store::{Companion, GameOfPerson},
@@ -99,13 +99,7 @@ fn table(site: &Site, title: &str, list: &[CompanionLine], of: usize) -> Markup 
                 p { (list.len()) " of " (counted(of as u64, "player")) }
                 (scrolled(title, &html! {
                     table {
-                        thead {
-                            tr {
-                                th scope="col" { "Player" }
-                                th.num scope="col" { "Won" }
-                                th.num scope="col" { "Games" }
-                            }
-                        }
+                        (heads(&[("Player", ""), ("Won", "num"), ("Games", "num")]))
                         tbody {
                             @for row in list {
                                 tr {

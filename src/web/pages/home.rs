@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::lists::{MatchSummary, as_text, matches, scrolled};
+use super::lists::{MatchSummary, as_text, heads, matches, scrolled};
 use crate::{
     domain::Timestamp,
     store::RulesetLine,
@@ -115,15 +115,10 @@ impl Page for Home {
 fn games(site: &Site, list: &[PresentGame]) -> Markup {
     html! {
         table {
-            thead {
-                tr {
-                    th scope="col" { "Server" }
-                    th.wide scope="col" { "Ruleset" }
-                    th.wide scope="col" { "Map" }
-                    th.num scope="col" { "Score" }
-                    th scope="col" { "Players" }
-                }
-            }
+            (heads(&[
+                ("Server", ""), ("Ruleset", "wide"), ("Map", "wide"), ("Score", "num"),
+                ("Players", ""),
+            ]))
             tbody {
                 @for game in list {
                     tr {

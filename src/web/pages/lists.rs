@@ -111,6 +111,20 @@ impl MatchSummary {
     }
 }
 
+/// The heads of a table's columns, each with the classes of its cells: `num` for numbers, `wide` for what narrow
+/// screens leave out.
+pub(super) fn heads(columns: &[(&str, &str)]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for (head, classes) in columns {
+                    th class=[(!classes.is_empty()).then_some(classes)] scope="col" { (head) }
+                }
+            }
+        }
+    }
+}
+
 /// A table that can be scrolled sideways if it does not fit.
 pub(super) fn scrolled(label: &str, table: &Markup) -> Markup {
     html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }

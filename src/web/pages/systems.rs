@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::lists::{as_text, scrolled};
+use super::lists::{as_text, heads, scrolled};
 use crate::{
     domain::{Timestamp, counted},
     learning::{BestOfRuleset, SystemMeasures, SystemsReport},
@@ -154,14 +154,7 @@ fn interval([low, high]: [f64; 2]) -> String {
 fn best(site: &Site, list: &[BestOfRuleset]) -> Markup {
     html! {
         table {
-            thead {
-                tr {
-                    th scope="col" { "Ruleset" }
-                    th scope="col" { "System" }
-                    th.num scope="col" { "Log loss" }
-                    th.num scope="col" { "Matches" }
-                }
-            }
+            (heads(&[("Ruleset", ""), ("System", ""), ("Log loss", "num"), ("Matches", "num")]))
             tbody {
                 @for row in list {
                     tr {

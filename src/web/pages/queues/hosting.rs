@@ -9,7 +9,7 @@ use crate::{
     web::{
         Site,
         error::WebError,
-        pages::lists::{as_text, scrolled},
+        pages::lists::{as_text, heads, scrolled},
         words,
     },
 };
@@ -101,14 +101,7 @@ pub(super) fn body(site: &Site, instances: &[InstanceSummary], hosted: &[HostedS
 fn instance_table(list: &[InstanceSummary]) -> Markup {
     html! {
         table {
-            thead {
-                tr {
-                    th scope="col" { "Instance" }
-                    th scope="col" { "Region" }
-                    th.num scope="col" { "Matches" }
-                    th scope="col" { "State" }
-                }
-            }
+            (heads(&[("Instance", ""), ("Region", ""), ("Matches", "num"), ("State", "")]))
             tbody {
                 @for row in list {
                     tr {
@@ -126,16 +119,10 @@ fn instance_table(list: &[InstanceSummary]) -> Markup {
 fn hosted_table(site: &Site, list: &[HostedSummary]) -> Markup {
     html! {
         table {
-            thead {
-                tr {
-                    th scope="col" { "Match" }
-                    th scope="col" { "Queue" }
-                    th scope="col" { "State" }
-                    th.wide scope="col" { "Since" }
-                    th.wide scope="col" { "Instance" }
-                    th.num.wide scope="col" { "Players" }
-                }
-            }
+            (heads(&[
+                ("Match", ""), ("Queue", ""), ("State", ""), ("Since", "wide"),
+                ("Instance", "wide"), ("Players", "num wide"),
+            ]))
             tbody {
                 @for row in list {
                     tr {

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::lists::{as_text, scrolled};
+use super::lists::{as_text, heads, scrolled};
 use crate::{
     domain::{Timestamp, counted},
     protocol,
@@ -195,18 +195,11 @@ fn wait_of(seconds: f64) -> String {
 fn hours(list: &[&HourLine]) -> Markup {
     html! {
         table {
-            thead {
-                tr {
-                    th scope="col" { "Hour" }
-                    th.num scope="col" { "Matches" }
-                    th.num scope="col" { "Matched" }
-                    th.num.wide scope="col" { "Cancelled" }
-                    th.num.wide scope="col" { "Expired" }
-                    th.num scope="col" { "Mean wait" }
-                    th.num.wide scope="col" { "Longest" }
-                    th.num.wide scope="col" { "Mean penalty" }
-                }
-            }
+            (heads(&[
+                ("Hour", ""), ("Matches", "num"), ("Matched", "num"), ("Cancelled", "num wide"),
+                ("Expired", "num wide"), ("Mean wait", "num"), ("Longest", "num wide"),
+                ("Mean penalty", "num wide"),
+            ]))
             tbody {
                 @for hour in list {
                     tr {

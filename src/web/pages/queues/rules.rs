@@ -5,7 +5,12 @@ use serde::Serialize;
 
 use crate::{
     matchmaking::RuleReport,
-    web::{Site, error::WebError, pages::lists::scrolled, words},
+    web::{
+        Site,
+        error::WebError,
+        pages::lists::{heads, scrolled},
+        words,
+    },
 };
 
 /// The most matches that are looked at: the latest.
@@ -59,14 +64,10 @@ pub(super) fn table(queue: &str, rules: &[RulePenalty], matches: usize) -> Marku
         h3 { "Penalties by rule, over the last " (matches) " matches" }
         (scrolled(&format!("Rules of {queue}"), &html! {
             table {
-                thead {
-                    tr {
-                        th scope="col" { "Rule" }
-                        th.num scope="col" { "Matches with a cost" }
-                        th.num scope="col" { "Mean cost" }
-                        th.num.wide scope="col" { "Highest cost" }
-                    }
-                }
+                (heads(&[
+                    ("Rule", ""), ("Matches with a cost", "num"), ("Mean cost", "num"),
+                    ("Highest cost", "num wide"),
+                ]))
                 tbody {
                     @for rule in rules {
                         tr {
