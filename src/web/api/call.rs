@@ -165,11 +165,7 @@ impl Call {
     pub(in crate::web) fn client(&self, rights: &[Right]) -> Result<&str, Problem> {
         let Some(name) = self.caller.name() else {
             let why = "this needs a token: Authorization: Bearer TOKEN";
-            return Err(Problem::new(
-                StatusCode::UNAUTHORIZED,
-                Code::NotAllowed,
-                why,
-            ));
+            return Err(Problem::unauthorized(why));
         };
         match rights.iter().any(|right| self.caller.has(*right)) {
             true => Ok(name),
@@ -224,11 +220,7 @@ pub(in crate::web) async fn prove(api: &Api, token: &str, from: IpAddr) -> Resul
         }
     }
     let why = "no client has this token, or not from your address";
-    Err(Problem::new(
-        StatusCode::UNAUTHORIZED,
-        Code::NotAllowed,
-        why,
-    ))
+    Err(Problem::unauthorized(why))
 }
 
 /// The whole body, which must be JSON unless it is empty.
@@ -282,19 +274,23 @@ pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut from = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut from);
     let value = read.map_err(|error| {
-        let place = error.path().to_string();
         let mut why = wrong_in(&error.inner().to_string());
         if error.inner().is_data() {
             why.truncate(why.find(" at line").unwrap_or(why.len()));
         }
-        match place.as_str() {
-            "." | "?" => Problem::bad(why),
-            place => Problem::bad(format!("{place}: {why}")),
-        }
+        wrong_at(error.path(), why)
     })?;
     let rest = from.end();
     rest.map_err(|_| Problem::bad("there is something after the JSON value"))?;
     Ok(value)
+}
+
+/// What is wrong at a place in JSON. The whole value has no place.
+pub(super) fn wrong_at(place: &serde_path_to_error::Path, why: String) -> Problem {
+    match place.to_string().as_str() {
+        "." | "?" => Problem::bad(why),
+        place => Problem::bad(why).at(place),
+    }
 }
 
 /// The words of a parser in those of the documentation: an unknown key is named, without a list of all others.

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Call, Problem,
-    call::{answer, json, wrong_in},
+    call::{answer, json, wrong_at, wrong_in},
     identities::Identities,
     short::ShortMatch,
 };
@@ -268,14 +268,8 @@ fn taken<T: DeserializeOwned>(
 
 /// Reads a value that has been parsed.
 fn stated<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let place = error.path().to_string();
-        let problem = Problem::bad(wrong_in(&error.inner().to_string()));
-        match place.as_str() {
-            "." | "?" => problem,
-            place => problem.at(place),
-        }
-    })
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| wrong_at(error.path(), wrong_in(&error.inner().to_string())))
 }
 
 /// `POST /v1/matches/{n}/void`

@@ -73,6 +73,20 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, Code::NotAllowed, detail)
     }
 
+    /// The caller has not shown the token of a client.
+    pub(super) fn unauthorized(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, Code::NotAllowed, detail)
+    }
+
+    /// The same request may succeed in a second.
+    pub(super) fn overloaded(detail: impl Into<String>) -> Self {
+        Refusal {
+            code: Code::Overloaded,
+            text: detail.into(),
+        }
+        .into()
+    }
+
     /// Nothing is at this address.
     pub(super) fn nothing(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, Code::BadArgument, detail)

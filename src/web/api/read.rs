@@ -11,8 +11,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, PlayerKey, Ruleset},
-    protocol::Code,
-    store::{BoardQuery, FoundPlayer},
+    store::BoardQuery,
     web::{
         error::WebError,
         name::Player,
@@ -99,14 +98,8 @@ async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem
         limit: limit + 1,
     };
     let (mut rows, players) = call.site.pages().board(query).await?;
-    if players == 0
-        && call
-            .site
-            .pages()
-            .latest_matches(Some(ruleset), 1)
-            .await?
-            .is_empty()
-    {
+    let pages = call.site.pages();
+    if players == 0 && pages.latest_matches(Some(ruleset), 1).await?.is_empty() {
         return Err(WebError::NoRuleset.into());
     }
     let has_next = match search.is_empty() {
@@ -170,25 +163,15 @@ pub(super) async fn players(call: Call) -> Result<Response, Problem> {
     let players: Vec<Found> = found
         .into_iter()
         .zip(shown)
-        .filter_map(
-            |(
-                FoundPlayer {
-                    key,
-                    games,
-                    last_seen,
-                    ..
-                },
-                one,
-            )| {
-                let handle = one.handle?;
-                let name = one.name.filter(|name| handle == text || is_named(name))?;
-                Some(Found {
-                    player: Player::new(Some(handle), Some(name), key.kind),
-                    games,
-                    last_seen: last_seen.map(|at| at.to_string()),
-                })
-            },
-        )
+        .filter_map(|(found, one)| {
+            let handle = one.handle?;
+            let name = one.name.filter(|name| handle == text || is_named(name))?;
+            Some(Found {
+                player: Player::new(Some(handle), Some(name), found.key.kind),
+                games: found.games,
+                last_seen: found.last_seen.map(|at| at.to_string()),
+            })
+        })
         .collect();
     answer(&serde_json::json!({ "players": players }))
 }
@@ -262,11 +245,7 @@ pub(super) async fn ratings(call: Call) -> Result<Response, Problem> {
     let (site, learning) = (&call.site, call.site.learning());
     if learning.is_starting() {
         let why = "the weights are being derived from the stored matches: try again";
-        return Err(crate::protocol::Refusal {
-            code: Code::Overloaded,
-            text: why.to_owned(),
-        }
-        .into());
+        return Err(Problem::overloaded(why));
     }
     let known = Identities::of(&call, &asked).await?;
     let key = |id: &&str| PlayerKey {
@@ -288,11 +267,7 @@ pub(super) async fn ratings(call: Call) -> Result<Response, Problem> {
         }
         if view.awaits(Kind::Human, &key.id) {
             let text = format!("{}: the weight is being derived: try again", shown(id));
-            return Err(crate::protocol::Refusal {
-                code: Code::Overloaded,
-                text,
-            }
-            .into());
+            return Err(Problem::overloaded(text));
         }
         let weight = view.human(&key.id);
         let facts = view.facts(&key.id).filter(|_| weight.is_some());
