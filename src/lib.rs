@@ -136,7 +136,7 @@
 //! | sign-in | the right of one browser to use a client's token on the page of teams, for 30 days |
 //! | receiver | the program at the address of a webhook |
 //! | closeness | how close the result of a match was, 0 to 1: the second highest score divided by the highest |
-//! | lull | the time in which a sidecar may choose teams: a warm-up, after a game, or while a server waits for players |
+//! | balancing window | the time in which a sidecar may choose teams: a warm-up, after a game, or while a server waits for players |
 //! | verdict | who won, as END states it |
 //! | ruling | whether a match is rated, and if not, why |
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |

@@ -26,21 +26,12 @@ const QUEUE: usize = 4_096;
 
 /// An event of the connection.
 pub(super) enum DaemonEvent {
-    /// There is a new connection. Requests queued for an earlier one are dropped.
-    Connected,
+    /// There is a new connection, with this channel for requests. Requests queued for an earlier one are dropped.
+    Connected(mpsc::Sender<Request>),
     Reply(Reply),
     /// A line that answers no request.
     Push(Push),
     /// The connection has ended, or could not be made, for this reason.
-    Lost(String),
-}
-
-/// An event from the task that owns the socket.
-enum TaskEvent {
-    /// The channel for requests on this connection.
-    Connected(mpsc::Sender<Request>),
-    Reply(Reply),
-    Push(Push),
     Lost(String),
 }
 
@@ -49,8 +40,8 @@ pub struct DaemonConnection {
     endpoint: DaemonEndpoint,
     longest_pause: Duration,
     task: Option<JoinHandle<()>>,
-    events: mpsc::Receiver<TaskEvent>,
-    event_sender: mpsc::Sender<TaskEvent>,
+    events: mpsc::Receiver<DaemonEvent>,
+    event_sender: mpsc::Sender<DaemonEvent>,
     /// The channel of the current connection; `None` without one.
     requests: Option<mpsc::Sender<Request>>,
 }
@@ -94,20 +85,16 @@ impl DaemonConnection {
 
     /// Waits for the next event.
     pub(super) async fn next_event(&mut self) -> DaemonEvent {
-        match self.events.recv().await {
-            Some(TaskEvent::Connected(requests)) => {
-                self.requests = Some(requests);
-                DaemonEvent::Connected
-            }
-            Some(TaskEvent::Reply(reply)) => DaemonEvent::Reply(reply),
-            Some(TaskEvent::Push(push)) => DaemonEvent::Push(push),
-            Some(TaskEvent::Lost(reason)) => {
-                self.requests = None;
-                DaemonEvent::Lost(reason)
-            }
-            // The channel cannot close, because `self` holds a sender.
-            None => std::future::pending().await,
+        // The channel cannot close, because `self` holds a sender.
+        let Some(event) = self.events.recv().await else {
+            return std::future::pending().await;
+        };
+        match &event {
+            DaemonEvent::Connected(requests) => self.requests = Some(requests.clone()),
+            DaemonEvent::Lost(_) => self.requests = None,
+            DaemonEvent::Reply(_) | DaemonEvent::Push(_) => {}
         }
+        event
     }
 
     /// Sends a request. Without a connection it is dropped, because the next session starts afresh.
@@ -125,7 +112,7 @@ impl DaemonConnection {
         if self.requests.take().is_some() {
             let closed = async {
                 while let Some(event) = self.events.recv().await {
-                    if matches!(event, TaskEvent::Lost(_)) {
+                    if matches!(event, DaemonEvent::Lost(_)) {
                         return;
                     }
                 }
@@ -141,7 +128,7 @@ impl DaemonConnection {
 async fn keep_connected(
     endpoint: DaemonEndpoint,
     longest_pause: Duration,
-    events: mpsc::Sender<TaskEvent>,
+    events: mpsc::Sender<DaemonEvent>,
 ) {
     let mut pause = FIRST_PAUSE;
     // Report consecutive failures once.
@@ -150,7 +137,7 @@ async fn keep_connected(
         let reason = match endpoint.connect().await {
             Ok(client) => {
                 let (sender, requests) = mpsc::channel(QUEUE);
-                if events.send(TaskEvent::Connected(sender)).await.is_err() {
+                if events.send(DaemonEvent::Connected(sender)).await.is_err() {
                     return;
                 }
                 reported = false;
@@ -163,7 +150,7 @@ async fn keep_connected(
             Err(error) => error.to_string(),
         };
         if !std::mem::replace(&mut reported, true)
-            && events.send(TaskEvent::Lost(reason)).await.is_err()
+            && events.send(DaemonEvent::Lost(reason)).await.is_err()
         {
             return;
         }
@@ -177,7 +164,7 @@ async fn keep_connected(
 async fn converse(
     client: Client,
     requests: mpsc::Receiver<Request>,
-    events: &mpsc::Sender<TaskEvent>,
+    events: &mpsc::Sender<DaemonEvent>,
 ) -> (String, bool) {
     let (sender, receiver) = client.split();
     let mut served = false;
@@ -190,19 +177,19 @@ async fn converse(
 
 async fn receive(
     mut replies: ReplyReceiver,
-    events: &mpsc::Sender<TaskEvent>,
+    events: &mpsc::Sender<DaemonEvent>,
     served: &mut bool,
 ) -> ClientError {
     loop {
         match replies.receive().await {
             Ok(Received::Reply(reply)) => {
                 *served |= !matches!(reply, Reply::Error(_));
-                if events.send(TaskEvent::Reply(reply)).await.is_err() {
+                if events.send(DaemonEvent::Reply(reply)).await.is_err() {
                     return ClientError::Closed;
                 }
             }
             Ok(Received::Push(push)) => {
-                if events.send(TaskEvent::Push(push)).await.is_err() {
+                if events.send(DaemonEvent::Push(push)).await.is_err() {
                     return ClientError::Closed;
                 }
             }

@@ -146,7 +146,7 @@ impl<S: Sidecar> Driver<S> {
         let now = self.now();
         let endpoint = self.daemon.endpoint();
         match event {
-            DaemonEvent::Connected => {
+            DaemonEvent::Connected(_) => {
                 let text = format!("connected to the daemon at {endpoint}");
                 acts.push(Act::Report(text));
                 self.sidecar.connected(now, acts);

@@ -22,8 +22,8 @@ mod kept;
 mod process;
 
 pub use console::{
-    AgentConsole, ConsoleEvent, DarkPlacesConsole, IdTech3Console, Password, RemoteConsole,
-    Security, SourceConsole,
+    ConsoleEvent, DarkPlacesConsole, IdTech3Console, Password, RemoteConsole, Security,
+    SourceConsole,
 };
 pub use daemon::DaemonConnection;
 pub use driver::Driver;

@@ -11,9 +11,7 @@ use crate::{
     cli::CliError,
     daemon::ShutdownSignal,
     domain::to_hex,
-    drivers::{
-        AgentConsole, DaemonConnection, Driver, GameLog, IdTech3Console, KeptMatch, ServerProcess,
-    },
+    drivers::{DaemonConnection, Driver, GameLog, IdTech3Console, KeptMatch, ServerProcess},
     sidecar::idtech3::agent::{AgentSettings, GameMode, IdTech3Agent, Limit, map_name},
 };
 
@@ -126,8 +124,9 @@ pub(in crate::cli) async fn run(args: AgentArgs) -> Result<(), CliError> {
     let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
     let name = format!("evenkeel-{}.match", rcon.port());
     let kept = args.state.clone().unwrap_or_else(|| folder.join(name));
-    let console = IdTech3Console::open(rcon, password.clone(), folder).await?;
-    let console = AgentConsole::new(console, rcon, password);
+    let console = IdTech3Console::open(rcon, password, folder)
+        .await?
+        .asking(rcon);
     let endpoint = args.server.daemon.endpoint()?;
     let daemon = DaemonConnection::new(endpoint).with_longest_pause(LONGEST_PAUSE);
     let agent = IdTech3Agent::new(settings);

@@ -7,7 +7,10 @@ use clap::Args;
 use super::{ATTEMPTS, parse_seconds, server::ServerArgs};
 use crate::{
     cli::CliError,
-    sidecar::follower::{CommandTemplate, Settings},
+    sidecar::{
+        ChatSettings,
+        follower::{CommandTemplate, FollowerSettings, TemplateCommands},
+    },
 };
 
 /// The options of a sidecar that follows the log of an engine and moves players by a console command.
@@ -38,17 +41,24 @@ impl FollowerArgs {
     ///
     /// # Errors
     /// Fails if the file of the token cannot be read.
-    pub(super) fn settings(&self, move_command: &CommandTemplate) -> Result<Settings, CliError> {
-        Ok(Settings {
+    pub(super) fn settings(&self) -> Result<FollowerSettings, CliError> {
+        Ok(FollowerSettings {
             server: self.server.name(),
             token: self.server.token()?,
             bots_as_players: self.treat_bots_as_players,
             auto_balance: self.auto_balance,
             settle: millis(self.settle),
             attempts: if self.dry_run { 1 } else { ATTEMPTS },
+            chat: ChatSettings::default(),
+        })
+    }
+
+    /// The console commands that change teams.
+    pub(super) fn commands(&self, move_command: &CommandTemplate) -> TemplateCommands {
+        TemplateCommands {
             move_command: move_command.clone(),
             bots_command: self.bots_command.clone(),
-        })
+        }
     }
 }
 

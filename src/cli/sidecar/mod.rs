@@ -22,12 +22,14 @@ use crate::{
     daemon::ShutdownSignal,
     drivers::{DaemonConnection, Driver, GameLog, IdTech3Console, RemoteConsole},
     sidecar::{
-        Sidecar,
-        idtech3::{IdTech3, Settings, SpareBot},
+        engine::Engine,
+        follower::{Follower, FollowerSettings},
+        idtech3::{IdTech3, SpareBot},
     },
 };
 pub(super) use agent::{AgentArgs, run as run_agent};
 use chat::ChatArgs;
+use common::millis;
 use daemon::DaemonArgs;
 use server::ServerArgs;
 
@@ -104,19 +106,17 @@ async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
         true => None,
         false => Some(Box::new(open_console(&args).await?)),
     };
-    let settings = Settings {
+    let settings = FollowerSettings {
         server: args.server.name(),
         token,
         bots_as_players: args.treat_bots_as_players,
         auto_balance: args.auto_balance,
-        admin: args.admin,
-        settle: args.settle.as_millis().try_into().unwrap_or(u64::MAX),
+        settle: millis(args.settle),
         attempts: if args.dry_run { 1 } else { ATTEMPTS },
-        spare_bots: args.bots.clone(),
         chat: args.chat.settings(),
     };
-    let sidecar = IdTech3::new(settings);
-    follow(sidecar, log, &args.server.daemon, console).await
+    let engine = IdTech3::new(args.admin, args.bots);
+    follow(engine, settings, log, &args.server.daemon, console).await
 }
 
 async fn open_console(args: &IdTech3Args) -> Result<IdTech3Console, CliError> {
@@ -125,15 +125,17 @@ async fn open_console(args: &IdTech3Args) -> Result<IdTech3Console, CliError> {
     Ok(IdTech3Console::open(args.server.rcon, password, folder).await?)
 }
 
-/// Runs a sidecar until a signal stops it.
+/// Runs the sidecar of a game server with this engine until a signal stops it.
 async fn follow(
-    sidecar: impl Sidecar,
+    engine: impl Engine,
+    settings: FollowerSettings,
     log: GameLog,
     daemon: &DaemonArgs,
     console: Option<Box<dyn RemoteConsole>>,
 ) -> Result<(), CliError> {
     let daemon = DaemonConnection::new(daemon.endpoint()?);
     let mut shutdown = ShutdownSignal::install()?;
+    let sidecar = Follower::new(engine, settings);
     let driver = Driver::new(sidecar, log, daemon, console, report);
     Ok(driver.run_until(shutdown.wait()).await?)
 }

@@ -51,7 +51,7 @@ pub(super) struct SourceArgs {
 pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
     let common = &args.common;
     let server = &common.server;
-    let settings = common.settings(&args.move_command)?;
+    let settings = common.settings()?;
     let console: Option<Box<dyn RemoteConsole>> = match common.dry_run {
         true => None,
         false => Some(Box::new(SourceConsole::open(
@@ -67,6 +67,7 @@ pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
         (Some(path), None) => GameLog::file_or_folder(path),
         (None, None) => return Err(CliError::Input("--log or --log-udp is missing".to_owned())),
     };
-    let sidecar = Source::new(settings, args.game, millis(args.opening));
-    follow(sidecar, log, &server.daemon, console).await
+    let commands = common.commands(&args.move_command);
+    let engine = Source::new(commands, args.game, millis(args.opening));
+    follow(engine, settings, log, &server.daemon, console).await
 }

@@ -57,7 +57,7 @@ fn parse_security(text: &str) -> Result<Security, String> {
 pub(super) async fn run(args: XonoticArgs) -> Result<(), CliError> {
     let common = &args.common;
     let server = &common.server;
-    let settings = common.settings(&args.move_command)?;
+    let settings = common.settings()?;
     let console: Option<Box<dyn RemoteConsole>> = match common.dry_run {
         true => None,
         false => {
@@ -66,7 +66,8 @@ pub(super) async fn run(args: XonoticArgs) -> Result<(), CliError> {
             Some(Box::new(console))
         }
     };
-    let sidecar = Xonotic::new(settings, args.warm_up, millis(args.opening));
+    let commands = common.commands(&args.move_command);
+    let engine = Xonotic::new(commands, args.warm_up, millis(args.opening));
     let log = GameLog::file_or_folder(&args.log);
-    follow(sidecar, log, &server.daemon, console).await
+    follow(engine, settings, log, &server.daemon, console).await
 }

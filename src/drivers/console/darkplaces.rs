@@ -14,7 +14,9 @@ use tokio::{
 };
 
 use super::{ConsoleEvent, Password, RemoteConsole, connected, shown};
-use crate::sidecar::xonotic::rcon::{Answer, Proof, answer, ask_challenge, encode, lists};
+use crate::sidecar::xonotic::rcon::{
+    DarkPlacesAnswer, Proof, answer, ask_challenge, encode, lists,
+};
 
 /// How long an answer may take. The server does not answer at all if the password is wrong.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -82,7 +84,7 @@ impl DarkPlacesConsole {
     /// Handles a packet of the server. Returns a line for the operator.
     async fn take(&mut self, packet: &[u8]) -> Option<String> {
         match answer(packet)? {
-            Answer::Challenge(text) => {
+            DarkPlacesAnswer::Challenge(text) => {
                 let list = self.waiting.pop_front()?;
                 let mut sent = self.send_list(Proof::Challenge(&text), &list).await;
                 // A challenge is valid for one packet.
@@ -92,7 +94,7 @@ impl DarkPlacesConsole {
                 let error = sent.err()?;
                 Some(format!("cannot send commands to the game server: {error}"))
             }
-            Answer::Text(text) => {
+            DarkPlacesAnswer::Text(text) => {
                 let first = !text.windows(MARK.len()).any(|part| part == MARK.as_bytes());
                 if !first && self.waiting.is_empty() {
                     self.due = None;

@@ -10,13 +10,22 @@ use std::{
 use async_trait::async_trait;
 use tokio::net::UdpSocket;
 
-use super::{ConsoleEvent, Password, RemoteConsole, connected, shown};
+use super::{
+    ConsoleEvent, Password, RemoteConsole, connected,
+    questions::{Answered, Questions},
+    shown,
+};
 use crate::drivers::DriverError;
 
 /// The start of every packet outside a client's connection.
-pub(super) const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
-/// The longest answer that is read, in bytes. Servers split longer ones.
-const ANSWER: usize = 2_048;
+const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
+/// The longest datagram that is read, in bytes. Servers split longer answers.
+pub(super) const MAX_DATAGRAM: usize = 2_048;
+/// What precedes the text in each datagram.
+const PRINT: &[u8] = b"print\n";
+/// A part of the answer with which the game server reports that it executes a file; the operator of an agent is not
+/// shown it.
+const EXECUTING: &str = ": execing ";
 
 /// The remote console of one game server. Servers accept about one packet per second, so all
 /// commands go with one packet.
@@ -27,6 +36,8 @@ pub struct IdTech3Console {
     folder: PathBuf,
     /// The name of the file of commands, unique to this game server.
     name: String,
+    /// For an agent, which also asks the game server.
+    questions: Option<Questions>,
 }
 
 impl IdTech3Console {
@@ -45,12 +56,25 @@ impl IdTech3Console {
             password,
             folder: folder.to_owned(),
             name: format!("evenkeel-{}.cfg", address.port()),
+            questions: None,
         };
         console.write(&[]).map_err(|source| DriverError::File {
             path: console.folder.join(&console.name),
             source,
         })?;
         Ok(console)
+    }
+
+    /// The console of an agent, which asks the game server at this address.
+    pub fn asking(self, address: SocketAddr) -> Self {
+        let questions = Some(Questions::new(address));
+        Self { questions, ..self }
+    }
+
+    /// The datagram that makes the game server execute a command.
+    fn packet(&self, command: &str) -> Vec<u8> {
+        let text = format!("rcon {} {command}", self.password.text());
+        [OUT_OF_BAND, text.as_bytes()].concat()
     }
 
     /// Writes a temporary file and renames it, so that the game never reads half of it.
@@ -73,31 +97,60 @@ impl RemoteConsole for IdTech3Console {
     /// Writes the file, and sends a packet that makes the server execute it. The packet can be lost.
     async fn send(&mut self, commands: &[String]) -> io::Result<()> {
         self.write(commands)?;
-        let mut packet = OUT_OF_BAND.to_vec();
-        packet.extend(format!("rcon {} exec {}", self.password.text(), self.name).bytes());
+        let packet = self.packet(&format!("exec {}", self.name));
         self.socket.send(&packet).await?;
         Ok(())
     }
 
     async fn next_event(&mut self) -> ConsoleEvent {
-        let mut answer = [0; ANSWER];
+        let asks = self.questions.is_some();
         loop {
-            match self.socket.recv(&mut answer).await {
-                Ok(count) => {
-                    let text = answer[..count].strip_prefix(OUT_OF_BAND);
-                    let text = text.and_then(|text| text.strip_prefix(b"print\n"));
-                    if let Some(text) = text.map(|text| text.trim_ascii()).filter(|t| !t.is_empty())
-                    {
-                        let text = format!("the game server answers: {}", shown(text));
-                        return ConsoleEvent::Note(text);
+            tokio::select! {
+                line = printed(&self.socket) => {
+                    if !(asks && line.contains(EXECUTING)) {
+                        return ConsoleEvent::Note(line);
                     }
                 }
-                // An ICMP answer reported that the port is closed now; the server may come back.
-                Err(error) => {
-                    let text = format!("the game server cannot be reached: {error}");
-                    return ConsoleEvent::Note(text);
+                (id, text) = answered(self.questions.as_mut()) => {
+                    return ConsoleEvent::Answer(id, text);
                 }
             }
         }
     }
+
+    fn ask(&mut self, id: u64, command: &str) {
+        if let Some(questions) = &self.questions {
+            questions.ask(id, self.packet(command));
+        }
+    }
+}
+
+/// Waits for the next line for the operator. Can be dropped before it completes.
+async fn printed(socket: &UdpSocket) -> String {
+    let mut datagram = [0; MAX_DATAGRAM];
+    loop {
+        match socket.recv(&mut datagram).await {
+            Ok(count) => {
+                let text = text_in(&datagram[..count]).map(|text| text.trim_ascii());
+                if let Some(text) = text.filter(|text| !text.is_empty()) {
+                    return format!("the game server answers: {}", shown(text));
+                }
+            }
+            // An ICMP answer reported that the port is closed now; the server may come back.
+            Err(error) => return format!("the game server cannot be reached: {error}"),
+        }
+    }
+}
+
+/// Waits for the next answer; without questions, for ever.
+async fn answered(questions: Option<&mut Questions>) -> Answered {
+    match questions {
+        Some(questions) => questions.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The text of a datagram of the game server.
+pub(super) fn text_in(datagram: &[u8]) -> Option<&[u8]> {
+    datagram.strip_prefix(OUT_OF_BAND)?.strip_prefix(PRINT)
 }

@@ -12,7 +12,6 @@ use tokio::net::UdpSocket;
 
 pub use darkplaces::{DarkPlacesConsole, Security};
 pub use idtech3::IdTech3Console;
-pub use questions::AgentConsole;
 pub use source::SourceConsole;
 
 /// How many characters of an answer are shown to the operator.

@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use super::{ConsoleEvent, Password, RemoteConsole, shown};
-use crate::sidecar::source::rcon::{Answer, AnswerReader, PacketError, Sent, encode};
+use crate::sidecar::source::rcon::{AnswerReader, PacketError, Sent, SourceAnswer, encode};
 
 /// The time limit for connecting and for logging in.
 const LOGIN: Duration = Duration::from_secs(5);
@@ -141,7 +141,7 @@ async fn keep_connected(
 struct Connection {
     stream: TcpStream,
     reader: AnswerReader,
-    answers: std::collections::VecDeque<Answer>,
+    answers: std::collections::VecDeque<SourceAnswer>,
     /// The id of the last request.
     id: i32,
 }
@@ -163,9 +163,9 @@ impl Connection {
         let login = async {
             loop {
                 match connection.next().await? {
-                    Answer::Login(true) => return Ok(()),
-                    Answer::Login(false) => return Err(ConsoleError::Password),
-                    Answer::Text(..) => {}
+                    SourceAnswer::Login(true) => return Ok(()),
+                    SourceAnswer::Login(false) => return Err(ConsoleError::Password),
+                    SourceAnswer::Text(..) => {}
                 }
             }
         };
@@ -189,7 +189,7 @@ impl Connection {
                 },
                 // Notice the end of an idle connection. Answers to earlier commands are dropped.
                 answer = self.next() => match answer? {
-                    Answer::Login(false) => return Err(ConsoleError::Password),
+                    SourceAnswer::Login(false) => return Err(ConsoleError::Password),
                     _ => continue,
                 },
             };
@@ -211,13 +211,13 @@ impl Connection {
         let answer = async {
             loop {
                 match self.next().await? {
-                    Answer::Text(id, _) if id == end => return Ok(()),
-                    Answer::Text(id, part) if id == command => {
+                    SourceAnswer::Text(id, _) if id == end => return Ok(()),
+                    SourceAnswer::Text(id, part) if id == command => {
                         heard = true;
                         let room = KEPT.saturating_sub(text.len());
                         text.extend(part.into_iter().take(room));
                     }
-                    Answer::Login(false) => return Err(ConsoleError::Password),
+                    SourceAnswer::Login(false) => return Err(ConsoleError::Password),
                     _ => {}
                 }
             }
@@ -249,7 +249,7 @@ impl Connection {
     }
 
     /// Waits for the next answer. Can be dropped before it completes.
-    async fn next(&mut self) -> Result<Answer, ConsoleError> {
+    async fn next(&mut self) -> Result<SourceAnswer, ConsoleError> {
         loop {
             if let Some(answer) = self.answers.pop_front() {
                 return Ok(answer);

@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Instant};
 
 use super::{
     odds::{World, wins_per_goal},
-    play,
+    server,
     world::{TrueStrengths, WorldSettings},
 };
 use crate::{
@@ -94,8 +94,8 @@ impl Truth {
             bots.sum::<f64>() / people.bots.len().max(1) as f64
         };
         Self {
-            humans: table(play::human, &people.humans),
-            bots: table(play::bot, &people.bots),
+            humans: table(server::human, &people.humans),
+            bots: table(server::bot, &people.bots),
             mean_bot: BotWeight {
                 weight: mean(|bot| bot.weight),
                 strength: mean(|bot| bot.strength),
@@ -212,14 +212,14 @@ mod tests {
             bots: vec![0.5, -0.1],
         };
         let truth = Truth::of(&settings, &people);
-        let strength = |at: usize| truth.human_strength(play::human(at).text());
+        let strength = |at: usize| truth.human_strength(server::human(at).text());
         assert_eq!([strength(0), strength(1)], [-4.0, 6.0]);
-        assert_eq!(truth.bot(play::bot(1).text()).unwrap().strength, -0.1);
+        assert_eq!(truth.bot(server::bot(1).text()).unwrap().strength, -0.1);
         assert!((truth.mean_bot_strength() - 0.2).abs() < 1e-12);
         assert!(truth.outlook(&[]).is_some());
         let ratio = Truth::of(&WorldSettings::default(), &people);
         assert_eq!(ratio.outlook(&[]), None);
-        let weight = |at: usize| ratio.human(play::human(at).text());
+        let weight = |at: usize| ratio.human(server::human(at).text());
         assert_eq!(weight(1), 100.0);
         assert!((weight(1) / weight(0)).ln() - 10.0 < 1e-9);
         let none = WorldSettings {

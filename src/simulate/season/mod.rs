@@ -5,13 +5,14 @@
 //! season is for learning; the second half is measured.
 //!
 //! `world` draws the players and what happens, `odds` is the law of who scores, `policy` chooses the teams (`known` with
-//! all strengths known), `play` plays one game, `report` has the figures.
+//! all strengths known), `play` plays one game on a `server`, `report` has the figures.
 
 mod known;
 mod odds;
 mod play;
 mod policy;
 mod report;
+mod server;
 mod world;
 
 use std::{
@@ -35,10 +36,10 @@ use crate::{
 };
 use known::KnownLobby;
 pub(crate) use odds::World;
-use play::{GameOutcome, SimServer};
 pub(crate) use policy::Policy;
 use report::LearnedWeights;
 pub(crate) use report::{Estimate, PolicyReport, SeasonFigures};
+use server::{GameOutcome, SimServer};
 pub(crate) use world::WorldSettings;
 use world::{GamePlan, TrueStrengths};
 
@@ -167,9 +168,9 @@ impl SeasonRun {
             service.learning().refresh().await?;
             self.done.fetch_add(1, Ordering::Relaxed);
         }
-        let names: Vec<Ident> = (0..people.humans.len()).map(play::human).collect();
+        let names: Vec<Ident> = (0..people.humans.len()).map(server::human).collect();
         let humans = learned(&service, Kind::Human, &names).await?;
-        let names: Vec<Ident> = (0..people.bots.len()).map(play::bot).collect();
+        let names: Vec<Ident> = (0..people.bots.len()).map(server::bot).collect();
         let bots = learned(&service, Kind::Bot, &names).await?;
         service.close().await;
         let measured: Vec<GameOutcome> = outcomes.split_off(outcomes.len() / 2);

@@ -20,7 +20,8 @@ use crate::common::{Daemon, authority::Authority, process, shared_data};
 use bytes::BytesMut;
 use evenkeel::sidecar::{
     Act, ChatSettings, Sidecar,
-    idtech3::{IdTech3, Settings},
+    follower::{Follower, FollowerSettings},
+    idtech3::IdTech3,
 };
 use tempfile::TempDir;
 
@@ -31,17 +32,16 @@ const PASSWORD: &str = "open-sesame";
 
 /// The requests of the sidecar while a log is written.
 fn requests(log: &[u8], bots_as_players: bool) -> Vec<String> {
-    let mut sidecar = IdTech3::new(Settings {
+    let settings = FollowerSettings {
         server: "test".into(),
         token: None,
         bots_as_players,
         auto_balance: false,
-        admin: false,
         settle: 1_000,
         attempts: 1,
-        spare_bots: vec![],
         chat: ChatSettings::default(),
-    });
+    };
+    let mut sidecar = Follower::new(IdTech3::new(false, vec![]), settings);
     let mut acts = Vec::new();
     sidecar.connected(0, &mut acts);
     for line in log.split(|&b| b == b'\n') {

@@ -12,8 +12,8 @@ use std::{
 
 use bytes::BytesMut;
 use evenkeel::sidecar::{
-    Act, Sidecar,
-    follower::{CommandTemplate, Settings},
+    Act, ChatSettings, Sidecar,
+    follower::{CommandTemplate, Follower, FollowerSettings, TemplateCommands},
     xonotic::Xonotic,
 };
 use hmac::{Hmac, KeyInit, Mac};
@@ -30,17 +30,20 @@ const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
 
 #[test]
 fn a_recorded_game_ends_with_its_score() {
-    let settings = Settings {
+    let settings = FollowerSettings {
         server: "test".into(),
         token: None,
         bots_as_players: true,
         auto_balance: false,
         settle: 1_000,
         attempts: 1,
+        chat: ChatSettings::default(),
+    };
+    let commands = TemplateCommands {
         move_command: CommandTemplate::of_move("sv_cmd movetoteam {player} {team}").unwrap(),
         bots_command: None,
     };
-    let mut sidecar = Xonotic::new(settings, false, 15_000);
+    let mut sidecar = Follower::new(Xonotic::new(commands, false, 15_000), settings);
     let mut acts = Vec::new();
     sidecar.connected(0, &mut acts);
     let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/nexuiz/ctf-01.log");

@@ -26,11 +26,12 @@ pub(super) struct DaemonLink {
 }
 
 impl DaemonLink {
-    /// Starts a connection: sends HELLO.
+    /// Starts a connection: sends HELLO. A server that `hosts` matches goes on with its game, and has no bots.
     pub(super) fn open(
         &mut self,
         server: &str,
         token: Option<&str>,
+        hosts: bool,
         now: u64,
         acts: &mut Vec<Act>,
     ) {
@@ -42,8 +43,8 @@ impl DaemonLink {
         acts.push(Act::Send(Request::Hello {
             server: plain_ident(server),
             token: token.map(Token::new),
-            resume: false,
-            bots: None,
+            resume: hosts,
+            bots: hosts.then_some(false),
             hosts: None,
         }));
     }
@@ -85,12 +86,19 @@ impl DaemonLink {
 
     /// Sends PING if nothing was sent for long; requests in `acts` count as sent.
     pub(super) fn keep_alive(&mut self, now: u64, acts: &mut Vec<Act>) {
-        if acts.iter().any(|act| matches!(act, Act::Send(_))) {
-            self.last_sent = now;
-        } else if now >= self.last_sent.saturating_add(SILENCE) {
-            self.last_sent = now;
+        if self.is_silent(SILENCE, now, acts) {
             acts.push(Act::Send(Request::Ping));
         }
+    }
+
+    /// Whether PING is due, because nothing was sent for `longest` milliseconds. Requests in `acts` count as sent.
+    pub(super) fn is_silent(&mut self, longest: u64, now: u64, acts: &[Act]) -> bool {
+        let sends = acts.iter().any(|act| matches!(act, Act::Send(_)));
+        let due = !sends && now >= self.last_sent.saturating_add(longest);
+        if sends || due {
+            self.last_sent = now;
+        }
+        due
     }
 }
 
@@ -98,16 +106,6 @@ impl DaemonLink {
 pub(super) struct Outbox<'a> {
     acts: &'a mut Vec<Act>,
     connected: bool,
-}
-
-impl<'a> Outbox<'a> {
-    /// An outbox that discards nothing.
-    pub(super) fn open(acts: &'a mut Vec<Act>) -> Self {
-        Self {
-            acts,
-            connected: true,
-        }
-    }
 }
 
 impl Outbox<'_> {

@@ -5,22 +5,23 @@
 //! This room only makes decisions: log lines, replies and the time are its arguments, and [`Act`]s
 //! its results. The room `drivers` owns sockets, files and the clock.
 //!
-//! Each engine has a folder with an implementation of [`Sidecar`]: [`idtech3`], [`source`], [`xonotic`].
-//! [`follower`] follows the games of the last two. The other files are for all engines: `link` tracks the
-//! connection to the daemon, `progress` the phase of a game, `entry` a player in the daemon's roster;
-//! `lull` decides when to choose teams, and `chat` answers players' commands. A sidecar for another
-//! engine needs a folder here and a subcommand in `cli/sidecar`.
+//! [`follower`] is the sidecar of every engine; [`engine`] says what differs between [`idtech3`], [`source`] and
+//! [`xonotic`], and how to add another. `link` tracks the connection to the daemon, `progress` the phase of a game,
+//! `entry` a player in the daemon's roster, `console` the commands that wait; `balancing_window` decides when to
+//! choose teams, and `chat` answers players' commands. [`idtech3::agent`] makes a game server host matches of queues.
 //!
 //! For every engine: no human is moved during play unless the operator permits it. Text that a
 //! player chose becomes part of a console command only as a bot's name of plain characters, or in a
 //! line of the chat, where all other characters are replaced.
 
+mod balancing_window;
 mod chat;
+mod console;
+pub mod engine;
 mod entry;
 pub mod follower;
 pub mod idtech3;
 mod link;
-mod lull;
 mod progress;
 pub mod source;
 pub mod xonotic;

@@ -8,7 +8,7 @@ const LATE: u64 = 15_000;
 
 /// The phase of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GamePhase {
+pub enum GamePhase {
     /// The map is loaded, and play has not begun; a warm-up may follow.
     Opening,
     /// Players warm up; what they do does not count.

@@ -76,8 +76,7 @@ impl WaitLabels {
         self.all.report("all")
     }
 
-    /// The share of all tickets whose wait ended within so many seconds, and the same by the number of
-    /// players.
+    /// For all tickets, and by the number of players: seconds, and the share of the waits that ended by then.
     pub fn curves(&self) -> Vec<(String, Vec<(f64, f64)>)> {
         let mut curves = vec![("all".to_owned(), self.all.waits.curve())];
         let mut sizes: Vec<(&String, &Category)> = self.names.iter().zip(&self.single).collect();

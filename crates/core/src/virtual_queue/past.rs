@@ -11,7 +11,7 @@ type Picks = BTreeMap<String, String>;
 /// The last matches of each party and of the queue, as far as a rule or a draw looks at them.
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    /// Of so many matches it is kept whom a party met.
+    /// Number of matches of a party of which it is kept whom the party met.
     matches: usize,
     met: HashMap<usize, Vec<Vec<String>>>,
     remembers_maps: bool,
@@ -75,7 +75,7 @@ impl Past {
     }
 }
 
-/// Adds the latest of at most so many.
+/// Adds the latest of at most `most`.
 fn push<T>(last: &mut Vec<T>, latest: T, most: usize) {
     last.insert(0, latest);
     last.truncate(most);

@@ -170,7 +170,7 @@ pub(super) struct Findings {
 }
 
 impl Tallies {
-    /// Counts a match with so many players.
+    /// Counts a match with this number of players.
     pub fn add_match(&mut self, players: usize, found: Findings) {
         self.matches += 1;
         let size = self.sizes.entry(found.size).or_default();

@@ -68,7 +68,7 @@ impl Histogram {
         self.count
     }
 
-    /// The share of the waits that ended within so many seconds, for each step that has any.
+    /// For each step that has any waits: its end in seconds, and the share of the waits that ended by then.
     pub fn curve(&self) -> Vec<(f64, f64)> {
         let mut below = 0;
         let steps = self

@@ -39,7 +39,7 @@ const LINES: usize = 4;
 pub struct ChatSettings {
     /// Whether players' commands are answered.
     pub on: bool,
-    /// A vote passes if more than so many percent of the humans on teams agree. `None` if players
+    /// A vote passes if more than this percentage of the humans on teams agree. `None` if players
     /// may not vote.
     pub vote: Option<u8>,
 }
@@ -103,7 +103,7 @@ impl ChatGame<'_> {
 
 /// A line to write into the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ChatLine {
+pub struct ChatLine {
     /// The client that may see it; `None` for all.
     pub(super) to: Option<usize>,
     pub(super) text: String,

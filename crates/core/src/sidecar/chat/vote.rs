@@ -28,7 +28,7 @@ pub(super) enum Ballot {
     Repeated,
     /// The vote has passed.
     Passed,
-    /// No vote may begin for so many seconds.
+    /// No vote may begin for this number of seconds.
     TooEarly(u64),
     /// The player is on no team.
     NoVoter,

@@ -2,40 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    GameFollower,
-    orders::{Orders, PresentBot},
-};
+use super::Follower;
 use crate::{
     domain::{Ident, Move},
     protocol::Reply,
-    sidecar::{Act, link::recorded, lull::ChosenTeams, progress::GamePhase},
+    sidecar::{
+        balancing_window::ChosenTeams,
+        engine::{Engine, TeamChanges, TeamOrders},
+        link::recorded,
+    },
 };
 
-impl GameFollower {
-    pub(in crate::sidecar) fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
+impl<E: Engine> Follower<E> {
+    pub(super) fn take_reply(&mut self, reply: Reply) {
+        self.server.chat.reply(&reply, &mut self.server.acts);
         match reply {
             Reply::Balance {
                 ratio,
                 humans,
                 bots,
                 ..
-            } => self.balanced(ratio, &humans, bots, now, acts),
-            Reply::Rebalance { after, moves, .. } => self.rebalanced(after, &moves, now, acts),
+            } => self.balanced(ratio, &humans, bots),
+            Reply::Rebalance { after, moves, .. } => self.rebalanced(after, &moves),
             Reply::Bots(_, counts) => {
-                if let Some(chosen) = self.lull.chosen_mut()
-                    && !self.settings.bots_as_players
+                if let Some(chosen) = self.server.window.chosen_mut()
+                    && !self.server.settings.bots_as_players
                 {
                     chosen.bots = Some(counts);
                 }
             }
             Reply::Place(id, team, _) | Reply::Move(Move { id, to: team, .. }) => {
-                self.move_in_play(&id, team, now, acts);
+                self.move_in_play(&id, team);
             }
-            Reply::End { id, unrated } => acts.push(recorded(id, unrated)),
+            Reply::End { id, unrated } => self.server.acts.push(recorded(id, unrated)),
             Reply::Error(refusal) => {
-                if self.link.refused(&refusal, acts)
-                    && let Some(game) = &mut self.game
+                if self.server.link.refused(&refusal, &mut self.server.acts)
+                    && let Some(game) = &mut self.server.game
                 {
                     game.progress.give_up();
                 }
@@ -44,146 +46,138 @@ impl GameFollower {
         }
     }
 
-    fn balanced(
-        &mut self,
-        ratio: f64,
-        humans: &[(Ident, u8)],
-        bots: Vec<u32>,
-        now: u64,
-        acts: &mut Vec<Act>,
-    ) {
-        let bots = (!self.settings.bots_as_players).then_some(bots);
+    fn balanced(&mut self, ratio: f64, humans: &[(Ident, u8)], bots: Vec<u32>) {
+        let server = &mut self.server;
+        let bots = (!server.settings.bots_as_players).then_some(bots);
         let chosen = ChosenTeams::of(ratio, humans, bots);
         // The daemon's roster has these teams from now on.
-        for entry in self.roster.entries_mut().filter(|entry| entry.joined) {
+        for entry in server.roster.entries_mut().filter(|entry| entry.joined) {
             if let Some(team) = chosen.teams.get(&entry.id) {
                 entry.team = Some(*team);
             }
         }
-        self.choose(chosen, now, acts);
+        self.choose(chosen);
     }
 
-    fn rebalanced(&mut self, ratio: f64, moves: &[Move], now: u64, acts: &mut Vec<Act>) {
-        let joined = self.roster.entries().filter(|(_, entry)| entry.joined);
+    fn rebalanced(&mut self, ratio: f64, moves: &[Move]) {
+        let server = &mut self.server;
+        let joined = server.roster.entries().filter(|(_, entry)| entry.joined);
         let mut teams: BTreeMap<String, u8> = joined
-            .filter_map(|(player, entry)| Some((entry.id.clone(), self.team_of(player.side?))))
+            .filter_map(|(player, entry)| Some((entry.id.clone(), server.team_of(player.side?))))
             .collect();
         let moved = moves
             .iter()
             .map(|step| (step.id.text().to_owned(), step.to));
         teams.extend(moved);
-        let bots = None;
-        self.choose(ChosenTeams { ratio, teams, bots }, now, acts);
+        let voted = std::mem::take(&mut server.voted);
+        if voted && moves.is_empty() {
+            let text = format!("the teams stay, they are as even as can be: ratio {ratio:.2}");
+            server.chat.announce(&text);
+        }
+        if voted && !self.is_balancing_window() {
+            let orders = self.orders_of(moves.iter().map(|step| (&step.id, step.to)));
+            self.order(orders, ratio);
+        } else {
+            let bots = None;
+            self.choose(ChosenTeams { ratio, teams, bots });
+        }
     }
 
-    fn choose(&mut self, chosen: ChosenTeams, now: u64, acts: &mut Vec<Act>) {
-        if self.is_lull() {
-            self.lull.choose(chosen);
-            self.tick(now, acts);
+    fn choose(&mut self, chosen: ChosenTeams) {
+        if self.is_balancing_window() {
+            self.server.window.choose(chosen);
+            self.pass_time();
         } else {
             let text = "play began before teams were chosen: no player is moved";
-            acts.push(Act::Report(text.to_owned()));
+            self.server.report(text);
         }
     }
 
     /// Handles MOVE: the daemon has moved a player during play.
-    fn move_in_play(&mut self, id: &Ident, team: u8, now: u64, acts: &mut Vec<Act>) {
-        let side = self.team_of(team);
-        let auto_balance = self.settings.auto_balance;
-        let mut entries = self.roster.entries();
-        let found = entries.find(|(_, entry)| entry.joined && entry.id == id.text());
-        let Some((player, _)) = found else { return };
-        let mut orders = Orders::default();
-        if player.side != Some(side) && auto_balance {
-            orders
-                .moves
-                .extend(player.number.map(|number| (number, side)));
+    fn move_in_play(&mut self, id: &Ident, team: u8) {
+        let mut entries = self.server.roster.entries();
+        if !entries.any(|(_, entry)| entry.joined && entry.id == id.text()) {
+            return;
         }
         drop(entries);
-        let mut entries = self.roster.entries_mut();
+        if self.server.settings.auto_balance {
+            let orders = self.orders_of([(id, team)].into_iter());
+            if !orders.commands.is_empty() {
+                let text = "say Evenkeel: one player changes teams";
+                self.console.push([text.to_owned()]);
+                self.console.push(orders.commands);
+            }
+        }
+        let mut entries = self.server.roster.entries_mut();
         if let Some(entry) = entries.find(|entry| entry.joined && entry.id == id.text()) {
             (entry.team, entry.placing) = (Some(team), false);
         }
-        self.doubt = Some(now);
-        if !orders.is_empty() {
-            let mut commands = orders.commands(&self.settings, self.words);
-            commands.insert(0, "say Evenkeel: one player changes teams".to_owned());
-            acts.push(Act::Console(commands));
-        }
-    }
-
-    /// Whether teams may be chosen now: no play is running, and the game is a team game.
-    pub(super) fn is_lull(&self) -> bool {
-        self.game.as_ref().is_some_and(|game| {
-            let now = matches!(
-                game.progress.phase(),
-                GamePhase::Opening | GamePhase::WarmUp
-            );
-            now && game.setup.teams
-        })
+        self.server.doubt = Some(self.server.now);
     }
 
     /// Orders the moves from the actual teams to the chosen ones.
-    pub(super) fn compare(&mut self, now: u64, acts: &mut Vec<Act>) {
-        let Some(chosen) = self.lull.chosen() else {
+    pub(super) fn compare(&mut self) {
+        let Some(chosen) = self.server.window.chosen() else {
             return;
         };
         let ratio = chosen.ratio;
-        let orders = self.orders(chosen);
-        let count = orders.count();
-        if self.lull.compare(count, self.settings.attempts, now, acts) {
-            let players = if count == 1 { "player" } else { "players" };
-            let mut commands = orders.commands(&self.settings, self.words);
-            commands.insert(
-                0,
-                format!("say Evenkeel: {count} {players} to even teams, ratio {ratio:.2}"),
-            );
-            acts.push(Act::Console(commands));
+        let orders = self.engine.orders(&self.changes(chosen));
+        let server = &mut self.server;
+        let attempts = server.settings.attempts;
+        if server
+            .window
+            .compare(orders.count, attempts, server.now, &mut server.acts)
+        {
+            self.order(orders, ratio);
         }
     }
 
-    fn orders(&self, chosen: &ChosenTeams) -> Orders {
-        let mut orders = Orders::default();
-        let mut bots = Vec::new();
-        for (player, entry) in self.roster.entries() {
+    /// Queues the commands for these moves, with their number.
+    fn order(&mut self, orders: TeamOrders, ratio: f64) {
+        if orders.commands.is_empty() {
+            return;
+        }
+        let count = orders.count;
+        let players = if count == 1 { "player" } else { "players" };
+        let text = format!("say Evenkeel: {count} {players} to even teams, ratio {ratio:.2}");
+        self.console.push([text]);
+        self.console.push(orders.commands);
+    }
+
+    /// The commands that move these players to these teams, as far as they are not on them.
+    fn orders_of<'a>(&self, moves: impl Iterator<Item = (&'a Ident, u8)>) -> TeamOrders {
+        let server = &self.server;
+        let changed = moves.filter_map(|(id, team)| {
+            let mut entries = server.roster.entries();
+            let found = entries.find(|(_, entry)| entry.joined && entry.id == id.text());
+            let (player, side) = (found?.0, server.team_of(team));
+            (player.side != Some(side)).then_some((player, side))
+        });
+        self.engine.orders(&TeamChanges {
+            moves: changed.collect(),
+            ..TeamChanges::default()
+        })
+    }
+
+    /// The changes from the actual teams to the chosen ones.
+    fn changes(&self, chosen: &ChosenTeams) -> TeamChanges<'_> {
+        let server = &self.server;
+        let mut changes = TeamChanges::default();
+        for (player, entry) in server.roster.entries() {
             let Some(side) = player.side else { continue };
             if !entry.joined {
-                let number = player.number;
-                bots.push(PresentBot { number, side });
+                changes.bots.push((player, side));
             } else if let Some(&team) = chosen.teams.get(&entry.id)
-                && self.team_of(side) != team
+                && server.team_of(side) != team
             {
-                let side = self.team_of(team);
-                orders
-                    .moves
-                    .extend(player.number.map(|number| (number, side)));
+                changes.moves.push((player, server.team_of(team)));
             }
         }
-        if let Some(counts) = &chosen.bots {
-            let sides: Vec<u32> = (0u8..)
-                .zip(counts)
-                .map(|(side, _)| counts.get(usize::from(self.team_of(side))))
-                .map(|count| count.copied().unwrap_or(0))
-                .collect();
-            orders.seat_bots(bots, &sides, self.settings.bots_command.is_some());
-        }
-        orders
-    }
-
-    /// Sends the daemon the teams on which the players actually are.
-    pub(super) fn send_real_teams(&mut self, now: u64, acts: &mut Vec<Act>) {
-        for entry in self.roster.entries_mut() {
-            entry.placing = false;
-        }
-        for connection in self.roster.connections() {
-            if self.roster.entry(&connection).is_some() {
-                self.update(&connection, false, now, acts);
-            }
-        }
-    }
-
-    /// The team of a side of the map, or the side of a team.
-    pub(super) fn team_of(&self, side: u8) -> u8 {
-        self.game.as_ref().map_or(side, |game| game.team_of(side))
+        changes.bot_counts = chosen.bots.as_ref().map(|counts| {
+            let sides = (0u8..).zip(counts);
+            let count = sides.map(|(side, _)| counts.get(usize::from(server.team_of(side))));
+            count.map(|count| count.copied().unwrap_or(0)).collect()
+        });
+        changes
     }
 }

@@ -1,7 +1,7 @@
 //! Handles what happens in a game until its results: sends requests to the daemon.
 
 use super::{
-    GameFollower,
+    FollowedServer,
     game::{FollowedGame, FollowedSetup},
     roster::{ConnectionKey, LoggedPlayer, SeatUpdate, ServerRoster},
     sides::RoundSides,
@@ -9,22 +9,21 @@ use super::{
 use crate::{
     domain::Kind,
     protocol::Request,
-    sidecar::{Act, lull::Lull, progress::GamePhase},
+    sidecar::{Act, balancing_window::BalancingWindow, progress::GamePhase},
 };
 
-impl GameFollower {
+impl FollowedServer {
     /// A game begins: its map is loaded, or the server begins the same one again.
-    pub(in crate::sidecar) fn begin(
-        &mut self,
-        setup: FollowedSetup,
-        now: u64,
-        acts: &mut Vec<Act>,
-    ) {
+    pub(in crate::sidecar) fn begin(&mut self, setup: FollowedSetup) {
         if self.phase() == Some(GamePhase::Over) {
-            self.end(now, acts);
+            self.end();
         }
-        self.game = Some(FollowedGame::new(setup, now, !self.link.outdated));
-        self.announce(now, acts);
+        // If players stay between two games, a game that began without a connection is not followed.
+        let follows = (self.link.connected || !self.between_games) && !self.link.outdated;
+        let at = self.phase_clock();
+        self.game = Some(FollowedGame::new(setup, at, follows));
+        self.chat.game_began(self.now);
+        self.announce();
     }
 
     /// The server leaves its map. The log names every player of the next map again. A game that has not
@@ -35,68 +34,64 @@ impl GameFollower {
         self.doubt = None;
     }
 
-    fn phase(&self) -> Option<GamePhase> {
-        self.game.as_ref().map(|game| game.progress.phase())
-    }
-
-    /// Whether play is running.
-    pub(in crate::sidecar) fn is_playing(&self) -> bool {
-        self.phase() == Some(GamePhase::Playing)
-    }
-
-    /// Whether play has ended and results may follow.
-    pub(in crate::sidecar) fn is_over(&self) -> bool {
-        self.phase() == Some(GamePhase::Over)
-    }
-
-    /// Whether the map is loaded and nothing has been played.
-    pub(in crate::sidecar) fn is_opening(&self) -> bool {
-        self.phase() == Some(GamePhase::Opening)
-    }
-
     /// A warm-up begins; it lasts until play starts.
-    pub(in crate::sidecar) fn warm_up(&mut self, now: u64) {
+    pub(in crate::sidecar) fn warm_up(&mut self) {
+        let at = self.phase_clock();
         if let Some(game) = &mut self.game {
-            game.progress.enter(GamePhase::WarmUp, now);
-            self.lull = Lull::new(now);
+            game.progress.enter(GamePhase::WarmUp, at);
+            self.window = BalancingWindow::new(self.now);
         }
     }
 
     /// Play starts. Announces the game again if its setup has changed since the announcement, or if play
     /// has started before: what was played until now does not count.
-    pub(in crate::sidecar) fn start(
-        &mut self,
-        setup: FollowedSetup,
-        now: u64,
-        acts: &mut Vec<Act>,
-    ) {
+    pub(in crate::sidecar) fn start(&mut self, setup: FollowedSetup) {
         let before = [GamePhase::Opening, GamePhase::WarmUp];
         let announced = self
             .game
             .as_ref()
             .is_some_and(|game| game.setup == setup && before.contains(&game.progress.phase()));
         if !announced {
-            self.begin(setup, now, acts);
+            self.begin(setup);
         }
+        let at = self.phase_clock();
         let Some(game) = &mut self.game else { return };
-        game.progress.enter(GamePhase::Playing, now);
+        game.progress.enter(GamePhase::Playing, at);
+        game.forget_scores();
         let entries = self.roster.entries();
         game.met = entries.map(|(_, entry)| entry.id.clone()).collect();
         if game.progress.is_complete() {
-            self.link.outbox(acts).send(Request::Start);
+            self.link.outbox(&mut self.acts).send(Request::Start);
+        }
+    }
+
+    /// Play has started again in the same game: those who join now are no late arrivals.
+    pub(in crate::sidecar) fn start_again(&mut self) {
+        let at = self.phase_clock();
+        if let Some(game) = &mut self.game {
+            game.progress.enter(GamePhase::Playing, at);
+        }
+    }
+
+    /// The map is closed. A game that has not ended is abandoned.
+    pub(in crate::sidecar) fn close_map(&mut self) {
+        self.roster.forget_entries();
+        let at = self.phase_clock();
+        if let Some(game) = &mut self.game {
+            game.progress.enter(GamePhase::Ended, at);
         }
     }
 
     /// A round of the running game starts.
-    pub(in crate::sidecar) fn round_started(&mut self, now: u64) {
+    pub(in crate::sidecar) fn round_started(&mut self) {
         if let Some(watch) = self.game.as_mut().and_then(|game| game.watch.as_mut()) {
-            watch.round_started(now);
+            watch.round_started(self.now);
         }
     }
 
     /// A round of the running game ends; the teams may exchange their sides before the next one.
-    pub(in crate::sidecar) fn round_ended(&mut self, acts: &mut Vec<Act>) {
-        self.settle_sides(u64::MAX, acts);
+    pub(in crate::sidecar) fn round_ended(&mut self) {
+        self.settle_sides(u64::MAX);
         if let Some(game) = &mut self.game
             && game.progress.phase() == GamePhase::Playing
             && game.setup.teams
@@ -107,7 +102,7 @@ impl GameFollower {
     }
 
     /// Decides whether the teams have exchanged their sides, once the sides of a round are final.
-    pub(super) fn settle_sides(&mut self, now: u64, acts: &mut Vec<Act>) {
+    pub(super) fn settle_sides(&mut self, now: u64) {
         let Some(game) = &mut self.game else { return };
         let Some(watch) = game.watch.take_if(|watch| watch.is_due(now)) else {
             return;
@@ -115,137 +110,175 @@ impl GameFollower {
         if watch.is_exchange(&self.roster) {
             game.exchange();
         }
-        for connection in self.roster.connections() {
-            self.update(&connection, false, now, acts);
+        self.update_all();
+    }
+
+    /// The log names the player on a connection, who may be new, changed or the same.
+    pub(in crate::sidecar) fn player_named(
+        &mut self,
+        connection: ConnectionKey,
+        player: LoggedPlayer,
+    ) {
+        self.roster.set(connection.clone(), player);
+        self.update(&connection, true);
+    }
+
+    /// The player on a connection has left the server.
+    pub(in crate::sidecar) fn player_left(&mut self, connection: &ConnectionKey) {
+        if let Some(number) = connection.0 {
+            self.chat.left(number as usize);
+        }
+        if let Some(leave) = self.roster.remove(connection) {
+            self.link.outbox(&mut self.acts).send(leave);
+            self.window.change(self.now);
         }
     }
 
     /// Replaces the players who are on the server, and sends the daemon what has changed.
-    pub(in crate::sidecar) fn sync(
-        &mut self,
-        players: Vec<(ConnectionKey, LoggedPlayer)>,
-        now: u64,
-        acts: &mut Vec<Act>,
-    ) {
+    pub(in crate::sidecar) fn sync(&mut self, players: Vec<(ConnectionKey, LoggedPlayer)>) {
         let (changed, leaves) = self.roster.replace(players);
         if !leaves.is_empty() {
-            self.lull.change(now);
+            self.window.change(self.now);
         }
         for leave in leaves {
-            self.link.outbox(acts).send(leave);
+            self.link.outbox(&mut self.acts).send(leave);
         }
         for connection in changed {
-            self.update(&connection, true, now, acts);
+            self.update(&connection, true);
+        }
+    }
+
+    /// Updates the daemon's roster for all connections.
+    pub(super) fn update_all(&mut self) {
+        for connection in self.roster.connections() {
+            self.update(&connection, false);
         }
     }
 
     /// Updates the daemon's roster for one connection. `live` is whether a line of the log is the reason;
     /// it is false if the whole roster is sent.
-    pub(super) fn update(
-        &mut self,
-        connection: &ConnectionKey,
-        live: bool,
-        now: u64,
-        acts: &mut Vec<Act>,
-    ) {
-        let Some(game) = self.game.as_mut().filter(|_| self.link.connected) else {
+    pub(super) fn update(&mut self, connection: &ConnectionKey, live: bool) {
+        let at = self.phase_clock();
+        let Some(game) = self.game.as_ref().filter(|_| self.link.connected) else {
             return;
         };
         let Some(seat) = self.roster.get(connection) else {
             return;
         };
-        if matches!(game.progress.phase(), GamePhase::Over | GamePhase::Ended) {
+        let (over, ended) = (GamePhase::Over, GamePhase::Ended);
+        let phase = game.progress.phase();
+        if phase == over || (phase == ended && !self.between_games) {
             return;
         }
-        let side = seat.player.side.filter(|_| game.setup.teams);
-        let team = side.map(|side| game.team_of(side));
         let new = seat.entry.is_none();
         let human = seat.player.key.kind == Kind::Human;
         let late =
-            live && game.progress.is_late(now) && game.progress.is_complete() && game.setup.teams;
+            live && game.progress.is_late(at) && game.progress.is_complete() && game.setup.teams;
         let unplaced = self.settings.auto_balance && late && new && human;
+        if self.refresh(connection, unplaced) {
+            if new {
+                self.place_or_keep(connection, unplaced);
+            }
+            self.window.change(self.now);
+        }
+    }
+
+    /// Sends the daemon what has changed of one player. Returns whether anything has.
+    fn refresh(&mut self, connection: &ConnectionKey, unplaced: bool) -> bool {
+        let (Some(game), Some(seat)) = (&mut self.game, self.roster.get(connection)) else {
+            return false;
+        };
+        let side = seat.player.side.filter(|_| game.setup.teams);
+        let team = side.map(|side| game.team_of(side));
         let update = SeatUpdate {
+            plays: seat.player.plays(game.setup.teams),
             team,
             bots_as_players: self.settings.bots_as_players,
             unplaced,
             keep_team: game.watch.is_some(),
         };
         if let Some(team) = team {
-            game.announce_team(team, &mut self.link.outbox(acts));
+            game.announce_team(team, &mut self.link.outbox(&mut self.acts));
         }
         let requests = self.roster.update(connection, update);
-        if requests.is_empty() {
+        let changed = !requests.is_empty();
+        self.acts.extend(requests.into_iter().map(Act::Send));
+        changed
+    }
+
+    /// Sends the daemon the teams on which the players actually are.
+    pub(super) fn send_real_teams(&mut self) {
+        for entry in self.roster.entries_mut() {
+            entry.placing = false;
+        }
+        let finished = [GamePhase::Over, GamePhase::Ended];
+        let is_finished = self.phase().is_none_or(|phase| finished.contains(&phase));
+        if is_finished && !self.between_games {
             return;
         }
-        acts.extend(requests.into_iter().map(Act::Send));
-        if new {
-            self.place_or_keep(connection, unplaced, team, now, acts);
+        for connection in self.roster.connections() {
+            let changed =
+                self.roster.entry(&connection).is_some() && self.refresh(&connection, false);
+            // Where players choose their teams anew in each game, a correction counts as their change.
+            if changed && !self.between_games {
+                self.window.change(self.now);
+            }
         }
-        self.lull.change(now);
     }
 
     /// Handles a player who is new in the daemon's roster. `unplaced` is whether the player was sent without
     /// a team: the daemon then chooses one, unless the player was in this game before.
-    fn place_or_keep(
-        &mut self,
-        connection: &ConnectionKey,
-        unplaced: bool,
-        team: Option<u8>,
-        now: u64,
-        acts: &mut Vec<Act>,
-    ) {
+    fn place_or_keep(&mut self, connection: &ConnectionKey, unplaced: bool) {
+        let seat = self.roster.get(connection);
+        let side = seat.and_then(|seat| seat.player.side);
+        let team = side.map(|side| self.team_of(side));
         let (Some(game), Some(entry)) = (&mut self.game, self.roster.entry_mut(connection)) else {
             return;
         };
         let first = game.met.insert(entry.id.clone());
         let id = entry.ident();
-        match (unplaced, first, team) {
-            (true, true, _) => {
+        match team {
+            _ if unplaced && first => {
                 entry.placing = true;
-                self.doubt = Some(now);
-                acts.push(Act::Send(Request::Place(id)));
+                self.doubt = Some(self.now);
+                self.send(Request::Place(id));
             }
             // The player has come back to a team of their choice, and keeps it.
-            (true, false, Some(team)) => {
+            Some(team) if unplaced => {
                 entry.team = Some(team);
-                acts.push(Act::Send(Request::Move { id, team }));
+                self.send(Request::Move { id, team });
             }
             _ => {}
         }
     }
 
-    /// A player killed another one, or died otherwise (without `killer`).
-    pub(in crate::sidecar) fn kill(
-        &mut self,
-        killer: Option<&ConnectionKey>,
-        victim: &ConnectionKey,
-        acts: &mut Vec<Act>,
-    ) {
-        let Some(game) = self
-            .game
-            .as_ref()
-            .filter(|game| game.progress.is_followed())
-        else {
+    /// A player killed another one. It does not count if both are on the same side.
+    pub(in crate::sidecar) fn kill(&mut self, killer: &ConnectionKey, victim: &ConnectionKey) {
+        let game = self.game.as_ref();
+        let Some(game) = game.filter(|game| game.progress.is_followed()) else {
             return;
         };
-        let Some(victim) = self.roster.get(victim) else {
-            return;
-        };
-        let killer = killer.and_then(|killer| self.roster.get(killer));
-        let mut out = self.link.outbox(acts);
-        if let (Some(killer), Some(entry)) = (killer, &victim.entry)
-            && let Some(by) = &killer.entry
+        if let (Some(killer), Some(victim)) = (self.roster.get(killer), self.roster.get(victim))
+            && let (Some(by), Some(entry)) = (&killer.entry, &victim.entry)
             && (!game.setup.teams || killer.player.side != victim.player.side)
         {
-            out.send(Request::Kill {
+            self.link.outbox(&mut self.acts).send(Request::Kill {
                 killer: by.ident(),
                 victim: entry.ident(),
             });
         }
-        if let Some(entry) = victim.entry.as_ref().filter(|entry| entry.joined)
-            && self.settings.auto_balance
+    }
+
+    /// A player has died, in whatever way. With auto-balance, the daemon may then move the player.
+    pub(in crate::sidecar) fn death(&mut self, victim: &ConnectionKey) {
+        let game = self.game.as_ref();
+        if self.settings.auto_balance
+            && game.is_some_and(|game| game.progress.is_followed())
+            && let Some(entry) = self.roster.entry(victim).filter(|entry| entry.joined)
         {
-            out.send(Request::Death(entry.ident()));
+            self.link
+                .outbox(&mut self.acts)
+                .send(Request::Death(entry.ident()));
         }
     }
 }

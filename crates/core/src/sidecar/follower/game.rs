@@ -18,7 +18,7 @@ pub(super) const TEAMS: usize = 4;
 
 /// What the log states about a game before it begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FollowedSetup {
+pub struct FollowedSetup {
     pub(crate) game_type: String,
     pub(crate) mutators: Vec<String>,
     pub(crate) map: String,
@@ -70,6 +70,11 @@ impl FollowedGame {
             self.teams = team + 1;
             out.send(Request::Teams(self.teams));
         }
+    }
+
+    /// Play starts: the daemon counts scores from here.
+    pub(super) fn forget_scores(&mut self) {
+        self.sent = [0.0; TEAMS];
     }
 
     /// The team of the players on a side of the map. The same rule gives the side of a team.

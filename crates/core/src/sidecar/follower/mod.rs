@@ -1,10 +1,10 @@
-//! Follows the games of one server and moves its players, for any engine: an engine's folder turns
-//! log lines into calls of `GameFollower`, which decides.
+//! Follows the games of one server and moves its players, for any engine: the engine turns log lines into calls of
+//! [`FollowedServer`], and [`Follower`] decides.
 //!
 //! `events` handles what happens in a game until its results, `results` its scores and its end, and
 //! `decide` the daemon's replies. `game` is the state of the game, `roster` the players. `sides`
 //! recognises teams that exchange their sides, and `opening` is the time in which a server waits for
-//! players. `orders` formats console commands, from the operator's templates (`template`).
+//! players. `orders` formats moves by the operator's templates (`template`).
 //!
 //! A *side* is a side of the map, as the log names it; a *team* is a team of the daemon. They are
 //! the same until the teams exchange their sides.
@@ -18,146 +18,163 @@ mod orders;
 pub(super) mod play;
 mod results;
 mod roster;
+mod server;
 mod settings;
 mod sides;
 mod template;
 
-pub use settings::Settings;
+pub use game::FollowedSetup;
+pub use orders::TemplateCommands;
+pub use roster::{ConnectionKey, LoggedPlayer};
+pub use server::FollowedServer;
+pub use settings::FollowerSettings;
 pub use template::CommandTemplate;
 
-pub(super) use game::FollowedSetup;
-pub(super) use opening::{LogTime, OpeningTime};
-pub(super) use roster::{ConnectionKey, LoggedPlayer};
+pub(super) use opening::OpeningTime;
 pub(super) use template::TeamWord;
 
-use super::{
-    Act,
-    link::DaemonLink,
-    lull::{Lull, LullStep},
-};
-use crate::protocol::Request;
-use game::FollowedGame;
-use roster::ServerRoster;
+use super::{Act, Sidecar, balancing_window::WindowStep, console::ConsoleQueue, engine::Engine};
+use crate::protocol::{Reply, Request};
 
 /// The time that a move during play may take, in milliseconds. After it, the sidecar sends the
 /// daemon the player's actual team.
 const DOUBT: u64 = 5_000;
 
-/// The part of a sidecar that does not depend on the engine. `now` is the caller's clock in
-/// milliseconds.
-pub(super) struct GameFollower {
-    settings: Settings,
-    /// How commands name the sides.
-    pub(super) words: fn(u8) -> TeamWord,
-    link: DaemonLink,
-    roster: ServerRoster,
-    game: Option<FollowedGame>,
-    lull: Lull,
-    /// When the daemon last chose a team during play. Until the sidecar has sent the actual teams again,
-    /// the daemon's roster can differ from them.
-    doubt: Option<u64>,
+/// The sidecar of one game server.
+pub struct Follower<E> {
+    engine: E,
+    server: FollowedServer,
+    console: ConsoleQueue,
 }
 
-impl GameFollower {
-    /// A follower that has read no log and has no connection.
-    pub(super) fn new(settings: Settings, words: fn(u8) -> TeamWord) -> Self {
+impl<E: Engine> Follower<E> {
+    /// A sidecar that has read no log and has no connection.
+    pub fn new(engine: E, settings: FollowerSettings) -> Self {
         Self {
-            settings,
-            words,
-            link: DaemonLink::default(),
-            roster: ServerRoster::default(),
-            game: None,
-            lull: Lull::default(),
-            doubt: None,
+            engine,
+            server: FollowedServer::new(settings, E::TEAM_NAMES, E::BETWEEN_GAMES),
+            console: ConsoleQueue::new(E::COMMAND_PAUSE),
         }
     }
 
-    pub(super) fn connected(&mut self, now: u64, acts: &mut Vec<Act>) {
-        let settings = &self.settings;
-        self.link
-            .open(&settings.server, settings.token.as_deref(), now, acts);
-        if settings.bots_as_players {
-            // All bots are sent as players, so the daemon must not add any.
-            acts.push(Act::Send(Request::MinPlayers(0)));
-        }
-        self.interrupt();
-        self.announce(now, acts);
+    /// Whether teams may be chosen now: the phase of the game allows it, and it is a team game.
+    fn is_balancing_window(&self) -> bool {
+        let game = self.server.game.as_ref();
+        game.is_some_and(|game| {
+            game.setup.teams && self.engine.may_choose_teams(game.progress.phase())
+        })
     }
 
-    pub(super) fn disconnected(&mut self) {
-        self.link.connected = false;
-        self.interrupt();
+    /// Does something at this time of the caller's clock, and appends the acts.
+    fn at(&mut self, now: u64, acts: &mut Vec<Act>, work: impl FnOnce(&mut Self)) {
+        self.server.now = now;
+        std::mem::swap(&mut self.server.acts, acts);
+        work(self);
+        std::mem::swap(&mut self.server.acts, acts);
     }
 
-    /// Whether any player takes part.
-    pub(super) fn has_players(&self) -> bool {
-        self.roster.seats().any(|(_, seat)| seat.player.plays)
+    /// Lets time pass for everything but the engine.
+    fn pass_time(&mut self) {
+        self.server.settle_results();
+        if self.server.link.connected {
+            self.tick_connected();
+        }
+        self.send_commands();
     }
 
-    /// Handles the start or the end of a connection to the daemon, whose roster is empty then.
-    fn interrupt(&mut self) {
-        self.roster.forget_entries();
-        if let Some(game) = &mut self.game {
-            game.progress.interrupt();
-        }
-    }
-
-    /// Sends the game and its whole roster, which the daemon does not have.
-    fn announce(&mut self, now: u64, acts: &mut Vec<Act>) {
-        self.lull = Lull::new(now);
-        self.doubt = None;
-        self.roster.forget_entries();
-        let Some(game) = &mut self.game else { return };
-        game.announce(&mut self.link.outbox(acts));
-        for connection in self.roster.connections() {
-            self.update(&connection, false, now, acts);
-        }
-    }
-
-    pub(super) fn tick(&mut self, now: u64, acts: &mut Vec<Act>) {
-        if self
-            .game
-            .as_ref()
-            .is_some_and(|game| game.progress.is_overdue(now))
-        {
-            self.end(now, acts);
-        }
-        self.settle_sides(now, acts);
-        if !self.link.connected {
-            return;
-        }
-        if self
+    fn tick_connected(&mut self) {
+        let server = &mut self.server;
+        if server
             .doubt
-            .is_some_and(|since| now >= since.saturating_add(DOUBT))
+            .is_some_and(|since| server.now >= since.saturating_add(DOUBT))
         {
-            self.doubt = None;
-            self.send_real_teams(now, acts);
+            server.doubt = None;
+            server.send_real_teams();
         }
-        if self.is_lull() {
-            self.act_in_lull(now, acts);
+        if server.tick_chat() {
+            self.rebalance_as_voted();
         }
-        self.link.keep_alive(now, acts);
+        if self.is_balancing_window() {
+            self.choose_teams();
+        }
+        self.server
+            .link
+            .keep_alive(self.server.now, &mut self.server.acts);
     }
 
-    /// In a lull, requests teams or orders the moves to the chosen ones.
-    fn act_in_lull(&mut self, now: u64, acts: &mut Vec<Act>) {
-        let joined = self.roster.entries().filter(|(_, entry)| entry.joined);
-        let mut present: Vec<String> = joined.map(|(_, entry)| entry.id.clone()).collect();
-        present.sort();
-        match self.lull.step(&present, self.settings.settle, now) {
-            LullStep::Wait => {}
-            LullStep::Ask { first: true } => {
-                let (top, seed) = (None, None);
-                acts.push(Act::Send(Request::Balance { top, seed }));
-                self.lull.ask(present);
-            }
-            LullStep::Ask { first: false } => {
-                self.send_real_teams(now, acts);
-                acts.push(Act::Send(Request::Rebalance { seed: None }));
-                acts.push(Act::Send(Request::Bots));
-                self.lull.ask(present);
-            }
-            LullStep::Compare => self.compare(now, acts),
+    /// A vote has passed: asks for the fewest moves that balance the teams.
+    fn rebalance_as_voted(&mut self) {
+        self.server.send_real_teams();
+        self.server.send(Request::Rebalance { seed: None });
+        self.server.voted = true;
+        if self.is_balancing_window() {
+            self.server.send(Request::Bots);
+            let present = self.server.joined();
+            self.server.window.ask(present);
         }
+    }
+
+    /// In a balancing window: asks for teams, or orders the moves to the chosen ones.
+    fn choose_teams(&mut self) {
+        let server = &mut self.server;
+        let present = server.joined();
+        match server
+            .window
+            .step(&present, server.settings.settle, server.now)
+        {
+            WindowStep::Wait => {}
+            WindowStep::Ask { first: true } => {
+                let (top, seed) = (None, None);
+                server.send(Request::Balance { top, seed });
+                server.window.ask(present);
+            }
+            WindowStep::Ask { first: false } => {
+                server.send_real_teams();
+                server.send(Request::Rebalance { seed: None });
+                server.send(Request::Bots);
+                server.window.ask(present);
+            }
+            WindowStep::Compare => self.compare(),
+        }
+    }
+
+    /// Sends the game server the commands and the lines of the chat that wait, if it is their turn.
+    fn send_commands(&mut self) {
+        if self.console.is_free(self.server.now) {
+            let lines = self.server.chat.take_lines();
+            let lines = lines.iter().map(|line| self.engine.chat_command(line));
+            self.console
+                .send(lines.collect(), self.server.now, &mut self.server.acts);
+        }
+    }
+}
+
+impl<E: Engine> Sidecar for Follower<E> {
+    fn connected(&mut self, now: u64, acts: &mut Vec<Act>) {
+        self.at(now, acts, |this| this.server.connected());
+    }
+
+    fn disconnected(&mut self) {
+        self.server.disconnected();
+    }
+
+    fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        self.at(now, acts, |this| {
+            this.engine.log_line(line, &mut this.server)
+        });
+    }
+
+    fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
+        self.at(now, acts, |this| {
+            this.take_reply(reply);
+            this.send_commands();
+        });
+    }
+
+    fn tick(&mut self, now: u64, acts: &mut Vec<Act>) {
+        self.at(now, acts, |this| {
+            this.engine.tick(&mut this.server);
+            this.pass_time();
+        });
     }
 }

@@ -1,13 +1,14 @@
 //! How long a server waits for players at the beginning of a game. The sidecar may choose teams in this
 //! time, although the log can show rounds already.
 
-use crate::ingest::clock::Calendar;
+use super::FollowedServer;
+use crate::{domain::Timestamp, ingest::clock::Calendar};
 
 /// The time since a log began. The dates in the log state it; between two lines, the caller's clock
 /// continues it.
 #[derive(Debug, Default)]
-pub(crate) struct LogTime {
-    pub(crate) calendar: Calendar,
+struct LogTime {
+    calendar: Calendar,
     /// The time of the last line, in milliseconds since the log began.
     last: u64,
     /// When the last line was read, by the caller's clock.
@@ -15,14 +16,8 @@ pub(crate) struct LogTime {
 }
 
 impl LogTime {
-    /// Notes that a line has been read. Call it after the calendar has read the line's date.
-    pub(crate) fn note(&mut self, now: u64) {
-        self.last = self.at(now).max(self.calendar.position());
-        self.read = now;
-    }
-
     /// Milliseconds since the log began.
-    pub(crate) fn at(&self, now: u64) -> u64 {
+    fn at(&self, now: u64) -> u64 {
         self.last.saturating_add(now.saturating_sub(self.read))
     }
 }
@@ -30,6 +25,7 @@ impl LogTime {
 /// How long the server waits for players.
 #[derive(Debug)]
 pub(crate) struct OpeningTime {
+    time: LogTime,
     /// How long the server waits after the first player has joined, in milliseconds.
     length: u64,
     /// When the first player joined, in milliseconds since the log began.
@@ -40,35 +36,48 @@ pub(crate) struct OpeningTime {
 
 impl OpeningTime {
     pub(crate) fn new(length: u64) -> Self {
-        let (since, pending) = (None, false);
         Self {
+            time: LogTime::default(),
             length,
-            since,
-            pending,
+            since: None,
+            pending: false,
         }
     }
 
     /// Begins again for the next map.
     pub(crate) fn reset(&mut self) {
-        *self = Self::new(self.length);
+        (self.since, self.pending) = (None, false);
     }
 
-    /// Notes that players are on the server; the first call starts the wait.
-    pub(crate) fn note(&mut self, at: u64) {
-        self.since.get_or_insert(at);
+    /// Notes that a line has been read, which may have a date.
+    pub(crate) fn read(&mut self, date: Option<Timestamp>, now: u64) {
+        let time = &mut self.time;
+        if let Some(date) = date {
+            time.calendar.read(date);
+        }
+        (time.last, time.read) = (time.at(now).max(time.calendar.position()), now);
+    }
+
+    /// The time between the first and the last date in the log, in milliseconds.
+    pub(crate) fn log_position(&self) -> u64 {
+        self.time.calendar.position()
     }
 
     /// Whether the server still waits.
-    pub(crate) fn waits(&self, at: u64) -> bool {
-        self.length > 0
-            && self
-                .since
-                .is_none_or(|since| at < since.saturating_add(self.length))
+    pub(crate) fn waits(&self, now: u64) -> bool {
+        let at = self.time.at(now);
+        let over = |since: u64| at >= since.saturating_add(self.length);
+        self.length > 0 && !self.since.is_some_and(over)
     }
 
-    /// Whether play starts now, because the server no longer waits. Returns true only once.
-    pub(crate) fn is_due(&mut self, at: u64) -> bool {
-        let due = self.pending && !self.waits(at);
+    /// Whether play starts now, because the server no longer waits. Returns true only once. The wait starts once
+    /// players are on the server.
+    pub(crate) fn is_due(&mut self, server: &FollowedServer) -> bool {
+        if server.has_players() {
+            let at = self.time.at(server.now());
+            self.since.get_or_insert(at);
+        }
+        let due = self.pending && !self.waits(server.now());
         self.pending &= !due;
         due
     }

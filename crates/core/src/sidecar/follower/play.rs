@@ -2,29 +2,44 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::{CommandTemplate, Settings};
+use super::{CommandTemplate, Follower, FollowerSettings, TemplateCommands};
 use crate::{
     protocol::{Received, ReplyReader, Request},
-    sidecar::{Act, Sidecar},
+    sidecar::{Act, ChatSettings, Sidecar, engine::Engine},
 };
 
 /// The settings that tests begin with.
-pub(crate) fn settings(move_command: &str) -> Settings {
-    Settings {
+pub(crate) fn settings() -> FollowerSettings {
+    FollowerSettings {
         server: "test".into(),
         token: None,
         bots_as_players: false,
         auto_balance: false,
         settle: 1_000,
         attempts: 2,
+        chat: ChatSettings::default(),
+    }
+}
+
+/// Commands by this template.
+pub(crate) fn commands(move_command: &str) -> TemplateCommands {
+    TemplateCommands {
         move_command: CommandTemplate::of_move(move_command).unwrap(),
         bots_command: None,
     }
 }
 
+/// Commands by this template, and one that sets the number of bots.
+pub(crate) fn bot_commands(move_command: &str, bots_command: &str) -> TemplateCommands {
+    TemplateCommands {
+        bots_command: Some(CommandTemplate::of_bots(bots_command).unwrap()),
+        ..commands(move_command)
+    }
+}
+
 /// A sidecar with a clock that the test sets.
-pub(crate) struct Play<S> {
-    pub(crate) sidecar: S,
+pub(crate) struct Play<E> {
+    pub(crate) sidecar: Follower<E>,
     replies: ReplyReader,
     pub(crate) now: u64,
     pub(crate) acts: Vec<Act>,
@@ -39,17 +54,17 @@ pub(crate) fn line(request: &Request) -> String {
         .to_owned()
 }
 
-impl<S: Sidecar> Play<S> {
+impl<E: Engine> Play<E> {
     /// A sidecar that has just connected.
-    pub(crate) fn new(sidecar: S) -> Self {
-        let mut play = Self::offline(sidecar);
+    pub(crate) fn new(engine: E, settings: FollowerSettings) -> Self {
+        let mut play = Self::offline(engine, settings);
         play.sidecar.connected(0, &mut play.acts);
         play
     }
 
-    pub(crate) fn offline(sidecar: S) -> Self {
+    pub(crate) fn offline(engine: E, settings: FollowerSettings) -> Self {
         Self {
-            sidecar,
+            sidecar: Follower::new(engine, settings),
             replies: ReplyReader::default(),
             now: 0,
             acts: Vec::new(),

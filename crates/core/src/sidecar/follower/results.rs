@@ -1,59 +1,60 @@
 //! Handles scores, points and the end of a game: sends requests to the daemon.
 
-use super::{GameFollower, roster::ConnectionKey};
+use super::{FollowedServer, roster::ConnectionKey};
 use crate::{
     protocol::Request,
-    sidecar::{Act, progress::GamePhase},
+    sidecar::{balancing_window::BalancingWindow, progress::GamePhase},
 };
 
-impl GameFollower {
+impl FollowedServer {
     /// A player has changed the score of their side by `points`.
-    pub(in crate::sidecar) fn score(
+    pub(in crate::sidecar) fn score(&mut self, by: &ConnectionKey, points: f64) {
+        let seat = self.roster.get(by);
+        if let Some(side) = seat.and_then(|seat| seat.player.side) {
+            self.side_score(side, points, Some(by));
+        }
+    }
+
+    /// The score of a side has changed by `points`, because of a player if the log names one.
+    pub(in crate::sidecar) fn side_score(
         &mut self,
-        by: &ConnectionKey,
+        side: u8,
         points: f64,
-        acts: &mut Vec<Act>,
+        by: Option<&ConnectionKey>,
     ) {
-        let Some(seat) = self.roster.get(by) else {
-            return;
-        };
-        if let (Some(game), Some(side)) = (&mut self.game, seat.player.side)
+        if let Some(game) = &mut self.game
             && game.progress.phase() == GamePhase::Playing
         {
-            let by = seat.entry.as_ref().map(|entry| entry.id.as_str());
+            let entry = by.and_then(|by| self.roster.entry(by));
+            let by = entry.map(|entry| entry.id.as_str());
             let team = game.team_of(side);
-            game.score(team, points, by, &mut self.link.outbox(acts));
+            game.score(team, points, by, &mut self.link.outbox(&mut self.acts));
         }
     }
 
     /// The log states the score of a side.
-    pub(in crate::sidecar) fn total(&mut self, side: u8, total: f64, acts: &mut Vec<Act>) {
+    pub(in crate::sidecar) fn total(&mut self, side: u8, total: f64) {
         if let Some(game) = &mut self.game {
-            game.total(side, total, &mut self.link.outbox(acts));
+            game.total(side, total, &mut self.link.outbox(&mut self.acts));
         }
     }
 
     /// The log states the final scores of the sides.
-    pub(in crate::sidecar) fn finals(&mut self, finals: Vec<(u8, f64)>, acts: &mut Vec<Act>) {
+    pub(in crate::sidecar) fn finals(&mut self, finals: Vec<(u8, f64)>) {
         if let Some(game) = &mut self.game {
-            game.finals(finals, &mut self.link.outbox(acts));
+            game.finals(finals, &mut self.link.outbox(&mut self.acts));
         }
     }
 
     /// The log states the final scores of the sides, `a:b`, as Counter-Strike does.
-    pub(in crate::sidecar) fn result(&mut self, scores: [f64; 2], acts: &mut Vec<Act>) {
+    pub(in crate::sidecar) fn result(&mut self, scores: [f64; 2]) {
         if let Some(game) = &mut self.game {
-            game.result(scores, &mut self.link.outbox(acts));
+            game.result(scores, &mut self.link.outbox(&mut self.acts));
         }
     }
 
     /// The log states a player's final points.
-    pub(in crate::sidecar) fn points(
-        &mut self,
-        of: &ConnectionKey,
-        points: f64,
-        acts: &mut Vec<Act>,
-    ) {
+    pub(in crate::sidecar) fn points(&mut self, of: &ConnectionKey, points: f64) {
         let complete = self
             .game
             .as_ref()
@@ -64,27 +65,56 @@ impl GameFollower {
             && points.is_finite()
         {
             let id = entry.ident();
-            self.link.outbox(acts).send(Request::Points { id, points });
+            self.link
+                .outbox(&mut self.acts)
+                .send(Request::Points { id, points });
         }
     }
 
     /// Play has ended. The log states the results next.
-    pub(in crate::sidecar) fn over(&mut self, now: u64, acts: &mut Vec<Act>) {
-        self.settle_sides(u64::MAX, acts);
+    pub(in crate::sidecar) fn over(&mut self) {
+        self.settle_sides(u64::MAX);
+        let at = self.phase_clock();
         if let Some(game) = &mut self.game
             && game.progress.phase() == GamePhase::Playing
         {
-            game.progress.enter(GamePhase::Over, now);
+            game.progress.enter(GamePhase::Over, at);
         }
     }
 
+    /// The players whom the daemon knows, and whose points it may be sent.
+    pub(in crate::sidecar) fn known_players(&self) -> impl Iterator<Item = &ConnectionKey> {
+        let seats = self.roster.seats();
+        seats.filter_map(|(connection, seat)| seat.entry.as_ref().map(|_| connection))
+    }
+
+    /// Whether the results are overdue.
+    pub(in crate::sidecar) fn is_overdue(&self) -> bool {
+        let at = self.phase_clock();
+        let game = self.game.as_ref();
+        game.is_some_and(|game| game.progress.is_overdue(at))
+    }
+
+    /// Ends the game if its results are overdue, and decides whether the teams have exchanged their sides.
+    pub(super) fn settle_results(&mut self) {
+        if self.is_overdue() {
+            self.end();
+        }
+        self.settle_sides(self.now);
+    }
+
     /// All results have been read, or are overdue.
-    pub(in crate::sidecar) fn end(&mut self, now: u64, acts: &mut Vec<Act>) {
+    pub(in crate::sidecar) fn end(&mut self) {
+        let at = self.phase_clock();
         let Some(game) = &mut self.game else { return };
         if !matches!(game.progress.phase(), GamePhase::Playing | GamePhase::Over) {
             return;
         }
-        game.progress.enter(GamePhase::Ended, now);
-        self.link.end(game.progress.is_complete(), acts);
+        game.progress.enter(GamePhase::Ended, at);
+        self.link.end(game.progress.is_complete(), &mut self.acts);
+        if self.between_games {
+            self.window = BalancingWindow::new(self.now);
+            self.update_all();
+        }
     }
 }

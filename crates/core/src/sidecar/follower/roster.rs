@@ -11,19 +11,33 @@ use crate::{
 /// The key of a connection of the game server. Each engine decides which number and text distinguish its
 /// connections.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ConnectionKey(pub(crate) Option<u32>, pub(crate) String);
+pub struct ConnectionKey(pub(crate) Option<u32>, pub(crate) String);
+
+impl ConnectionKey {
+    /// The key of a connection that a number distinguishes.
+    pub(crate) fn numbered(number: u32) -> Self {
+        Self(Some(number), String::new())
+    }
+}
 
 /// A player as the log describes them.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LoggedPlayer {
+pub struct LoggedPlayer {
     pub(crate) key: PlayerKey,
     pub(crate) name: String,
     /// The number by which commands name the player; `None` if the log does not state it.
     pub(crate) number: Option<u32>,
     /// The side of the map that the player is on; `None` for spectators and in games without teams.
     pub(crate) side: Option<u8>,
-    /// Whether the player plays: on a team, or in a game without teams.
-    pub(crate) plays: bool,
+    /// Whether the player plays without a team, if the game has none.
+    pub(crate) free: bool,
+}
+
+impl LoggedPlayer {
+    /// Whether the player takes part in a game with or without `teams`.
+    pub(super) fn plays(&self, teams: bool) -> bool {
+        self.side.is_some() || (self.free && !teams)
+    }
 }
 
 /// One connection of the game server.
@@ -36,6 +50,8 @@ pub(super) struct RosterSeat {
 /// How to update the daemon's roster for one player.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeatUpdate {
+    /// Whether the player takes part in the game.
+    pub(super) plays: bool,
     /// The team of the player's side of the map; `None` in games without teams.
     pub(super) team: Option<u8>,
     /// Whether bots are sent with JOIN.
@@ -90,6 +106,23 @@ impl ServerRoster {
         }
     }
 
+    /// Puts a player on a connection, which may be new.
+    pub(super) fn set(&mut self, connection: ConnectionKey, player: LoggedPlayer) {
+        match self.0.get_mut(&connection) {
+            Some(seat) => seat.player = player,
+            None => {
+                let entry = None;
+                self.0.insert(connection, RosterSeat { player, entry });
+            }
+        }
+    }
+
+    /// Removes a connection. Returns the request that removes its player from the daemon's roster.
+    pub(super) fn remove(&mut self, connection: &ConnectionKey) -> Option<Request> {
+        let entry = self.0.remove(connection)?.entry?;
+        Some(entry.leave())
+    }
+
     /// Replaces the players by those who are on the server now. Returns the connections that are new or
     /// changed, and the requests that remove those that are gone.
     pub(super) fn replace(
@@ -107,16 +140,13 @@ impl ServerRoster {
         });
         let mut changed = Vec::new();
         for (connection, player) in players {
-            match self.0.get_mut(&connection) {
-                Some(seat) if seat.player == player => continue,
-                Some(seat) => seat.player = player,
-                None => {
-                    let entry = None;
-                    self.0
-                        .insert(connection.clone(), RosterSeat { player, entry });
-                }
+            if self
+                .get(&connection)
+                .is_none_or(|seat| seat.player != player)
+            {
+                self.set(connection.clone(), player);
+                changed.push(connection);
             }
-            changed.push(connection);
         }
         (changed, leaves)
     }
@@ -134,7 +164,7 @@ impl ServerRoster {
         let update = RosterUpdate {
             key: player.key.id.clone(),
             name: player.name.clone(),
-            plays: player.plays,
+            plays: update.plays,
             joined: player.key.kind == Kind::Human || update.bots_as_players,
             team: update.team,
             unplaced: update.unplaced,

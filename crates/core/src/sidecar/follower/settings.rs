@@ -1,10 +1,10 @@
-//! The operator's settings that engines share.
+//! The operator's settings that all engines share.
 
-use super::CommandTemplate;
+use crate::sidecar::ChatSettings;
 
-/// The operator's settings. Times are in milliseconds.
+/// The operator's settings of a follower. Times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct FollowerSettings {
     /// The name of the game server in HELLO.
     pub server: String,
     /// The token of the game server, if the daemon requires one.
@@ -18,8 +18,6 @@ pub struct Settings {
     pub settle: u64,
     /// The most times, at least 1, that a move is ordered if it does not take effect.
     pub attempts: u32,
-    /// The console command that moves one player.
-    pub move_command: CommandTemplate,
-    /// The console command that sets the number of bots; if absent, bots only change teams.
-    pub bots_command: Option<CommandTemplate>,
+    /// Which commands of players are answered.
+    pub chat: ChatSettings,
 }

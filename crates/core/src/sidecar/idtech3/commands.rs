@@ -3,6 +3,8 @@
 
 use std::str::FromStr;
 
+use crate::sidecar::engine::{in_turns, misplaced};
+
 /// The longest name of a bot in a command, in bytes.
 const MAX_NAME: usize = 32;
 /// The number of frames that the server waits between removing and adding bots, so that their
@@ -34,12 +36,7 @@ impl SpareBot {
     /// A bot with this name and skill (0 to 100). `None` if the name is unsafe in a command: it
     /// must consist of letters, digits, `_`, `-` and `.`, and start with a letter or digit.
     pub fn new(name: &str, skill: f64) -> Option<Self> {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
-        let first = name
-            .bytes()
-            .next()
-            .is_some_and(|b| b.is_ascii_alphanumeric());
-        let fits = first && name.len() <= MAX_NAME && name.bytes().all(plain);
+        let fits = is_plain_name(name) && name.len() <= MAX_NAME;
         (fits && (0.0..=100.0).contains(&skill)).then(|| Self {
             name: name.to_owned(),
             skill,
@@ -86,10 +83,6 @@ pub(super) struct ReplaceableBot {
 }
 
 impl IdTech3Orders {
-    pub(super) fn is_empty(&self) -> bool {
-        self.force.is_empty() && self.kick.is_empty() && self.add.is_empty()
-    }
-
     /// Number of players who change teams, are removed or are added.
     pub(super) fn count(&self) -> usize {
         self.force.len() + self.kick.len().max(self.add.len())
@@ -111,18 +104,8 @@ impl IdTech3Orders {
         counts: &[u32],
         spare: &[SpareBot],
     ) {
-        let mut missing: Vec<u32> = counts.to_vec();
-        let mut surplus = Vec::new();
         let present: Vec<_> = bots.iter().filter_map(|bot| bot.again.clone()).collect();
-        for bot in bots {
-            match missing.get_mut(usize::from(bot.team)) {
-                Some(missing) if *missing > 0 => *missing -= 1,
-                _ => surplus.push(bot),
-            }
-        }
-        let vacancies = (0u8..).zip(&missing);
-        let vacancies = vacancies.flat_map(|(team, &count)| (0..count.min(128)).map(move |_| team));
-        let mut vacancies: Vec<u8> = vacancies.collect();
+        let (mut surplus, mut vacancies) = misplaced(bots, |bot| bot.team, counts);
         // Move the bots that joined last first.
         while let Some(&team) = vacancies.first() {
             let Some(bot) = surplus.pop() else { break };
@@ -140,8 +123,7 @@ impl IdTech3Orders {
         self.add.extend(free.cloned().zip(vacancies));
     }
 
-    /// Formats the console commands. Moves humans from the two teams alternately, because a server
-    /// may refuse to enlarge the larger team.
+    /// Formats the console commands.
     pub(super) fn commands(&self, admin: bool) -> Vec<String> {
         let verb = if admin { "!putteam" } else { "forceteam" };
         let mut commands: Vec<String> = self
@@ -149,18 +131,8 @@ impl IdTech3Orders {
             .iter()
             .map(|n| format!("clientkick {n}"))
             .collect();
-        let to = |team: u8| self.force.iter().filter(move |(_, to)| *to == team);
-        let (mut red, mut blue) = (to(0), to(1));
-        let mut red_first = to(0).count() >= to(1).count();
-        for _ in 0..self.force.len() {
-            let next = match red_first {
-                true => red.next().or_else(|| blue.next()),
-                false => blue.next().or_else(|| red.next()),
-            };
-            red_first = !red_first;
-            if let Some((number, team)) = next {
-                commands.push(format!("{verb} {number} {}", colour(*team)));
-            }
+        for (number, team) in in_turns(&self.force) {
+            commands.push(format!("{verb} {number} {}", colour(team)));
         }
         if !self.kick.is_empty() && !self.add.is_empty() {
             commands.push(format!("wait {FRAMES}"));

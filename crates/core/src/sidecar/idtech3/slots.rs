@@ -1,14 +1,11 @@
-//! The players by client number, and what the daemon has been sent about them.
+//! The players by client number, as the log describes them.
 
-use super::Settings;
 use crate::{
-    domain::{Kind, PlayerKey},
+    domain::Kind,
     ingest::idtech3::{
         clients::{Client, ClientTeam},
-        grammar::pairs,
+        grammar::{Event, pairs},
     },
-    protocol::Request,
-    sidecar::entry::{RosterEntry, RosterUpdate, free_id},
 };
 
 /// The skill of a bot whose log line contains none: the middle of the game's scale from 1 to 5.
@@ -20,12 +17,11 @@ pub(super) struct Slot {
     pub(super) client: Client,
     /// A bot's skill, if the log contains it.
     skill: Option<f64>,
-    pub(super) entry: Option<RosterEntry>,
 }
 
 impl Slot {
     /// Handles the text of a `ClientUserinfoChanged` line.
-    pub(super) fn changed(&mut self, info: &[u8]) {
+    fn changed(&mut self, info: &[u8]) {
         self.client.changed(info);
         let skill = pairs(info).find(|(key, _)| key == b"skill");
         let skill =
@@ -49,10 +45,9 @@ impl Slot {
         }
     }
 
-    /// Whether the client plays: on a team, or in a game without teams.
-    fn plays(&self, teams: bool) -> bool {
-        let free = self.client.team == ClientTeam::Free && self.client.begun;
-        self.team().is_some() || (free && !teams)
+    /// Whether the client plays, if the game has no teams.
+    pub(super) fn is_free(&self) -> bool {
+        self.client.team == ClientTeam::Free && self.client.begun
     }
 }
 
@@ -73,84 +68,44 @@ impl Slots {
     }
 
     /// The slot of this client number, which the parser of the log bounds; creates it if needed.
-    pub(super) fn slot(&mut self, number: usize) -> &mut Slot {
+    fn slot(&mut self, number: usize) -> &mut Slot {
         if number >= self.slots.len() {
             self.slots.resize_with(number + 1, Slot::default);
         }
         &mut self.slots[number]
     }
 
-    /// The entry of this client number in the daemon's roster.
-    pub(super) fn entry(&self, number: usize) -> Option<&RosterEntry> {
-        self.get(number)?.entry.as_ref()
-    }
-
-    /// All entries of the daemon's roster, with client numbers.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &Slot, &RosterEntry)> + Clone {
-        let slots = self.slots.iter().enumerate();
-        slots.filter_map(|(number, slot)| Some((number, slot, slot.entry.as_ref()?)))
-    }
-
-    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut RosterEntry> {
-        self.slots.iter_mut().filter_map(|slot| slot.entry.as_mut())
-    }
-
-    /// Drops all entries, because the daemon's roster is empty.
-    pub(super) fn forget_entries(&mut self) {
-        for slot in &mut self.slots {
-            slot.entry = None;
+    /// Takes what an event states of a client, and returns the client number. `None` for other events, and for a
+    /// client's departure.
+    pub(super) fn take(&mut self, event: &Event<'_>) -> Option<usize> {
+        match *event {
+            Event::Connect(number) => {
+                self.slot(number).client.begun = false;
+                Some(number)
+            }
+            Event::Begin(number) => {
+                self.slot(number).client.begun = true;
+                Some(number)
+            }
+            Event::Userinfo(number, info) => {
+                self.slot(number).client.userinfo(info);
+                Some(number)
+            }
+            Event::Changed(number, info) => {
+                self.slot(number).changed(info);
+                Some(number)
+            }
+            _ => None,
         }
     }
 
-    /// Empties a slot. Returns its entry in the daemon's roster.
-    pub(super) fn remove(&mut self, number: usize) -> Option<RosterEntry> {
-        std::mem::take(self.slot(number)).entry
+    /// Empties a slot.
+    pub(super) fn remove(&mut self, number: usize) {
+        *self.slot(number) = Slot::default();
     }
 
-    /// Seats the player on a client number under an identity and on a team that the daemon has chosen.
-    /// Returns the requests that report the player.
-    pub(super) fn seat(&mut self, number: usize, id: &str, team: u8) -> Vec<Request> {
-        let update = RosterUpdate {
-            key: id.to_owned(),
-            name: self.slot(number).client.name(),
-            plays: true,
-            joined: true,
-            team: Some(team),
-            unplaced: false,
-            keep_team: true,
-        };
-        let mut entry = None;
-        let requests = RosterEntry::update(&mut entry, update, |id| id.to_owned());
-        self.slot(number).entry = entry;
-        requests
-    }
-
-    /// Updates the daemon's roster for a slot. Returns the requests that do it. With `unplaced`, a
-    /// new player is sent without a team.
-    pub(super) fn update(
-        &mut self,
-        number: usize,
-        teams: bool,
-        settings: &Settings,
-        unplaced: bool,
-    ) -> Vec<Request> {
-        let Some(slot) = self.slots.get_mut(number) else {
-            return Vec::new();
-        };
-        let PlayerKey { kind, id } = slot.client.identity().key;
-        let update = RosterUpdate {
-            key: id,
-            name: slot.client.name(),
-            plays: slot.plays(teams),
-            joined: kind == Kind::Human || settings.bots_as_players,
-            team: if teams { slot.team() } else { None },
-            unplaced,
-            keep_team: false,
-        };
-        let mut entry = slot.entry.take();
-        let taken = self.entries().map(|(_, _, entry)| entry.id.as_str());
-        let requests = RosterEntry::update(&mut entry, update, |key| free_id(key, taken));
-        self.slot(number).entry = entry;
-        requests
+    /// The team on which a client plays.
+    pub(super) fn team(&self, number: usize) -> Option<u8> {
+        self.get(number)?.team()
     }
 }

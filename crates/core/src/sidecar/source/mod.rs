@@ -1,7 +1,7 @@
-//! The sidecar for Source: Team Fortress 2, Counter-Strike: Source, Counter-Strike: Global Offensive
+//! The engine Source: Team Fortress 2, Counter-Strike: Source, Counter-Strike: Global Offensive
 //! and their relatives, through the server's log and its remote console.
 //!
-//! The sidecar chooses teams until the first round of a map starts, while the server waits for players,
+//! Teams are chosen until the first round of a map starts, while the server waits for players,
 //! and in a warm-up. `log` reads rounds, final scores and players as [`ingest`](crate::ingest) does;
 //! `rcon` has the packets of the remote console.
 
@@ -11,21 +11,19 @@ pub mod rcon;
 mod tests;
 
 use super::{
-    Act, Sidecar,
+    engine::{Engine, TeamChanges, TeamOrders},
     follower::{
-        ConnectionKey, FollowedSetup, GameFollower, LogTime, LoggedPlayer, OpeningTime, Settings,
-        TeamWord,
+        ConnectionKey, FollowedServer, FollowedSetup, LoggedPlayer, OpeningTime, TeamWord,
+        TemplateCommands,
     },
 };
-use crate::{
-    ingest::source::{clients::ConnectedClients, setup::ServerSetup},
-    protocol::Reply,
-};
+use crate::ingest::source::{clients::ConnectedClients, setup::ServerSetup};
 
-/// A sidecar for one Source game server.
+/// The engine of one Source game server.
 pub struct Source {
-    follower: GameFollower,
-    time: LogTime,
+    commands: TemplateCommands,
+    /// How commands name the sides.
+    words: fn(u8) -> TeamWord,
     opening: OpeningTime,
     /// The game's folder, if the operator states it.
     game: Option<String>,
@@ -57,14 +55,14 @@ struct RoundState {
 }
 
 impl Source {
-    /// A sidecar that has read no log and has no connection. `game` is the game's folder, such as
-    /// `tf`, for logs that do not state it. `opening` is how long the server waits for players on a
-    /// new map after the first one has joined, in milliseconds.
-    pub fn new(settings: Settings, game: Option<String>, opening: u64) -> Self {
+    /// An engine that has read no log. `game` is the game's folder, such as `tf`, for logs that do not state
+    /// it. `opening` is how long the server waits for players on a new map after the first one has joined, in
+    /// milliseconds.
+    pub fn new(commands: TemplateCommands, game: Option<String>, opening: u64) -> Self {
         let folder = game.clone().unwrap_or_default();
         Self {
-            follower: GameFollower::new(settings, word),
-            time: LogTime::default(),
+            commands,
+            words: word,
             opening: OpeningTime::new(opening),
             game,
             setup: ServerSetup::of(folder.as_bytes()),
@@ -95,7 +93,7 @@ impl Source {
                     name: client.name(),
                     number: client.number(),
                     side: client.team(),
-                    plays: client.team().is_some(),
+                    free: false,
                 };
                 (ConnectionKey(player.number, player.key.id.clone()), player)
             })
@@ -125,25 +123,16 @@ fn counter_strike_word(side: u8) -> TeamWord {
     }
 }
 
-impl Sidecar for Source {
-    fn connected(&mut self, now: u64, acts: &mut Vec<Act>) {
-        self.follower.connected(now, acts);
+impl Engine for Source {
+    fn log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
+        self.read_log_line(line, server);
     }
 
-    fn disconnected(&mut self) {
-        self.follower.disconnected();
+    fn tick(&mut self, server: &mut FollowedServer) {
+        self.open(server);
     }
 
-    fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
-        self.read_log_line(line, now, acts);
-    }
-
-    fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
-        self.follower.reply(reply, now, acts);
-    }
-
-    fn tick(&mut self, now: u64, acts: &mut Vec<Act>) {
-        self.open(now, acts);
-        self.follower.tick(now, acts);
+    fn orders(&self, changes: &TeamChanges<'_>) -> TeamOrders {
+        self.commands.orders(changes, self.words)
     }
 }

@@ -36,7 +36,7 @@ pub enum Sent<'a> {
 
 /// What a server answers, with the id of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum SourceAnswer {
     /// The login was accepted, or refused.
     Login(bool),
     /// A part of the text that a command printed, or the answer to [`Sent::End`].
@@ -80,7 +80,11 @@ impl AnswerReader {
     ///
     /// # Errors
     /// Fails if a packet does not follow the protocol.
-    pub fn feed(&mut self, bytes: &[u8], answers: &mut Vec<Answer>) -> Result<(), PacketError> {
+    pub fn feed(
+        &mut self,
+        bytes: &[u8],
+        answers: &mut Vec<SourceAnswer>,
+    ) -> Result<(), PacketError> {
         self.0.extend_from_slice(bytes);
         let mut read = 0;
         while let Some((size, rest)) = number(&self.0[read..]) {
@@ -100,7 +104,7 @@ impl AnswerReader {
 }
 
 /// Reads one packet after its size.
-fn answer(packet: &[u8]) -> Result<Answer, PacketError> {
+fn answer(packet: &[u8]) -> Result<SourceAnswer, PacketError> {
     let (Some((id, rest)), size) = (number(packet), packet.len()) else {
         return Err(PacketError::Size(0));
     };
@@ -109,8 +113,8 @@ fn answer(packet: &[u8]) -> Result<Answer, PacketError> {
     };
     let end = memchr::memchr(0, text).unwrap_or(text.len());
     match kind {
-        COMMAND => Ok(Answer::Login(id != REFUSED)),
-        ANSWER => Ok(Answer::Text(id, text[..end].to_owned())),
+        COMMAND => Ok(SourceAnswer::Login(id != REFUSED)),
+        ANSWER => Ok(SourceAnswer::Text(id, text[..end].to_owned())),
         other => Err(PacketError::Type(other)),
     }
 }
@@ -133,7 +137,7 @@ mod tests {
         [&numbers[..], text, &[0, 0]].concat()
     }
 
-    fn read(bytes: &[u8], chunk: usize) -> Result<Vec<Answer>, PacketError> {
+    fn read(bytes: &[u8], chunk: usize) -> Result<Vec<SourceAnswer>, PacketError> {
         let (mut reader, mut answers) = (AnswerReader::default(), Vec::new());
         for chunk in bytes.chunks(chunk) {
             reader.feed(chunk, &mut answers)?;
@@ -169,14 +173,14 @@ mod tests {
             packet(-1, 2, b""),
         ]
         .concat();
-        let text = |id, text: &[u8]| Answer::Text(id, text.to_owned());
+        let text = |id, text: &[u8]| SourceAnswer::Text(id, text.to_owned());
         let expected = vec![
             text(1, b""),
-            Answer::Login(true),
+            SourceAnswer::Login(true),
             text(2, b"one"),
             text(2, b"two"),
             text(3, b""),
-            Answer::Login(false),
+            SourceAnswer::Login(false),
         ];
         for chunk in [1, 3, 4, 17, 1_000] {
             assert_eq!(read(&all, chunk), Ok(expected.clone()));
@@ -209,7 +213,7 @@ mod tests {
             encode(id, Sent::Command(&text), &mut packets);
             // The server's answer to a login has the type of a command.
             packets[8] = 0;
-            prop_assert_eq!(read(&packets, 7), Ok(vec![Answer::Text(id, text.into_bytes())]));
+            prop_assert_eq!(read(&packets, 7), Ok(vec![SourceAnswer::Text(id, text.into_bytes())]));
         }
     }
 }

@@ -6,15 +6,19 @@ use super::Source;
 use crate::sidecar::{
     Sidecar,
     follower::{
-        CommandTemplate, Settings,
-        play::{Play, settings},
+        FollowerSettings,
+        play::{Play, bot_commands, commands, settings},
     },
 };
 
 const MOVE: &str = "sm_team \"#{player}\" {number}";
 
-fn source(settings: Settings) -> Play<Source> {
-    Play::new(Source::new(settings, None, 30_000))
+fn source(settings: FollowerSettings) -> Play<Source> {
+    Play::new(engine(), settings)
+}
+
+fn engine() -> Source {
+    Source::new(commands(MOVE), None, 30_000)
 }
 
 /// Lines of a log, each at its second.
@@ -91,7 +95,7 @@ const CHOSEN: &str = "BALANCE 6 0.97 - 7\nTEAM 0 [U:1:1]\nTEAM 1 [U:1:2]\nTEAM 0
 
 #[test]
 fn an_evening_of_team_fortress() {
-    let mut play = source(settings(MOVE));
+    let mut play = source(settings());
     assert_eq!(play.done(), ["HELLO test"]);
     play.log(&log(&loaded()));
     let mut expected: Vec<String> = ["GAME tf.ctf", "MAP ctf_2fort"].map(str::to_owned).into();
@@ -139,7 +143,7 @@ fn an_evening_of_team_fortress() {
 
 #[test]
 fn waiting_for_players_ends_by_itself() {
-    let mut play = source(settings(MOVE));
+    let mut play = source(settings());
     play.log(&log(&loaded()));
     play.wait(1_000);
     assert_eq!(play.done().last().map(String::as_str), Some("BALANCE"));
@@ -156,7 +160,7 @@ fn waiting_for_players_ends_by_itself() {
 
 #[test]
 fn a_move_that_is_refused_is_ordered_again_and_then_given_up() {
-    let mut play = source(settings(MOVE));
+    let mut play = source(settings());
     play.log(&log(&loaded()));
     play.wait(1_000);
     play.reply(CHOSEN);
@@ -172,9 +176,9 @@ fn a_move_that_is_refused_is_ordered_again_and_then_given_up() {
 #[test]
 fn late_arrivals_and_moves_in_play() {
     for auto_balance in [false, true] {
-        let mut play = source(Settings {
+        let mut play = source(FollowerSettings {
             auto_balance,
-            ..settings(MOVE)
+            ..settings()
         });
         play.log(&log(&loaded()));
         play.log(&log(&[line(32, ROUND)]));
@@ -218,7 +222,7 @@ fn late_arrivals_and_moves_in_play() {
 
 #[test]
 fn the_daemon_goes_away_and_comes_back() {
-    let mut play = source(settings(MOVE));
+    let mut play = source(settings());
     play.log(&log(&loaded()));
     play.log(&log(&[line(32, ROUND)]));
     play.sidecar.disconnected();
@@ -241,7 +245,7 @@ fn the_daemon_goes_away_and_comes_back() {
 
 #[test]
 fn a_sidecar_that_starts_in_mid_game_reports_only_the_next_one() {
-    let mut play = Play::offline(Source::new(settings(MOVE), None, 30_000));
+    let mut play = Play::offline(engine(), settings());
     play.log(&log(&loaded()));
     play.log(&log(&[kill(100, (1, "Red"), (4, "Blue"))]));
     play.done();
@@ -260,7 +264,7 @@ fn a_sidecar_that_starts_in_mid_game_reports_only_the_next_one() {
 
 #[test]
 fn the_people_keep_their_team_when_the_sides_are_exchanged() {
-    let mut play = source(settings(MOVE));
+    let mut play = source(settings());
     play.log(&log(&loaded()));
     play.log(&log(&[moves(4, 2, "Red", "Blue"), line(32, ROUND)]));
     play.log(&log(&[
@@ -292,7 +296,10 @@ fn the_people_keep_their_team_when_the_sides_are_exchanged() {
 
 #[test]
 fn counter_strike_counts_rounds() {
-    let mut play = source(settings("sm_team #{player} {team}"));
+    let mut play = Play::new(
+        Source::new(commands("sm_team #{player} {team}"), None, 30_000),
+        settings(),
+    );
     let who =
         |number: u32, team: &str| format!("\"p{number}<{number}><STEAM_1:0:{number}><{team}>\"");
     let mut lines = vec![
@@ -365,10 +372,8 @@ fn counter_strike_counts_rounds() {
 
 #[test]
 fn bots_go_where_the_daemon_wants_them() {
-    let mut play = source(Settings {
-        bots_command: Some(CommandTemplate::of_bots("tf_bot_quota {count}").unwrap()),
-        ..settings(MOVE)
-    });
+    let commands = bot_commands(MOVE, "tf_bot_quota {count}");
+    let mut play = Play::new(Source::new(commands, None, 30_000), settings());
     let bot = |number: u32, team: &str| {
         line(
             2,
@@ -398,7 +403,7 @@ fn names_never_reach_the_console() {
         "$x",
         "x<9><[U:1:9]><Red>",
     ] {
-        let mut play = source(settings(MOVE));
+        let mut play = source(settings());
         play.log(&log(&loaded()));
         let hostile = format!("\"{name}<7><[U:1:7]><Unassigned>\" joined team \"Red\"");
         play.log(&log(&[(4, hostile)]));
@@ -414,7 +419,7 @@ fn names_never_reach_the_console() {
 
 #[test]
 fn a_log_that_does_not_name_its_map_waits_for_the_next_one() {
-    let mut play = source(settings(MOVE));
+    let mut play = source(settings());
     play.log(&log(&[
         joins(1, 1, "Red"),
         joins(1, 2, "Blue"),
@@ -444,7 +449,7 @@ proptest! {
             0..60,
         ),
     ) {
-        let mut play = source(Settings { auto_balance: true, ..settings(MOVE) });
+        let mut play = source(FollowerSettings { auto_balance: true, ..settings() });
         for (line, reply, millis) in lines {
             play.sidecar.log_line(&line, play.now, &mut play.acts);
             play.reply(&reply);

@@ -29,7 +29,7 @@ pub enum Proof<'a> {
 
 /// What a server sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum DarkPlacesAnswer {
     /// A text for [`Proof::Challenge`].
     Challenge([u8; CHALLENGE]),
     /// What commands have printed; may be a part of it.
@@ -87,15 +87,15 @@ fn code(password: &str, said: &[u8]) -> Vec<u8> {
 }
 
 /// Reads a packet of the server; `None` for any other packet.
-pub fn answer(packet: &[u8]) -> Option<Answer> {
+pub fn answer(packet: &[u8]) -> Option<DarkPlacesAnswer> {
     let rest = packet.strip_prefix(OUT_OF_BAND)?;
     if let Some(rest) = rest.strip_prefix(b"challenge ") {
-        return rest.first_chunk().copied().map(Answer::Challenge);
+        return rest.first_chunk().copied().map(DarkPlacesAnswer::Challenge);
     }
     let text = rest
         .strip_prefix(b"n")
         .or_else(|| rest.strip_prefix(b"print\n"))?;
-    Some(Answer::Text(text.to_owned()))
+    Some(DarkPlacesAnswer::Text(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -129,9 +129,12 @@ mod tests {
     fn what_the_server_sends() {
         let read = |packet: &[u8]| answer(packet);
         let challenge = read(b"\xff\xff\xff\xffchallenge }4$!nA`>iX0\0vlen");
-        assert_eq!(challenge, Some(Answer::Challenge(*b"}4$!nA`>iX0")));
+        assert_eq!(
+            challenge,
+            Some(DarkPlacesAnswer::Challenge(*b"}4$!nA`>iX0"))
+        );
         let text = read(b"\xff\xff\xff\xffnone\n");
-        assert_eq!(text, Some(Answer::Text(b"one\n".to_vec())));
+        assert_eq!(text, Some(DarkPlacesAnswer::Text(b"one\n".to_vec())));
         for wrong in [
             &b""[..],
             b"\xff\xff\xff\xff",

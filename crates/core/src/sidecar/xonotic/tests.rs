@@ -6,8 +6,8 @@ use super::Xonotic;
 use crate::sidecar::{
     Sidecar,
     follower::{
-        CommandTemplate, Settings,
-        play::{Play, settings},
+        FollowerSettings,
+        play::{Play, bot_commands, commands, settings},
     },
 };
 
@@ -25,8 +25,12 @@ fn four() -> String {
     joins(1, "ann", 5) + &joins(2, "^1b^7ob", 5) + &joins(3, "cid", 5) + &joins(4, "dan", 14)
 }
 
-fn warm_up(settings: Settings) -> Play<Xonotic> {
-    let mut play = Play::new(Xonotic::new(settings, true, 15_000));
+fn engine(warms_up: bool, opening: u64) -> Xonotic {
+    Xonotic::new(commands(MOVE), warms_up, opening)
+}
+
+fn warm_up(settings: FollowerSettings) -> Play<Xonotic> {
+    let mut play = Play::new(engine(true, 15_000), settings);
     play.log(&(START.to_owned() + &four()));
     play
 }
@@ -48,7 +52,7 @@ const RESULTS: &str = ":scores:ctf_dance:495\n:labels:player:score!!,caps!,kills
 
 #[test]
 fn an_evening_of_capture_the_flag() {
-    let mut play = warm_up(settings(MOVE));
+    let mut play = warm_up(settings());
     let joined = [
         "JOIN ann name=ann team=0",
         "JOIN bob name=bob team=0",
@@ -96,7 +100,7 @@ fn an_evening_of_capture_the_flag() {
 
 #[test]
 fn without_a_warm_up_teams_are_chosen_before_play() {
-    let mut play = Play::new(Xonotic::new(settings(MOVE), false, 15_000));
+    let mut play = Play::new(engine(false, 15_000), settings());
     play.log(&(START.to_owned() + &four()));
     play.wait(1_000);
     play.reply(CHOSEN);
@@ -115,7 +119,7 @@ fn without_a_warm_up_teams_are_chosen_before_play() {
 
 #[test]
 fn a_sidecar_that_starts_in_mid_game_moves_nobody() {
-    let mut play = Play::offline(Xonotic::new(settings(MOVE), false, 15_000));
+    let mut play = Play::offline(engine(false, 15_000), settings());
     play.log(":time:2026-11-22 05:13:47\n");
     play.log(&(START.to_owned() + &four()));
     play.log(":time:2026-11-22 05:23:47\n:kill:frag:1:4:type=1\n");
@@ -129,14 +133,8 @@ fn a_sidecar_that_starts_in_mid_game_moves_nobody() {
 #[test]
 fn bots_are_moved_and_counted() {
     let bots = ":join:8:18:bot:[BOT]Death\n:team:8:5\n:join:9:19:bot:[BOT]Death\n:team:9:5\n";
-    let mut play = Play::new(Xonotic::new(
-        Settings {
-            bots_command: Some(CommandTemplate::of_bots("bot_number {count}").unwrap()),
-            ..settings(MOVE)
-        },
-        true,
-        0,
-    ));
+    let commands = bot_commands(MOVE, "bot_number {count}");
+    let mut play = Play::new(Xonotic::new(commands, true, 0), settings());
     play.log(&(START.to_owned() + &four() + bots));
     let done = play.done();
     assert!(done.ends_with(&[
@@ -155,9 +153,9 @@ fn bots_are_moved_and_counted() {
 
 #[test]
 fn late_arrivals_and_a_move_that_is_refused() {
-    let mut play = warm_up(Settings {
+    let mut play = warm_up(FollowerSettings {
         auto_balance: true,
-        ..settings(MOVE)
+        ..settings()
     });
     play.log(":restart\n");
     play.done();
@@ -184,7 +182,7 @@ fn late_arrivals_and_a_move_that_is_refused() {
 
 #[test]
 fn the_daemon_goes_away_in_warm_up_and_comes_back() {
-    let mut play = warm_up(settings(MOVE));
+    let mut play = warm_up(settings());
     play.sidecar.disconnected();
     play.done();
     play.wait(1_000);
@@ -209,7 +207,7 @@ fn the_daemon_goes_away_in_warm_up_and_comes_back() {
 
 #[test]
 fn team_deathmatch_counts_kills_and_four_teams() {
-    let mut play = Play::new(Xonotic::new(settings(MOVE), true, 0));
+    let mut play = Play::new(engine(true, 0), settings());
     play.log(":gamestart:tdm_dance:0.1\n");
     play.log(&(four() + &joins(5, "eve", 10)));
     assert!(
@@ -234,7 +232,7 @@ fn names_never_reach_the_console() {
         "//",
         "a:b:c",
     ] {
-        let mut play = warm_up(settings(MOVE));
+        let mut play = warm_up(settings());
         play.log(&joins(5, name, 5));
         play.wait(1_000);
         let chosen = CHOSEN.replace("BALANCE 6", "BALANCE 7");
@@ -269,8 +267,8 @@ proptest! {
         ),
         warms_up in any::<bool>(),
     ) {
-        let settings = Settings { auto_balance: true, ..settings(MOVE) };
-        let mut play = Play::new(Xonotic::new(settings, warms_up, 5_000));
+        let settings = FollowerSettings { auto_balance: true, ..settings() };
+        let mut play = Play::new(engine(warms_up, 5_000), settings);
         for (line, reply, millis) in lines {
             play.sidecar.log_line(&line, play.now, &mut play.acts);
             play.reply(&reply);

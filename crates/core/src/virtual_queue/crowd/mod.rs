@@ -61,7 +61,7 @@ struct CrowdMember {
 }
 
 impl<'q> Crowd<'q> {
-    /// Draws parties until so many players are online.
+    /// Draws parties until [`SimulationSettings::online`] players are online.
     pub fn new(queue: &'q Queue, settings: SimulationSettings) -> Self {
         let mut crowd = Self {
             queue,

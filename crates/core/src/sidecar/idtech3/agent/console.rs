@@ -1,6 +1,6 @@
 //! The agent's side of the remote console: commands, questions, and whether the game server answers.
 
-use crate::sidecar::Act;
+use crate::sidecar::{Act, console::ConsoleQueue};
 
 /// How many remote commands the game server executes in a row. It then executes one per second, and
 /// drops the others unread.
@@ -40,9 +40,7 @@ struct OpenQuestion {
 /// The console of one game server.
 #[derive(Debug)]
 pub(super) struct AgentConsole {
-    commands: Vec<String>,
-    /// When the next list of commands may be sent.
-    next: u64,
+    queue: ConsoleQueue,
     /// How many remote commands may be sent now, and since when that is so.
     tokens: u64,
     filled: u64,
@@ -59,8 +57,7 @@ pub(super) struct AgentConsole {
 impl AgentConsole {
     pub(super) fn new() -> Self {
         Self {
-            commands: Vec::new(),
-            next: 0,
+            queue: ConsoleQueue::new(PAUSE),
             tokens: BURST,
             filled: 0,
             asked: None,
@@ -74,17 +71,17 @@ impl AgentConsole {
 
     /// Adds commands to the next list.
     pub(super) fn push(&mut self, commands: impl IntoIterator<Item = String>) {
-        self.commands.extend(commands);
+        self.queue.push(commands);
     }
 
     /// Whether all commands have been sent.
     pub(super) fn is_empty(&self) -> bool {
-        self.commands.is_empty()
+        self.queue.is_empty()
     }
 
     /// Drops the commands that were not sent.
     pub(super) fn clear(&mut self) {
-        self.commands.clear();
+        self.queue.clear();
     }
 
     /// Whether the game server answers, as far as is known.
@@ -105,15 +102,14 @@ impl AgentConsole {
     /// The game server has ended: nothing that it was asked will be answered.
     pub(super) fn reset(&mut self, now: u64) {
         self.asked = None;
-        self.commands.clear();
+        self.queue.clear();
         self.silent.get_or_insert(now);
     }
 
     /// Sends the commands that wait, at most once per second.
     pub(super) fn flush(&mut self, now: u64, acts: &mut Vec<Act>) {
-        if !self.commands.is_empty() && now >= self.next && self.take_token(now) {
-            self.next = now.saturating_add(PAUSE);
-            acts.push(Act::Console(std::mem::take(&mut self.commands)));
+        if !self.queue.is_empty() && self.queue.is_free(now) && self.take_token(now) {
+            self.queue.send(Vec::new(), now, acts);
         }
     }
 
@@ -198,8 +194,8 @@ mod tests {
         let mut console = AgentConsole::new();
         let mut sent = |now| {
             let mut acts = Vec::new();
+            console.queue = ConsoleQueue::new(PAUSE);
             console.push(["x".to_owned()]);
-            console.next = 0;
             console.flush(now, &mut acts);
             acts.len()
         };

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::{Act, AgentSettings};
 use crate::{
-    protocol::{HostRequest, Request, Token},
-    sidecar::link::plain_ident,
+    protocol::{HostRequest, Request},
+    sidecar::link::DaemonLink,
 };
 
 /// The longest time without a request, in milliseconds. The daemon takes an instance for lost that is
@@ -32,7 +32,7 @@ pub(super) enum Refusable {
 /// before its PONG.
 #[derive(Debug, Default)]
 pub(super) struct AgentLink {
-    connected: bool,
+    link: DaemonLink,
     /// Whether the daemon has answered HELLO.
     greeted: bool,
     /// Whether INSTANCE was sent.
@@ -41,7 +41,6 @@ pub(super) struct AgentLink {
     pongs: VecDeque<Refusable>,
     /// Whether a request was sent after the last PING.
     unpinged: bool,
-    sent_at: u64,
     /// The load that was sent last.
     busy: Option<bool>,
 }
@@ -49,18 +48,9 @@ pub(super) struct AgentLink {
 impl AgentLink {
     /// Starts a connection: sends HELLO.
     pub(super) fn open(&mut self, settings: &AgentSettings, now: u64, acts: &mut Vec<Act>) {
-        *self = Self {
-            connected: true,
-            sent_at: now,
-            ..Self::default()
-        };
-        acts.push(Act::Send(Request::Hello {
-            server: plain_ident(&settings.server),
-            token: settings.token.as_deref().map(Token::new),
-            resume: true,
-            bots: Some(false),
-            hosts: None,
-        }));
+        *self = Self::default();
+        let token = settings.token.as_deref();
+        self.link.open(&settings.server, token, true, now, acts);
     }
 
     pub(super) fn close(&mut self) {
@@ -69,7 +59,7 @@ impl AgentLink {
 
     /// Handles the reply to HELLO.
     pub(super) fn greet(&mut self) {
-        self.greeted = self.connected;
+        self.greeted = self.link.connected;
     }
 
     /// Whether requests can be sent.
@@ -128,10 +118,7 @@ impl AgentLink {
 
     /// Sends PING if nothing was sent for a while; requests in `acts` count as sent.
     pub(super) fn keep_alive(&mut self, now: u64, acts: &mut Vec<Act>) {
-        if acts.iter().any(|act| matches!(act, Act::Send(_))) {
-            self.sent_at = now;
-        } else if self.greeted && now >= self.sent_at.saturating_add(HEARTBEAT) {
-            self.sent_at = now;
+        if self.greeted && self.link.is_silent(HEARTBEAT, now, acts) {
             self.ping(Refusable::Other, acts);
         }
     }

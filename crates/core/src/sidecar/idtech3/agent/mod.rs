@@ -102,14 +102,9 @@ impl IdTech3Agent {
             acts.push(Act::Keep(None));
         }
         self.console.clear();
-        self.forget_players();
+        self.seen.forget_players();
         (self.clear_at, self.free_at) = (Some(clear_at), clear_at);
         self.confirm_by = None;
-    }
-
-    fn forget_players(&mut self) {
-        self.seen.guests.forget_players();
-        self.seen.slots.forget_entries();
     }
 
     fn report(&self, text: &str, acts: &mut Vec<Act>) {

@@ -34,8 +34,7 @@ impl IdTech3Agent {
                 self.seen.take(event, at, now);
             }
             Event::Disconnect(number) => {
-                self.seen.slots.remove(number);
-                if let Some(GuestKind::Player(seat)) = self.seen.guests.left(number) {
+                if let Some(GuestKind::Player(seat)) = self.seen.left(number) {
                     self.report_departure(seat, acts);
                 }
             }
@@ -88,7 +87,7 @@ impl IdTech3Agent {
                 Some("the game server does not answer")
             }
             // Somebody has loaded the map again.
-            Some(running) if running.phase() == GamePhase::WarmUp => {
+            Some(running) if running.phase == GamePhase::WarmUp => {
                 self.hurry(now);
                 None
             }
@@ -120,7 +119,7 @@ impl IdTech3Agent {
             }
         }
         if hosted.stage == AgentStage::Playing {
-            for total in totals(running.game.totals().0) {
+            for total in totals(running.totals.0) {
                 self.link.send(total, acts);
             }
         }

@@ -84,7 +84,7 @@ impl IdTech3Agent {
                 let (players, map) = (hosted.seats.len(), &hosted.map);
                 let text = format!("match {id}: {players} players on {map}");
                 self.report(&text, acts);
-                self.forget_players();
+                self.seen.forget_players();
                 (self.hosted, self.clear_at) = (Some(hosted), None);
             }
             Err(reason) => self.send_refusal(id, &reason, acts),

@@ -1,18 +1,21 @@
 //! What the log shows: the game that runs, and the clients.
 
+use std::collections::BTreeMap;
+
 use super::guests::{GuestKind, Guests};
 use crate::{
-    domain::Kind,
+    domain::Ident,
     ingest::idtech3::{
         grammar::{Event, pairs},
-        scoring::TEAMS,
-        setup::GameSetup,
+        scoring::{KillScore, TEAMS, TeamPoints, TeamTotals},
     },
-    protocol::Request,
+    protocol::{Join, Request},
     sidecar::{
-        Act,
-        idtech3::{game::IdTech3Game, slots::Slots},
-        link::Outbox,
+        idtech3::{
+            game::LoggedGame,
+            slots::{Slot, Slots},
+        },
+        link::name_ident,
         progress::GamePhase,
     },
 };
@@ -26,11 +29,14 @@ const OPENING: u64 = 1_500;
 
 /// The game that the log shows.
 pub(super) struct SeenGame {
-    pub(super) game: IdTech3Game,
+    pub(super) game: LoggedGame,
     /// The match that it is, by the variable that the agent has set.
     pub(super) match_id: Option<i64>,
+    pub(super) phase: GamePhase,
     /// When its phase was last entered.
     since: u64,
+    /// The scores so far.
+    pub(super) totals: TeamTotals,
 }
 
 impl SeenGame {
@@ -42,19 +48,24 @@ impl SeenGame {
             }
         }
         Self {
-            game: IdTech3Game::new(GameSetup::read(info), at, true),
+            game: LoggedGame::new(info, at),
             match_id: id.and_then(|id| id.parse().ok()),
+            phase: GamePhase::Opening,
             since: now,
+            totals: TeamTotals::default(),
         }
     }
 
-    pub(super) fn phase(&self) -> GamePhase {
-        self.game.progress.phase()
+    fn enter(&mut self, phase: GamePhase, now: u64) {
+        (self.phase, self.since) = (phase, now);
     }
 
-    fn enter(&mut self, phase: GamePhase, at: u64, now: u64) {
-        self.game.progress.enter(phase, at);
-        self.since = now;
+    /// Starts play, or starts it again.
+    fn start(&mut self, now: u64) {
+        if self.phase != GamePhase::Playing {
+            self.totals = TeamTotals::default();
+        }
+        self.enter(GamePhase::Playing, now);
     }
 }
 
@@ -63,6 +74,8 @@ impl SeenGame {
 pub(super) struct Seen {
     pub(super) running: Option<SeenGame>,
     pub(super) slots: Slots,
+    /// The identities of the players of the match, by client number.
+    seated: BTreeMap<usize, Ident>,
     pub(super) guests: Guests,
 }
 
@@ -87,98 +100,162 @@ impl Seen {
     pub(super) fn begin(&mut self, info: &[u8], at: u64, now: u64) {
         self.running = Some(SeenGame::new(info, at, now));
         self.slots = Slots::default();
+        self.seated.clear();
         self.guests.doubt_all();
     }
 
     /// Handles an event other than the beginning of a game and a client's departure. Returns what it
     /// means for the daemon, of a game in play.
     pub(super) fn take(&mut self, event: Event<'_>, at: u64, now: u64) -> Vec<Request> {
-        if event != Event::Warmup
-            && let Some(running) = &self.running
-            && running.game.must_have_begun(at)
-        {
-            self.start(at, now);
+        if let Some(number) = self.slots.take(&event) {
+            self.guests.saw(number);
+        }
+        let Some(running) = &mut self.running else {
+            return Vec::new();
+        };
+        let opened = running.phase == GamePhase::Opening && running.game.has_opened(at);
+        if opened && event != Event::Warmup {
+            running.start(now);
         }
         match event {
-            Event::Warmup => self.enter(GamePhase::WarmUp, at, now),
-            Event::Exit if self.phase() == Some(GamePhase::Playing) => {
-                self.enter(GamePhase::Over, at, now);
+            Event::Warmup => running.enter(GamePhase::WarmUp, now),
+            Event::Exit if running.phase == GamePhase::Playing => {
+                running.enter(GamePhase::Over, now);
             }
-            Event::Shutdown => self.enter(GamePhase::Ended, at, now),
-            Event::Connect(number) => {
-                self.slots.slot(number).client.begun = false;
-                self.guests.saw(number);
-            }
-            Event::Begin(number) => {
-                self.slots.slot(number).client.begun = true;
-                self.guests.saw(number);
-            }
-            Event::Userinfo(number, info) => {
-                self.slots.slot(number).client.userinfo(info);
-                self.guests.saw(number);
-            }
-            Event::Changed(number, info) => {
-                self.slots.slot(number).changed(info);
-                self.guests.saw(number);
-            }
+            Event::Shutdown => running.enter(GamePhase::Ended, now),
             play => return self.play(play),
         }
         Vec::new()
     }
 
     fn play(&mut self, event: Event<'_>) -> Vec<Request> {
-        let (slots, mut acts) = (&self.slots, Vec::new());
-        let mut out = Outbox::open(&mut acts);
-        let Some(SeenGame { game, .. }) = &mut self.running else {
+        let Some(running) = &mut self.running else {
             return Vec::new();
         };
+        let playing = running.phase == GamePhase::Playing;
+        let over = running.phase == GamePhase::Over;
         match event {
             Event::Kill {
                 killer,
                 victim,
                 team_change,
-            } => game.kill(killer, victim, team_change, slots, &mut out),
-            Event::Capture { by, flag } => game.capture(by, flag, slots, &mut out),
-            Event::TeamScore { team, total } if game.progress.phase() == GamePhase::Playing => {
-                game.total(team, total, &mut out);
+            } if playing => self.kill(killer, victim, team_change),
+            Event::Capture { by, flag } if playing => self
+                .score(TeamPoints::of_capture(flag, by))
+                .into_iter()
+                .collect(),
+            Event::TeamScore { team, total } if playing => {
+                self.total(team, total).into_iter().collect()
             }
-            Event::Result(totals) => game.result(totals, &mut out),
-            Event::Points { client, points } => game.points(client, points, slots, &mut out),
-            _ => {}
+            Event::Result([red, blue]) if over && running.game.note_result() => {
+                let changes = [self.total(1, red), self.total(2, blue)];
+                changes.into_iter().flatten().collect()
+            }
+            Event::Points { client, points } if over => {
+                let Some(id) = self.seated.get(&client) else {
+                    return Vec::new();
+                };
+                let (id, points) = (id.clone(), points as f64);
+                let first = running.game.note_points(client);
+                first
+                    .then_some(Request::Points { id, points })
+                    .into_iter()
+                    .collect()
+            }
+            _ => Vec::new(),
         }
-        let requests = acts.into_iter().filter_map(|act| match act {
-            Act::Send(request) => Some(request),
-            _ => None,
-        });
-        requests.collect()
+    }
+
+    /// Handles a death in play. `killer` is `None` for the world; `team_change` is set if the game kills a
+    /// player to change their team.
+    fn kill(&mut self, killer: Option<usize>, victim: usize, team_change: bool) -> Vec<Request> {
+        let Some(running) = &self.running else {
+            return Vec::new();
+        };
+        let team_of = |number| self.slots.team(number);
+        let kill = KillScore::of(&running.game.setup, killer, victim, team_change, team_of);
+        let killer = kill
+            .enemy_killed_by
+            .and_then(|number| self.seated.get(&number));
+        let kills = killer
+            .zip(self.seated.get(&victim))
+            .map(|(killer, victim)| Request::Kill {
+                killer: killer.clone(),
+                victim: victim.clone(),
+            });
+        let mut requests: Vec<Request> = kills.into_iter().collect();
+        requests.extend(kill.points.and_then(|points| self.score(points)));
+        requests
+    }
+
+    fn score(&mut self, change: TeamPoints) -> Option<Request> {
+        let TeamPoints { team, points, by } = change;
+        let running = self
+            .running
+            .as_mut()
+            .filter(|running| running.game.setup.teams)?;
+        *running.totals.0.get_mut(usize::from(team))? += points;
+        Some(Request::Score {
+            team,
+            points: points as f64,
+            by: by.and_then(|number| self.seated.get(&number)).cloned(),
+        })
+    }
+
+    /// Handles a team's total in the log. Returns the difference to the total before.
+    fn total(&mut self, team: i64, total: i64) -> Option<Request> {
+        let running = self.running.as_mut()?;
+        let TeamPoints { team, points, .. } = running.totals.replace(team, total)?;
+        running.game.setup.teams.then_some(Request::Score {
+            team,
+            points: points as f64,
+            by: None,
+        })
+    }
+
+    /// Seats the player on a client number under an identity and on a team that the daemon has chosen.
+    /// Returns the request that reports the player.
+    pub(super) fn seat(&mut self, number: usize, player: &str, team: u8) -> Request {
+        let id = Ident::from_text(player);
+        self.seated.insert(number, id.clone());
+        let slot = self.slots.get(number);
+        let name = slot.map_or_else(|| Slot::default().client.name(), |slot| slot.client.name());
+        let mut join = Join::new(id);
+        join.name = Some(name_ident(&name));
+        join.team = Some(team);
+        Request::Join(join)
+    }
+
+    /// Whether the client number has a player of the match.
+    pub(super) fn is_seated(&self, number: usize) -> bool {
+        self.seated.contains_key(&number)
+    }
+
+    /// The client is none of the players of the match.
+    pub(super) fn unseat(&mut self, number: usize) {
+        self.seated.remove(&number);
+    }
+
+    /// Forgets who the players of the match are.
+    pub(super) fn forget_players(&mut self) {
+        self.guests.forget_players();
+        self.seated.clear();
+    }
+
+    /// A client has left. Returns who it was.
+    pub(super) fn left(&mut self, number: usize) -> Option<GuestKind> {
+        self.slots.remove(number);
+        self.seated.remove(&number);
+        self.guests.left(number)
     }
 
     /// Lets time pass: a game that has not announced a warm-up is in play after a while.
     pub(super) fn tick(&mut self, now: u64) {
-        if let Some(running) = &self.running
-            && running.phase() == GamePhase::Opening
+        if let Some(running) = &mut self.running
+            && running.phase == GamePhase::Opening
             && now >= running.since + OPENING
         {
-            self.start(0, now);
-        }
-    }
-
-    fn start(&mut self, at: u64, now: u64) {
-        let (slots, mut acts) = (&self.slots, Vec::new());
-        if let Some(running) = &mut self.running {
-            // The agent itself decides when to send START.
-            running.game.start(at, slots, &mut Outbox::open(&mut acts));
-            running.since = now;
-        }
-    }
-
-    fn phase(&self) -> Option<GamePhase> {
-        self.running.as_ref().map(SeenGame::phase)
-    }
-
-    fn enter(&mut self, phase: GamePhase, at: u64, now: u64) {
-        if let Some(running) = &mut self.running {
-            running.enter(phase, at, now);
+            running.start(now);
         }
     }
 
@@ -186,20 +263,19 @@ impl Seen {
     pub(super) fn result(&self, id: i64, overdue: bool, now: u64) -> Option<[i64; TEAMS]> {
         let running = self.game_of(id)?;
         let late = overdue || now >= running.since + RESULTS;
-        let over = running.phase() == GamePhase::Over;
-        let whole = running.game.has_results(&self.slots, 0);
-        (over && (late || whole)).then(|| running.game.totals().0)
+        let over = running.phase == GamePhase::Over;
+        let whole = running.game.has_results(self.seated.keys().copied());
+        (over && (late || whole)).then_some(running.totals.0)
     }
 
     /// Whether this client is a bot.
     pub(super) fn is_bot(&self, number: usize) -> bool {
-        let slot = self.slots.get(number);
-        slot.is_some_and(|slot| slot.client.identity().key.kind == Kind::Bot)
+        self.slots.get(number).is_some_and(Slot::is_bot)
     }
 
     /// The team on which a client plays.
     pub(super) fn team(&self, number: usize) -> Option<u8> {
-        self.slots.get(number)?.team()
+        self.slots.team(number)
     }
 
     /// Whether the log has named this client since the game began.

@@ -128,11 +128,11 @@ impl IdTech3Agent {
         };
         let id = hosted.id;
         let running = self.seen.game_of(id).filter(|running| {
-            let ended = matches!(running.phase(), GamePhase::Over | GamePhase::Ended);
+            let ended = matches!(running.phase, GamePhase::Over | GamePhase::Ended);
             !ended && running.game.setup.map == hosted.map
         });
         if let Some(running) = running {
-            if running.phase() == GamePhase::Opening {
+            if running.phase == GamePhase::Opening {
                 // It is not known yet whether it begins with a warm-up.
                 return;
             }
@@ -195,7 +195,7 @@ impl IdTech3Agent {
             hosted.reopen();
             return self.report(&text, acts);
         };
-        match running.phase() {
+        match running.phase {
             GamePhase::WarmUp => self.hurry(now),
             GamePhase::Playing if self.has_both_teams() => self.start(acts),
             GamePhase::Over => self.start(acts),

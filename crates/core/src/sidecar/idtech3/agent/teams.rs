@@ -13,7 +13,7 @@ impl IdTech3Agent {
     pub(super) fn admit(&mut self, now: u64, acts: &mut Vec<Act>) {
         let Some(hosted) = &self.hosted else { return };
         let running = self.seen.game_of(hosted.id);
-        let phase = running.map(|running| running.phase());
+        let phase = running.map(|running| running.phase);
         if !matches!(phase, Some(GamePhase::WarmUp | GamePhase::Playing)) {
             return;
         }
@@ -36,12 +36,11 @@ impl IdTech3Agent {
     /// Seats known players again after a new game has begun, so that what they do has their identity.
     fn seat_again(&mut self) {
         let Some(hosted) = &self.hosted else { return };
-        for (number, guest) in self.seen.guests.iter_mut() {
-            if let GuestKind::Player(seat) = guest.kind
-                && let Some(seat) = hosted.seats.get(seat)
-                && self.seen.slots.entry(number).is_none()
+        for (index, seat) in hosted.seats.iter().enumerate() {
+            if let Some(number) = self.seen.guests.number_of(index)
+                && !self.seen.is_seated(number)
             {
-                self.seen.slots.seat(number, &seat.player, seat.team);
+                self.seen.seat(number, &seat.player, seat.team);
             }
         }
     }
@@ -85,8 +84,7 @@ impl IdTech3Agent {
         let known = older == Some(number);
         if let Some(older) = older.filter(|_| !known) {
             self.console.push([format!("clientkick {older}")]);
-            self.seen.guests.left(older);
-            self.seen.slots.remove(older);
+            self.seen.left(older);
         }
         self.judge(number, visit, GuestKind::Player(seat));
         let Some(hosted) = &mut self.hosted else {
@@ -95,7 +93,7 @@ impl IdTech3Agent {
         let Some(place) = hosted.seats.get_mut(seat) else {
             return;
         };
-        let requests = self.seen.slots.seat(number, &place.player, place.team);
+        let join = self.seen.seat(number, &place.player, place.team);
         if known {
             return;
         }
@@ -106,9 +104,7 @@ impl IdTech3Agent {
             acts.push(Act::Keep(Some(hosted.clone())));
         }
         self.report(&text, acts);
-        for request in requests {
-            self.link.send(request, acts);
-        }
+        self.link.send(join, acts);
     }
 
     /// Notes who a client is. Returns who it was.
@@ -117,7 +113,7 @@ impl IdTech3Agent {
         guest.doubtful = false;
         let was = std::mem::replace(&mut guest.kind, kind);
         if kind == GuestKind::Stranger {
-            self.seen.slots.slot(number).entry = None;
+            self.seen.unseat(number);
         }
         Some(was)
     }

@@ -5,8 +5,8 @@ use super::*;
 const ANN: &str = "00000000000000000000000000000005";
 const BOB: &str = "00000000000000000000000000000006";
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> FollowerSettings {
+    FollowerSettings {
         chat: ChatSettings {
             on: true,
             vote: Some(50),
@@ -16,9 +16,9 @@ fn settings() -> Settings {
 }
 
 /// A warm-up of four bots and two humans, ann on red and bob on blue, whose teams are as chosen.
-fn balanced(settings: Settings) -> Play {
+fn balanced(settings: FollowerSettings) -> Play<IdTech3> {
     let explains = usize::from(settings.chat.on);
-    let mut play = Play::new(settings);
+    let mut play = following(settings);
     play.log(&(warm_up() + &arrival(4, "ann", 1, None) + &arrival(5, "bob", 2, None)));
     play.wait(1_000);
     play.reply(&format!(
@@ -37,7 +37,7 @@ fn balanced(settings: Settings) -> Play {
 }
 
 /// Play of the players of [`balanced`].
-fn in_play() -> Play {
+fn in_play() -> Play<IdTech3> {
     let mut play = balanced(settings());
     play.log("0:20 ShutdownGame:\n0:20 InitGame: \\g_gametype\\4\\gamename\\baseoa\\mapname\\x\n");
     for (number, name, team) in [(0, "A", 1), (2, "C", 2)] {
@@ -206,7 +206,7 @@ fn old_lines_and_games_without_a_daemon_are_not_answered() {
     play.sidecar.connected(play.now, &mut play.acts);
     play.wait(1_000);
     assert!(!play.done().iter().any(|line| line.starts_with("# tell")));
-    let mut play = balanced(Settings {
+    let mut play = balanced(FollowerSettings {
         chat: ChatSettings::default(),
         ..settings()
     });

@@ -2,87 +2,28 @@
 
 mod chat;
 
-use bytes::{Bytes, BytesMut};
-
-use super::{IdTech3, Settings};
+use super::IdTech3;
 use crate::{
-    protocol::{Received, ReplyReader, Request},
-    sidecar::{Act, ChatSettings, Sidecar},
+    protocol::Request,
+    sidecar::{
+        ChatSettings, Sidecar,
+        follower::{
+            FollowerSettings,
+            play::{self, Play, line},
+        },
+    },
 };
 
-fn settings() -> Settings {
-    Settings {
-        server: "test".into(),
-        token: None,
+fn settings() -> FollowerSettings {
+    FollowerSettings {
         bots_as_players: true,
-        auto_balance: false,
-        admin: false,
-        settle: 1_000,
-        attempts: 2,
-        spare_bots: vec![],
-        chat: ChatSettings::default(),
+        ..play::settings()
     }
 }
 
-/// A sidecar with a clock that the test sets.
-struct Play {
-    sidecar: IdTech3,
-    replies: ReplyReader,
-    now: u64,
-    acts: Vec<Act>,
-}
-
-fn line(request: &Request) -> String {
-    let mut line = BytesMut::new();
-    request.encode(&mut line);
-    String::from_utf8_lossy(&line)
-        .trim_end_matches('\n')
-        .to_owned()
-}
-
-impl Play {
-    fn new(settings: Settings) -> Self {
-        let mut play = Self {
-            sidecar: IdTech3::new(settings),
-            replies: ReplyReader::default(),
-            now: 0,
-            acts: Vec::new(),
-        };
-        play.sidecar.connected(0, &mut play.acts);
-        play
-    }
-
-    fn log(&mut self, text: &str) {
-        for line in text.lines() {
-            self.sidecar
-                .log_line(line.as_bytes(), self.now, &mut self.acts);
-        }
-    }
-
-    fn wait(&mut self, millis: u64) {
-        self.now += millis;
-        self.sidecar.tick(self.now, &mut self.acts);
-    }
-
-    fn reply(&mut self, text: &str) {
-        for line in text.lines() {
-            let line = Bytes::copy_from_slice(line.as_bytes());
-            if let Ok(Some(Received::Reply(reply))) = self.replies.line(line) {
-                self.sidecar.reply(reply, self.now, &mut self.acts);
-            }
-        }
-    }
-
-    /// The acts since the last call, one line each.
-    fn done(&mut self) -> Vec<String> {
-        let shown = |act: Act| match act {
-            Act::Send(request) => vec![line(&request)],
-            Act::Console(commands) => commands.iter().map(|c| format!("# {c}")).collect(),
-            Act::Report(text) => vec![format!("* {text}")],
-            other => unreachable!("{other:?} is for agents"),
-        };
-        self.acts.drain(..).flat_map(shown).collect()
-    }
+/// A sidecar that has just connected.
+fn following(settings: FollowerSettings) -> Play<IdTech3> {
+    Play::new(IdTech3::new(false, Vec::new()), settings)
 }
 
 const HELLO: [&str; 2] = ["HELLO test", "MINPLAYERS 0"];
@@ -115,7 +56,7 @@ const CHOSEN: &str =
 
 #[test]
 fn a_long_clock_and_time_stamps_change_nothing() {
-    let mut expected = Play::new(settings());
+    let mut expected = following(settings());
     expected.log(&warm_up());
     let expected = expected.done();
     for time in [
@@ -126,7 +67,7 @@ fn a_long_clock_and_time_stamps_change_nothing() {
         "1795176000|  0:00 ",
         "2026-11-20T12:00:00.1Z 1101:28",
     ] {
-        let mut play = Play::new(settings());
+        let mut play = following(settings());
         play.log(&warm_up().replace("0:00 ", time));
         assert_eq!(play.done(), expected, "{time}");
     }
@@ -134,7 +75,7 @@ fn a_long_clock_and_time_stamps_change_nothing() {
 
 #[test]
 fn a_warm_up_is_balanced_once_it_is_quiet() {
-    let mut play = Play::new(settings());
+    let mut play = following(settings());
     assert_eq!(play.done(), HELLO);
     play.log(&warm_up());
     assert_eq!(
@@ -181,7 +122,7 @@ fn a_warm_up_is_balanced_once_it_is_quiet() {
 
 #[test]
 fn moves_that_do_not_happen_are_ordered_again_and_then_given_up() {
-    let mut play = Play::new(settings());
+    let mut play = following(settings());
     play.log(&warm_up());
     play.wait(1_000);
     play.reply(CHOSEN);
@@ -203,7 +144,7 @@ fn moves_that_do_not_happen_are_ordered_again_and_then_given_up() {
 
 #[test]
 fn who_comes_into_a_balanced_warm_up_is_fitted_in_with_few_moves() {
-    let mut play = Play::new(settings());
+    let mut play = following(settings());
     play.log(&warm_up());
     play.wait(1_000);
     play.reply("BALANCE 6 0.99 - 7\nTEAM 0 A\nTEAM 0 B\nTEAM 1 C\nTEAM 1 D\nBOTS 0 0\nBOTS 1 0");
@@ -229,7 +170,7 @@ fn who_comes_into_a_balanced_warm_up_is_fitted_in_with_few_moves() {
 
 #[test]
 fn an_answer_that_comes_too_late_moves_nobody() {
-    let mut play = Play::new(settings());
+    let mut play = following(settings());
     play.log(&warm_up());
     play.wait(1_000);
     play.log("0:03 ShutdownGame:\n");
@@ -244,7 +185,7 @@ fn an_answer_that_comes_too_late_moves_nobody() {
 
 #[test]
 fn without_a_warm_up_teams_are_chosen_after_the_game() {
-    let mut play = Play::new(settings());
+    let mut play = following(settings());
     play.log(&warm_up().replace("0:00 Warmup:\n", ""));
     play.wait(10_000);
     play.log("0:01 Item: 0 x\n0:09 CTF: 0 2 1: A captured\n0:10 Exit: done\n0:10 red:1  blue:0\n");
@@ -278,7 +219,7 @@ fn without_a_warm_up_teams_are_chosen_after_the_game() {
 
 #[test]
 fn the_score_is_set_right_by_what_the_log_tells_later() {
-    let mut play = Play::new(settings());
+    let mut play = following(settings());
     play.log(
         &warm_up()
             .replace("0:00 Warmup:\n", "")
@@ -305,7 +246,7 @@ fn the_score_is_set_right_by_what_the_log_tells_later() {
 
 #[test]
 fn a_connection_lost_in_play_costs_this_game_only() {
-    let mut play = Play::new(settings());
+    let mut play = following(settings());
     play.log(&warm_up().replace("0:00 Warmup:\n", ""));
     play.log("0:02 Item: 0 x\n");
     play.sidecar.disconnected();
@@ -335,7 +276,7 @@ fn a_connection_lost_in_play_costs_this_game_only() {
 #[test]
 fn in_play_people_move_only_with_auto_balance() {
     for auto_balance in [false, true] {
-        let mut play = Play::new(Settings {
+        let mut play = following(FollowerSettings {
             auto_balance,
             ..settings()
         });
@@ -378,7 +319,7 @@ fn in_play_people_move_only_with_auto_balance() {
 
 #[test]
 fn a_late_arrival_is_not_sent_as_on_the_team_that_it_chose() {
-    let mut play = Play::new(Settings {
+    let mut play = following(FollowerSettings {
         auto_balance: true,
         ..settings()
     });
@@ -404,7 +345,7 @@ fn a_late_arrival_is_not_sent_as_on_the_team_that_it_chose() {
 
 #[test]
 fn bots_that_stay_bots_are_counted() {
-    let mut play = Play::new(Settings {
+    let mut play = following(FollowerSettings {
         bots_as_players: false,
         ..settings()
     });
@@ -430,7 +371,7 @@ fn bots_that_stay_bots_are_counted() {
 
 #[test]
 fn two_of_one_name_are_told_apart() {
-    let mut play = Play::new(settings());
+    let mut play = following(settings());
     play.log(&warm_up());
     play.done();
     play.log(&arrival(4, "A", 2, Some(2)));
@@ -450,7 +391,7 @@ fn hostile_names_never_reach_the_console() {
         "x y",
         "\u{1b}[2J",
     ] {
-        let mut play = Play::new(settings());
+        let mut play = following(settings());
         play.log(&warm_up());
         play.log(&(arrival(4, name, 1, Some(2)) + &arrival(5, name, 1, None)));
         play.wait(1_000);
@@ -486,7 +427,7 @@ fn any_bytes_are_borne() {
     ];
     let reply = "(BALANCE|TEAM|BOTS|MOVE|PLACE|REBALANCE|END|ERROR|EXPLAIN|WHY|RANK|PONG)( [0-9ab.;\"]{1,4}){0,4}";
     proptest!(|(lines in proptest::collection::vec((line, reply, 0u64..2_000), 0..60))| {
-        let mut play = Play::new(Settings {
+        let mut play = following(FollowerSettings {
             auto_balance: true,
             chat: ChatSettings { on: true, vote: Some(50) },
             ..settings()
@@ -505,7 +446,7 @@ fn any_bytes_are_borne() {
 
 #[test]
 fn a_daemon_that_does_not_follow_games_is_not_pestered() {
-    let mut play = Play::new(settings());
+    let mut play = following(settings());
     play.log(&warm_up().replace("0:00 Warmup:\n", ""));
     play.log("0:02 Kill: 0 2 1: A killed C by MOD_X\n");
     play.reply("ERROR unknown-command START\nERROR unknown-command KILL");

@@ -1,5 +1,5 @@
-//! Decides when to choose teams. A lull is the time in which a sidecar may do so: a warm-up, the time after
-//! a game, or the time in which a server waits for players.
+//! Decides when to choose teams. A balancing window is the time in which a sidecar may do so: a warm-up, the time
+//! after a game, or the time in which a server waits for players.
 
 use std::collections::BTreeMap;
 
@@ -34,23 +34,23 @@ impl ChosenTeams {
     }
 }
 
-/// What to do next in a lull.
+/// What to do next in a balancing window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LullStep {
+pub(super) enum WindowStep {
     /// Do nothing now.
     Wait,
     /// Ask the daemon for teams.
     Ask {
-        /// Whether this is the first request in this lull.
+        /// Whether this is the first request in this window.
         first: bool,
     },
     /// Compare the teams on the game server with those chosen.
     Compare,
 }
 
-/// The state of one lull. Times are milliseconds of the caller's clock.
+/// The state of one balancing window. Times are milliseconds of the caller's clock.
 #[derive(Debug, Default)]
-pub(super) struct Lull {
+pub(super) struct BalancingWindow {
     /// When a player last joined, left or changed teams.
     changed: u64,
     /// The identities in the last request for teams.
@@ -64,7 +64,7 @@ pub(super) struct Lull {
     reported: bool,
 }
 
-impl Lull {
+impl BalancingWindow {
     pub(super) fn new(now: u64) -> Self {
         Self {
             changed: now,
@@ -78,16 +78,16 @@ impl Lull {
 
     /// The next step if these identities, sorted, are on the game server. Waits until `settle`
     /// milliseconds after the last change, and with fewer than two players.
-    pub(super) fn step(&self, present: &[String], settle: u64, now: u64) -> LullStep {
+    pub(super) fn step(&self, present: &[String], settle: u64, now: u64) -> WindowStep {
         if present.len() < 2 || now < self.changed.saturating_add(settle) {
-            return LullStep::Wait;
+            return WindowStep::Wait;
         }
         match &self.chosen {
-            Some(chosen) if chosen.teams.keys().eq(present.iter()) => LullStep::Compare,
+            Some(chosen) if chosen.teams.keys().eq(present.iter()) => WindowStep::Compare,
             // A bot that was kicked, to be added to the other team, may not be back yet.
-            _ if now < self.patience => LullStep::Wait,
-            _ if self.asked.as_deref() == Some(present) => LullStep::Wait,
-            _ => LullStep::Ask {
+            _ if now < self.patience => WindowStep::Wait,
+            _ if self.asked.as_deref() == Some(present) => WindowStep::Wait,
+            _ => WindowStep::Ask {
                 first: self.asked.is_none(),
             },
         }
@@ -163,48 +163,52 @@ mod tests {
     #[test]
     fn asks_once_for_the_same_people() {
         let ids = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let mut lull = Lull::new(1_000);
+        let mut window = BalancingWindow::new(1_000);
         assert_eq!(
-            lull.step(&ids("a b"), 500, 1_499),
-            LullStep::Wait,
+            window.step(&ids("a b"), 500, 1_499),
+            WindowStep::Wait,
             "too early"
         );
-        assert_eq!(lull.step(&ids("a"), 500, 9_000), LullStep::Wait, "too few");
         assert_eq!(
-            lull.step(&ids("a b"), 500, 1_500),
-            LullStep::Ask { first: true }
+            window.step(&ids("a"), 500, 9_000),
+            WindowStep::Wait,
+            "too few"
         );
-        lull.ask(ids("a b"));
         assert_eq!(
-            lull.step(&ids("a b"), 500, 1_600),
-            LullStep::Wait,
+            window.step(&ids("a b"), 500, 1_500),
+            WindowStep::Ask { first: true }
+        );
+        window.ask(ids("a b"));
+        assert_eq!(
+            window.step(&ids("a b"), 500, 1_600),
+            WindowStep::Wait,
             "no answer yet"
         );
-        lull.choose(ChosenTeams {
+        window.choose(ChosenTeams {
             ratio: 1.0,
             teams: [("a".to_owned(), 0), ("b".to_owned(), 1)].into(),
             bots: None,
         });
-        assert_eq!(lull.step(&ids("a b"), 500, 1_600), LullStep::Compare);
-        assert!(lull.compare(1, 2, 1_600, &mut Vec::new()));
+        assert_eq!(window.step(&ids("a b"), 500, 1_600), WindowStep::Compare);
+        assert!(window.compare(1, 2, 1_600, &mut Vec::new()));
         assert!(
-            !lull.compare(1, 2, 4_599, &mut Vec::new()),
+            !window.compare(1, 2, 4_599, &mut Vec::new()),
             "moves take time"
         );
-        assert_eq!(lull.step(&ids("a"), 500, 4_599), LullStep::Wait);
-        assert!(lull.compare(1, 2, 4_600, &mut Vec::new()));
+        assert_eq!(window.step(&ids("a"), 500, 4_599), WindowStep::Wait);
+        assert!(window.compare(1, 2, 4_600, &mut Vec::new()));
         assert_eq!(
-            lull.step(&ids("a b c"), 500, 7_599),
-            LullStep::Wait,
+            window.step(&ids("a b c"), 500, 7_599),
+            WindowStep::Wait,
             "who went may come back"
         );
         assert_eq!(
-            lull.step(&ids("a b c"), 500, 7_600),
-            LullStep::Ask { first: false }
+            window.step(&ids("a b c"), 500, 7_600),
+            WindowStep::Ask { first: false }
         );
         let mut reports = Vec::new();
-        assert!(!lull.compare(2, 2, 9_000, &mut reports), "ordered twice");
-        assert!(!lull.compare(2, 2, 9_500, &mut reports));
+        assert!(!window.compare(2, 2, 9_000, &mut reports), "ordered twice");
+        assert!(!window.compare(2, 2, 9_500, &mut reports));
         let text = "2 moves were ordered and not carried out";
         assert_eq!(reports, [Act::Report(text.to_owned())], "reported once");
     }
