@@ -1,5 +1,5 @@
 //! What teams over HTTP cost: `POST /v1/teams` beside BALANCE on the line, calls at three rates, and the latency of
-//! PLAYER on the line beside 200 calls a second.
+//! PLAYER on the line beside 200 calls a second, to the daemon and to a server that does nothing.
 //!
 //! `cargo bench --bench api`. Runs with and without calls alternate, and the medians of the rounds are printed, because
 //! one round on a busy machine varies too much. The callers run on the machine of the daemon, and take their share of it.
@@ -11,7 +11,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
-    thread::{scope, sleep},
+    thread::{scope, sleep, spawn},
     time::{Duration, Instant},
 };
 
@@ -23,7 +23,7 @@ use tokio::{runtime::Runtime, sync::oneshot};
 const PLAYERS: usize = 12;
 /// Answers per figure, where one question follows the other.
 const QUESTIONS: usize = 500;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
 /// The calls per second beside which a game server asks.
 const BESIDE: u32 = 200;
 /// The callers among whom a rate is divided.
@@ -87,10 +87,24 @@ impl Line {
 
     fn ask(&mut self, question: &str) -> String {
         self.0.get_mut().write_all(question.as_bytes()).unwrap();
+        self.line()
+    }
+
+    fn line(&mut self) -> String {
         let mut answer = String::new();
         self.0.read_line(&mut answer).unwrap();
-        assert!(!answer.starts_with("ERROR"), "{question}: {answer}");
+        assert!(!answer.starts_with("ERROR"), "{answer}");
         answer
+    }
+
+    /// Asks for teams; the first line says how many follow.
+    fn balance(&mut self) {
+        let answer = self.ask("BALANCE\n");
+        let mut words = answer.split_whitespace();
+        assert_eq!(words.next(), Some("BALANCE"));
+        let lines: usize = words.next().unwrap().parse().unwrap();
+        assert!(lines >= PLAYERS, "{answer}");
+        (0..lines).for_each(|_| drop(self.line()));
     }
 }
 
@@ -162,7 +176,7 @@ fn one_by_one(lines: SocketAddr, pages: SocketAddr) {
     let (mut asks, mut keeps) = (Caller::connect(pages, false), Caller::connect(pages, true));
     let mut times = [const { Vec::new() }; 3];
     for _ in 0..QUESTIONS {
-        times[0].push(timed(|| drop(line.ask("BALANCE\n"))));
+        times[0].push(timed(|| line.balance()));
         times[1].push(timed(|| asks.call()));
         times[2].push(timed(|| keeps.call()));
     }
@@ -217,7 +231,28 @@ fn at_rates(pages: SocketAddr) {
     }
 }
 
-/// PLAYER on the line, with and without calls.
+/// Answers calls without any work, as a daemon would that has nothing to do: what the callers alone cost.
+fn idle_server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serve = |mut stream: TcpStream| {
+        let mut call = [0; 4_096];
+        while stream.read(&mut call).is_ok_and(|read| read > 0) {
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+            if stream.write_all(answer).is_err() {
+                break;
+            }
+        }
+    };
+    spawn(move || {
+        for stream in listener.incoming().flatten() {
+            spawn(move || serve(stream));
+        }
+    });
+    address
+}
+
+/// PLAYER on the line: alone, beside callers whom another server answers, and beside callers of the daemon.
 fn beside_calls(lines: SocketAddr, pages: SocketAddr) {
     let mut line = Line::connect(lines);
     let mut run = || {
@@ -229,28 +264,37 @@ fn beside_calls(lines: SocketAddr, pages: SocketAddr) {
             .collect();
         [0.5, 0.99].map(|share| quantile(&mut times, share))
     };
-    let mut figures = [const { Vec::new() }; 4];
-    for _ in 0..ROUNDS {
-        let alone = run();
+    let mut beside = |callee: Option<SocketAddr>| {
         let done = AtomicBool::new(false);
-        let beside = scope(|scope| {
-            scope.spawn(|| call_at(pages, BESIDE, || done.load(Relaxed)));
-            let beside = run();
+        scope(|scope| {
+            if let Some(callee) = callee {
+                let done = &done;
+                scope.spawn(move || call_at(callee, BESIDE, || done.load(Relaxed)));
+            }
+            let figures = run();
             done.store(true, Relaxed);
-            beside
-        });
-        for (all, figure) in figures.iter_mut().zip([alone, beside].concat()) {
-            all.push(figure);
+            figures
+        })
+    };
+    let rows = [
+        ("alone", None),
+        ("beside callers of another server", Some(idle_server())),
+        ("beside callers of the daemon", Some(pages)),
+    ];
+    let mut figures = rows.map(|_| [const { Vec::new() }; 2]);
+    for _ in 0..ROUNDS {
+        for ((_, callee), all) in rows.iter().zip(&mut figures) {
+            for (figure, all) in beside(*callee).into_iter().zip(all) {
+                all.push(figure);
+            }
         }
     }
-    let [p50, p99, p50_beside, p99_beside] = figures.map(|mut all| quantile(&mut all, 0.5));
-    println!("\n| PLAYER on the line, medians of {ROUNDS} rounds | p50 | p99 |");
-    println!("| --- | ---: | ---: |");
-    println!("| alone | {p50:.0} µs | {p99:.0} µs |");
-    println!("| beside {BESIDE} calls a second | {p50_beside:.0} µs | {p99_beside:.0} µs |");
     println!(
-        "| ratio | {:.2} | {:.2} |",
-        p50_beside / p50,
-        p99_beside / p99
+        "\n| PLAYER on the line, medians of {ROUNDS} rounds, {BESIDE} calls a second | p50 | p99 |"
     );
+    println!("| --- | ---: | ---: |");
+    for ((name, _), figures) in rows.iter().zip(figures) {
+        let [p50, p99] = figures.map(|mut all| quantile(&mut all, 0.5));
+        println!("| {name} | {p50:.0} µs | {p99:.0} µs |");
+    }
 }

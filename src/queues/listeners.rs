@@ -16,8 +16,11 @@ pub enum Heard {
     Gone,
 }
 
+/// Takes the notices of a change, and says what became of them.
+type Hear = dyn Fn(&[Notice]) -> Heard + Send;
+
 /// Sends to one connection that listens. Sending never waits.
-pub struct Listener(Box<dyn Fn(&[Notice]) -> Heard + Send>);
+pub struct Listener(Box<Hear>);
 
 impl Listener {
     /// A listener that calls `hear` with the notices of each change of a ticket.

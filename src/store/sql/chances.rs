@@ -225,9 +225,9 @@ pub(super) async fn read_changes(
 /// The teams of a step whose columns have this prefix, in a match with so many teams; `None` without such a step.
 fn step(row: &Row, prefix: &str, teams: usize) -> Result<Option<TeamChances>, StoreError> {
     let text = |column: &str| -> Result<Option<String>, StoreError> {
-        Ok(row.get(&*format!("{prefix}{column}"))?)
+        row.get(&format!("{prefix}{column}"))
     };
-    let chance: Option<f64> = row.get(&*format!("{prefix}chance"))?;
+    let chance: Option<f64> = row.get(&format!("{prefix}chance"))?;
     let (humans, bots) = (numbers(text("humans")?)?, numbers(text("bots")?)?);
     if chance.is_none() && humans.is_empty() {
         return Ok(None);

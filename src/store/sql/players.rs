@@ -256,8 +256,7 @@ impl Store {
         let all = "SELECT DISTINCT kind, player FROM participants
              UNION SELECT kind, player FROM persons";
         let rows = sql(all).fetch_all(&self.readers).await?;
-        let key = |row: &Row| Ok(row.player()?);
-        rows.iter().map(key).collect()
+        rows.iter().map(Row::player).collect()
     }
 
     /// The names that a player has used, the latest first; empty if the player has no matches.

@@ -70,7 +70,7 @@ async fn two_daemons_run_a_partition_each() {
     };
     let store = fleet.daemons[0].service.store();
     until(async || {
-        let holders = holders(&**store).await;
+        let holders = holders(store).await;
         holders.len() == 2 && holders[0] != holders[1]
     })
     .await;
@@ -240,7 +240,7 @@ async fn all_partitions_outlive_a_daemon() {
     };
     let store = fleet.daemons[1].service.store().clone();
     until(async || {
-        let holders = holders(&*store).await;
+        let holders = holders(&store).await;
         holders.len() == 2 && holders[0] != holders[1]
     })
     .await;

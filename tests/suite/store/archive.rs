@@ -155,7 +155,7 @@ async fn a_late_match_finds_its_place(open: impl Backend) {
             service.learning().refresh().await.unwrap();
         }
         if at % 2 == 0 {
-            archive(&**archived.store(), [LATE]).await;
+            archive(archived.store(), [LATE]).await;
         }
     }
     assert!(archived.store().chunks().await.unwrap().len() > 2);
@@ -197,7 +197,7 @@ async fn a_match_that_is_replaced_leaves_its_chunk(open: impl Backend) {
     };
     let old = store.record(&first).await.unwrap().id();
     store.link_log(log, &[old], &[]).await.unwrap();
-    assert_eq!(archive(&*store, [LATE]).await, 2);
+    assert_eq!(archive(&store, [LATE]).await, 2);
     assert_eq!(store.replace_log(&logged(&first)).await.unwrap().same, 1);
     let mut other = first.clone();
     other.participants[0].kills = 9;
@@ -212,7 +212,7 @@ async fn a_match_that_is_replaced_leaves_its_chunk(open: impl Backend) {
     assert_eq!((chunks.len(), chunks[0].matches), (1, 1));
     assert_eq!(store.chunk_faults().await.unwrap(), [""; 0]);
     assert!(!text(&store.chunk_file(1).await.unwrap().unwrap()).contains("ann"));
-    let records: Vec<MatchRecord> = all(&*store, 9)
+    let records: Vec<MatchRecord> = all(&store, 9)
         .await
         .into_iter()
         .map(|one| one.record)
@@ -236,7 +236,7 @@ async fn a_match_that_is_replaced_leaves_its_chunk(open: impl Backend) {
         Some(joined)
     };
     let alone = store.record_half(&early, 60_000, join).await.unwrap();
-    assert_eq!(archive(&*store, [LATE]).await, 2);
+    assert_eq!(archive(&store, [LATE]).await, 2);
     let joined = store.record_half(&half, 60_000, join).await.unwrap();
     let HalfRecorded::Joined { id, instead_of } = joined else {
         panic!("{joined:?}")
@@ -309,7 +309,7 @@ async fn a_damaged_chunk_is_named(open: impl Backend) {
     let store = open.database("one").await;
     for minute in [0, 50] {
         store.record(&duel(minute, "ann", "bob")).await.unwrap();
-        archive(&*store, [LATE]).await;
+        archive(&store, [LATE]).await;
     }
     let good = store.chunk_file(2).await.unwrap().unwrap();
     let lines = text(&good);
@@ -379,7 +379,7 @@ async fn a_damaged_chunk_is_named(open: impl Backend) {
         "{error}"
     );
     damage(&place, 2, &good, Some(&hash(&good)), length).await;
-    let who: Vec<String> = all(&*store, 9)
+    let who: Vec<String> = all(&store, 9)
         .await
         .iter()
         .map(|one| one.record.participants[0].key.id.clone())
@@ -414,7 +414,7 @@ async fn the_season_gives_the_same_weights(open: impl Backend) {
     let source = store::open(&folder.path().join("evenkeel.db"), false, common::BUSY)
         .await
         .unwrap();
-    let season = all(&*source, 100).await;
+    let season = all(&source, 100).await;
     source.close().await;
     assert!(season.len() > 50);
     let service = service(&open, "league").await;
@@ -476,7 +476,7 @@ async fn two_archive_at_once(open: impl Backend) {
     }
     while store.archive_matches(LATE, 1, None).await.unwrap() > 0 {}
     store.finish_forgetting().await.unwrap();
-    let ids: Vec<String> = all(&*store, 9)
+    let ids: Vec<String> = all(&store, 9)
         .await
         .iter()
         .map(|one| one.record.participants[0].key.id.clone())

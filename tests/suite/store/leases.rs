@@ -111,7 +111,7 @@ async fn one_has_it_at_a_time(backend: impl Backend) {
     assert_eq!(holder(&one, "third").await, Some(("first".to_owned(), 1)));
     assert!(one.renew_lease(&first).await.unwrap());
     let mut life = two_tickets();
-    write(&*one, &first, &taken_changes(&mut life))
+    write(&one, &first, &taken_changes(&mut life))
         .await
         .unwrap();
     one.give_back_lease(&first).await.unwrap();
@@ -123,9 +123,9 @@ async fn one_has_it_at_a_time(backend: impl Backend) {
     first.epoch = 1;
     life.cancel("lobby", "ann").unwrap();
     let changes = taken_changes(&mut life);
-    let refused = write(&*one, &first, &changes).await.unwrap_err();
+    let refused = write(&one, &first, &changes).await.unwrap_err();
     assert!(refused.is_lease_lost(), "{refused}");
-    write(&*other, &second, &changes).await.unwrap();
+    write(&other, &second, &changes).await.unwrap();
 }
 
 /// Even a holder that is wrong about a ticket cannot put it into a second match.
@@ -133,19 +133,19 @@ async fn a_ticket_is_in_one_match_whoever_is_wrong(backend: impl Backend) {
     let store = backend.database("one").await;
     let lease = taken(&store, "first", LONG).await;
     let mut life = two_tickets();
-    write(&*store, &lease, &taken_changes(&mut life))
+    write(&store, &lease, &taken_changes(&mut life))
         .await
         .unwrap();
     let (tickets, matches) = store.tickets_of(0).await.unwrap();
     let first = store.reserve_matches(2).await.unwrap();
     assert_eq!(life.propose("duel", vec![duel()], first), 1);
-    write(&*store, &lease, &taken_changes(&mut life))
+    write(&store, &lease, &taken_changes(&mut life))
         .await
         .unwrap();
     // Another holder has read the tickets before, and writes now.
     let mut late = restored(tickets, matches, Timestamp(0));
     assert_eq!(late.propose("duel", vec![duel()], first + 1), 1);
-    let refused = write(&*store, &lease, &taken_changes(&mut late)).await;
+    let refused = write(&store, &lease, &taken_changes(&mut late)).await;
     let refused = refused.unwrap_err();
     assert!(matches!(refused, StoreError::TicketTaken(_)), "{refused}");
     assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 1);
@@ -213,7 +213,7 @@ async fn a_lease_that_has_ended_is_lost() {
     })
     .await;
     let changes = taken_changes(&mut two_tickets());
-    let refused = write(&*store, &lease, &changes).await.unwrap_err();
+    let refused = write(&store, &lease, &changes).await.unwrap_err();
     assert!(refused.is_lease_lost(), "{refused}");
     assert!(store.tickets_of(0).await.unwrap().0.is_empty());
     taken(&store, "second", LONG).await;

@@ -156,7 +156,7 @@ async fn there_and_back_every_row_arrives() {
     }
 
     let here = store::open(&path, false, common::BUSY).await.unwrap();
-    let expected = weights(&*here).await;
+    let expected = weights(&here).await;
     here.close().await;
 
     let name = server.unused_name();
@@ -173,7 +173,7 @@ async fn there_and_back_every_row_arrives() {
     let there = store::open_at(&server.place(&name), false, patience).await;
     let there = there.unwrap();
     assert!(expected.len() > 10, "{}", expected.len());
-    assert_eq!(weights(&*there).await, expected);
+    assert_eq!(weights(&there).await, expected);
     there.close().await;
 
     let (code, out, err) = migrate(folder.path(), &url, "back.db");
@@ -475,7 +475,7 @@ async fn names_that_postgresql_cannot_store_are_replaced() {
     };
     rebuild(None);
     let here = store::open(&path, false, common::BUSY).await.unwrap();
-    let known = weights(&*here).await;
+    let known = weights(&here).await;
     here.close().await;
     let name = server.unused_name();
     server.create(&name).await;
@@ -489,7 +489,7 @@ async fn names_that_postgresql_cannot_store_are_replaced() {
     assert!(out.contains(": all equal"), "{out}");
     rebuild(Some(&url));
     let there = store::open_at(&server.place(&name), false, Duration::from_secs(20)).await;
-    let (here, there) = (known, weights(&*there.unwrap()).await);
+    let (here, there) = (known, weights(&there.unwrap()).await);
     let bits = |rows: &[WeightRow]| -> Vec<(String, u64)> {
         let key = |row: &WeightRow| row.key.id.replace('\0', "\u{fffd}");
         let rows = rows.iter();

@@ -265,7 +265,7 @@ async fn fill(store: &Arc<Store>) {
     let mut rulings = Vec::new();
     for at in 0..CTF.len() {
         let match_ = ctf(at);
-        let id = record(&**store, &match_).await;
+        let id = record(store, &match_).await;
         rulings.push(ruling(id, &match_, Some(CTF[at].4), ANN[at]));
     }
     let last_seen = ctf(5).end;
@@ -279,7 +279,7 @@ async fn fill(store: &Arc<Store>) {
         .iter_mut()
         .for_each(|one| one.presence[0].span.to = 1);
     short.events.clear();
-    let id = record(&**store, &short).await;
+    let id = record(store, &short).await;
     rulings.push(RulingRow {
         unrated: Some("too-short"),
         performances: vec![],
@@ -287,7 +287,7 @@ async fn fill(store: &Arc<Store>) {
     });
     for (minute, winner, chance) in [(0, 0, 0.6), (1, 1, 0.6), (2, 0, 0.8)] {
         let match_ = unscored(minute, winner);
-        let id = record(&**store, &match_).await;
+        let id = record(store, &match_).await;
         rulings.push(ruling(id, &match_, Some(chance), 50.0));
     }
     for minute in 0..6 {
@@ -296,7 +296,7 @@ async fn fill(store: &Arc<Store>) {
             _ => [4.0, 1.0, 1.0, 0.0],
         };
         let match_ = of_four(minute, scores);
-        let id = record(&**store, &match_).await;
+        let id = record(store, &match_).await;
         rulings.push(ruling(id, &match_, None, 50.0));
     }
     let rows = DerivedRows {
@@ -455,7 +455,7 @@ async fn closeness_is_counted_by_outcomes(open: impl Backend) {
     // A draw of a game without scores does not give it scores.
     let mut draw = unscored(3, 0);
     draw.outcome = Outcome::Draw;
-    let id = record(&*store, &draw).await;
+    let id = record(&store, &draw).await;
     let rows = DerivedRows {
         from: DerivedFrom {
             matches: 17,
@@ -632,7 +632,7 @@ async fn reports_have_dates_and_the_picked_teams(open: impl Backend) {
     half.scores = vec![2.75, 3.0];
     half.outcome = Outcome::Won(1);
     half.events.clear();
-    let id = record(&*store, &half).await;
+    let id = record(&store, &half).await;
     let sql = format!("SELECT score FROM match_report WHERE match_id = {id}");
     assert_eq!(query(&place, &sql).await, json!([{"score": "2.8:3"}]));
 }
@@ -663,10 +663,10 @@ async fn season(path: &Path) {
         let mut match_ = game(MONDAY + at as i64 * DAY, &own[..4], &own[4..], scores);
         match_.map = ["field", "ruins"][at % 2].into();
         match_.game_type = "arena.ctf".into();
-        record(&*store, &match_).await;
+        record(&store, &match_).await;
     }
     for minute in 0..3 {
-        record(&*store, &unscored(minute, (minute % 2) as u8)).await;
+        record(&store, &unscored(minute, (minute % 2) as u8)).await;
     }
     store.close().await;
 }

@@ -285,11 +285,11 @@ async fn run(steps: Vec<Step>) {
         service = take(step, service, &path).await;
     }
     service.learning().refresh().await.unwrap();
-    check_sums(&**service.store()).await;
+    check_sums(service.store()).await;
     let learned = hashes(&path).await;
     service.learning().rebuild(|_| ()).await.unwrap();
     assert_eq!(learned, hashes(&path).await);
-    check_sums(&**service.store()).await;
+    check_sums(service.store()).await;
     service.close().await;
 }
 

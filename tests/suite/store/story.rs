@@ -90,7 +90,7 @@ async fn what_goes_in_comes_out(open: impl Backend) {
             Recorded::New(_)
         ));
     }
-    let found = all(&*store, 100).await;
+    let found = all(&store, 100).await;
     assert_eq!(found.len(), 3);
     for record in [&draw, &full(), &ffa] {
         assert!(found.contains(record), "{record:?}");
@@ -177,7 +177,7 @@ async fn many_matches_at_once_are_the_same_as_one_after_the_other(open: impl Bac
         .map(|record| (record.clone(), Fingerprint::of(record)))
         .collect();
     assert_eq!(many.record_all(&known).await.unwrap(), expected);
-    assert_eq!(all(&*many, 7).await, all(&*one, 100).await);
+    assert_eq!(all(&many, 7).await, all(&one, 100).await);
     let Recorded::Duplicate(_) = many.record_all(&known).await.unwrap()[3] else {
         panic!()
     };
@@ -274,10 +274,10 @@ async fn pages_of_any_size_give_all_matches_in_order(open: impl Backend) {
             .await
             .unwrap();
     }
-    let whole = all(&*store, 100).await;
+    let whole = all(&store, 100).await;
     assert_eq!(whole.len(), 6);
     for limit in 1..6 {
-        assert_eq!(all(&*store, limit).await, whole);
+        assert_eq!(all(&store, limit).await, whole);
     }
 }
 
@@ -296,11 +296,11 @@ async fn a_record_that_cannot_be_is_refused_whole(open: impl Backend) {
 /// writes, the other reads.
 async fn a_database_from_beginning_to_end(open: impl Backend) {
     let (store, elsewhere) = (open.database("one").await, open.database("one").await);
-    let ids = matches_come_in(&*store, &*elsewhere).await;
-    weights_are_derived(&*store, &*elsewhere, &ids).await;
-    decisions_are_kept(&*store, &*elsewhere).await;
-    logs_are_linked(&*store, &*elsewhere, &ids).await;
-    an_operator_decides(&*store, &*elsewhere).await;
+    let ids = matches_come_in(&store, &elsewhere).await;
+    weights_are_derived(&store, &elsewhere, &ids).await;
+    decisions_are_kept(&store, &elsewhere).await;
+    logs_are_linked(&store, &elsewhere, &ids).await;
+    an_operator_decides(&store, &elsewhere).await;
     store.close().await;
     // What one handle closed, the other has still.
     assert_eq!(elsewhere.extent().await.unwrap().0, 3);

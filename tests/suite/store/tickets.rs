@@ -137,20 +137,20 @@ async fn whatever_happens_to_tickets_is_read_back() {
         .iter()
         .map(|id| submit(&mut life, id, "checked"))
         .collect();
-    survives(&*store, &mut life).await;
+    survives(&store, &mut life).await;
     assert_eq!(store.tickets_of(0).await.unwrap().0.len(), 6);
     let first = store.reserve_matches(2).await.unwrap();
     life.propose("plain", vec![pair(plain[0], plain[1])], first);
     life.propose("checked", vec![pair(checked[0], checked[1])], first + 1);
-    survives(&*store, &mut life).await;
+    survives(&store, &mut life).await;
     assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 2);
     let owner = "bäckend \"1\"";
     life.accept(owner, first + 1, "t4 'b'").unwrap();
-    survives(&*store, &mut life).await;
+    survives(&store, &mut life).await;
     life.sent(plain[0]);
     life.decline(owner, first + 1, "t5-a").unwrap();
     life.cancel(owner, "t3").unwrap();
-    survives(&*store, &mut life).await;
+    survives(&store, &mut life).await;
     let (tickets, matches) = store.tickets_of(0).await.unwrap();
     assert_eq!(matches.len(), 1, "a declined match is gone");
     let states: Vec<_> = tickets.iter().map(|ticket| ticket.state).collect();
@@ -160,9 +160,9 @@ async fn whatever_happens_to_tickets_is_read_back() {
     for player in ["t4-a", "t4 'b'", "t6-a", "t6 'b'"] {
         life.accept(owner, first + 2, player).unwrap();
     }
-    survives(&*store, &mut life).await;
+    survives(&store, &mut life).await;
     life.at(Timestamp(2 * 86_400_000));
-    survives(&*store, &mut life).await;
+    survives(&store, &mut life).await;
     let (tickets, matches) = store.tickets_of(0).await.unwrap();
     assert!(tickets.is_empty() && matches.is_empty(), "a day later");
 }
@@ -215,7 +215,7 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     let other = submit(&mut life, "t2", "plain");
     let first = store.reserve_matches(1).await.unwrap();
     life.propose("plain", vec![pair(one, other)], first);
-    write(&*store, &mut life).await;
+    write(&store, &mut life).await;
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
     store.forget_player(&PlayerKey { kind, id }).await.unwrap();
@@ -225,7 +225,7 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     assert!(matches[0].seats.iter().all(|seat| seat.player != "t1-a"));
     // The daemon that has them in memory goes on.
     life.at(Timestamp(2 * 86_400_000));
-    write(&*store, &mut life).await;
+    write(&store, &mut life).await;
     assert!(store.tickets_of(0).await.unwrap().0.is_empty());
 }
 
@@ -238,7 +238,7 @@ async fn a_forgotten_player_stays_in_a_match_whose_tickets_wait() {
     let other = submit(&mut life, "t2", "checked");
     let first = store.reserve_matches(1).await.unwrap();
     life.propose("checked", vec![pair(one, other)], first);
-    write(&*store, &mut life).await;
+    write(&store, &mut life).await;
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
     store.forget_player(&PlayerKey { kind, id }).await.unwrap();
@@ -256,7 +256,7 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
     let path = folder.path().join("test.db");
     let mut life = restored(Vec::new(), Vec::new(), Timestamp(0));
     submit(&mut life, "t1", "plain");
-    write(&*store, &mut life).await;
+    write(&store, &mut life).await;
     life.cancel("bäckend \"1\"", "t1").unwrap();
     let changes = taken_changes(&mut life);
     let no_shows = store::BehaviourReport {
@@ -319,7 +319,7 @@ async fn only_tickets_without_a_final_match_count_as_waiting() {
     life.joined(offer).unwrap();
     write(&store, &mut life).await;
     life.ready("host", first + 1, None).unwrap();
-    write(&*store, &mut life).await;
+    write(&store, &mut life).await;
     let rows = store.queue_rows().await.unwrap();
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].tickets, [1, 0, 4, 0, 0, 0]);

@@ -100,8 +100,8 @@ async fn on_the_chosen_database() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("evenkeel.db");
     let store = open_chosen(&path).await;
-    players_are_found_by_names_and_identities(&*store).await;
-    sign_ins_are_kept_and_end(&*store).await;
+    players_are_found_by_names_and_identities(&store).await;
+    sign_ins_are_kept_and_end(&store).await;
     let left: Vec<(i64,)> = rows(&path, "SELECT count(*) FROM sign_ins").await;
     assert_eq!(left, [(51,)]);
     store.close().await;
@@ -119,7 +119,7 @@ async fn on_postgresql() {
     let store = evenkeel::store::open_at(&place, true, patience)
         .await
         .unwrap();
-    players_are_found_by_names_and_identities(&*store).await;
-    sign_ins_are_kept_and_end(&*store).await;
+    players_are_found_by_names_and_identities(&store).await;
+    sign_ins_are_kept_and_end(&store).await;
     store.close().await;
 }
