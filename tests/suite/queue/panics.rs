@@ -8,10 +8,12 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use evenkeel::{matchmaking::Cores, metrics::Registry, queues::Threads};
 use parking_lot::Mutex;
+use tokio::time::{sleep, timeout};
 
 use crate::common::{Client, Daemon, draw::Draw, until};
 
@@ -41,7 +43,7 @@ impl Life {
             .left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| most(left, 1));
         if spent == Ok(0) || spent.is_err() {
-            let next = self.draw.lock().below(30);
+            let next = self.draw.lock().below(60);
             self.left.store(next, Ordering::Relaxed);
             self.deaths.fetch_add(1, Ordering::Relaxed);
             resume_unwind(Box::new("this search dies")); // as a panic does, without its message
@@ -122,7 +124,13 @@ async fn a_search_that_dies_costs_no_ticket() {
     let mut ids = Vec::new();
     for number in 0.. {
         ids.extend(wave(&mut client, number).await);
-        until(async || waiting(&mut client).await == 0).await;
+        // Each death costs a queue its round, so that the last of many matches may take a minute.
+        let all_play = async {
+            while waiting(&mut client).await > 0 {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(Duration::from_secs(240), all_play).await.unwrap();
         if life.deaths.load(Ordering::Relaxed) >= DEATHS {
             break;
         }
