@@ -46,7 +46,7 @@ use pages::{PageListeners, PageServer};
 pub use reload::{Reloader, reload};
 pub use service_manager::{reloaded, reloading};
 pub use shutdown::{ReloadSignal, ShutdownSignal};
-use threads::ConnectionThreads;
+use threads::{ConnectionThreads, PageThreads};
 use upkeep::UpkeepSettings;
 
 /// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
@@ -56,6 +56,7 @@ const LAST_WRITES: Duration = Duration::from_millis(900);
 pub struct Daemon {
     listeners: Listeners,
     threads: ConnectionThreads,
+    page_threads: PageThreads,
     service: Arc<Service>,
     limits: Limits,
     gate: Arc<Gate>,
@@ -123,6 +124,7 @@ impl Daemon {
         Ok(Self {
             listeners,
             threads,
+            page_threads: PageThreads::start()?,
             service,
             limits: config.server.limits,
             gate,
@@ -180,7 +182,7 @@ impl Daemon {
         });
         let deliveries = self.deliveries.run(tasks.stop.clone());
         tasks.tracker.spawn(deliveries);
-        self.pages.start(&tasks, self.limits);
+        self.pages.start(&tasks, self.limits, &self.page_threads);
         let service = self.service;
         let shutdown = async {
             shutdown.await;
@@ -204,7 +206,7 @@ impl Daemon {
         // Every match was committed before END was answered, so nothing is lost here.
         let _ = timeout_at(deadline, service.close()).await;
         // The connections have ended, and everything that they began.
-        drop(self.threads);
+        drop((self.threads, self.page_threads));
         tracing::info!("stopped");
     }
 }

@@ -4,7 +4,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use tokio::{net::TcpListener, time::sleep};
 
-use super::{DaemonError, Tasks, bind_address};
+use super::{DaemonError, Tasks, bind_address, threads::PageThreads};
 use crate::{
     config::{Config, WebAddress, WebSection},
     server::{Gate, Limits, Service},
@@ -86,21 +86,21 @@ impl PageServer {
         })
     }
 
-    /// Serves until the tasks are stopped.
-    pub(super) fn start(self, tasks: &Tasks, limits: Limits) {
+    /// Serves on these threads until the tasks are stopped.
+    pub(super) fn start(self, tasks: &Tasks, limits: Limits, threads: &PageThreads) {
         let drain = limits.drain_seconds.duration();
         let PageListeners { pages, metrics } = self.listeners;
         if let Some(listener) = pages {
             let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
             let serving = web::run(listener, self.site.clone(), tracker, stop, drain);
-            tasks.tracker.spawn(serving);
+            threads.spawn(&tasks.tracker, serving);
             let service = self.service;
             tasks.spawn(async move { compare_systems(service).await });
         }
         if let Some(listener) = metrics {
             let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
             let serving = web::run_metrics(listener, self.site, tracker, stop, drain);
-            tasks.tracker.spawn(serving);
+            threads.spawn(&tasks.tracker, serving);
         }
     }
 }
