@@ -77,6 +77,18 @@ async fn one_by_one(peer: &mut Peer, questions: &[String]) {
     }
 }
 
+/// Sends a line without a reply and then a question, each in a packet of its own, from a client with Nagle's algorithm:
+/// its system sends the question once the line before is acknowledged.
+async fn after_a_report(peer: &mut Peer) {
+    peer.get_mut().set_nodelay(false).unwrap();
+    for line in ["JOIN ann\n", "PING\n"] {
+        peer.get_mut().write_all(line.as_bytes()).await.unwrap();
+    }
+    let mut line = String::new();
+    peer.read_line(&mut line).await.unwrap();
+    assert_eq!(line, "PONG\n");
+}
+
 /// Sends all questions, then reads all answers.
 async fn pipelined(peer: &mut Peer, questions: &str) {
     peer.get_mut()
@@ -112,6 +124,11 @@ fn bench(c: &mut Criterion) {
         group.bench_function(format!("{name}/pipelined"), |b| {
             b.iter(|| runtime.block_on(pipelined(&mut peer, &all)));
         });
+        if name == "daemon" {
+            group.bench_function("daemon/after a report, Nagle", |b| {
+                b.iter(|| runtime.block_on(after_a_report(&mut peer)));
+            });
+        }
     }
     group.finish();
 }

@@ -37,7 +37,7 @@ use tracing::Instrument;
 use crate::protocol::{Code, Refusal, Reply};
 
 pub use caller::Caller;
-pub use connection::serve;
+pub use connection::{Stream, serve};
 pub use dispatch::refusal as session_refusal;
 pub use error::TlsError;
 pub use gate::Gate;

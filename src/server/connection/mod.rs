@@ -2,16 +2,14 @@
 
 mod requests;
 mod signals;
+mod stream;
 mod turn;
 mod wire;
 
 use std::{future::poll_fn, io};
 
 use bytes::BytesMut;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    time::Instant,
-};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -24,6 +22,7 @@ use crate::{
     session::Session,
 };
 use signals::{Signal, Signals};
+pub use stream::Stream;
 use turn::Input;
 
 /// The most bytes per read from the socket.
@@ -53,7 +52,7 @@ pub enum ConnectionEnd {
 /// Serves one connection until it ends.
 ///
 /// All log lines meanwhile are in the [span](Session::span) of the session.
-pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+pub async fn serve<S: Stream>(
     stream: S,
     service: &Service,
     limits: Limits,
@@ -120,7 +119,7 @@ enum Next {
     Close(ConnectionEnd),
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+impl<S: Stream> Connection<S> {
     async fn run(mut self, stop: &CancellationToken) -> ConnectionEnd {
         let end = self.talk(stop).await;
         let span = self.session.span().clone();

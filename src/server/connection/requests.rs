@@ -1,10 +1,9 @@
 //! The requests of a connection: each is passed on if the peer may send it.
 
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span, debug_span};
 
-use super::{Connection, ConnectionEnd, Next};
+use super::{Connection, ConnectionEnd, Next, Stream};
 use crate::{
     domain::counted,
     protocol::{Code, FramedLine, Refusal, Reply, Request, Token, Verb},
@@ -12,7 +11,7 @@ use crate::{
     session::SessionError,
 };
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+impl<S: Stream> Connection<S> {
     /// Handles one line.
     pub(super) async fn line(&mut self, line: FramedLine, stop: &CancellationToken) -> Next {
         self.host.heard();

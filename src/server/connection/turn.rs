@@ -11,12 +11,9 @@ use std::{
 };
 
 use bytes::BytesMut;
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::Instant,
-};
+use tokio::{io::ReadBuf, time::Instant};
 
-use super::{Connection, ConnectionEnd, READ, Signal, wire::write_now};
+use super::{Connection, ConnectionEnd, READ, Signal, Stream, wire::write_now};
 use crate::{
     domain::Kind,
     protocol::{Verb, WeightQuestion},
@@ -55,7 +52,7 @@ thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+impl<S: Stream> Connection<S> {
     /// Answers questions about weights until there is anything else to do.
     pub(super) fn poll_input(&mut self, context: &mut Context<'_>) -> Poll<Input> {
         loop {

@@ -10,12 +10,12 @@ use std::{
 
 use bytes::{Buf, BytesMut};
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    io::{AsyncReadExt, AsyncWrite, AsyncWriteExt},
     time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Connection, ConnectionEnd, READ, Signal, WRITE, release};
+use super::{Connection, ConnectionEnd, READ, Signal, Stream, WRITE, release};
 use crate::protocol::Push;
 
 /// The time limit for sending the last replies after the daemon stops.
@@ -25,7 +25,7 @@ const DISCARD: Duration = Duration::from_millis(500);
 /// The most bytes of input that are discarded after the last reply.
 const DISCARD_BYTES: usize = 64 * 1024;
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+impl<S: Stream> Connection<S> {
     /// Sends the last replies, whatever the reason of the end, and closes. If the peer has gone, this fails
     /// without effect.
     pub(super) async fn say_goodbye(&mut self, stop: &CancellationToken) {
@@ -79,9 +79,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Writes the journal, then sends the replies.
+    /// Writes the journal, then sends the replies. Without any, what has been read is acknowledged at once.
     pub(super) async fn flush(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
         if self.output.is_empty() && !self.unflushed {
+            self.stream.acknowledge();
             self.session.write_journal();
             return Ok(());
         }

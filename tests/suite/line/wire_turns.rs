@@ -13,7 +13,7 @@ use std::{
 
 use evenkeel::{
     domain::Kind,
-    server::{Service, serve},
+    server::{Service, Stream, serve},
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ async fn learned() -> (Arc<Service>, TempDir) {
 /// Serves one connection as a task.
 fn serve_on<S>(stream: S, service: Arc<Service>)
 where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Stream + Send + 'static,
 {
     let config = config("");
     let peer = gate(&config).enter([127, 0, 0, 1].into()).unwrap();
@@ -111,6 +111,10 @@ struct Counted {
     pipe: DuplexStream,
     reads: Arc<AtomicUsize>,
     writes: Arc<AtomicUsize>,
+}
+
+impl Stream for Counted {
+    fn acknowledge(&self) {}
 }
 
 impl AsyncRead for Counted {
