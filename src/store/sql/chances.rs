@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, str::FromStr};
 
-use super::insert::insert as insert_rows;
+use super::rows::{Target, insert as insert_rows};
 use crate::{
     domain::{
         ChanceSummary, MatchChances, MatchRecord, TeamCause, TeamChances, TeamChange, versus,
@@ -57,6 +57,25 @@ impl<'a> StepRow<'a> {
             ..Self::new(step, change.cause.as_str(), &change.teams)
         }
     }
+
+    /// The values of its columns. A queue has predicted for this ruleset, BALANCE for the one of the match.
+    fn row(&self, id: i64, ruleset: Option<&str>) -> Vec<Value> {
+        let TeamChances { win, humans, bots } = self.teams;
+        values![
+            id,
+            self.step,
+            self.cause,
+            self.at,
+            self.seat,
+            self.from,
+            self.to,
+            self.teams.of_first(),
+            (win.len() > 2).then(|| versus(win)),
+            stated(humans),
+            stated(bots),
+            ruleset,
+        ]
+    }
 }
 
 /// Writes what was predicted of the teams of a match that has just been recorded.
@@ -68,16 +87,34 @@ pub(super) async fn insert(
 ) -> Result<(), StoreError> {
     let id = recorded.id();
     let seats = match recorded {
-        Recorded::New(_) => None,
+        Recorded::New(_) => return insert_all(tx, &[(id, told)]).await,
         // Its log was read first, and may list the players in another order.
-        Recorded::Duplicate(id) => Some(stored_seats(tx, id, record).await?),
+        Recorded::Duplicate(id) => stored_seats(tx, id, record).await?,
     };
+    let rows = steps(told, Some(&seats)).map(|step| step.row(id, None));
+    write_steps(tx, rows.collect()).await
+}
+
+/// Writes what was predicted of the teams of new matches, by their ids.
+pub(super) async fn insert_all(
+    tx: &mut Connection,
+    all: &[(i64, &MatchChances)],
+) -> Result<(), StoreError> {
+    let rows = all.iter();
+    let rows = rows.flat_map(|&(id, told)| steps(told, None).map(move |step| step.row(id, None)));
+    write_steps(tx, rows.collect()).await
+}
+
+/// The steps of a match. The players of its changes have these seats; without any, they have those of the record.
+fn steps<'a>(
+    told: &'a MatchChances,
+    seats: Option<&'a [Option<i64>]>,
+) -> impl Iterator<Item = StepRow<'a>> + Send {
     let picked = (told.picked.iter()).map(|teams| StepRow::new(PICKED, "picked", teams));
     let started = (told.started.iter()).map(|teams| StepRow::new(STARTED, "started", teams));
     let changes = (STARTED + 1..).zip(&told.changes);
-    let changes = changes.map(|(step, change)| StepRow::of(step, change, seats.as_deref()));
-    let rows: Vec<StepRow<'_>> = picked.chain(started).chain(changes).collect();
-    insert_steps(tx, id, None, &rows).await
+    let changes = changes.map(move |(step, change)| StepRow::of(step, change, seats));
+    picked.chain(started).chain(changes)
 }
 
 /// Writes what the queue predicted of the teams of a match, unless BALANCE has picked others.
@@ -87,47 +124,21 @@ pub(super) async fn insert_picked(
     ruleset: &str,
     teams: &TeamChances,
 ) -> Result<(), StoreError> {
-    insert_steps(
-        tx,
-        id,
-        Some(ruleset),
-        &[StepRow::new(PICKED, "picked", teams)],
-    )
-    .await
+    let row = StepRow::new(PICKED, "picked", teams).row(id, Some(ruleset));
+    write_steps(tx, vec![row]).await
 }
 
-async fn insert_steps(
-    tx: &mut Connection,
-    id: i64,
-    ruleset: Option<&str>,
-    rows: &[StepRow<'_>],
-) -> Result<(), StoreError> {
-    let columns =
-        "INSERT INTO match_chances (match_id, step, cause, at_ms, seat, from_team, to_team,
-                       chance, chances, humans, bots, ruleset)";
+async fn write_steps(tx: &mut Connection, rows: Vec<Vec<Value>>) -> Result<(), StoreError> {
+    let target = Target::new(
+        "match_chances",
+        "match_id, step, cause, at_ms, seat, from_team, to_team, chance, chances, humans, bots, ruleset",
+    );
     // What BALANCE picked replaces what the queue had picked.
     let replaced = " ON CONFLICT (match_id, step) DO UPDATE SET cause = excluded.cause, at_ms = excluded.at_ms,
         seat = excluded.seat, from_team = excluded.from_team, to_team = excluded.to_team,
         chance = excluded.chance, chances = excluded.chances, humans = excluded.humans,
         bots = excluded.bots, ruleset = excluded.ruleset";
-    let rows = rows.iter().map(|step| {
-        let TeamChances { win, humans, bots } = step.teams;
-        values![
-            id,
-            step.step,
-            step.cause,
-            step.at,
-            step.seat,
-            step.from,
-            step.to,
-            step.teams.of_first(),
-            (win.len() > 2).then(|| versus(win)),
-            stated(humans),
-            stated(bots),
-            ruleset,
-        ]
-    });
-    insert_rows(tx, columns, replaced, rows).await
+    insert_rows(tx, target, replaced, rows.into_iter()).await
 }
 
 /// Numbers of the teams as text; `None` without any.

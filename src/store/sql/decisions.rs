@@ -1,6 +1,9 @@
 //! Decisions in running games: a log of bounded length, from which the oldest are deleted first.
 
-use super::{Store, insert::insert};
+use super::{
+    Store,
+    rows::{Target, insert, write},
+};
 use crate::{
     domain::Timestamp,
     store::{StoreError, db::*},
@@ -58,7 +61,7 @@ impl Store {
         let runs = notes.chunk_by(|a, b| is_decision(a) && is_decision(b));
         for run in runs.collect::<Vec<_>>() {
             let rows = run.iter().filter_map(decision).map(row);
-            insert(&mut tx, COLUMNS, "", rows).await?;
+            insert(&mut tx, DECISIONS, "", rows).await?;
             if let [DecisionNote::Became { game, match_id }] = run {
                 let update = "UPDATE decisions SET match_id = $2 WHERE game = $1";
                 let query = sql(update).bind(game).bind(match_id);
@@ -77,9 +80,9 @@ impl Store {
         keep: u32,
     ) -> Result<i64, StoreError> {
         let mut tx = self.begin().await?;
-        let mut query = Sql::new(format!("{COLUMNS} "));
-        query.rows([row(decision)]).push(" RETURNING id");
-        let id: i64 = query.build_scalar().fetch_one(&mut tx).await?;
+        let own = [row(decision)].into_iter();
+        let written = write(&mut tx, DECISIONS, " RETURNING id", own).await?;
+        let id = written.first().ok_or(sqlx::Error::RowNotFound)?.get("id")?;
         drop_oldest(&mut tx, keep, 1).await?;
         // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
@@ -107,8 +110,10 @@ impl Store {
     }
 }
 
-const COLUMNS: &str =
-    "INSERT INTO decisions (made_at, server, ruleset, game, kind, seed, chance, decision)";
+const DECISIONS: Target = Target::new(
+    "decisions",
+    "made_at, server, ruleset, game, kind, seed, chance, decision",
+);
 
 fn row(decision: &DecisionRow) -> Vec<Value> {
     values![

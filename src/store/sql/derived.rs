@@ -3,11 +3,9 @@
 use super::{
     Store,
     archive::archived,
-    balances,
-    insert::{ROWS, insert},
-    leases,
-    parts::rows,
+    balances, leases, parts,
     persons::{self, Persons},
+    rows::{ROWS, Target, insert},
     weights,
 };
 use crate::{
@@ -61,7 +59,7 @@ impl Store {
         let mut rulings = Vec::with_capacity(ids.len());
         let mut connection = self.readers.acquire().await?;
         for chunk in ids.chunks(ROWS) {
-            for row in rows(&mut connection, "rulings", chunk, "match_id").await? {
+            for row in parts::rows(&mut connection, "rulings", chunk, "match_id").await? {
                 rulings.push(row.get("unrated")?);
             }
         }
@@ -248,17 +246,19 @@ async fn insert_rulings(
     rulings: &[&RulingRow],
     persons: &Persons,
 ) -> Result<(), StoreError> {
-    let columns = "INSERT INTO rulings (match_id, ruleset, unrated, chance, ended_at)";
+    let target = Target::new("rulings", "match_id, ruleset, unrated, chance, ended_at");
     let replaced = " ON CONFLICT (match_id) DO UPDATE SET ruleset = excluded.ruleset, unrated = excluded.unrated,
               chance = excluded.chance, ended_at = excluded.ended_at";
     let rows = rulings.iter();
     let rows = rows.map(|r| values![r.match_id, &r.ruleset, r.unrated, r.chance, r.ended_at]);
-    insert(tx, columns, replaced, rows).await?;
+    insert(tx, target, replaced, rows).await?;
     let archived = archived(tx, rulings.iter().map(|ruling| ruling.match_id)).await?;
     let in_tables = rulings.iter();
     let in_tables = in_tables.filter(|ruling| !archived.contains(&ruling.match_id));
-    let columns = "INSERT INTO performances (match_id, seat, points_for, points_against, person, ended_at, team,
-                                   result, weight, deviation)";
+    let target = Target::new(
+        "performances",
+        "match_id, seat, points_for, points_against, person, ended_at, team, result, weight, deviation",
+    );
     let replaced = " ON CONFLICT (match_id, seat) DO UPDATE SET points_for = excluded.points_for,
               points_against = excluded.points_against, person = excluded.person,
               ended_at = excluded.ended_at, team = excluded.team, result = excluded.result,
@@ -280,7 +280,7 @@ async fn insert_rulings(
             ]
         })
     });
-    insert(tx, columns, replaced, rows).await
+    insert(tx, target, replaced, rows).await
 }
 
 async fn replace_divisions(

@@ -86,6 +86,12 @@ pub(super) async fn note(
     Ok(())
 }
 
+/// Whether any player was forgotten at this time or later.
+pub(super) async fn is_any_since(tx: &mut Connection, time: Timestamp) -> Result<bool, StoreError> {
+    let query = scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at >= $1)");
+    query.bind(time.0).fetch_one(tx).await
+}
+
 /// Removes from a game's record the players who were forgotten after the game began.
 pub(super) async fn remove_from(
     tx: &mut Connection,

@@ -1,17 +1,40 @@
 //! Writes match records to their tables, with rows of many matches in each statement.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use futures_util::{FutureExt, future::BoxFuture};
 
-use super::played::count_prediction;
+use super::{
+    played::count_predictions,
+    rows::{Target, insert, write},
+};
 use crate::{
     domain::{Fingerprint, LeaveReason, MatchRecord, Outcome, Participant},
-    store::{Recorded, StoreError, db::*},
+    store::{Recorded, StoreError, db::*, sql::rows::ROWS},
 };
 
-/// Rows per statement: at most 15 values each, far below SQLite's limit of 32,766 parameters.
-pub(in crate::store) const ROWS: usize = 1_000;
+/// A match that is not on disk yet.
+pub(super) struct NewMatch<'a> {
+    pub fingerprint: Fingerprint,
+    /// As this database can store it.
+    pub record: &'a MatchRecord,
+    /// The id that it gets; `None` for the next free one.
+    pub id: Option<i64>,
+}
+
+impl<'a> NewMatch<'a> {
+    /// A match that gets the next free id.
+    pub fn new(fingerprint: Fingerprint, record: &'a MatchRecord) -> Self {
+        Self {
+            fingerprint,
+            record,
+            id: None,
+        }
+    }
+}
 
 /// A match that already has an id, and whose parts must still be written.
 type New<'a> = (i64, &'a MatchRecord);
@@ -21,22 +44,53 @@ pub(super) async fn insert_matches(
     tx: &mut Connection,
     records: &[(Cow<'_, MatchRecord>, Fingerprint)],
 ) -> Result<Vec<Recorded>, StoreError> {
-    let (mut recorded, mut new) = (Vec::with_capacity(records.len()), Vec::new());
-    for (record, fingerprint) in records {
-        recorded.push(match known(tx, *fingerprint).await? {
-            Some(id) => Recorded::Duplicate(id),
-            None => {
-                let id = insert_head(tx, *fingerprint, record, None).await?;
-                new.push((id, &**record));
+    let prints: Vec<Fingerprint> = records.iter().map(|&(_, print)| print).collect();
+    let mut on_disk = known_all(tx, &prints).await?;
+    let mut seen = HashSet::new();
+    let new: Vec<NewMatch<'_>> = records
+        .iter()
+        .filter(|(_, print)| !on_disk.contains_key(print) && seen.insert(*print))
+        .map(|(record, print)| NewMatch::new(*print, record))
+        .collect();
+    let mut written = insert_new(tx, &new).await?;
+    let mut recorded = Vec::with_capacity(records.len());
+    for (_, print) in records {
+        recorded.push(match written.remove(print) {
+            Some(id) => {
+                on_disk.insert(*print, id);
                 Recorded::New(id)
             }
+            None => Recorded::Duplicate(id_of(&on_disk, *print)?),
         });
     }
-    insert_parts(tx, &new).await?;
-    for (id, record) in new {
-        count_prediction(tx, id, record).await?;
-    }
     Ok(recorded)
+}
+
+/// Writes matches that are not on disk, and have different fingerprints. Returns their ids.
+pub(super) fn insert_new<'a>(
+    tx: &'a mut Connection,
+    new: &'a [NewMatch<'a>],
+) -> BoxFuture<'a, Result<HashMap<Fingerprint, i64>, StoreError>> {
+    let written = async move {
+        let ids = insert_heads(tx, new).await?;
+        let mut with_ids: Vec<New<'_>> = Vec::with_capacity(new.len());
+        for one in new {
+            with_ids.push((id_of(&ids, one.fingerprint)?, one.record));
+        }
+        insert_parts(tx, &with_ids).await?;
+        count_predictions(tx, &with_ids).await?;
+        Ok(ids)
+    };
+    written.boxed()
+}
+
+/// The id of a match that was read or written.
+pub(super) fn id_of(
+    ids: &HashMap<Fingerprint, i64>,
+    print: Fingerprint,
+) -> Result<i64, StoreError> {
+    let id = ids.get(&print).copied();
+    id.ok_or_else(|| StoreError::from(sqlx::Error::RowNotFound))
 }
 
 /// Writes a match unless it is on disk already, as a match or as half of another.
@@ -59,8 +113,13 @@ pub(super) async fn insert_as(
         return Ok(Recorded::Duplicate(id));
     }
     let record = checked(tx.dialect(), record, fingerprint)?;
-    let id = insert_checked(tx, &record, fingerprint, id).await?;
-    Ok(Recorded::New(id))
+    let new = NewMatch {
+        fingerprint,
+        record: &record,
+        id,
+    };
+    let ids = insert_new(tx, &[new]).await?;
+    Ok(Recorded::New(id_of(&ids, fingerprint)?))
 }
 
 /// Writes a match that is not on disk, and returns its id.
@@ -70,19 +129,8 @@ pub(super) async fn insert_match(
     fingerprint: Fingerprint,
 ) -> Result<i64, StoreError> {
     let record = checked(tx.dialect(), record, fingerprint)?;
-    insert_checked(tx, &record, fingerprint, None).await
-}
-
-async fn insert_checked(
-    tx: &mut Connection,
-    record: &MatchRecord,
-    fingerprint: Fingerprint,
-    id: Option<i64>,
-) -> Result<i64, StoreError> {
-    let id = insert_head(tx, fingerprint, record, id).await?;
-    insert_parts(tx, &[(id, record)]).await?;
-    count_prediction(tx, id, record).await?;
-    Ok(id)
+    let ids = insert_new(tx, &[NewMatch::new(fingerprint, &record)]).await?;
+    id_of(&ids, fingerprint)
 }
 
 /// The record as this database can store it. Refuses one that must not be stored.
@@ -104,47 +152,67 @@ pub(super) async fn known(
     tx: &mut Connection,
     fingerprint: Fingerprint,
 ) -> Result<Option<i64>, StoreError> {
-    let query = scalar(
-        "SELECT id FROM matches WHERE fingerprint = $1
-         UNION ALL SELECT match_id FROM match_halves WHERE fingerprint = $1",
-    );
-    query.bind(&fingerprint.0[..]).fetch_optional(tx).await
+    let found = known_all(tx, &[fingerprint]).await?;
+    Ok(found.get(&fingerprint).copied())
 }
 
-/// The statement that writes the row of a match and returns its id, with one more column.
-macro_rules! head {
-    ($column:literal, $value:literal) => {
-        concat!(
-            "INSERT INTO matches (",
-            $column,
-            "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome,
-                 winner, untimed)
-             VALUES (",
-            $value,
-            "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING id"
-        )
-    };
-}
-
-/// Writes the row of a match, without its parts.
-async fn insert_head(
+/// Those of these fingerprints that a match has, or half of one, each with the match's id.
+pub(super) async fn known_all(
     tx: &mut Connection,
-    fingerprint: Fingerprint,
-    record: &MatchRecord,
-    id: Option<i64>,
-) -> Result<i64, StoreError> {
+    prints: &[Fingerprint],
+) -> Result<HashMap<Fingerprint, i64>, StoreError> {
+    let mut found = HashMap::new();
+    for some in prints.chunks(ROWS) {
+        for table in [
+            "SELECT fingerprint, id FROM matches WHERE fingerprint IN ",
+            "SELECT fingerprint, match_id FROM match_halves WHERE fingerprint IN ",
+        ] {
+            let mut query = Sql::new(table);
+            query.list(some.iter().copied());
+            let rows: Vec<(Fingerprint, i64)> = query.build_tuple().fetch_all(&mut *tx).await?;
+            for (print, id) in rows {
+                found.entry(print).or_insert(id);
+            }
+        }
+    }
+    Ok(found)
+}
+
+const HEAD: Target = Target::new(
+    "matches",
+    "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed",
+);
+const HEAD_WITH_ID: Target = Target::new(
+    "matches",
+    "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed, id",
+);
+
+/// Writes the rows of matches, without their parts. Returns their ids.
+async fn insert_heads(
+    tx: &mut Connection,
+    new: &[NewMatch<'_>],
+) -> Result<HashMap<Fingerprint, i64>, StoreError> {
+    let mut ids = HashMap::with_capacity(new.len());
+    let returned = " RETURNING fingerprint, id";
+    for (target, has_id) in [(HEAD, false), (HEAD_WITH_ID, true)] {
+        let some = new.iter().filter(|one| one.id.is_some() == has_id);
+        for row in write(tx, target, returned, some.map(head)).await? {
+            ids.insert(row.get("fingerprint")?, row.get("id")?);
+        }
+    }
+    Ok(ids)
+}
+
+fn head(new: &NewMatch<'_>) -> Vec<Value> {
+    let record = new.record;
     let (outcome, winner) = match record.outcome {
         Outcome::Won(team) => ("won", Some(team)),
         Outcome::Draw => ("draw", None),
         Outcome::Undecided => ("undecided", None),
         Outcome::Abandoned => ("abandoned", None),
     };
-    let insert = match id {
-        Some(_) => head!("id, ", "$12, "),
-        None => head!("", ""),
-    };
-    let own = values![
-        fingerprint,
+    let mut row = values![
+        new.fingerprint,
         &record.server,
         record.start,
         record.end,
@@ -156,9 +224,8 @@ async fn insert_head(
         winner,
         record.untimed,
     ];
-    let query = scalar(insert).bind_all(own);
-    let query = query.bind_all(id.map(Value::from));
-    query.fetch_one(tx).await
+    row.extend(new.id.map(Value::from));
+    row
 }
 
 async fn insert_parts(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
@@ -174,13 +241,13 @@ async fn insert_mutators_and_teams(tx: &mut Connection, new: &[New<'_>]) -> Resu
         let mutators = record.mutators.iter();
         mutators.map(move |mutator| values![id, mutator])
     });
-    let table = "INSERT INTO match_mutators (match_id, mutator)";
+    let table = Target::new("match_mutators", "match_id, mutator");
     insert(tx, table, "", mutators).await?;
     let scores = new.iter().flat_map(|&(id, record)| {
         let scores = (0_i64..).zip(&record.scores);
         scores.map(move |(team, score)| values![id, team, *score])
     });
-    let table = "INSERT INTO match_teams (match_id, team, score)";
+    let table = Target::new("match_teams", "match_id, team, score");
     insert(tx, table, "", scores).await
 }
 
@@ -193,8 +260,10 @@ fn seats<'a>(new: &'a [New<'_>]) -> impl Iterator<Item = (i64, i64, &'a Particip
 }
 
 async fn insert_participants(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    let table = "INSERT INTO participants
-         (match_id, seat, kind, player, name, points, kills, deaths, party, left_reason)";
+    let table = Target::new(
+        "participants",
+        "match_id, seat, kind, player, name, points, kills, deaths, party, left_reason",
+    );
     let rows = seats(new).map(|(id, seat, p)| {
         let left = p.left.map(LeaveReason::as_str);
         values![
@@ -205,7 +274,7 @@ async fn insert_participants(tx: &mut Connection, new: &[New<'_>]) -> Result<(),
 }
 
 async fn insert_presence(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    let table = "INSERT INTO presence (match_id, seat, stay, team, from_ms, to_ms)";
+    let table = Target::new("presence", "match_id, seat, stay, team, from_ms, to_ms");
     let rows = seats(new).flat_map(|(id, seat, p)| {
         let stays = (0_i64..).zip(&p.presence);
         stays.map(move |(stay, own)| values![id, seat, stay, own.team, own.span.from, own.span.to])
@@ -214,7 +283,7 @@ async fn insert_presence(tx: &mut Connection, new: &[New<'_>]) -> Result<(), Sto
 }
 
 async fn insert_roles(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    let table = "INSERT INTO roles (match_id, seat, role, team, share)";
+    let table = Target::new("roles", "match_id, seat, role, team, share");
     let rows = seats(new).flat_map(|(id, seat, p)| {
         let roles = p.roles.iter();
         roles.map(move |role| values![id, seat, &role.name, role.team, role.share])
@@ -223,32 +292,11 @@ async fn insert_roles(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreE
 }
 
 async fn insert_events(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    let table = "INSERT INTO score_events (match_id, seq, at_ms, team, points, seat)";
+    let table = Target::new("score_events", "match_id, seq, at_ms, team, points, seat");
     let rows = new.iter().flat_map(|&(id, record)| {
         let events = (0_i64..).zip(&record.events);
         events
             .map(move |(seq, event)| values![id, seq, event.at, event.team, event.points, event.by])
     });
     insert(tx, table, "", rows).await
-}
-
-/// Writes any number of rows, at most [`ROWS`] per statement. The statement begins with the clause
-/// `INSERT INTO table (columns)`, and ends with what is done about rows that exist already.
-pub(super) fn insert<'a>(
-    tx: &'a mut Connection,
-    clause: &'static str,
-    conflict: &'static str,
-    rows: impl Iterator<Item = Vec<Value>> + Send + 'a,
-) -> BoxFuture<'a, Result<(), StoreError>> {
-    let mut rows = rows.peekable();
-    let all = async move {
-        while rows.peek().is_some() {
-            let mut query = Sql::new(clause);
-            let some = rows.by_ref().take(ROWS);
-            query.push(" ").rows(some).push(conflict);
-            query.build().execute(&mut *tx).await?;
-        }
-        Ok(())
-    };
-    all.boxed()
 }

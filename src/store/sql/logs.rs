@@ -1,12 +1,8 @@
 //! Links between archived logs and the matches read from them.
 
 use super::{
-    Store,
-    archive::remove,
-    halves::insert_half,
-    insert::{ROWS, insert_if_new},
-    parts::fetch,
-    players::changed,
+    Store, archive::remove, halves::insert_half, insert::insert_if_new, parts::fetch,
+    players::changed, rows::ROWS,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},

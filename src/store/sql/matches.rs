@@ -248,13 +248,7 @@ impl Store {
         all: &[EndedGame],
     ) -> Result<Vec<Result<Recorded, StoreError>>, StoreError> {
         let mut tx = self.begin().await?;
-        let mut recorded = Vec::with_capacity(all.len());
-        for game in all {
-            match games::insert_game(&mut tx, game).await {
-                Err(error) if !error.is_of_record() => return Err(error),
-                own => recorded.push(own),
-            }
-        }
+        let recorded = games::insert_games(&mut tx, all).await?;
         self.commit(tx).await?;
         Ok(recorded)
     }

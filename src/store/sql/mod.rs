@@ -23,6 +23,7 @@ mod players;
 mod pools;
 mod queue_hours;
 pub(super) mod receipts;
+pub(super) mod rows;
 pub(super) mod sign_ins;
 mod tickets;
 pub(super) mod webhooks;

@@ -1,10 +1,11 @@
 //! Persons: the players on the pages, with their handles.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use super::rows::{ROWS, Target, write};
 use crate::{
     domain::{Kind, PlayerKey, to_hex},
     store::{RulingRow, StoreError, db::*},
@@ -12,6 +13,9 @@ use crate::{
 
 /// The numbers of persons by the identity that their matches count for.
 pub(super) type Persons = HashMap<PlayerKey, i64>;
+
+/// A person as it is written: the number is given by the database.
+const PERSONS: Target = Target::new("persons", "kind, player, handle");
 
 /// Bytes of a handle, which is hexadecimal. With 80 bits, a handle cannot be guessed, and of a million
 /// players no two have the same.
@@ -46,29 +50,45 @@ pub(super) async fn clear(tx: &mut Connection) -> Result<(), StoreError> {
 
 /// The persons in the performances of these rulings. Those who are new get a handle.
 pub(super) async fn of(tx: &mut Connection, rulings: &[&RulingRow]) -> Result<Persons, StoreError> {
+    let performances = rulings.iter().flat_map(|ruling| &ruling.performances);
+    let keys: BTreeSet<&PlayerKey> = performances.map(|(_, own)| &own.key).collect();
+    let keys: Vec<&PlayerKey> = keys.into_iter().collect();
+    let mut persons = known(tx, &keys).await?;
     let query = scalar("SELECT key FROM handle_key");
     let secret: Vec<u8> = query.fetch_one(&mut *tx).await?;
-    let mut persons = Persons::new();
-    let performances = rulings.iter().flat_map(|ruling| &ruling.performances);
-    for (_, performance) in performances {
-        let key = &performance.key;
-        if !persons.contains_key(key) {
-            persons.insert(key.clone(), person(tx, &secret, key).await?);
+    let mut new = Vec::new();
+    for key in keys.into_iter().filter(|key| !persons.contains_key(key)) {
+        new.push(values![key.kind, &key.id, handle(&secret, key)?]);
+    }
+    let returned = " RETURNING kind, player, person";
+    for row in write(tx, PERSONS, returned, new.into_iter()).await? {
+        let (key, person) = person(&row)?;
+        persons.insert(key, person);
+    }
+    Ok(persons)
+}
+
+/// Those of these players who are persons already.
+async fn known(tx: &mut Connection, keys: &[&PlayerKey]) -> Result<Persons, StoreError> {
+    let mut persons = Persons::with_capacity(keys.len());
+    for some in keys.chunks(ROWS) {
+        let mut query = Sql::new(
+            "SELECT kind, player, person FROM persons WHERE kind IN ('human', 'bot') AND player IN ",
+        );
+        query.list(some.iter().map(|key| &key.id));
+        for row in query.build().fetch_all(&mut *tx).await? {
+            let (key, person) = person(&row)?;
+            persons.insert(key, person);
         }
     }
     Ok(persons)
 }
 
-async fn person(tx: &mut Connection, secret: &[u8], key: &PlayerKey) -> Result<i64, StoreError> {
-    let query = scalar("SELECT person FROM persons WHERE kind = $1 AND player = $2");
-    let query = query.bind(key.kind.as_str()).bind(&key.id);
-    if let Some(known) = query.fetch_optional(&mut *tx).await? {
-        return Ok(known);
-    }
-    let query =
-        scalar("INSERT INTO persons (kind, player, handle) VALUES ($1, $2, $3) RETURNING person");
-    let query = query.bind(key.kind.as_str()).bind(&key.id);
-    query.bind(handle(secret, key)?).fetch_one(tx).await
+fn person(row: &Row) -> Result<(PlayerKey, i64), StoreError> {
+    let kind = row.get("kind")?;
+    let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
+    let id = row.get("player")?;
+    Ok((PlayerKey { kind, id }, row.get("person")?))
 }
 
 /// The handle of a player: a keyed hash of kind and identity.

@@ -4,9 +4,9 @@
 //! by themselves do not send that id: a recorded match is one that was formed if exactly the same humans
 //! have played, on the same teams, for the first time since. The teams may have other numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::chances;
+use super::{chances, rows::ROWS};
 use crate::{
     domain::{Kind, MatchRecord, Outcome, Participant, TeamChances},
     store::{StoreError, db::*},
@@ -22,8 +22,67 @@ type Formed = (i64, f64, String);
 /// The players of each team.
 type Teams = BTreeMap<i64, BTreeSet<String>>;
 
+/// Stores the queue's predictions for those of these recorded matches that the queue has formed.
+pub(super) async fn count_predictions(
+    tx: &mut Connection,
+    new: &[(i64, &MatchRecord)],
+) -> Result<(), StoreError> {
+    for some in new.chunks(ROWS) {
+        let ids: HashSet<i64> = hosted(tx, some).await?;
+        let players: HashSet<String> = expected(tx, some).await?;
+        for &(id, record) in some {
+            let first = teams(record).and_then(|teams| first_player(&teams).cloned());
+            if ids.contains(&id) || first.is_some_and(|first| players.contains(&first)) {
+                count_prediction(tx, id, record).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The ids of those matches that are hosted ones of the queue.
+async fn hosted(
+    tx: &mut Connection,
+    new: &[(i64, &MatchRecord)],
+) -> Result<HashSet<i64>, StoreError> {
+    let mut query = Sql::new(
+        "SELECT match_id FROM formed_matches WHERE chance IS NOT NULL AND recorded IS NULL AND match_id IN ",
+    );
+    query.list(new.iter().map(|&(id, _)| id));
+    let found: Vec<i64> = query.build_scalar().fetch_all(tx).await?;
+    Ok(found.into_iter().collect())
+}
+
+/// Those of the matches' first players who are in a match of the queue that has not been recorded.
+async fn expected(
+    tx: &mut Connection,
+    new: &[(i64, &MatchRecord)],
+) -> Result<HashSet<String>, StoreError> {
+    let all = new.iter().filter_map(|(_, record)| teams(record));
+    let players: HashSet<String> = all
+        .filter_map(|teams| first_player(&teams).cloned())
+        .collect();
+    if players.is_empty() {
+        return Ok(players);
+    }
+    let mut query = Sql::new(
+        "SELECT DISTINCT s.player FROM formed_seats s JOIN formed_matches f ON f.match_id = s.match_id
+         WHERE f.chance IS NOT NULL AND f.open_until IS NULL AND f.recorded IS NULL AND f.formed_at >= ",
+    );
+    let first_end = new.iter().map(|(_, record)| record.end.0).min();
+    query.push_bind(first_end.map(|end| end.saturating_sub(LATEST)));
+    query.push(" AND s.player IN ").list(players);
+    let found: Vec<String> = query.build_scalar().fetch_all(tx).await?;
+    Ok(found.into_iter().collect())
+}
+
+/// The player by whom the matches of the queue are looked for.
+fn first_player(teams: &Teams) -> Option<&String> {
+    teams.values().flatten().next()
+}
+
 /// Stores the queue's prediction for a recorded match, if it was formed by the queue.
-pub(super) async fn count_prediction(
+async fn count_prediction(
     tx: &mut Connection,
     id: i64,
     record: &MatchRecord,
@@ -40,7 +99,7 @@ pub(super) async fn count_prediction(
     let Some(teams) = teams(record) else {
         return Ok(());
     };
-    let Some(player) = teams.values().flatten().next() else {
+    let Some(player) = first_player(&teams) else {
         return Ok(());
     };
     let query = tuple(

@@ -1,8 +1,8 @@
 //! Writes the table of weights: as a whole, or only what differs from what this process wrote last.
 
 use super::{
-    insert::{ROWS, insert},
     persons,
+    rows::{ROWS, Target, insert},
 };
 use crate::{
     domain::plain_name,
@@ -123,9 +123,10 @@ async fn insert_weights<'a>(
     tx: &mut Connection,
     rows: impl Iterator<Item = (&'a WeightRow, Option<u32>)> + Send,
 ) -> Result<(), StoreError> {
-    let columns = "INSERT INTO weights
-         (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1,
-          commander, scale, place, plain)";
+    let target = Target::new(
+        "weights",
+        "ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1, commander, scale, place, plain",
+    );
     let rows = rows.map(|(w, place)| {
         let mut row = values![&w.ruleset, w.key.kind, &w.key.id, &w.name];
         row.extend(numbers(w));
@@ -133,7 +134,7 @@ async fn insert_weights<'a>(
         row.extend(values![place, plain_name(&public).to_lowercase()]);
         row
     });
-    insert(tx, columns, "", rows).await
+    insert(tx, target, "", rows).await
 }
 
 /// The place of each weight among those of its ruleset and kind, from 1; `None` for players who were

@@ -12,7 +12,7 @@ use crate::{
         Lease, Store, StoreError, Taken,
         db::{self, Connection, Dialect, Query, Row, Sql, Write, scalar, sql, tuple},
         postgres,
-        sql::insert::ROWS,
+        sql::rows::ROWS,
     },
 };
 

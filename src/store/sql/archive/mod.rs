@@ -11,10 +11,9 @@ mod search;
 use serde::Serialize;
 
 use super::{
-    Store,
-    insert::ROWS,
-    leases,
+    Store, leases,
     parts::{MatchParts, head},
+    rows::ROWS,
 };
 use crate::{
     domain::Timestamp,

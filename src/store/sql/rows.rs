@@ -1,0 +1,113 @@
+//! Writes many rows of one table with few statements.
+
+use futures_util::{FutureExt, future::BoxFuture};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use crate::{
+    domain::to_hex,
+    store::{StoreError, db::*, postgres::without_nul},
+};
+
+/// Rows per statement: at most 16 values each, far below SQLite's limit of 32,766 parameters.
+pub(in crate::store) const ROWS: usize = 1_000;
+
+/// A table, and the columns that rows have a value for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    table: &'static str,
+    /// Their names, separated by commas.
+    columns: &'static str,
+}
+
+impl Target {
+    pub const fn new(table: &'static str, columns: &'static str) -> Self {
+        Self { table, columns }
+    }
+}
+
+/// Writes any number of rows, at most [`ROWS`] per statement. The statement ends with what is done about rows that
+/// exist already.
+pub(super) fn insert<'a>(
+    tx: &'a mut Connection,
+    target: Target,
+    conflict: &'static str,
+    rows: impl Iterator<Item = Vec<Value>> + Send + 'a,
+) -> BoxFuture<'a, Result<(), StoreError>> {
+    let written = write(tx, target, conflict, rows);
+    written.map(|written| written.map(drop)).boxed()
+}
+
+/// Writes rows as [`insert`] does, and returns what the end of the statement returns for each, in no particular order.
+pub(super) fn write<'a>(
+    tx: &'a mut Connection,
+    target: Target,
+    end: &'static str,
+    rows: impl Iterator<Item = Vec<Value>> + Send + 'a,
+) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+    let mut rows = rows.peekable();
+    let all = async move {
+        let mut returned = Vec::new();
+        while rows.peek().is_some() {
+            let some = rows.by_ref().take(ROWS).collect();
+            let statement = statement(tx.dialect(), target, end, some)?;
+            returned.extend(statement.fetch_all(&mut *tx).await?);
+        }
+        Ok(returned)
+    };
+    all.boxed()
+}
+
+/// The statement that writes these rows. PostgreSQL gets them as one parameter: it would parse a list of values anew for
+/// each number of rows.
+fn statement(
+    dialect: Dialect,
+    Target { table, columns }: Target,
+    end: &str,
+    rows: Vec<Vec<Value>>,
+) -> Result<Query, StoreError> {
+    let clause = format!("INSERT INTO {table} ({columns}) ");
+    match dialect {
+        Dialect::Sqlite => {
+            let mut query = Sql::new(clause);
+            query.rows(rows).push(end);
+            Ok(query.build())
+        }
+        Dialect::Postgres => {
+            let rows: Vec<JsonRow<'_>> = rows.iter().map(|row| JsonRow(columns, row)).collect();
+            let rows = serde_json::to_string(&rows);
+            let rows = rows.map_err(|error| StoreError::BadValue(format!("rows: {error}")))?;
+            let text = format!(
+                "{clause}SELECT {columns} FROM json_populate_recordset(NULL::{table}, $1::json){end}"
+            );
+            Ok(sql(text).bind(rows))
+        }
+    }
+}
+
+/// The values of a row by the names of its columns.
+struct JsonRow<'a>(&'static str, &'a [Value]);
+
+impl Serialize for JsonRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(columns, values) = self;
+        let mut map = serializer.serialize_map(Some(values.len()))?;
+        let columns = columns.split(',').map(str::trim);
+        for (column, value) in columns.zip(*values) {
+            map.serialize_key(column)?;
+            match value {
+                Value::Int(value) => map.serialize_value(value)?,
+                Value::Bool(value) => map.serialize_value(value)?,
+                Value::Real(value) => map.serialize_value(value)?,
+                Value::Text(value) => map.serialize_value(&value.clone().map(without_nul))?,
+                Value::Bytes(value) => {
+                    map.serialize_value(
+                        &value
+                            .as_deref()
+                            .map(|bytes| format!("\\x{}", to_hex(bytes))),
+                    )?;
+                }
+            }
+        }
+        map.end()
+    }
+}
