@@ -156,14 +156,38 @@ impl Triangle {
 
     /// The matrix of the rows and columns with these numbers, ascending.
     pub fn select(&self, kept: &[usize]) -> Self {
-        let mut selected = Self::default();
+        let width = kept.len();
+        let mut cells = vec![0.0; start(width.next_multiple_of(LANES))];
         for (k, &i) in kept.iter().enumerate() {
-            selected.push(self.get(i, i));
-            for (l, &j) in kept[..k].iter().enumerate() {
-                selected.set(k, l, self.get(i, j));
+            let row = &self.cells[start(i)..][..=i];
+            let selected = &mut cells[start(k)..][..=k];
+            for (cell, &j) in selected.iter_mut().zip(kept) {
+                *cell = row[j];
+            }
+            // In the order and with the rounding of `apply_deferred`.
+            for OuterProduct { factor, vector } in &self.deferred {
+                let factor = factor * vector[i];
+                for (cell, &j) in selected.iter_mut().zip(kept) {
+                    *cell -= factor * vector[j];
+                }
             }
         }
-        selected
+        Self {
+            width,
+            cells,
+            deferred: Vec::new(),
+        }
+    }
+
+    /// Writes a matrix that was [selected](Self::select) back to its rows and columns. Applies all updates before.
+    pub fn restore(&mut self, kept: &[usize], selected: &Self) {
+        self.apply_deferred();
+        for (k, &i) in kept.iter().enumerate() {
+            let row = &mut self.cells[start(i)..][..=i];
+            for (cell, &j) in selected.cells[start(k)..][..=k].iter().zip(kept) {
+                row[j] = *cell;
+            }
+        }
     }
 }
 
@@ -303,5 +327,28 @@ mod tests {
                 assert_eq!(selected.get(k, l), cell(i, j));
             }
         }
+    }
+
+    #[test]
+    fn selected_cells_are_those_that_are_read_one_by_one() {
+        let mut triangle = some();
+        for step in 0..DEFERRED - 1 {
+            let vector: Vec<f32> = (0..triangle.width.next_multiple_of(LANES))
+                .map(|at| ((at * 7 + step) % 11) as f32 / 3.0)
+                .collect();
+            triangle.minus_outer(&vector, 0.1 + step as f64);
+        }
+        let kept = [1, 2, 5, 16, 17, 30];
+        let selected = triangle.select(&kept);
+        let mut changed = triangle.clone();
+        changed.minus_outer(&vec![1.0; triangle.width.next_multiple_of(LANES)], 0.5);
+        changed.restore(&kept, &selected);
+        for (k, &i) in kept.iter().enumerate() {
+            for (l, &j) in kept.iter().enumerate() {
+                assert_eq!(selected.get(k, l), triangle.get(i, j));
+                assert_eq!(changed.get(i, j), triangle.get(i, j));
+            }
+        }
+        assert_ne!(changed.get(3, 0), triangle.get(3, 0));
     }
 }

@@ -275,12 +275,10 @@ impl Filter {
 
     /// Writes the means and covariances of a copied block back.
     fn restore(&mut self, columns: &[usize], block: &Self) {
-        for (k, &i) in columns.iter().enumerate() {
-            self.mean[i] = block.mean[k];
-            for (l, &j) in columns[..=k].iter().enumerate() {
-                self.covariance.set(i, j, block.covariance.get(k, l));
-            }
+        for (&i, mean) in columns.iter().zip(&block.mean) {
+            self.mean[i] = *mean;
         }
+        self.covariance.restore(columns, &block.covariance);
     }
 
     /// Multiplies all deviations from the prior by `keep` in the columns for which `pulled` gives a
