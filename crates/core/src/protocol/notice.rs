@@ -13,7 +13,7 @@ pub enum Notice {
     State(TicketReply),
     /// The ticket is in a match, with these teams.
     Matched {
-        /// The id of the match.
+        /// The match that was formed of it.
         id: i64,
         /// The client's id of the ticket.
         ticket: String,
@@ -87,7 +87,7 @@ pub enum HostNotice {
     Dismiss(Vec<String>),
     /// The instance does not host the match any more.
     Close {
-        /// The id of the match.
+        /// The match that it hosts no longer.
         id: i64,
         /// Why, in one word.
         why: String,
@@ -97,7 +97,7 @@ pub enum HostNotice {
 /// A match that an instance is asked to host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostSession {
-    /// The id of the match.
+    /// By which READY, REFUSE and BACKFILL name the match.
     pub id: i64,
     /// The queue that formed it.
     pub queue: String,

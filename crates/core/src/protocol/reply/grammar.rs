@@ -3,12 +3,11 @@
 //! Identifiers are written in exactly the bytes that the peer sent, which may contain unquoted
 //! blanks. So a line is parsed from both ends, and the identifier is what remains in the middle.
 
-use std::str::FromStr;
-
 use bytes::{Bytes, BytesMut};
 
 use super::{
     Reply, TicketReply,
+    fields::{Parsed, dash_or, decimal, ident, number, put_line, split_first, split_last},
     queue::{calls_after, parse_queues, put_queues},
     teams::{
         parse_advantage, parse_balance, parse_bots, parse_move, parse_place, parse_rebalance,
@@ -26,8 +25,6 @@ use crate::{
 /// The most lines that a reply may have. A roster has at most 128 humans, and EXPLAIN has a few
 /// lines for each.
 const MAX_LINES: usize = 1_024;
-
-pub(super) type Parsed<T = Reply> = Result<T, &'static str>;
 
 impl Reply {
     /// Appends the reply's lines. Weights have three decimal places, ratios and chances six.
@@ -304,50 +301,4 @@ fn parse_error(rest: &[u8]) -> Reply {
     };
     let text = decode(text).into_owned();
     Reply::Error(Refusal { code, text })
-}
-
-pub(super) fn put_line(out: &mut BytesMut, verb: &str, arguments: impl std::fmt::Display) {
-    let mut line = WordWriter::new(out, verb);
-    line.plain(arguments);
-    line.end();
-}
-
-/// The first word, and the rest after one blank.
-pub(super) fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
-    match text.iter().position(|&b| b == b' ') {
-        Some(at) => (&text[..at], &text[at + 1..]),
-        None => (text, b""),
-    }
-}
-
-/// The text before the last word, and the last word.
-pub(super) fn split_last(text: &[u8]) -> (&[u8], &[u8]) {
-    match text.iter().rposition(|&b| b == b' ') {
-        Some(at) => (&text[..at], &text[at + 1..]),
-        None => (b"", text),
-    }
-}
-
-pub(super) fn ident(raw: &[u8]) -> Parsed<Ident> {
-    let raw = Bytes::copy_from_slice(raw);
-    let ident = Words::new(raw).whole_rest("the identifier");
-    ident.map_err(|_| "an identifier is missing")
-}
-
-pub(super) fn number<T: FromStr>(word: &[u8]) -> Parsed<T> {
-    let text = std::str::from_utf8(word).ok();
-    let number = text.and_then(|text| text.parse().ok());
-    number.ok_or("not a number in its range")
-}
-
-pub(super) fn decimal(word: &[u8]) -> Parsed<f64> {
-    let number = number(word).ok().filter(|number: &f64| number.is_finite());
-    number.ok_or("not a decimal")
-}
-
-pub(super) fn dash_or<T>(word: &[u8], read: impl Fn(&[u8]) -> Parsed<T>) -> Parsed<Option<T>> {
-    match word {
-        b"-" => Ok(None),
-        word => read(word).map(Some),
-    }
 }

@@ -1,5 +1,6 @@
 //! The replies of a server: one variant of [`Reply`] per kind.
 
+mod fields;
 mod grammar;
 mod queue;
 mod reader;
@@ -80,7 +81,7 @@ pub enum Reply {
     Move(Move),
     /// The match has been stored.
     End {
-        /// The id of the match.
+        /// The id under which it is stored.
         id: String,
         /// Why the match is not rated, on one line; `None` if it is rated.
         unrated: Option<String>,
@@ -93,7 +94,7 @@ pub enum Reply {
     Ticket(TicketReply),
     /// The seats of a team for which players of the queue are sought now.
     Backfill {
-        /// The id of the match.
+        /// The match in play.
         id: i64,
         /// Number of those seats, with those whose players are on their way.
         seats: u32,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Reply,
-    grammar::{Parsed, dash_or, number, put_line, split_first},
+    fields::{Parsed, dash_or, number, put_line, split_first},
 };
 use crate::{
     domain::{Ident, decode},
@@ -41,7 +41,7 @@ pub enum TicketReply {
     },
     /// Its players can accept a match.
     Proposed {
-        /// The id of the match.
+        /// By which ACCEPT and DECLINE name the match.
         id: i64,
         /// The client's id of the ticket.
         ticket: String,
@@ -50,14 +50,14 @@ pub enum TicketReply {
     },
     /// It is in a match.
     Matched {
-        /// The id of the match.
+        /// The match that was formed of it.
         id: i64,
         /// The client's id of the ticket.
         ticket: String,
     },
     /// It is in a match that an instance hosts.
     Go {
-        /// The id of the match.
+        /// The match that is hosted.
         id: i64,
         /// Where players connect.
         address: String,

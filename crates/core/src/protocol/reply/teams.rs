@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::{
     Reply,
-    grammar::{Parsed, dash_or, decimal, ident, number, put_line, split_first, split_last},
+    fields::{Parsed, dash_or, decimal, ident, number, put_line, split_first, split_last},
 };
 use crate::{
     domain::{Ident, Move},

@@ -258,7 +258,7 @@ QueueRequest {
         = Self::Ticket(ticket(words)?) => { line.plain(ticket) }
     /// A player accepts a match.
     Accept "ACCEPT": Accept {
-        /// The id of the match.
+        /// The match that was proposed.
         id: i64,
         /// The identity of the player.
         player: Ident,
@@ -267,7 +267,7 @@ QueueRequest {
         => { line.plain(id); line.word(player) }
     /// A player declines a match.
     Decline "DECLINE": Decline {
-        /// The id of the match.
+        /// The match that was proposed.
         id: i64,
         /// The identity of the player.
         player: Ident,
@@ -309,7 +309,7 @@ HostRequest {
         = Self::Load(load(words)?) => { line.decimal(*load) }
     /// It can host the match, and players can connect.
     Ready "READY": Ready {
-        /// The id of the match.
+        /// The match that the instance was asked to host.
         id: i64,
         /// Where players connect, if not at the instance's own address.
         address: Option<String>,
@@ -318,7 +318,7 @@ HostRequest {
         => { line.plain(id); put_maybe(line, address.as_ref()) }
     /// Seeks players of the queue for seats of a match in play.
     Backfill "BACKFILL": Backfill {
-        /// The id of the match.
+        /// The match in play.
         id: i64,
         /// The team, counted from 0.
         team: u8,
@@ -333,7 +333,7 @@ HostRequest {
         => { line.plain(format_args!("{id} {team} {seats}")) }
     /// It does not host the match.
     Refuse "REFUSE": Refuse {
-        /// The id of the match.
+        /// The match that the instance was asked to host.
         id: i64,
         /// Why, for the log.
         reason: Ident,
