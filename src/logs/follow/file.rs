@@ -10,7 +10,7 @@ use std::{
 
 use file_id::{FileId, get_file_id};
 
-use super::{Follow, thread::Requests};
+use super::{Follow, requests::Requests};
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Format, HEAD, LogItem, Skip, detect},

@@ -18,6 +18,7 @@
 mod file;
 mod metrics;
 mod priority;
+mod requests;
 mod thread;
 
 use std::{
@@ -38,7 +39,8 @@ use crate::{
     store::{HalfRecorded, Recorded, Store},
 };
 pub use metrics::FollowMetrics;
-use thread::{FollowCommand, FollowRequest, FollowedLogs, RecordRequest, Recording, Requests};
+use requests::{FollowRequest, RecordRequest, Recording, Requests};
+use thread::{FollowCommand, FollowedLogs};
 
 /// A log or a folder of logs to follow.
 #[derive(Clone, Debug)]

@@ -1,22 +1,19 @@
-//! The thread that reads followed logs, and its messages to and from the async side.
+//! The thread that reads followed logs.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, mpsc as std_mpsc},
     time::{Duration, SystemTime},
 };
 
-use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
-
-use super::{Follow, FollowMetrics, file::FollowedFile, priority};
-use crate::{
-    domain::{Fingerprint, MatchRecord},
-    ingest::Format,
-    logs::{Archive, ArchivedLog, LogError, log_files},
-    store::{HalfRecorded, StoreError},
+use super::{
+    Follow, FollowMetrics,
+    file::FollowedFile,
+    priority,
+    requests::{FollowRequest, Requests},
 };
+use crate::logs::{Archive, LogError, log_files};
 
 /// A log with more bytes than this to read is read at the lowest priority.
 const LONG_BYTES: u64 = 1_000_000;
@@ -27,90 +24,6 @@ pub(super) enum FollowCommand {
     Poll(SystemTime),
     /// Archive all logs as far as they were read, and end.
     End,
-}
-
-/// A request of the thread to the async side.
-pub(super) enum FollowRequest {
-    /// Record these matches in the store.
-    Record(RecordRequest),
-    /// Link an archived log to the matches with these ids.
-    Link(
-        ArchivedLog,
-        Vec<i64>,
-        oneshot::Sender<Result<(), StoreError>>,
-    ),
-    /// There are no more requests for this command.
-    Done,
-}
-
-/// A request to record the matches of a log.
-pub(super) struct RecordRequest {
-    /// The file that contains the matches.
-    pub log: PathBuf,
-    /// The format of the file.
-    pub format: &'static Format,
-    /// The matches in the order of the log, with their fingerprints.
-    pub matches: VecDeque<(MatchRecord, Fingerprint)>,
-    /// The channel for the answer.
-    pub answer: oneshot::Sender<Recording>,
-}
-
-/// The answer to a [`RecordRequest`].
-pub(super) struct Recording {
-    /// The results for the first matches, which are on disk.
-    pub recorded: Vec<HalfRecorded>,
-    /// The matches that may not be on disk.
-    pub left: VecDeque<(MatchRecord, Fingerprint)>,
-    /// The error that left matches unrecorded.
-    pub error: Option<StoreError>,
-}
-
-/// The thread's side of the channel to the async side.
-pub(super) struct Requests {
-    sender: mpsc::Sender<FollowRequest>,
-    stop: CancellationToken,
-}
-
-impl Requests {
-    pub fn new(sender: mpsc::Sender<FollowRequest>, stop: CancellationToken) -> Self {
-        Self { sender, stop }
-    }
-
-    /// Whether reading should stop.
-    pub fn is_stopped(&self) -> bool {
-        self.stop.is_cancelled()
-    }
-
-    /// Sends a request; fails if the async side is gone.
-    fn send(&self, request: FollowRequest) -> Result<(), LogError> {
-        let sent = self.sender.blocking_send(request);
-        sent.map_err(|_| LogError::Stopped)
-    }
-
-    /// Sends a request to record matches, and waits for the result.
-    pub fn record(
-        &self,
-        log: &Path,
-        format: &'static Format,
-        matches: VecDeque<(MatchRecord, Fingerprint)>,
-    ) -> Result<Recording, LogError> {
-        let (answer, answered) = oneshot::channel();
-        self.send(FollowRequest::Record(RecordRequest {
-            log: log.to_owned(),
-            format,
-            matches,
-            answer,
-        }))?;
-        answered.blocking_recv().map_err(|_| LogError::Stopped)
-    }
-
-    /// Sends a request to link an archived log to its matches, and waits for the result.
-    pub fn link(&self, archived: ArchivedLog, ids: Vec<i64>) -> Result<(), LogError> {
-        let (answer, answered) = oneshot::channel();
-        self.send(FollowRequest::Link(archived, ids, answer))?;
-        let linked = answered.blocking_recv().map_err(|_| LogError::Stopped)?;
-        Ok(linked?)
-    }
 }
 
 /// All followed logs, as the thread sees them.
