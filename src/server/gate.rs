@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -13,7 +12,7 @@ use parking_lot::{Mutex, RwLock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{ServerMetrics, peer::Peer};
+use super::ServerMetrics;
 use crate::access::{
     AccessPolicy, AccessSettings, AddressKey, AddressTable, Allowance, ClientSpec, Rates, Slowdown,
 };
@@ -40,7 +39,7 @@ pub(super) struct GateState {
     pub generation: u64,
     pub policy: AccessPolicy,
     pub rates: Rates,
-    connections_per_address: u32,
+    pub connections_per_address: u32,
     /// What each configured client may still do.
     allowances: BTreeMap<String, Arc<Allowance>>,
     /// Cancelled when a newer version is in force.
@@ -78,21 +77,6 @@ impl Gate {
         self.generation.store(current.generation, Ordering::Release);
         drop(current);
         old.outdated.cancel();
-    }
-
-    /// Lets in a connection from this address. `None` if the address has as many as it may have.
-    pub fn enter(self: &Arc<Self>, from: IpAddr) -> Option<Peer> {
-        let state = self.state();
-        let address = match from.to_canonical().is_loopback() {
-            true => None,
-            false => {
-                let key = AddressKey::of(from);
-                let most = state.connections_per_address;
-                let allowance = self.addresses.lock().enter(key, most, self.now())?;
-                Some((key, allowance))
-            }
-        };
-        Some(Peer::new(self.clone(), state, from, address))
     }
 
     /// What all connections count.

@@ -143,7 +143,7 @@ impl Acceptor {
         let peer = room
             .as_ref()
             .ok()
-            .and_then(|_| self.gate.enter(address.ip()));
+            .and_then(|_| Peer::enter(&self.gate, address.ip()));
         let metrics = self.gate.metrics();
         match (&room, &peer) {
             (Err(_), _) => metrics.refused.count(),

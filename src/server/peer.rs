@@ -42,16 +42,22 @@ impl Drop for Peer {
 }
 
 impl Peer {
-    pub(super) fn new(
-        gate: Arc<Gate>,
-        state: Arc<GateState>,
-        from: IpAddr,
-        address: Option<(AddressKey, Arc<Allowance>)>,
-    ) -> Self {
+    /// Lets in a connection from this address. `None` if the address has as many as it may have.
+    pub fn enter(gate: &Arc<Gate>, from: IpAddr) -> Option<Self> {
+        let state = gate.state();
+        let address = match from.to_canonical().is_loopback() {
+            true => None,
+            false => {
+                let key = AddressKey::of(from);
+                let most = state.connections_per_address;
+                let allowance = gate.addresses.lock().enter(key, most, gate.now())?;
+                Some((key, allowance))
+            }
+        };
         gate.metrics().connections.rise();
         let mut peer = Self {
             grant: state.policy.silent(from),
-            gate,
+            gate: gate.clone(),
             state,
             from,
             address,
@@ -60,7 +66,7 @@ impl Peer {
             pause: Duration::ZERO,
         };
         peer.find_allowance();
-        peer
+        Some(peer)
     }
 
     /// Whether it has to say HELLO before anything else.

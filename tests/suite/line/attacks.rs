@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::common::{Client, Daemon, config, game, gate, service, until};
 use evenkeel::{
     domain::Kind,
-    server::{Limits, serve},
+    server::{Limits, Peer, serve},
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt},
@@ -272,7 +272,7 @@ async fn pipe(
     let config = config(toml);
     let (service, folder) = service(&config).await;
     let limits = config.server.limits;
-    let peer = gate(&config).enter([127, 0, 0, 1].into()).unwrap();
+    let peer = Peer::enter(&gate(&config), [127, 0, 0, 1].into()).unwrap();
     let (ours, theirs) = tokio::io::duplex(4_096);
     let task = tokio::spawn(async move {
         serve(theirs, &service, limits, peer, CancellationToken::new()).await;

@@ -11,7 +11,7 @@ use crate::common::{
     process::{HANG, Process, evenkeel},
     service, until,
 };
-use evenkeel::server::{Gate, Limits, Service, serve};
+use evenkeel::server::{Gate, Limits, Peer, Service, serve};
 
 const RIGHTS: [&str; 5] = ["ask", "report", "queue", "instance", "admin"];
 
@@ -219,7 +219,7 @@ async fn hosting_a_match_needs_the_right_of_an_instance() {
 async fn talk_from(toml: &str, from: &str, lines: &str) -> String {
     let config = config(toml);
     let (service, _folder) = service(&config).await;
-    let peer = gate(&config).enter(from.parse().unwrap()).unwrap();
+    let peer = Peer::enter(&gate(&config), from.parse().unwrap()).unwrap();
     let (mut ours, theirs) = tokio::io::duplex(65_536);
     let limits = config.server.limits;
     ours.write_all(format!("{lines}QUIT\n").as_bytes())
@@ -413,7 +413,7 @@ impl Hellos {
     /// Says HELLO on a new connection. Returns the reply, and after how many milliseconds the connection has
     /// ended; after the reply, it is read for up to half a second.
     async fn hello(&self, from: [u8; 4], hello: &str) -> (String, u128) {
-        let peer = self.gate.enter(from.into()).unwrap();
+        let peer = Peer::enter(&self.gate, from.into()).unwrap();
         let (mut ours, theirs) = tokio::io::duplex(4_096);
         let lines = format!("HELLO {hello}\nQUIT\n");
         ours.write_all(lines.as_bytes()).await.unwrap();
@@ -498,13 +498,15 @@ async fn an_address_has_a_number_of_connections() {
         "server.allow_anonymous = true\nlimits.connections_per_address = 3",
     ));
     let address = [192, 0, 2, 1].into();
-    let mut inside: Vec<_> = (0..3).map(|_| gate.enter(address).unwrap()).collect();
-    assert!(gate.enter(address).is_none());
-    assert!(gate.enter([192, 0, 2, 2].into()).is_some());
+    let mut inside: Vec<_> = (0..3)
+        .map(|_| Peer::enter(&gate, address).unwrap())
+        .collect();
+    assert!(Peer::enter(&gate, address).is_none());
+    assert!(Peer::enter(&gate, [192, 0, 2, 2].into()).is_some());
     inside.pop();
-    assert!(gate.enter(address).is_some());
+    assert!(Peer::enter(&gate, address).is_some());
     let here: Vec<_> = (0..1_000)
-        .filter_map(|_| gate.enter([127, 0, 0, 1].into()))
+        .filter_map(|_| Peer::enter(&gate, [127, 0, 0, 1].into()))
         .collect();
     assert_eq!(here.len(), 1_000, "this machine has no limit");
 }
@@ -773,7 +775,7 @@ async fn lines_beyond_the_limit_are_late_and_none_is_lost() {
     ));
     for (line, expected) in [("PING\n", 1_950), ("SCORE 0\nPING\n", 24_150)] {
         let (service, _folder) = service(&config).await;
-        let peer = gate(&config).enter([192, 0, 2, 1].into()).unwrap();
+        let peer = Peer::enter(&gate(&config), [192, 0, 2, 1].into()).unwrap();
         let (mut ours, theirs) = tokio::io::duplex(65_536);
         let hello = "HELLO ask+report token-of-ask+report\nGAME ctf\nSTART\n";
         let lines = format!("{hello}{}QUIT\n", line.repeat(246));
@@ -837,7 +839,7 @@ async fn anonymous_connections_share_the_limits_of_their_address() {
         "127.0.0.1",
     ] {
         let (service, _folder) = service(&config).await;
-        let peer = gate.enter(from.parse().unwrap()).unwrap();
+        let peer = Peer::enter(&gate, from.parse().unwrap()).unwrap();
         let (mut ours, theirs) = tokio::io::duplex(4_096);
         ours.write_all(lines.as_bytes()).await.unwrap();
         serve(

@@ -13,7 +13,7 @@ use std::{
 
 use evenkeel::{
     domain::Kind,
-    server::{Service, Stream, serve},
+    server::{Peer, Service, Stream, serve},
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -46,7 +46,7 @@ where
     S: Stream + Send + 'static,
 {
     let config = config("");
-    let peer = gate(&config).enter([127, 0, 0, 1].into()).unwrap();
+    let peer = Peer::enter(&gate(&config), [127, 0, 0, 1].into()).unwrap();
     tokio::spawn(async move {
         let stop = CancellationToken::new();
         serve(stream, &service, config.server.limits, peer, stop).await;
