@@ -9,7 +9,7 @@ pub enum ProblemError {
     #[error("{0} teams: between 2 and {max} are possible", max = super::MAX_TEAMS)]
     Teams(usize),
     /// There are too many humans to search all splits of.
-    #[error("{0} humans: at most {max} are possible", max = super::problem::MAX_HUMANS)]
+    #[error("{0} humans: at most {max} are possible", max = super::MAX_HUMANS)]
     Humans(usize),
     /// A weight is negative, infinite or NaN.
     #[error("the weight of {who} is {weight}: it must be a finite number of at least 0")]

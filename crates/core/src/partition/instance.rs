@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use super::{
     MAX_TEAMS, Objective, Problem, Settings,
     balance::{Evenness, MOST, Measure},
+    counts::Counts,
     grid::Grid,
-    problem::Counts,
     values::Values,
 };
 use crate::domain::seeded_hash;

@@ -14,6 +14,7 @@
 mod balance;
 mod best;
 mod clock;
+mod counts;
 mod engine;
 mod error;
 mod explain;
@@ -23,9 +24,11 @@ mod label;
 mod party;
 mod pick;
 mod problem;
+mod reading;
 mod relax;
 mod settings;
 mod solution;
+mod spec;
 mod strengths;
 mod terms;
 #[cfg(test)]
@@ -35,14 +38,18 @@ mod values;
 pub use error::ProblemError;
 pub use explain::{Explanation, WhatIf};
 pub use pick::{Candidate, Figures};
-pub use problem::{Bots, BotsOnTeam, BotsThere, Problem, ProblemSpec, Tolerance, WeightedHuman};
+pub use problem::Problem;
 pub use relax::Relaxed;
-pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings};
+pub use settings::{DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
+pub use spec::{Bots, BotsOnTeam, BotsThere, ProblemSpec, Tolerance, WeightedHuman};
 pub use strengths::Strengths;
-pub use terms::{Factors, Terms};
+pub use terms::Terms;
 
 use crate::domain::MAX_TEAMS;
+
+/// The most humans of one problem.
+const MAX_HUMANS: usize = 128;
 
 /// Solves `problem`: chooses teams, explains them, and breaks ties by `seed`.
 ///

@@ -95,7 +95,7 @@ pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64)
     picked
 }
 
-/// Picks the candidate that comes after so many better ones; those that are as good keep their order.
+/// Picks the candidate that comes after `wanted` better ones; those that are as good keep their order.
 fn pick_by_place(candidates: &mut [Candidate], logs: &[f64], wanted: u32) -> usize {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by(|a, b| logs[*b].total_cmp(&logs[*a]));

@@ -2,7 +2,7 @@
 //! wish for. Raises limits as far as pins require, and divides parties that fit on no team as
 //! little as possible.
 
-use super::{Problem, ProblemSpec, Settings, problem::Counts, solve};
+use super::{Problem, ProblemSpec, Settings, counts::Counts, solve};
 use crate::domain::units::Count;
 
 /// The wishes that [`ProblemSpec::relax`] had to relax.

@@ -2,7 +2,6 @@
 
 use std::{fmt, time::Duration};
 
-use super::Factors;
 use crate::domain::units::{Amount, ChoiceExponent, Count, Factor, Megabytes, Share};
 
 /// A search algorithm of this room.
@@ -58,6 +57,22 @@ impl fmt::Display for Objective {
             Objective::Chance => "chance",
         })
     }
+}
+
+/// The cost of one unit of each of the [`Terms`](super::Terms).
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Factors {
+    pub ratio_gap: Amount,
+    pub best_gap: Amount,
+    pub spread_gap: Amount,
+    pub broken_parties: Amount,
+    pub avoided_pairs: Amount,
+    pub moved: Amount,
+    pub repeated: Amount,
+    pub weak_again: Amount,
+    pub newcomers: Amount,
 }
 
 /// The largest value of [`Settings::top`].

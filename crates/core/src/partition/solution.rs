@@ -9,7 +9,7 @@ use super::{
     label::Labels,
     party::KeptParties,
     pick::pick,
-    strengths,
+    reading,
     terms::Scorer,
 };
 
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
         let best = list.iter().map(|candidate| candidate.figures.evenness);
         let best = best.fold(0.0, f64::max);
         let least = match (doubt, spec.tolerance) {
-            (Some(doubt), _) => strengths::least(best, doubt) - ROUNDING,
+            (Some(doubt), _) => reading::least(best, doubt) - ROUNDING,
             (None, Some(tolerance)) => tolerance.least(best) - ROUNDING,
             (None, None) => 0.0,
         };

@@ -1,9 +1,8 @@
-//! The players' strengths, from which the chance of any split follows.
+//! The players' strengths.
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProblemSpec, problem::Counts};
-use crate::domain::{Outlook, TeamLoad, units::Factor};
+use crate::domain::{Outlook, units::Factor};
 
 /// The strengths of the players of a problem, and how they become chances. They are in the rating
 /// system's unit; a newcomer's is 0. Unlike weights, they have no limits.
@@ -24,22 +23,13 @@ pub struct Strengths {
     pub party_multiplier: Vec<Factor>,
 }
 
-/// How even a split is by the chances to win.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Reading {
-    /// The chance that team 0 wins, 0 to 1; `None` for more than two teams.
-    pub chance: Option<f64>,
-    /// The chance of the weaker team divided by that of the stronger one, 0 to 1.
-    pub evenness: f64,
-}
-
 impl Strengths {
-    /// Whether there is a strength for each human, and all numbers are finite.
-    pub(super) fn is_sound(&self, spec: &ProblemSpec) -> bool {
+    /// Whether there is a strength for each of `humans`, none or one for the bots on each of `teams`, and all numbers
+    /// are finite.
+    pub(super) fn is_sound(&self, humans: usize, teams: usize) -> bool {
         let numbers = self.humans.iter().chain(&self.bots_there);
-        let teams = [0, spec.teams].contains(&self.bots_there.len());
-        teams
-            && self.humans.len() == spec.humans.len()
+        [0, teams].contains(&self.bots_there.len())
+            && self.humans.len() == humans
             && self.outlook.is_sound()
             && numbers.chain([&self.bot]).all(|s| s.abs() <= 1e12)
     }
@@ -64,78 +54,4 @@ impl Strengths {
         };
         members.map(of).sum()
     }
-
-    /// The edge for each unit of strength in a game of these players. With more than two teams, each
-    /// pair of teams is compared as if they played alone.
-    pub(super) fn per_strength(&self, spec: &ProblemSpec, counts: &Counts) -> f64 {
-        self.outlook
-            .per_strength_at(2 * self.team_size(spec, counts))
-    }
-
-    /// The number of players on an average team, rounded up.
-    fn team_size(&self, spec: &ProblemSpec, counts: &Counts) -> usize {
-        let even = counts.humans.div_ceil(counts.teams);
-        match spec.bots.fill {
-            true => counts.floor.max(even),
-            false => even + spec.bots_there(0).0.max(spec.bots_there(1).0),
-        }
-    }
-
-    /// The strength that counts for a place that no human has: that of a bot, or where no bots come, what a
-    /// team loses by having one player less.
-    pub(super) fn of_place(&self, spec: &ProblemSpec, counts: &Counts) -> f64 {
-        if spec.bots.fill {
-            return self.bot;
-        }
-        let size = self.team_size(spec, counts).max(1);
-        let less = self.outlook.heads(size - 1, size);
-        less / self.outlook.per_strength_at(2 * size - 1)
-    }
-
-    /// The chance and the evenness of a split, given each human's team. O(humans).
-    pub(super) fn read(&self, spec: &ProblemSpec, counts: &Counts, team_of: &[u8]) -> Reading {
-        let mut loads = vec![TeamLoad::default(); spec.teams];
-        for (strength, &team) in self.humans.iter().zip(team_of) {
-            loads[usize::from(team)].heads += 1;
-            loads[usize::from(team)].strength += strength;
-        }
-        for party in &spec.parties {
-            self.befriend(party, team_of, &mut loads);
-        }
-        let largest = loads.iter().map(|load| load.heads).max().unwrap_or(0);
-        let size = counts.floor.max(largest);
-        for (team, load) in loads.iter_mut().enumerate() {
-            let bots = spec.bots_on(team, size - load.heads);
-            let there = self.bots_there.get(team).copied().unwrap_or(0.0);
-            load.strength += bots.sum(there, self.bot);
-            load.heads += bots.count();
-        }
-        let edge = match loads[..] {
-            [one, other] => Some(self.outlook.edge_of_first(one, other)),
-            _ => None,
-        };
-        Reading {
-            chance: edge.map(|edge| self.outlook.link.chance(edge)),
-            evenness: self.outlook.evenness(&loads),
-        }
-    }
-
-    /// Adds what the members of a party add who are on one team.
-    fn befriend(&self, party: &[usize], team_of: &[u8], loads: &mut [TeamLoad]) {
-        for (team, load) in (0u8..).zip(loads) {
-            let here = || party.iter().copied().filter(|&who| team_of[who] == team);
-            if here().nth(1).is_some() {
-                let alone: f64 = here().map(|who| self.humans[who]).sum();
-                load.strength += self.together(here()) - alone;
-            }
-        }
-    }
-}
-
-/// The evenness from which on a split may be picked if that of the best split is `best`. Chances within `doubt` of one
-/// half count as even. If there are none, those count as equal to the best whose odds are no further from its odds: near
-/// one half these are chances within `doubt` of it, and fewer in a game that is one-sided anyway.
-pub(super) fn least(best: f64, doubt: f64) -> f64 {
-    let even = (0.5 - doubt) / (0.5 + doubt);
-    if best >= even { even } else { best * even }
 }

@@ -1,23 +1,6 @@
 //! The terms of a split's cost: what is undesirable about it, in numbers.
 
-use super::{Problem, ProblemSpec, instance::Instance};
-use crate::domain::units::Amount;
-
-/// The cost of one unit of each of the [`Terms`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct Factors {
-    pub ratio_gap: Amount,
-    pub best_gap: Amount,
-    pub spread_gap: Amount,
-    pub broken_parties: Amount,
-    pub avoided_pairs: Amount,
-    pub moved: Amount,
-    pub repeated: Amount,
-    pub weak_again: Amount,
-    pub newcomers: Amount,
-}
+use super::{Factors, Problem, ProblemSpec, instance::Instance};
 
 /// One number for each term: a split's value, or what it costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]

@@ -1,7 +1,7 @@
 //! What players count in a comparison of teams: their weights or, by chances, their strengths.
 
 use super::{
-    BotsOnTeam, Objective, Problem, ProblemSpec, Settings, Strengths, grid::Grid, problem::Counts,
+    BotsOnTeam, Objective, Problem, ProblemSpec, Settings, Strengths, counts::Counts, grid::Grid,
 };
 
 /// The numbers that an [`Instance`](super::instance::Instance) is made of, in the caller's unit.

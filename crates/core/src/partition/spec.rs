@@ -1,0 +1,241 @@
+//! What a problem consists of: the players, and the limits that make teams legal.
+
+use super::Strengths;
+
+/// A human to put on a team.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct WeightedHuman {
+    /// The human's identity, unique within the problem. Together with the seed it breaks ties, so that
+    /// the order of the humans does not matter.
+    pub key: String,
+    /// Strength, in any unit: finite, ≥ 0.
+    pub weight: f64,
+    /// The team that the human must be on, counted from 0.
+    pub pin: Option<usize>,
+    /// The team that the human is on now.
+    pub current: Option<usize>,
+    /// The team that the human was on in the last game.
+    pub last: Option<usize>,
+    /// Whether nothing is known of the human, so that the weight is a newcomer's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub newcomer: bool,
+    /// How often the human was on the weaker side of the map in the last games, the latest counting
+    /// most: at least 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub weak_sides: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+impl WeightedHuman {
+    /// A human without pin, current or last team, of whom something is known.
+    pub fn new(key: impl Into<String>, weight: f64) -> Self {
+        Self {
+            key: key.into(),
+            weight,
+            pin: None,
+            current: None,
+            last: None,
+            newcomer: false,
+            weak_sides: 0.0,
+        }
+    }
+}
+
+/// The bots that fill every team up to the same size:
+/// `max(round_up(clamp(target, min, max), teams), largest team × teams) / teams`.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Bots {
+    /// Whether bots fill up the teams. If not, the bots that are on a team stay, and the places that
+    /// bots would fill have no weight.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub fill: bool,
+    /// The mean weight of bots, finite and at least 0. A mean, because the server chooses the bots
+    /// later.
+    pub weight: f64,
+    /// The fewest players that the map is made for, bots included.
+    pub min: usize,
+    /// The most players that the map is made for, bots included.
+    pub max: usize,
+    /// The number of players that the server wants.
+    pub target: usize,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
+impl Default for Bots {
+    /// Bots without weight, of which none are wanted.
+    fn default() -> Self {
+        Self {
+            fill: true,
+            weight: 0.0,
+            min: 0,
+            max: 0,
+            target: 0,
+        }
+    }
+}
+
+/// The bots that are on a team now, and those that it will have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BotsOnTeam {
+    there: usize,
+    wanted: usize,
+}
+
+impl BotsOnTeam {
+    /// `there` bots are on the team, and it will have `wanted`.
+    pub fn new(there: usize, wanted: usize) -> Self {
+        Self { there, wanted }
+    }
+
+    /// The number of bots that the team will have.
+    pub fn count(self) -> usize {
+        self.wanted
+    }
+
+    /// The sum of a number over the bots that the team will have: `there` is the sum over those on it
+    /// now. It is unknown which bot the game removes, so each bot that leaves counts as the mean of
+    /// those on the team; each one that is added counts as `next` (UT2004 page, "Late changes").
+    pub fn sum(self, there: f64, next: f64) -> f64 {
+        if self.wanted >= self.there {
+            there + next * (self.wanted - self.there) as f64
+        } else {
+            there * (self.wanted as f64 / self.there as f64)
+        }
+    }
+}
+
+/// The bots that are on one team.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct BotsThere {
+    /// Their number.
+    pub count: usize,
+    /// The sum of their weights, finite and at least 0.
+    pub weight: f64,
+}
+
+/// Which splits are even enough to be picked.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Tolerance {
+    /// The evenness from which on any split may be picked, 0 to 1.
+    pub enough: f64,
+    /// How much less even than the best split a pick may be where none is even enough, 0 to 1.
+    pub slack: f64,
+}
+
+impl Tolerance {
+    /// The least evenness of a pick if the best split has the evenness `best`.
+    pub(super) fn least(self, best: f64) -> f64 {
+        if best >= self.enough {
+            self.enough
+        } else {
+            best - self.slack
+        }
+    }
+}
+
+/// The input of a [`Problem`](super::Problem). Parties and pairs refer to humans by index.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ProblemSpec {
+    /// At most 128, each with a different key.
+    pub humans: Vec<WeightedHuman>,
+    /// Number of teams, 2 to [`MAX_TEAMS`](crate::domain::MAX_TEAMS).
+    pub teams: usize,
+    /// The bots that fill the teams.
+    pub bots: Bots,
+    /// The bots that are on each team now; empty if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bots_there: Vec<BotsThere>,
+    /// What predicts the chances of splits. With it, [`Objective::Chance`](super::Objective::Chance) compares
+    /// chances; without it, the sums of the weights and the handicap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strengths: Option<Strengths>,
+    /// Chances of splits near one half that differ by at most this much count as equal, 0 to 0.5; of less even ones, those
+    /// whose odds differ by no more; `None` to compare
+    /// them exactly. It needs [`strengths`](Self::strengths).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<f64>,
+    /// The worth of team 0's side of the map in the unit of the weights: finite, and negative if it
+    /// is the worse side. Only [`Objective::Chance`](super::Objective::Chance) can count it; it has no
+    /// meaning for a ratio.
+    pub handicap: f64,
+    /// The total t with which a gap g becomes the evenness (t − g)/(t + g), in the unit of the
+    /// weights, above 0. `None` for the sum of two average teams, bots included. Like
+    /// [`handicap`](Self::handicap), it has no meaning for a ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub even_total: Option<f64>,
+    /// The largest share of the humans on one team, above 0 and at most 1. A team may always have
+    /// as many as an even split needs.
+    pub max_share: f64,
+    /// The largest difference between the numbers of humans on two teams; `None` for no limit.
+    /// Teams may always differ as much as an even split needs.
+    pub max_difference: Option<usize>,
+    /// Humans to keep together, as indices; each human is in at most one party.
+    pub parties: Vec<Vec<usize>>,
+    /// Pairs of humans, as indices, to keep on different teams if possible.
+    pub avoid: Vec<(usize, usize)>,
+    /// Which splits are even enough to be picked; `None` for all that are candidates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Tolerance>,
+}
+
+impl Default for ProblemSpec {
+    /// No humans, two teams, no bots. The share is that of the UT2004 page, 18 of 32. The
+    /// difference is 1 because players complained most about teams that had fewer humans and weak
+    /// bots instead.
+    fn default() -> Self {
+        Self {
+            humans: Vec::new(),
+            teams: 2,
+            bots: Bots::default(),
+            bots_there: Vec::new(),
+            strengths: None,
+            doubt: None,
+            handicap: 0.0,
+            even_total: None,
+            max_share: 18.0 / 32.0,
+            max_difference: Some(1),
+            parties: Vec::new(),
+            avoid: Vec::new(),
+            tolerance: None,
+        }
+    }
+}
+
+impl ProblemSpec {
+    /// The number of bots that are on a team now, and the sum of their weights.
+    pub(super) fn bots_there(&self, team: usize) -> (usize, f64) {
+        let there = self.bots_there.get(team);
+        there.map_or((0, 0.0), |bots| (bots.count, bots.weight))
+    }
+
+    /// The bots on a team that has this many places left.
+    pub(super) fn bots_on(&self, team: usize, places: usize) -> BotsOnTeam {
+        let (there, _) = self.bots_there(team);
+        BotsOnTeam::new(there, if self.bots.fill { places } else { there })
+    }
+
+    /// The team on the weaker side of the map, if one side is known to be weaker.
+    pub fn weaker_side(&self) -> Option<u8> {
+        let strengths = self.strengths.as_ref().filter(|_| self.teams == 2)?;
+        let side = strengths.outlook.side;
+        (side != 0.0).then_some(u8::from(side > 0.0))
+    }
+
+    /// What counts in a comparison of teams: the human's strength, or without strengths the weight.
+    pub(super) fn value(&self, human: usize) -> f64 {
+        match &self.strengths {
+            Some(strengths) => strengths.humans[human],
+            None => self.humans[human].weight,
+        }
+    }
+}
