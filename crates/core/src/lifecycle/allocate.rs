@@ -1,9 +1,12 @@
-//! The choice of an instance for a match.
+//! What a match needs of an instance, and which instance it gets.
 
 use std::collections::BTreeMap;
 
-use super::{Instance, Lifecycle, Message, Provider, Stage, Why};
-use crate::domain::MatchId;
+use super::{Instance, Lifecycle, Match, Message, Provider, Stage, Wanted, Why};
+use crate::{
+    domain::MatchId,
+    matchmaking::{Raw, TicketSpec},
+};
 
 impl Lifecycle {
     /// Finds instances for the matches that wait, or lets these matches ask for one.
@@ -86,5 +89,47 @@ impl Lifecycle {
             instance: name.to_owned(),
             id,
         });
+    }
+
+    /// What a match needs: its mode, its map, and the latencies that its players state.
+    pub(super) fn wanted_by(&self, formed: &Match) -> Wanted {
+        let terms = self.queues.get(&formed.queue);
+        let latency = terms.and_then(|terms| terms.latency.as_ref());
+        Wanted {
+            mode: formed.proposal.mode.clone(),
+            map: formed.proposal.map.clone(),
+            latencies: latency.map_or(BTreeMap::new(), |latency| self.worst(formed, &latency.of)),
+            ceiling: latency.and_then(|latency| latency.at_most.map(|most| most.get())),
+            teams: terms.map_or(0, |terms| terms.teams),
+            size: formed.proposal.size,
+            wait: terms.map_or(0, |terms| terms.host_wait),
+        }
+    }
+
+    /// The largest number of all players for each word of a `map num` that all of them state.
+    fn worst(&self, formed: &Match, attribute: &str) -> BTreeMap<String, f64> {
+        let tickets = formed.tickets().into_iter();
+        let specs = tickets.filter_map(|number| {
+            let record = self.tickets.get(&number)?;
+            serde_json::from_str::<TicketSpec>(&record.ticket.content).ok()
+        });
+        let mut all: Option<BTreeMap<String, f64>> = None;
+        for player in specs.flat_map(|spec| spec.players) {
+            let own = match player.attributes.get(attribute) {
+                Some(Raw::Map(own)) => own.clone(),
+                _ => BTreeMap::new(),
+            };
+            all = Some(match all {
+                None => own,
+                Some(others) => {
+                    let both = others.into_iter().filter_map(|(word, worst)| {
+                        let number = own.get(&word)?;
+                        Some((word, worst.max(*number)))
+                    });
+                    both.collect()
+                }
+            });
+        }
+        all.unwrap_or_default()
     }
 }

@@ -1,10 +1,9 @@
-//! Asks an allocator for game servers, where the instances are not the daemon's to choose.
+//! When a match that waits asks an allocator for a game server.
 //!
-//! Each match that waits asks once, and again some time after an answer that brings no game server. The
-//! times between grow and are spread at random, so that many matches do not ask in step.
+//! Each match asks once, and again some time after an answer that brings no game server. The times between grow and
+//! are spread at random, so that many matches do not ask in step.
 
-use super::{Allocation, GameServer, Lifecycle, MAX_INSTANCES, Offer, Stage, Why, timeouts::Due};
-use crate::domain::{MatchId, Timestamp};
+use crate::domain::Timestamp;
 
 /// The time after the first answer without a game server before a match asks again, in milliseconds.
 const FIRST_PAUSE: i64 = 500;
@@ -22,99 +21,23 @@ pub(super) struct Asking {
     again: Timestamp,
 }
 
-impl Lifecycle {
-    /// Lets each match ask that waits, has no request under way and has paused for long enough.
-    pub(super) fn ask(&mut self) {
-        let now = self.now;
-        for id in &self.reserved {
-            let asking = self.asking.entry(*id).or_default();
-            if !asking.is_open && asking.again <= now {
-                asking.is_open = true;
-                self.pending.allocate.push(*id);
-            }
-        }
+impl Asking {
+    /// Whether the match asks now: no request is under way, and it has paused for long enough.
+    pub fn begins(&mut self, now: Timestamp) -> bool {
+        let begins = !self.is_open && self.again <= now;
+        self.is_open |= begins;
+        begins
     }
 
-    /// The allocator has answered for a match. `jitter`, 0 to 1, is drawn at random; it spreads the times
-    /// after which matches ask again. Returns whether the match has a game server by this answer.
-    ///
-    /// A game server that the match cannot use is sent CLOSE as soon as it is connected: the match no longer
-    /// waits, or the game server hosts as many matches as it can.
-    pub fn answered(&mut self, id: MatchId, allocation: &Allocation, jitter: f64) -> bool {
-        let server = match allocation {
-            Allocation::Done(server) => server,
-            Allocation::NoneFree | Allocation::Failed(_) => {
-                self.ask_later(id, jitter);
-                return false;
-            }
-        };
-        let hosted = self.hosted(id);
-        let waits = hosted.is_some_and(|hosted| hosted.stage == Stage::Reserved);
-        if waits && self.has_room(&server.name) {
-            self.take(id, server);
-            return true;
-        }
-        let is_there = self.at_instance(&server.name, id).is_ok();
-        if !is_there {
-            self.turn_down(id, server);
-        }
-        if waits {
-            self.ask_later(id, jitter);
-        }
-        is_there
-    }
-
-    /// How many game servers were allocated and could not be used.
-    pub fn unused(&self) -> u64 {
-        self.unused
-    }
-
-    fn ask_later(&mut self, id: MatchId, jitter: f64) {
-        let Some(asking) = self.asking.get_mut(&id) else {
-            return;
-        };
-        let doubled = FIRST_PAUSE << asking.failed.min(5);
+    /// An answer has brought no game server. `jitter`, 0 to 1, is drawn at random. Returns when the match asks
+    /// again.
+    pub fn failed(&mut self, now: Timestamp, jitter: f64) -> Timestamp {
+        let doubled = FIRST_PAUSE << self.failed.min(5);
         let most = doubled.min(LONGEST_PAUSE) as f64;
         let pause = most * (0.5 + 0.5 * jitter.clamp(0.0, 1.0));
-        asking.failed = asking.failed.saturating_add(1);
-        asking.is_open = false;
-        asking.again = self.now.plus_millis(pause as i64);
-        self.due.insert((asking.again, Due::Allocate));
-    }
-
-    /// Whether a game server can host one more match. One that has not connected hosts one.
-    fn has_room(&self, name: &str) -> bool {
-        match self.instances.get(name) {
-            Some(one) => !one.drains && one.matches.len() < one.offer.slots as usize,
-            None => self.instances.len() < MAX_INSTANCES,
-        }
-    }
-
-    /// Gives a match to the game server that was allocated for it. One that is not connected has as much
-    /// time to connect as an instance has to come back.
-    fn take(&mut self, id: MatchId, server: &GameServer) {
-        if !self.instances.contains_key(&server.name) {
-            self.absent(Offer {
-                name: server.name.clone(),
-                address: server.address.clone(),
-                region: server.region.clone(),
-                slots: 1,
-                ..Offer::default()
-            });
-        }
-        self.assign(id, &server.name, Some(server.address.clone()));
-    }
-
-    /// Sends CLOSE to a game server that was allocated for nothing, now or when it connects. The reason is
-    /// that of the match, if it has failed.
-    fn turn_down(&mut self, id: MatchId, server: &GameServer) {
-        self.unused = self.unused.saturating_add(1);
-        if let Some(hosted) = self.hosted(id) {
-            let why = match hosted.why {
-                Why::None => Why::Lost,
-                why => why,
-            };
-            self.close_at(&server.name, id, why);
-        }
+        self.failed = self.failed.saturating_add(1);
+        self.is_open = false;
+        self.again = now.plus_millis(pause as i64);
+        self.again
     }
 }

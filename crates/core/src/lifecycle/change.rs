@@ -31,7 +31,7 @@ pub enum Change {
     Formed(Box<Match>),
     /// A player has accepted a match.
     Accepted {
-        /// The id of the match.
+        /// The match that they accept.
         id: MatchId,
         /// The id of the player.
         player: String,
@@ -40,7 +40,7 @@ pub enum Change {
     Closed(MatchId),
     /// Tickets have joined a match in play.
     Seated {
-        /// The id of the match.
+        /// The match in play.
         id: MatchId,
         /// The seats of their players.
         seats: Vec<Seat>,
@@ -49,7 +49,7 @@ pub enum Change {
     },
     /// A ticket that had joined a match in play is not in it any more.
     Unseated {
-        /// The id of the match.
+        /// The match in play.
         id: MatchId,
         /// The number of the ticket.
         ticket: TicketNumber,

@@ -1,6 +1,6 @@
 //! Players who are expected in a match in play: until they come, come too late, or need not come.
 
-use super::{Happened, Lifecycle, MAX_SENT_AWAY, Match, Message, settings::millis, timeouts::Due};
+use super::{Happened, Lifecycle, MAX_SENT_AWAY, Match, Message, due::Due, settings::millis};
 use crate::domain::{MatchId, Timestamp};
 
 impl Lifecycle {

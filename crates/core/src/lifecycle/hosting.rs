@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Happened, HostRefused, Lifecycle, MAX_TRIES, Match, Message, Provider, Reason, Stage, State,
-    Why, settings::millis, timeouts::Due,
+    Why, due::Due, settings::millis,
 };
 use crate::domain::MatchId;
 

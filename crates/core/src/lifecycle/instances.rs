@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    HostRefused, Instance, Lifecycle, MAX_INSTANCES, Message, Offer, Stage, Why, settings::millis,
-    timeouts::Due,
+    HostRefused, Instance, Lifecycle, MAX_INSTANCES, Message, Offer, Stage, Why, due::Due,
+    settings::millis,
 };
 use crate::domain::{MatchId, Timestamp};
 

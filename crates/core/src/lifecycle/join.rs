@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Change, ExpectedPlayer, Lifecycle, Message, Reason, Seat, State, TicketNumber, timeouts::Due,
+    Change, ExpectedPlayer, Lifecycle, Message, Reason, Seat, State, TicketNumber, due::Due,
 };
 use crate::domain::MatchId;
 

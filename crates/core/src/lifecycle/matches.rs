@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Lifecycle, Match, Seat, TicketNumber};
+use super::{Match, Seat, TicketNumber};
 use crate::domain::MatchId;
 
 /// All matches that are kept, by id.
@@ -93,24 +93,6 @@ impl Matches {
         let ids = ids.into_iter().flat_map(|ids| ids.iter().rev());
         let matches = ids.filter_map(|id| self.get(*id));
         matches.filter(|formed| formed.open_until.is_none())
-    }
-}
-
-impl Lifecycle {
-    /// The matches that are final and have tickets, the latest first.
-    pub fn latest_matches(&self) -> impl Iterator<Item = &Match> {
-        let matches = self.matches.iter().rev();
-        matches.filter(|formed| formed.has_seats() && formed.open_until.is_none())
-    }
-
-    /// The matches of a player that are final, the latest first.
-    pub fn latest_of_player(&self, player: &str) -> impl Iterator<Item = &Match> {
-        self.matches.of_player(player)
-    }
-
-    /// The matches of a queue that are final, the latest first.
-    pub fn latest_of_queue(&self, queue: &str) -> impl Iterator<Item = &Match> {
-        self.matches.of_queue(queue)
     }
 }
 

@@ -71,10 +71,12 @@
 
 pub mod agones;
 mod allocate;
+mod allocator;
 mod asking;
 mod backfill;
 mod change;
 mod check;
+mod due;
 mod error;
 mod expected;
 mod form;
@@ -91,6 +93,7 @@ mod restore;
 mod settings;
 mod state;
 mod states;
+mod take_ready;
 #[cfg(test)]
 mod tests;
 mod ticket;

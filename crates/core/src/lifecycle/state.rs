@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     Change, CoordinatorSettings, Instance, Match, QueueTerms, Stage, State, TicketNumber,
-    TicketRecord, TicketRefused, Why, asking::Asking, index::Index, matches::Matches,
-    ready::Pending, settings::millis, timeouts::Due, waits::Waits,
+    TicketRecord, TicketRefused, Why, asking::Asking, due::Due, index::Index, matches::Matches,
+    ready::Pending, settings::millis, waits::Waits,
 };
 use crate::domain::{MatchId, Timestamp};
 
@@ -80,6 +80,22 @@ impl Lifecycle {
     /// All matches whose hosting is kept.
     pub fn hosted_matches(&self) -> impl Iterator<Item = &Match> {
         self.matches.iter().filter(|one| one.stage.is_hosted())
+    }
+
+    /// The matches that are final and have tickets, the latest first.
+    pub fn latest_matches(&self) -> impl Iterator<Item = &Match> {
+        let matches = self.matches.iter().rev();
+        matches.filter(|formed| formed.has_seats() && formed.open_until.is_none())
+    }
+
+    /// The matches of a player that are final, the latest first.
+    pub fn latest_of_player(&self, player: &str) -> impl Iterator<Item = &Match> {
+        self.matches.of_player(player)
+    }
+
+    /// The matches of a queue that are final, the latest first.
+    pub fn latest_of_queue(&self, queue: &str) -> impl Iterator<Item = &Match> {
+        self.matches.of_queue(queue)
     }
 
     /// The tickets in a queue that wait for a match, in the order of their places.

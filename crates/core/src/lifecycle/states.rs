@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Change, Happened, KEEP_MILLIS, Lifecycle, MAX_ENDED, QueueTerms, Reason, State, TicketNumber,
-    TicketRecord, timeouts::Due,
+    TicketRecord, due::Due,
 };
 use crate::domain::{MatchId, Timestamp};
 

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Instance, Lifecycle, Match};
-use crate::matchmaking::{Raw, TicketSpec};
+use super::Instance;
 
 /// What a match needs of an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,49 +41,5 @@ impl Wanted {
     pub(super) fn latency(&self, instance: &Instance) -> Option<f64> {
         let region = instance.offer.region.as_ref()?;
         self.latencies.get(region).copied()
-    }
-}
-
-impl Lifecycle {
-    /// What a match needs: its mode, its map, and the latencies that its players state.
-    pub(super) fn wanted_by(&self, formed: &Match) -> Wanted {
-        let terms = self.queues.get(&formed.queue);
-        let latency = terms.and_then(|terms| terms.latency.as_ref());
-        Wanted {
-            mode: formed.proposal.mode.clone(),
-            map: formed.proposal.map.clone(),
-            latencies: latency.map_or(BTreeMap::new(), |latency| self.worst(formed, &latency.of)),
-            ceiling: latency.and_then(|latency| latency.at_most.map(|most| most.get())),
-            teams: terms.map_or(0, |terms| terms.teams),
-            size: formed.proposal.size,
-            wait: terms.map_or(0, |terms| terms.host_wait),
-        }
-    }
-
-    /// The largest number of all players for each word of a `map num` that all of them state.
-    fn worst(&self, formed: &Match, attribute: &str) -> BTreeMap<String, f64> {
-        let tickets = formed.tickets().into_iter();
-        let specs = tickets.filter_map(|number| {
-            let record = self.tickets.get(&number)?;
-            serde_json::from_str::<TicketSpec>(&record.ticket.content).ok()
-        });
-        let mut all: Option<BTreeMap<String, f64>> = None;
-        for player in specs.flat_map(|spec| spec.players) {
-            let own = match player.attributes.get(attribute) {
-                Some(Raw::Map(own)) => own.clone(),
-                _ => BTreeMap::new(),
-            };
-            all = Some(match all {
-                None => own,
-                Some(others) => {
-                    let both = others.into_iter().filter_map(|(word, worst)| {
-                        let number = own.get(&word)?;
-                        Some((word, worst.max(*number)))
-                    });
-                    both.collect()
-                }
-            });
-        }
-        all.unwrap_or_default()
     }
 }

@@ -109,7 +109,7 @@ fn is_https(url: &str) -> bool {
     })
 }
 
-/// Whether it is a name of small letters, digits, `-` and `.`, with at most so many bytes.
+/// Whether it is a name of small letters, digits, `-` and `.`, with at most `most` bytes.
 pub(super) fn is_dns_name(text: &str, most: usize) -> bool {
     let part = |part: &str| {
         let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

@@ -22,7 +22,7 @@ enum Event {
     Accept(u8),
     AcceptAll,
     Decline(u8),
-    /// The oldest tickets of a queue, at most so many, join one of its matches in play.
+    /// The oldest tickets of a queue, at most the second number, join one of its matches in play.
     Later(u8, usize),
     /// The players of a match that they have joined in play come, do not come, or it ends.
     Came(u8),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::MatchId;
 
-/// A match waits so long for an instance, in milliseconds.
+/// How long a match waits for an instance, in milliseconds.
 const WAIT: i64 = 40_000;
 
 fn hosted_queues() -> Vec<(String, QueueTerms)> {

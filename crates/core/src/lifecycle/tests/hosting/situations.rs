@@ -307,7 +307,7 @@ fn who_has_left_comes_back_and_the_player_on_the_way_is_released() {
     assert_eq!(sent(&mut life), [release(&["eve"])]);
     assert_eq!(life.pass(1, "eve"), None);
     assert!(free(&life).is_empty(), "no seat is sought any more");
-    assert_eq!(pass_alive(&mut life, 120), [], "nobody is to blame");
+    assert_eq!(pass_alive(&mut life, 120), [], "nobody is penalised");
 }
 
 #[test]
