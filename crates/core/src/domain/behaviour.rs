@@ -13,7 +13,7 @@ use super::{
 
 /// The highest number that `@behaviour` can have; the lowest is its negative.
 pub const MOST: f64 = 100.0;
-/// After so many half-lives, a report counts less than a thousandth, and is deleted.
+/// The half-lives after which a report counts less than a thousandth, and is deleted.
 const HALF_LIVES: u32 = 10;
 /// The milliseconds of a day.
 const DAY: i64 = 86_400_000;

@@ -2,47 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Attribute, AttributeType, TicketPlayer, people::number, queue::declared};
-
-/// Where the values of a column come from.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum ColumnSource {
-    /// A declared attribute, by its place in the settings.
-    Declared(usize),
-    /// A number that the caller knows.
-    Known(String),
-    /// The number of one word in a map; a player without it has none.
-    Entry(usize, String),
-    /// The words of a map whose number is at most this.
-    Within(usize, f64),
-    /// The players met in the last so many matches.
-    Met(usize),
-    /// The sum of several numbers.
-    Sum(Vec<ColumnSource>),
-}
-
-/// What kind of values a column has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    Number,
-    Word,
-    Set,
-}
+use super::{
+    Attribute, AttributeType, TicketPlayer,
+    source::{ColumnSource, Shape},
+};
 
 /// What joins the names of a sum of attributes: `@division + boost`.
 const PLUS: &str = " + ";
 /// The most attributes of a sum.
 const MAX_TERMS: usize = 4;
-
-impl ColumnSource {
-    /// The source itself, or those that a sum adds up.
-    fn terms(&self) -> &[Self] {
-        match self {
-            Self::Sum(terms) => terms,
-            single => std::slice::from_ref(single),
-        }
-    }
-}
 
 /// The columns of a queue.
 #[derive(Debug)]
@@ -187,7 +155,7 @@ impl QueueColumns {
     /// A player's number in a column of numbers; 0 in any other.
     pub fn number_of(&self, column: usize, player: &TicketPlayer) -> f64 {
         let source = self.wanted.get(column).map(|(source, ..)| source);
-        source.map_or(0.0, |source| number(player, source))
+        source.map_or(0.0, |source| source.number(player))
     }
 
     /// The sources of all columns, in the order of their numbers.
@@ -240,4 +208,13 @@ impl QueueColumns {
             .map(|(_, name)| name.as_str())
             .collect()
     }
+}
+
+/// The declared attribute of this name.
+fn declared<'a>(
+    attributes: &'a BTreeMap<String, Attribute>,
+    name: &str,
+) -> Option<(usize, &'a Attribute)> {
+    let index = attributes.keys().position(|key| key == name)?;
+    Some((index, attributes.get(name)?))
 }

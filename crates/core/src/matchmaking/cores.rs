@@ -8,7 +8,7 @@ pub trait Cores: Sync {
     /// have returned.
     fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync));
 
-    /// The cores that each of so many jobs may use for jobs of its own.
+    /// The cores for each job's own jobs when `jobs` run at once.
     fn share(&self, _jobs: usize) -> Box<dyn Cores + '_> {
         Box::new(OneCore)
     }

@@ -23,7 +23,7 @@ pub(crate) fn log_normal(median: f64, spread: f64, stream: &mut Stream) -> f64 {
 pub(crate) struct Zipf(Vec<f64>);
 
 impl Zipf {
-    /// The law for so many ranks.
+    /// The law for this number of ranks.
     pub fn new(ranks: usize) -> Self {
         let mut sum = 0.0;
         let add = |rank: usize| {

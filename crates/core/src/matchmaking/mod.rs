@@ -30,10 +30,12 @@ mod planner;
 mod pool;
 mod queue;
 mod restrict;
-mod rhythm;
+mod round_schedule;
 mod rules;
 mod search;
 mod settings;
+mod source;
+mod stated;
 #[cfg(test)]
 mod tests;
 mod ticket;
@@ -49,11 +51,11 @@ pub use load::Load;
 pub use planner::{Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, plan};
 pub use pool::{PLAYER_MATCHES, QUEUE_MATCHES};
 pub use queue::Queue;
-pub use rhythm::{AGAIN_MILLIS, REST, SPACING_MILLIS};
+pub use round_schedule::{AGAIN_MILLIS, REST, SPACING_MILLIS};
 pub use rules::{By, Parties, RuleSettings, Side, Within};
 pub use settings::{Accept, Host, Latency, MAIN_PARTITION, QueueSettings};
-pub use ticket::{Known, PlayerSpec, Raw, Ticket, TicketPlayer, TicketSpec, unknown};
-pub use value::Value;
+pub use ticket::{Known, PlayerSpec, Ticket, TicketPlayer, TicketSpec, unknown};
+pub use value::{Raw, Value};
 
 /// The longest identifier of a ticket or player, and the longest name of a rule or ruleset, in
 /// bytes.

@@ -4,9 +4,9 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
-    Queue, Ticket, TicketPlayer, Value,
-    columns::{ColumnSource, Shape},
-    unknown,
+    Ticket, TicketPlayer, Value,
+    columns::QueueColumns,
+    source::{ColumnSource, Shape},
 };
 use crate::domain::Outlook;
 
@@ -54,7 +54,7 @@ impl<'a> Interner<'a> {
 }
 
 impl People {
-    pub fn of(queue: &Queue, tickets: &[&Ticket], outlook: Option<Outlook>) -> Self {
+    pub fn of(columns: &QueueColumns, tickets: &[&Ticket], outlook: Option<Outlook>) -> Self {
         let mut starts = vec![0];
         let mut count = 0;
         for ticket in tickets {
@@ -64,10 +64,9 @@ impl People {
         let mut interner = Interner::default();
         let players = || tickets.iter().flat_map(|ticket| &ticket.players);
         let ids = players().map(|player| interner.word(&player.id)).collect();
-        let columns = queue.columns().sources();
-        let columns = columns.map(|(source, shape)| match shape {
+        let columns = columns.sources().map(|(source, shape)| match shape {
             Shape::Number => {
-                PeopleColumn::Numbers(players().map(|player| number(player, source)).collect())
+                PeopleColumn::Numbers(players().map(|player| source.number(player)).collect())
             }
             Shape::Word => {
                 let word =
@@ -85,7 +84,7 @@ impl People {
         let per_friend = outlook.map_or(0.0, |outlook| outlook.company.per_friend);
         let strengths = tickets.iter().flat_map(|ticket| {
             let company = per_friend * ticket.players.len().saturating_sub(1) as f64;
-            let own = |player| number(player, &ColumnSource::Known("@strength".to_owned()));
+            let own = |player| ColumnSource::Known("@strength".to_owned()).number(player);
             ticket
                 .players
                 .iter()
@@ -190,34 +189,6 @@ impl People {
         self.ids.get(player).copied().unwrap_or(u32::MAX)
     }
 }
-
-/// A player's number from a source of numbers; 0 from any other.
-pub(super) fn number(player: &TicketPlayer, source: &ColumnSource) -> f64 {
-    match source {
-        ColumnSource::Declared(index) => match player.values.get(*index) {
-            Some(Value::Number(number)) => *number,
-            _ => 0.0,
-        },
-        ColumnSource::Known(name) => {
-            let number = player.known.numbers.get(name).copied();
-            number
-                .filter(|n| n.is_finite())
-                .unwrap_or_else(|| unknown(name))
-        }
-        ColumnSource::Entry(index, word) => match player.values.get(*index) {
-            Some(Value::Map(map)) => {
-                let entry = map.iter().find(|(key, _)| key == word);
-                entry.map_or(FAR, |(_, number)| *number)
-            }
-            _ => FAR,
-        },
-        ColumnSource::Sum(terms) => terms.iter().map(|term| number(player, term)).sum(),
-        ColumnSource::Within(..) | ColumnSource::Met(_) => 0.0,
-    }
-}
-
-/// The number of a map's word that the player did not state: a ping that no rule accepts.
-const FAR: f64 = 1e9;
 
 fn word<'a>(player: &'a TicketPlayer, source: &ColumnSource) -> Option<&'a str> {
     match source {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Attribute, AttributeType, QueueError, QueueSettings, TicketPlayer, Value,
+    AttributeType, QueueError, QueueSettings, TicketPlayer, Value,
     columns::QueueColumns,
     rules::{Registered, Rule, registered},
 };
@@ -296,13 +296,4 @@ fn check_relax(spec: &super::RuleSettings) -> Result<(), &'static str> {
         true => Err("must be at most 32 steps"),
         false => Ok(()),
     }
-}
-
-/// The declared attribute of this name.
-pub(super) fn declared<'a>(
-    attributes: &'a BTreeMap<String, Attribute>,
-    name: &str,
-) -> Option<(usize, &'a Attribute)> {
-    let index = attributes.keys().position(|key| key == name)?;
-    Some((index, attributes.get(name)?))
 }

@@ -6,5 +6,5 @@ pub const SPACING_MILLIS: u64 = 100;
 /// The time after which a round begins although nothing has changed but the waits, in milliseconds.
 pub const AGAIN_MILLIS: u64 = 1_000;
 
-/// A queue spends at most one part in so many of its time on searches.
+/// A queue spends at most one part in this number of its time on searches.
 pub const REST: u32 = 3;

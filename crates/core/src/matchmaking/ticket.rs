@@ -4,28 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Attribute, AttributeType, MAX_ID, MAX_WORDS, Queue, TicketError, Value, value::is_word,
-};
-
-/// A value as a client or a file states it, before the queue has checked it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "an attribute must be true, false, a number, a text, a list of texts, or an object of numbers"
-)]
-pub enum Raw {
-    /// `true` or `false`.
-    Flag(bool),
-    /// A number, as JSON has it.
-    Number(f64),
-    /// Text: a word, or any other value as it is written on the wire.
-    Text(String),
-    /// The words of a set.
-    List(Vec<String>),
-    /// The numbers of a `map num`.
-    Map(BTreeMap<String, f64>),
-}
+use super::{Raw, Value};
 
 /// A player of a ticket, as a client or a file states them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -35,32 +14,6 @@ pub struct PlayerSpec {
     /// What the player states.
     #[serde(flatten)]
     pub attributes: BTreeMap<String, Raw>,
-}
-
-impl PlayerSpec {
-    /// Adds `name=text` as it comes on the wire: a set may repeat its name, and `ping.eu=32` is an
-    /// entry of the map `ping`. Any other attribute keeps the last value.
-    pub fn state(&mut self, queue: &Queue, name: &str, text: &str) {
-        let attribute = queue.settings().attributes.get(name);
-        if attribute.is_some_and(|attribute| matches!(attribute.of, AttributeType::Set(_))) {
-            let list = self.attributes.entry(name.to_owned());
-            if let Raw::List(list) = list.or_insert_with(|| Raw::List(Vec::new())) {
-                list.push(text.to_owned());
-            }
-            return;
-        }
-        if let (None, Some((map, word)), Ok(number)) =
-            (attribute, name.split_once('.'), text.parse())
-        {
-            let entries = self.attributes.entry(map.to_owned());
-            if let Raw::Map(map) = entries.or_insert_with(|| Raw::Map(BTreeMap::new())) {
-                map.insert(word.to_owned(), number);
-            }
-            return;
-        }
-        self.attributes
-            .insert(name.to_owned(), Raw::Text(text.to_owned()));
-    }
 }
 
 /// A ticket, as a client or a file states it.
@@ -118,133 +71,4 @@ pub struct Ticket {
     pub waited: f64,
     /// The players of the ticket, who stay together.
     pub players: Vec<TicketPlayer>,
-}
-
-impl Queue {
-    /// Checks a ticket. `known` gives what the caller knows of each player by identity; the client
-    /// cannot state those attributes.
-    ///
-    /// # Errors
-    /// Returns the first thing that the queue's declarations do not allow.
-    pub fn ticket(
-        &self,
-        spec: TicketSpec,
-        known: &mut dyn FnMut(&str) -> Known,
-    ) -> Result<Ticket, TicketError> {
-        if !is_id(&spec.ticket) || !is_word_like(&spec.ticket) {
-            return Err(TicketError::Id);
-        }
-        if !(spec.waited.is_finite() && spec.waited >= 0.0) {
-            return Err(TicketError::Waited(spec.waited));
-        }
-        let most = self.settings().size.as_usize();
-        let players = spec.players.len();
-        if !(1..=most).contains(&players) {
-            return Err(TicketError::Players { players, most });
-        }
-        let mut checked: Vec<TicketPlayer> = Vec::with_capacity(players);
-        for player in spec.players {
-            if !is_id(&player.id) {
-                return Err(TicketError::PlayerId);
-            }
-            if checked.iter().any(|other| other.id == player.id) {
-                return Err(TicketError::Twice(player.id));
-            }
-            let known = known(&player.id);
-            checked.push(self.player(player, known)?);
-        }
-        Ok(Ticket {
-            id: spec.ticket,
-            waited: spec.waited,
-            players: checked,
-        })
-    }
-
-    /// Whether the values of an attribute are players' ids, which may contain spaces: a `set` of any
-    /// words that only rules of the type `apart` read.
-    fn lists_players(&self, name: &str) -> bool {
-        let attribute = self.settings().attributes.get(name);
-        let open = |attribute: &Attribute| match &attribute.of {
-            AttributeType::Set(words) => words.is_empty(),
-            _ => false,
-        };
-        let rules = &self.settings().rules;
-        let mut readers = rules
-            .iter()
-            .filter(|rule| rule.of.as_deref() == Some(name))
-            .peekable();
-        attribute.is_some_and(open)
-            && readers.peek().is_some()
-            && readers.all(|rule| rule.rule == "apart")
-    }
-
-    fn player(&self, mut spec: PlayerSpec, known: Known) -> Result<TicketPlayer, TicketError> {
-        let attributes = &self.settings().attributes;
-        let mut values = Vec::with_capacity(attributes.len());
-        for (name, attribute) in attributes {
-            let ids = self.lists_players(name);
-            let value = match spec.attributes.remove(name) {
-                Some(raw) => match ids {
-                    true => players(raw),
-                    false => attribute.of.read(raw),
-                }
-                .ok_or_else(|| TicketError::Value {
-                    player: spec.id.clone(),
-                    attribute: name.clone(),
-                    expected: match ids {
-                        true => format!("the ids of up to {MAX_WORDS} players"),
-                        false => attribute.of.to_string(),
-                    },
-                })?,
-                None => attribute.absent().ok_or_else(|| TicketError::Missing {
-                    player: spec.id.clone(),
-                    attribute: name.clone(),
-                })?,
-            };
-            values.push(value);
-        }
-        match spec.attributes.into_keys().next() {
-            Some(attribute) => Err(TicketError::Unknown {
-                player: spec.id,
-                attribute: shown(&attribute),
-            }),
-            None => Ok(TicketPlayer {
-                id: spec.id,
-                values,
-                known,
-            }),
-        }
-    }
-}
-
-/// The players' ids that `raw` states; `None` if one of them cannot be an id.
-fn players(raw: Raw) -> Option<Value> {
-    let mut ids = match raw {
-        Raw::List(ids) => ids,
-        Raw::Text(id) => vec![id],
-        _ => return None,
-    };
-    if ids.len() > MAX_WORDS || !ids.iter().all(|id| is_id(id)) {
-        return None;
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    Some(Value::Set(ids))
-}
-
-fn is_id(text: &str) -> bool {
-    !text.is_empty() && text.len() <= MAX_ID && !text.chars().any(char::is_control)
-}
-
-fn is_word_like(text: &str) -> bool {
-    text.split_whitespace().count() == 1 && !text.contains(char::is_whitespace)
-}
-
-/// The text as a message may repeat it: short, and without control characters.
-fn shown(text: &str) -> String {
-    if is_word(text) {
-        return text.to_owned();
-    }
-    let plain = text.chars().filter(|c| !c.is_control());
-    plain.take(32).chain(['…']).collect()
 }

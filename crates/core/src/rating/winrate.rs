@@ -14,7 +14,7 @@ use super::{
     slope::{Slope, edge},
 };
 
-/// The earlier games that an uncertain prior counts as: the share of victories in so many has about
+/// The number of earlier games that an uncertain prior counts as: the share of victories in them has about
 /// its deviation.
 const EARLIER: f64 = 4.0;
 

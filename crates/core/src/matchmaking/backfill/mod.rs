@@ -14,6 +14,7 @@
 //! with the most even teams; of those, that with the oldest ticket. So a ticket that fits is passed over
 //! only for others that have waited nearly as long, and not for ever.
 
+mod fill;
 mod game;
 mod trial;
 

@@ -1,19 +1,6 @@
 //! The additions that are tried for one match as it is, and which of them are allowed.
 
-use super::game::Game;
-use crate::matchmaking::{
-    queue::QueueRule,
-    rules::{Bound, RuleTally},
-};
-
-/// A rule with the violation of the teams as they are being filled.
-pub(super) struct Term<'p> {
-    pub rule: &'p QueueRule,
-    pub bound: &'p dyn Bound,
-    pub tally: Box<dyn RuleTally + 'p>,
-    /// The violation without any addition.
-    pub before: f64,
-}
+use super::game::{Game, Term};
 
 /// An addition that is allowed.
 pub(super) struct Allowed {

@@ -33,7 +33,7 @@ struct Try {
 }
 
 impl PlanRound<'_> {
-    /// Makes so many tries, a batch of [`BATCH`] at a time, on different matches.
+    /// Makes `tries` tries, a batch of [`BATCH`] at a time, on different matches.
     pub(super) fn refine(&mut self, tries: usize, cores: &dyn Cores, cancelled: &AtomicBool) {
         let mut stream = Stream::new(seeded_hash(self.seed, *b"refine"), StreamPurpose::Match);
         let mut turn: Vec<u32> = Vec::new();

@@ -97,25 +97,25 @@ impl PlanInput<'_> {
                 ..Explanation::default()
             },
             Err(failure) => {
-                let told = Told {
+                let failed = FailedSearch {
                     pool: &pool,
                     ticket,
                     failure: &failure,
                 };
-                told.explanation(search.nearest())
+                failed.explanation(search.nearest())
             }
         })
     }
 }
 
 /// A failed search.
-struct Told<'a> {
+struct FailedSearch<'a> {
     pool: &'a Pool<'a>,
     ticket: u32,
     failure: &'a Failure,
 }
 
-impl Told<'_> {
+impl FailedSearch<'_> {
     fn explanation(&self, nearest: Option<Nearest>) -> Explanation {
         let rules = self.pool.queue.rules();
         let named = self.failure.narrowed.iter().filter_map(|(at, count)| {

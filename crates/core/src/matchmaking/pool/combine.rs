@@ -12,7 +12,7 @@ use crate::{
 /// The most combinations that are kept after each rule.
 const KEEP: usize = 16;
 
-/// A combination with so many tickets is full enough: a search looks at no more of them.
+/// The number of tickets with which a combination is full enough: a search looks at no more of them.
 pub(in crate::matchmaking) const ENOUGH: usize = 512;
 
 /// A choice for each hard rule that has any.

@@ -55,7 +55,7 @@ impl<'q> Pool<'q> {
             .iter()
             .filter_map(|place| tickets.get(*place))
             .collect();
-        let people = People::of(queue, &sorted, outlook);
+        let people = People::of(queue.columns(), &sorted, outlook);
         let bound: Vec<_> = queue
             .rules()
             .iter()

@@ -20,8 +20,8 @@ struct Apart {
     side: Side,
 }
 
-/// With `of`, an attribute lists the players to avoid; with `last`, they are those met in the last
-/// so many matches.
+/// With `of`, an attribute lists the players to avoid; with `last`, they are those met in that
+/// number of last matches.
 fn build(
     settings: &RuleSettings,
     columns: &mut QueueColumns,

@@ -121,8 +121,7 @@ pub(super) trait Bound: Send + Sync {
         1.0
     }
 
-    /// The values of which teams may only have so many, or must have about as many, and which of both;
-    /// `None` if the rule is another.
+    /// The values of which the rule limits the teams' numbers, and how; `None` if it limits none.
     fn share(&self, _teams: usize, _limit: f64) -> Option<(&Symbols, Share)> {
         None
     }
@@ -171,9 +170,9 @@ pub(super) enum Share {
     Players { teams: i32 },
     /// Each party has a value, and all teams must have as many parties with it.
     Parties { teams: i32 },
-    /// The teams' numbers may differ by so much.
+    /// The teams' numbers may differ by `slack`.
     About { slack: i32 },
-    /// All teams together may have so many players with a value.
+    /// All teams together may have `most` players with a value.
     Limited { most: i32 },
 }
 
@@ -203,7 +202,7 @@ impl Share {
         matches!(self, Self::Parties { .. }).then_some(size)
     }
 
-    /// The players of a ticket of `size` players with so many values who come without any.
+    /// The players of a ticket of `size` players who come without a value, if it has `values` values.
     pub fn uncounted(self, size: usize, values: usize) -> usize {
         match self {
             Self::Parties { .. } if values > 0 => 0,

@@ -10,7 +10,7 @@ use crate::matchmaking::{
 /// The most candidates of one start: the oldest.
 const MOST: usize = ENOUGH;
 
-/// Where so many of the oldest candidates cannot fill the teams by the rules that limit values, most of them
+/// If this many of the oldest candidates cannot fill the teams by the rules that limit values, most of them
 /// have the same values.
 const CROWD: usize = 128;
 
@@ -225,8 +225,8 @@ impl Candidates {
         }
     }
 
-    /// Whether so many of the oldest candidates have the same values that rules limit them, and others are
-    /// rare among them.
+    /// Whether the oldest [`CROWD`] candidates cannot fill the teams by the rules that limit values: most of them have
+    /// the same values.
     pub fn is_crowded(&self) -> bool {
         self.is_crowded
     }

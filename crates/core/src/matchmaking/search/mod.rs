@@ -2,10 +2,10 @@
 //! lowest-numbered without any cost wins, else the best by cost and number.
 
 mod anneal;
+mod candidate_set;
 mod candidates;
 mod even;
 mod exact;
-mod ground;
 mod nearest;
 mod pairs;
 mod reach;
@@ -22,8 +22,8 @@ use super::{
     pool::{Combination, Combinations, Lacking, Pool},
 };
 use crate::domain::{Stream, StreamPurpose, seeded_hash};
+use candidate_set::{CandidateSet, CheckedCandidates};
 use candidates::Candidates;
-use ground::{Gathered, Ground};
 pub(super) use nearest::{Lack, Nearest};
 pub(super) use reach::Unfilled;
 pub(super) use teams::Cost;
@@ -159,7 +159,7 @@ impl<'p> MatchSearch<'p> {
     /// cost and number.
     fn race(
         &self,
-        viable: &[Ground<'_>],
+        viable: &[CandidateSet<'_>],
         size: usize,
         cores: &dyn Cores,
         cancelled: &AtomicBool,
@@ -198,7 +198,7 @@ impl<'p> MatchSearch<'p> {
 
     /// The combinations with enough players for teams of this size, and of those whom rules demand.
     /// Without the others, a start is never spent on one that cannot fill the teams while another could.
-    fn viable(&self, size: usize) -> Vec<Ground<'_>> {
+    fn viable(&self, size: usize) -> Vec<CandidateSet<'_>> {
         let needed = size * self.pool.queue.settings().teams.as_usize();
         let is_viable = |combination: &&Combination| {
             let sizes = combination
@@ -214,24 +214,24 @@ impl<'p> MatchSearch<'p> {
                 && sums.any(|sum| sum >= needed)
         };
         let viable = self.combinations.all.iter().filter(is_viable);
-        viable.map(Ground::new).collect()
+        viable.map(CandidateSet::new).collect()
     }
 
     /// One start: a combination, teams built from tickets that mirror each other, and annealing.
     /// `None` if the candidates cannot fill the teams, or if an earlier start has found what there is.
     fn start(
         &self,
-        viable: &[Ground<'_>],
+        viable: &[CandidateSet<'_>],
         number: usize,
         size: usize,
         stop: &dyn Fn() -> bool,
     ) -> Option<MatchProposal> {
-        let ground = viable.get(number % viable.len().max(1))?;
+        let set = viable.get(number % viable.len().max(1))?;
         let is_first = number < viable.len();
-        let Gathered {
+        let CheckedCandidates {
             candidates,
             unfilled,
-        } = self.candidates(ground, size);
+        } = self.candidates(set, size);
         let count = self.pool.queue.settings().teams.as_usize();
         let too_large = self.pool.people.size(self.seed) > size;
         if too_large || unfilled.is_some() || candidates.players(self.pool) < count * size {

@@ -42,7 +42,7 @@ struct CountedRule<'p> {
 }
 
 impl CountedRule<'_> {
-    /// The most players whom a value can bring, if it occurs so often.
+    /// The most players whom the teams can have with a value, by how often it occurs.
     fn seats(&self, symbol: usize, ticket: Option<usize>) -> i64 {
         let count = self.all.get(symbol).copied().unwrap_or(0);
         self.share.seats(count, ticket.unwrap_or(1))
@@ -141,7 +141,7 @@ impl<'p> Reach<'p> {
         }
     }
 
-    /// The first rule by which so many players in all cannot be seated.
+    /// The first rule by which the teams cannot have `players` players in all.
     pub fn unfilled(&self, players: usize) -> Option<Unfilled> {
         let mut rules = self.rules.iter();
         let rule = rules.find(|rule| rule.most < players as i64)?;
@@ -152,7 +152,7 @@ impl<'p> Reach<'p> {
         })
     }
 
-    /// Whether so many players in all can still be seated, by each rule.
+    /// Whether the teams can still have `players` players in all, by each rule.
     pub fn seats(&self, players: usize) -> bool {
         self.unfilled(players).is_none()
     }

@@ -87,7 +87,7 @@ fn two_duellists_get_each_map_in_each_mode_about_as_often() {
     );
 }
 
-/// The maps of an evening of so many matches between two players, who forget nothing.
+/// The maps of an evening of `matches` matches between two players, who forget nothing.
 fn evening(queue: &Queue, maps: &[&str], matches: u64) -> Vec<String> {
     let mut played: Vec<String> = Vec::new();
     for seed in 0..matches {

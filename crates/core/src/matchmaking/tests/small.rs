@@ -102,7 +102,7 @@ fn most(matches: &[u32], free: u32, known: &mut BTreeMap<u32, usize>) -> usize {
     best
 }
 
-/// The matches of the rounds, and the most that were possible, over so many random pools.
+/// The matches of the rounds, and the most that were possible, over `pools` random pools.
 fn compared(text: &str, count: usize, pools: usize) -> [usize; 3] {
     let queue = Queue::new("x", toml::from_str(text).unwrap()).unwrap();
     let mut random = Stream::new(1, StreamPurpose::Arrivals);

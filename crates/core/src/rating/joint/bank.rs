@@ -27,10 +27,11 @@ const DAYS: f64 = 7.0;
 /// A filter whose log evidence is further than this behind the best one's is dropped: its share of the estimate is
 /// below a twentieth of the best one's.
 const BEHIND: f64 = 3.0;
-/// Until so many matches, the best filter that learns from points and the best one that learns from outcomes stay,
+/// Until this number of matches, the best filter that learns from points and the best one that learns from outcomes stay,
 /// however far one is behind the other: what points are worth shows late, and a dropped filter does not come back.
 const BOTH_KINDS: u64 = 2_048;
-/// Every so many matches, only so many filters are kept, so that a long history costs little more than one filter.
+/// From each of these numbers of matches on, how many filters are kept, so that a long history costs little more than
+/// one filter.
 /// Filters that have been level for thousands of matches predict nearly the same.
 const KEPT: [(u64, usize); 2] = [(4_096, 3), (16_384, 1)];
 /// The number of matches after which several drifts are tried. Before, all drifts predict nearly

@@ -151,7 +151,7 @@ mod tests {
         assert!(won.factor(3) > 1.0);
     }
 
-    /// The favourite, of standardised difference 0.5, wins so many of a hundred, a thousand times.
+    /// The favourite, of standardised difference 0.5, wins `wins` of a hundred games, a thousand games long.
     fn after(wins: u32) -> Calibration {
         let mut calibration = Calibration::default();
         for at in 0..1_000_u32 {

@@ -253,7 +253,7 @@ fn friends_who_won_once_by_hand() {
     assert!((per_friend - 0.003_702_5).abs() < 1e-6);
 }
 
-/// A system after so many games of player 0 against players 1 and 2. `alone_wins` decides each.
+/// A system after `games` games of player 0 against players 1 and 2. `alone_wins` decides each.
 fn one_against_two(games: u32, alone_wins: impl Fn(u32) -> bool) -> Joint {
     let places = |number| if alone_wins(number) { [0, 1] } else { [1, 0] };
     let play = |number| game(&[&[1.0], &[1.0, 1.0]], &places(number));
