@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    known::Facts,
+    known::PlayerFacts,
     pool::{RoundPool, Waiting},
 };
 use crate::{
@@ -40,7 +40,7 @@ pub(super) struct Seeking {
 }
 
 /// The matches of a queue that seek players, without those with a player of whom more will be known in a moment.
-pub(super) fn seeking(life: &Lifecycle, queue: &Queue, facts: &Facts) -> Vec<Seeking> {
+pub(super) fn seeking(life: &Lifecycle, queue: &Queue, facts: &PlayerFacts) -> Vec<Seeking> {
     if !queue.settings().backfill {
         return Vec::new();
     }
@@ -111,7 +111,7 @@ impl Seeking {
     }
 
     /// What the search sees of the match.
-    fn open(&self, queue: &Queue, pool: &RoundPool, facts: &Facts) -> OpenMatch {
+    fn open(&self, queue: &Queue, pool: &RoundPool, facts: &PlayerFacts) -> OpenMatch {
         let present = |(content, players): &(String, BTreeSet<String>)| -> Option<Ticket> {
             let spec: TicketSpec = serde_json::from_str(content).ok()?;
             let mut ticket = queue.ticket(spec, &mut |id| facts.known(id)).ok()?;
@@ -162,7 +162,7 @@ pub(super) fn fill(
     queue: &Arc<Queue>,
     seeking: &[Seeking],
     waiting: &mut Vec<Waiting>,
-    facts: &Facts,
+    facts: &PlayerFacts,
     seed: u64,
 ) -> Vec<Filling> {
     if seeking.is_empty() || waiting.is_empty() {

@@ -13,8 +13,9 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::{
     QueuesError, Shared,
     backfill::{Seeking, fill, seeking},
-    command::{Answer, ReplyTo},
-    known::Facts,
+    call::ReplyTo,
+    command::Answer,
+    known::PlayerFacts,
     pool::{RoundPool, Waiting},
     rounds::waiting,
     view::seconds,
@@ -104,7 +105,7 @@ struct Search {
     ticket: TicketNumber,
     waiting: Vec<Waiting>,
     seeking: Vec<Seeking>,
-    facts: Facts,
+    facts: PlayerFacts,
 }
 
 /// Finds what an id means: the client's ticket, or else a match that has one of its tickets.
@@ -136,7 +137,7 @@ fn about(shared: &Shared, life: &Lifecycle, owner: &str, id: &str) -> Result<Abo
     let (State::Queued, Some(queue)) = (record.state, queue) else {
         return Ok(About::Said(vec![line]));
     };
-    let facts = Facts::new(&queue, &shared.learning, life);
+    let facts = PlayerFacts::new(&queue, &shared.learning, life);
     let held_back = if shared.learning.is_starting() {
         Some("the daemon is starting: no search has begun".to_owned())
     } else if facts.awaits(&record.ticket.players) {

@@ -12,7 +12,8 @@ use tokio::{
 
 use super::{
     QueuesError,
-    command::{Answer, Call, Command, ReplyTo},
+    call::{Call, ReplyTo},
+    command::{Answer, Command},
     connections::Connections,
     fleet::{PostOffice, RemoteCommand},
     instance_command::InstanceCommand,
@@ -93,7 +94,7 @@ async fn try_to_take(
     let own = shared.settings_of(&handle.name);
     let has_queues = partitions.contains(&handle.name);
     let has_share = daemons.is_some_and(|daemons| {
-        daemons > 1 && has_queues && shared.handles.has_share(partitions.len(), daemons)
+        daemons > 1 && has_queues && shared.tasks.has_share(partitions.len(), daemons)
     });
     if has_share && left.is_none_or(|since| since.elapsed() < shared.leases.lasts) {
         shared

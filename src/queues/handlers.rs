@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    Configured, QueuesError,
-    command::{Answer, Call, Command},
+    QueuesError,
+    call::Call,
+    command::{Answer, Command},
+    configured::Configured,
     connections::Connections,
     hosting::plan,
     instance_command::InstanceCommand,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::links::Link;
+use super::link::Link;
 use crate::{
     domain::MatchId,
     lifecycle::{Allocation, Offer},
@@ -81,7 +81,7 @@ impl InstanceCommand {
 /// The game that an instance opens for a match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostPlan {
-    /// The id of the match.
+    /// The match that the game is recorded as.
     pub id: MatchId,
     /// The queue that formed it.
     pub queue: String,

@@ -48,9 +48,6 @@ impl Queues {
 
     /// The match of an instance whose game has this number, as it is on disk: the daemon that runs the queue
     /// may be away.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn match_of_game(
         &self,
         name: &str,

@@ -22,7 +22,7 @@ const BEHAVIOUR: &str = "@behaviour";
 const DAY: f64 = 86_400_000.0;
 
 /// What a round knows of players.
-pub(super) struct Facts {
+pub(super) struct PlayerFacts {
     pub ruleset: Ruleset,
     now: Timestamp,
     /// The `@` attributes that the queue's rules read.
@@ -37,7 +37,7 @@ pub(super) struct Facts {
     pub played: Vec<String>,
 }
 
-impl Facts {
+impl PlayerFacts {
     /// The facts of now. Players have met, and have played maps, in matches of any queue of the last day.
     pub fn new(queue: &Queue, learning: &Learning, life: &Lifecycle) -> Self {
         let rules = queue.settings().rules.iter();
@@ -172,7 +172,7 @@ pub(super) fn admit(
     if shared.learning.is_starting() {
         return Err(QueuesError::NotReady);
     }
-    let facts = Facts::alone(&queue, &shared.learning, now);
+    let facts = PlayerFacts::alone(&queue, &shared.learning, now);
     if facts.awaits(&ticket.players) {
         return Err(QueuesError::NotReady);
     }

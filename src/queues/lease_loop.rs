@@ -6,7 +6,7 @@ use tokio::{sync::mpsc, time::sleep};
 
 use super::{
     QueuesError,
-    command::Call,
+    call::Call,
     connections::Connections,
     follower::follow,
     partition_handle::PartitionHandle,
@@ -30,11 +30,11 @@ pub(super) async fn run(handle: PartitionHandle, mut calls: mpsc::Receiver<Call>
     while let Some(held) = follow(&handle, &mut calls, &mut connections).await {
         let has_queues = !shared.names_of(&handle.name).is_empty();
         if has_queues {
-            shared.handles.taken();
+            shared.tasks.taken();
         }
         let end = hold(&handle, &clock, &held, &mut calls, &mut connections).await;
         if has_queues && end != End::Left {
-            shared.handles.lost();
+            shared.tasks.lost();
         }
         connections.remote.close();
         let own = shared.names_of(&handle.name);

@@ -1,7 +1,8 @@
 //! The letters of other daemons to the one that runs the queues.
 
 use super::{
-    command::{Call, Command, ReplyTo},
+    call::{Call, ReplyTo},
+    command::Command,
     connections::Connections,
     fleet::{Remote, RemoteCommand, ToHolder},
     instance_command::InstanceCommand,

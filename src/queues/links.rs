@@ -1,93 +1,13 @@
 //! The connections of instances: the one that sent INSTANCE, and those that have the games of matches.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use super::instance_command::InstanceCommand;
+use super::{Link, instance_command::InstanceCommand};
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{Lifecycle, Offer},
     protocol::HostNotice,
 };
-
-/// Sends to one connection of an instance, and knows whether the connection is open. Sending never waits.
-#[derive(Clone)]
-pub struct Link {
-    /// Distinguishes the links of this process, also where another daemon knows one of them.
-    number: u64,
-    send: Arc<dyn Fn(&HostNotice) + Send + Sync>,
-    is_open: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// The clock's millisecond of the last line from the connection.
-    heard: Arc<AtomicU64>,
-}
-
-impl Link {
-    /// A link that calls `send` to send, and `is_open` to find out whether its connection is open. The
-    /// connection stores in `heard` when it received its last line.
-    pub fn new(
-        send: impl Fn(&HostNotice) + Send + Sync + 'static,
-        is_open: impl Fn() -> bool + Send + Sync + 'static,
-        heard: Arc<AtomicU64>,
-    ) -> Self {
-        static LINKS: AtomicU64 = AtomicU64::new(1);
-        Self {
-            number: LINKS.fetch_add(1, Ordering::Relaxed),
-            send: Arc::new(send),
-            is_open: Arc::new(is_open),
-            heard,
-        }
-    }
-
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
-    pub(super) fn send(&self, notice: &HostNotice) {
-        (self.send)(notice);
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        (self.is_open)()
-    }
-
-    /// The clock's millisecond of the last line.
-    pub(super) fn heard(&self) -> u64 {
-        self.heard.load(Ordering::Relaxed)
-    }
-}
-
-/// To other daemons, a link is its number.
-impl Serialize for Link {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(self.number)
-    }
-}
-
-/// A link of another daemon, by its number alone: nothing can be sent to it.
-impl<'de> Deserialize<'de> for Link {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(Self {
-            number: u64::deserialize(from)?,
-            send: Arc::new(|_| {}),
-            is_open: Arc::new(|| false),
-            heard: Arc::default(),
-        })
-    }
-}
-
-impl fmt::Debug for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Link")
-    }
-}
 
 /// The connections of all instances.
 #[derive(Debug, Default)]
@@ -161,8 +81,8 @@ impl Links {
     /// clock into a time.
     pub fn hear(&self, life: &mut Lifecycle, time: impl Fn(u64) -> Timestamp) {
         for (name, (_, link)) in &self.instances {
-            if (link.is_open)() {
-                life.alive(name, time(link.heard.load(Ordering::Relaxed)));
+            if link.is_open() {
+                life.alive(name, time(link.heard()));
             }
         }
     }
@@ -171,8 +91,8 @@ impl Links {
     /// `time` turns milliseconds of the clock into a time.
     pub fn watch(&mut self, life: &mut Lifecycle, time: impl Fn(u64) -> Timestamp) {
         self.instances.retain(|name, (offer, link)| {
-            let open = (link.is_open)();
-            let heard = time(link.heard.load(Ordering::Relaxed));
+            let open = link.is_open();
+            let heard = time(link.heard());
             match open {
                 // The instance was removed after a long silence, and a line has come since.
                 true if !life.knows(name) && life.is_recent(heard) => {
@@ -213,6 +133,11 @@ impl Links {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    };
+
     use super::*;
 
     #[test]

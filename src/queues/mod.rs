@@ -21,8 +21,10 @@
 
 mod allocator;
 mod backfill;
+mod call;
 mod command;
 mod commit;
+mod configured;
 mod connections;
 mod draft;
 mod error;
@@ -36,10 +38,12 @@ mod instances;
 mod known;
 mod lease_loop;
 mod letters;
+mod link;
 mod links;
 mod listeners;
 mod metrics;
 mod partition_handle;
+mod partition_tasks;
 mod pool;
 mod replay;
 mod rounds;
@@ -76,7 +80,7 @@ pub use allocator::{Allocator, AllocatorError};
 pub use draft::Draft;
 pub use error::{ConfigureError, QueuesError};
 pub use instance_command::HostPlan;
-pub use links::Link;
+pub use link::Link;
 pub use listeners::{Heard, Listener};
 pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
 pub use replay::{Replayed, replay};
@@ -84,9 +88,11 @@ pub use shared::RoundCores;
 pub use threads::Threads;
 
 use command::{Answer, Command};
+use configured::configured;
 use fleet::PostOffice;
-use partition_handle::PartitionHandles;
-use shared::{Configured, Shared, configured};
+use partition_handle::PartitionHandle;
+use partition_tasks::PartitionTasks;
+use shared::Shared;
 
 /// How long [`Queues::ticket_once`] waits at most until it looks again.
 const LOOK: Duration = Duration::from_secs(1);
@@ -115,12 +121,12 @@ impl Queues {
         let queues = configured(settings, &BTreeMap::new())?;
         let metrics = Arc::new(QueueMetrics::default());
         metrics.configure(queues.keys());
-        let handles = PartitionHandles::default();
+        let tasks = PartitionTasks::default();
         for queue in queues.values() {
-            handles.add(&queue.settings().partition);
+            tasks.add(&queue.settings().partition);
         }
         if queues.is_empty() {
-            handles.add(MAIN_PARTITION);
+            tasks.add(MAIN_PARTITION);
         }
         let office = store.post().map(|_| PostOffice::new(&leases));
         Ok(Self {
@@ -136,7 +142,7 @@ impl Queues {
                 leases,
                 cores: RwLock::new(Arc::new(Threads::of_rounds())),
                 allocator: allocator.map(Arc::new),
-                handles,
+                tasks,
                 stop: CancellationToken::new(),
                 metrics,
             }),
@@ -159,11 +165,11 @@ impl Queues {
         let shared = &self.shared;
         // Those that no queue is in any more may have tickets.
         match shared.store.partitions().await {
-            Ok(names) => names.iter().for_each(|name| shared.handles.add(name)),
+            Ok(names) => names.iter().for_each(|name| shared.tasks.add(name)),
             Err(error) => tracing::error!(%error, "the partitions cannot be read"),
         }
         let mut tasks = JoinSet::new();
-        for (handle, calls) in shared.handles.begin(shared) {
+        for (handle, calls) in PartitionHandle::begin(shared) {
             tasks.spawn(lease_loop::run(handle, calls));
         }
         let office = async {
@@ -191,7 +197,7 @@ impl Queues {
         settings: BTreeMap<String, QueueSettings>,
     ) -> Result<(), ConfigureError> {
         let queues = configured(settings, &self.shared.queues())?;
-        let known = self.shared.handles.names();
+        let known = self.shared.tasks.names();
         let partitions = queues.values().map(|queue| &queue.settings().partition);
         let mut unknown = partitions.filter(|name| !known.contains(name));
         if let Some(partition) = unknown.next() {

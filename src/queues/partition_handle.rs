@@ -1,101 +1,13 @@
-//! The partitions that this daemon knows: each has a task of its own, with its own tickets and instances.
+//! One partition, as its task sees it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
 
-use super::{Shared, command::Call};
+use super::{Shared, call::Call};
 
-/// The most calls that wait for the task of a partition.
-const CALLS: usize = 4_096;
 /// What the names of the leases of partitions begin with.
 const LEASE: &str = "queues/";
-
-/// The ways to the tasks of all partitions, by name, and the number of those with queues that this daemon runs.
-#[derive(Debug, Default)]
-pub(super) struct PartitionHandles {
-    calls: RwLock<BTreeMap<String, mpsc::Sender<Call>>>,
-    /// Taken when the tasks begin.
-    receivers: Mutex<Vec<(String, mpsc::Receiver<Call>)>>,
-    held: Mutex<usize>,
-}
-
-impl PartitionHandles {
-    /// Adds a partition, unless it is known.
-    pub fn add(&self, name: &str) {
-        let mut calls = self.calls.write();
-        if !calls.contains_key(name) {
-            let (sender, receiver) = mpsc::channel(CALLS);
-            calls.insert(name.to_owned(), sender);
-            self.receivers.lock().push((name.to_owned(), receiver));
-        }
-    }
-
-    /// The names of all partitions.
-    pub fn names(&self) -> Vec<String> {
-        self.calls.read().keys().cloned().collect()
-    }
-
-    /// The name of the partition, if there is only one.
-    pub fn only(&self) -> Option<String> {
-        let calls = self.calls.read();
-        let mut names = calls.keys();
-        names.next().filter(|_| calls.len() == 1).cloned()
-    }
-
-    /// The way to the task of a partition.
-    pub fn calls(&self, name: &str) -> Option<mpsc::Sender<Call>> {
-        self.calls.read().get(name).cloned()
-    }
-
-    /// The partitions whose tasks have not begun.
-    pub fn begin(&self, shared: &Arc<Shared>) -> Vec<(PartitionHandle, mpsc::Receiver<Call>)> {
-        let receivers = std::mem::take(&mut *self.receivers.lock());
-        let handle = |(name, receiver): (String, _)| {
-            let calls = self.calls(&name)?;
-            let lease = format!("{LEASE}{name}");
-            let shared = shared.clone();
-            let handle = PartitionHandle {
-                shared,
-                name,
-                lease,
-                calls,
-            };
-            Some((handle, receiver))
-        };
-        receivers.into_iter().filter_map(handle).collect()
-    }
-
-    /// This daemon runs one more partition that has queues.
-    pub fn taken(&self) {
-        *self.held.lock() += 1;
-    }
-
-    /// This daemon runs one of them less.
-    pub fn lost(&self) {
-        let mut held = self.held.lock();
-        *held = held.saturating_sub(1);
-    }
-
-    /// Whether this daemon runs its share of `partitions`, or more, while `daemons` are alive.
-    pub fn has_share(&self, partitions: usize, daemons: usize) -> bool {
-        *self.held.lock() >= share(partitions, daemons)
-    }
-
-    /// Whether a partition is to be left to another daemon. If so, it counts as lost from now on.
-    pub fn is_one_too_many(&self, partitions: usize, daemons: usize) -> bool {
-        let share = share(partitions, daemons);
-        let mut held = self.held.lock();
-        let is_too_many = *held > share;
-        *held -= usize::from(is_too_many);
-        is_too_many
-    }
-}
-
-fn share(partitions: usize, daemons: usize) -> usize {
-    partitions.div_ceil(daemons.max(1))
-}
 
 /// One partition, as its task sees it.
 pub(super) struct PartitionHandle {
@@ -107,28 +19,23 @@ pub(super) struct PartitionHandle {
     pub calls: mpsc::Sender<Call>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_daemon_runs_its_share_of_the_partitions() {
-        let handles = PartitionHandles::default();
-        for name in ["eu", "us", "asia", "eu", "main"] {
-            handles.add(name);
-        }
-        assert_eq!(handles.names(), ["asia", "eu", "main", "us"]);
-        (0..4).for_each(|_| handles.taken());
-        assert!(!handles.is_one_too_many(4, 0) && !handles.is_one_too_many(4, 1));
-        // A second daemon comes, and a third one.
-        let mut left = 0;
-        while handles.is_one_too_many(4, 2) {
-            left += 1;
-        }
-        assert_eq!(left, 2);
-        assert!(handles.has_share(4, 3) && !handles.is_one_too_many(4, 3));
-        handles.lost();
-        assert!(!handles.has_share(4, 3));
-        assert!(handles.has_share(4, 4));
+impl PartitionHandle {
+    /// The partitions whose tasks have not begun, with the calls that come for each.
+    pub fn begin(shared: &Arc<Shared>) -> Vec<(Self, mpsc::Receiver<Call>)> {
+        let handle = |(name, receiver): (String, _)| {
+            let handle = Self {
+                lease: format!("{LEASE}{name}"),
+                calls: shared.tasks.calls(&name)?,
+                shared: shared.clone(),
+                name,
+            };
+            Some((handle, receiver))
+        };
+        shared
+            .tasks
+            .begin()
+            .into_iter()
+            .filter_map(handle)
+            .collect()
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::known::Facts;
+use super::known::PlayerFacts;
 use crate::{
     domain::{Outlook, Timestamp},
     lifecycle::{SearchedPool, TicketNumber},
@@ -47,7 +47,7 @@ struct StoredFacts<P> {
 
 impl RoundPool {
     /// The tickets that wait, without those that the queue no longer accepts.
-    pub fn new(queue: &Queue, waiting: &[Waiting], facts: &Facts) -> Self {
+    pub fn new(queue: &Queue, waiting: &[Waiting], facts: &PlayerFacts) -> Self {
         let mut pool = Self {
             numbers: Vec::with_capacity(waiting.len()),
             tickets: Vec::with_capacity(waiting.len()),

@@ -17,7 +17,7 @@ use tokio::{
 use super::{
     QueueMetrics, Shared,
     backfill::seeking,
-    known::Facts,
+    known::PlayerFacts,
     pool::Waiting,
     search::{Found, Round},
 };
@@ -112,7 +112,7 @@ impl Rounds {
             if life.queued(name).next().is_none() {
                 continue;
             }
-            let facts = Facts::new(queue, &shared.learning, life);
+            let facts = PlayerFacts::new(queue, &shared.learning, life);
             let waiting = waiting(life, name, &facts);
             if waiting.is_empty() {
                 continue;
@@ -178,7 +178,7 @@ fn fault(error: JoinError) -> String {
 }
 
 /// The tickets that wait in a queue, without those with a player of whom more will be known in a moment.
-pub(super) fn waiting(life: &Lifecycle, queue: &str, facts: &Facts) -> Vec<Waiting> {
+pub(super) fn waiting(life: &Lifecycle, queue: &str, facts: &PlayerFacts) -> Vec<Waiting> {
     let waiting = life.queued(queue);
     let waiting = waiting.filter(|record| !facts.awaits(&record.ticket.players));
     let waiting = waiting.map(|record| Waiting {

@@ -4,7 +4,8 @@ use tokio::sync::oneshot;
 
 use super::{
     Queues, QueuesError,
-    command::{Answer, Call, Command, Outcome, ReplyTo},
+    call::{Call, ReplyTo},
+    command::{Answer, Command, Outcome},
     instance_command::InstanceCommand,
 };
 use crate::{
@@ -63,7 +64,7 @@ impl Place {
 impl Queues {
     /// Asks the partition that the call is for.
     pub(super) async fn ask(&self, command: Command) -> Outcome {
-        let handles = &self.shared.handles;
+        let tasks = &self.shared.tasks;
         if let Command::Host(InstanceCommand::Join(offer, _)) = &command {
             let partition = offer.partition.as_deref().unwrap_or(MAIN_PARTITION);
             let all = self.shared.partitions();
@@ -71,7 +72,7 @@ impl Queues {
                 return Err(QueuesError::NoPartition(partition.to_owned()));
             }
         }
-        let partition = match (handles.only(), Place::of(&command)) {
+        let partition = match (tasks.only(), Place::of(&command)) {
             // An instance may ask for another partition than the only one.
             (Some(only), place) if !matches!(place, Place::Named(_)) => Some(only),
             (_, place) => self.find(place).await.map_err(|error| {
@@ -79,7 +80,7 @@ impl Queues {
                 QueuesError::NotRead
             })?,
         };
-        match partition.filter(|name| handles.calls(name).is_some()) {
+        match partition.filter(|name| tasks.calls(name).is_some()) {
             Some(partition) => self.ask_partition(&partition, command).await,
             None => nowhere(&command),
         }
@@ -94,14 +95,14 @@ impl Queues {
         command: impl Fn() -> Command,
     ) -> Result<Vec<Answer>, QueuesError> {
         let mut answers = Vec::new();
-        for partition in self.shared.handles.names() {
+        for partition in self.shared.tasks.names() {
             answers.push(self.ask_partition(&partition, command()).await?);
         }
         Ok(answers)
     }
 
     async fn ask_partition(&self, partition: &str, command: Command) -> Outcome {
-        let calls = self.shared.handles.calls(partition);
+        let calls = self.shared.tasks.calls(partition);
         let calls = calls.ok_or(QueuesError::Stopped)?;
         let (answer, answered) = oneshot::channel();
         let answer = ReplyTo::Here(answer);

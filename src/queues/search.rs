@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 use super::{
     RoundCores,
     backfill::{Seeking, fill},
-    known::Facts,
+    known::PlayerFacts,
     pool::{RoundPool, Waiting},
 };
 use crate::{
@@ -20,7 +20,7 @@ pub(super) struct Round {
     pub waiting: Vec<Waiting>,
     /// The matches in play that seek players.
     pub seeking: Vec<Seeking>,
-    pub facts: Facts,
+    pub facts: PlayerFacts,
     pub seed: u64,
     pub at: Timestamp,
     pub cores: RoundCores,

@@ -1,29 +1,23 @@
 //! What the task and the clients of the queues share: the configured queues, and the rooms that they use.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Allocator, QueueMetrics, fleet::PostOffice, listeners::Listeners,
-    partition_handle::PartitionHandles,
+    Allocator, QueueMetrics, configured::Configured, fleet::PostOffice, listeners::Listeners,
+    partition_tasks::PartitionTasks,
 };
 use crate::{
     learning::Learning,
     leases::{LeaseSettings, SharedSettings},
     lifecycle::{CoordinatorSettings, QueueTerms, Submission},
-    matchmaking::{Cores, Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
+    matchmaking::{Cores, Host, Known, Queue, TicketSpec},
     session::Clock,
     store::Store,
 };
-
-/// The configured queues, by name.
-pub(super) type Configured = BTreeMap<String, Arc<Queue>>;
 
 /// What the task and the clients of the queues share.
 pub(super) struct Shared {
@@ -45,7 +39,7 @@ pub(super) struct Shared {
     /// The allocator that hosted matches ask for instances.
     pub(super) allocator: Option<Arc<Allocator>>,
     /// The partitions that this daemon runs, and the way to the task of each.
-    pub(super) handles: PartitionHandles,
+    pub(super) tasks: PartitionTasks,
     pub(super) stop: CancellationToken,
     pub(super) metrics: Arc<QueueMetrics>,
 }
@@ -139,20 +133,4 @@ impl Shared {
 /// The part of the shared settings that a queue is.
 pub(super) fn part_of(queue: &str) -> String {
     format!("queue.{queue}")
-}
-
-/// Checks the settings of all queues. Those that are as before keep their searches.
-pub(super) fn configured(
-    settings: BTreeMap<String, QueueSettings>,
-    before: &Configured,
-) -> Result<Configured, QueueError> {
-    let queue = |(name, settings): (String, QueueSettings)| {
-        let same = before.get(&name).filter(|old| *old.settings() == settings);
-        let queue = match same {
-            Some(old) => old.clone(),
-            None => Arc::new(Queue::new(&name, settings)?),
-        };
-        Ok((name, queue))
-    };
-    settings.into_iter().map(queue).collect()
 }

@@ -9,7 +9,8 @@ use tokio::{
 
 use super::{
     Shared,
-    command::{Call, Outcome, ReplyTo},
+    call::{Call, ReplyTo},
+    command::Outcome,
     connections::Connections,
     explain::Explanations,
     hosting::draw_pass,
@@ -196,7 +197,7 @@ impl<'a> Task<'a> {
         };
         let (partitions, daemons) = (shared.partitions(), office.alive().len());
         let has_queues = partitions.contains(partition);
-        has_queues && shared.handles.is_one_too_many(partitions.len(), daemons)
+        has_queues && shared.tasks.is_one_too_many(partitions.len(), daemons)
     }
 
     /// Moves the time forward. An instance that has sent a line is not silent, even if

@@ -24,9 +24,6 @@ impl WaitClock {
     }
 
     /// The clock of a daemon that begins to run a partition now.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn of_database(self, shared: &Shared) -> Result<Self, StoreError> {
         if !shared.clock.may_be_wrong() {
             return Ok(self);

@@ -14,7 +14,8 @@ use rand::{TryRng, rngs::SysRng};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{
-    command::{Call, Command, ReplyTo},
+    call::{Call, ReplyTo},
+    command::Command,
     instance_command::InstanceCommand,
 };
 use crate::{

@@ -1,18 +1,97 @@
 //! Sends the letters of a daemon, and handles those that it receives.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use super::{
-    PostOffice, Push, ToDaemon, ToHolder,
-    message::letter,
-    office::{BATCH, Outgoing},
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
 };
+
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep},
+};
+
+use super::{PostOffice, Push, ToDaemon, ToHolder, message::letter, office::Outgoing};
 use crate::{
     queues::{Heard, QueuesError, Shared},
-    store::{Letter, NewLetter, Post, StoreError},
+    store::{Changes, Letter, NewLetter, Post, StoreError},
 };
 
+/// The most letters that are sent or received together.
+const BATCH: u32 = 256;
+/// How often letters are looked for that no notification has announced, and connections of instances are reported.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often calls are looked for whose time is over.
+const TICK: Duration = Duration::from_millis(200);
+/// The delay before a database that failed is tried again.
+const RETRY: Duration = Duration::from_millis(500);
+
 impl PostOffice {
+    /// Sends and receives letters until the queues are stopped. A database that fails is tried again.
+    pub async fn run(&self, shared: &Shared) {
+        let (Some(post), Some(mut outgoing)) = (shared.store.post(), self.receiver.lock().take())
+        else {
+            return;
+        };
+        while !shared.stop.is_cancelled() {
+            if let Err(error) = self.exchange(shared, post, &mut outgoing).await {
+                tracing::warn!(%error, "letters to other daemons cannot be exchanged");
+                self.fail_late();
+                let retry = sleep(RETRY);
+                shared.stop.run_until_cancelled(retry).await;
+            }
+        }
+        if let Err(error) = post.is_gone(&self.name).await {
+            tracing::debug!(%error, "this daemon is missed only later");
+        }
+    }
+
+    async fn exchange(
+        &self,
+        shared: &Shared,
+        post: &Post,
+        outgoing: &mut mpsc::Receiver<Outgoing>,
+    ) -> Result<(), StoreError> {
+        self.give_sign(post).await?;
+        let mut wakes: Box<dyn Changes> = post.wakes().await?;
+        let (mut signed, mut looked) = (Instant::now(), Instant::now());
+        let mut batch = Vec::new();
+        while !shared.stop.is_cancelled() {
+            let mut woken = tokio::select! {
+                () = shared.stop.cancelled() => return Ok(()),
+                _ = outgoing.recv_many(&mut batch, BATCH as usize) => false,
+                woken = wakes.next() => woken.map(|()| true)?,
+                () = sleep(TICK) => false,
+            };
+            if signed.elapsed() >= self.lasts / 3 {
+                signed = Instant::now();
+                self.give_sign(post).await?;
+            }
+            if looked.elapsed() >= LOOK {
+                (looked, woken) = (Instant::now(), true);
+                self.report_links(shared.clock.millis());
+            }
+            if !batch.is_empty() {
+                self.send(post, std::mem::take(&mut batch)).await?;
+            }
+            if woken {
+                self.wake.send_replace(());
+                self.receive(shared, post).await?;
+            }
+            self.withdraw(post).await?;
+        }
+        Ok(())
+    }
+
+    /// Notes in the database that this daemon is alive.
+    async fn give_sign(&self, post: &Post) -> Result<(), StoreError> {
+        let (was_alive, all) = post.is_alive(&self.name, self.lasts).await?;
+        let is_first = std::mem::replace(&mut *self.alive.write(), all).is_empty();
+        if !(was_alive || is_first) {
+            self.is_forgotten();
+        }
+        Ok(())
+    }
+
     /// Reports the connections of instances.
     pub(super) fn report_links(&self, now: u64) {
         let mut reports: BTreeMap<String, (Vec<_>, Vec<_>)> = BTreeMap::new();

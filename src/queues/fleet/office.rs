@@ -1,4 +1,4 @@
-//! The task that sends and receives a daemon's letters, and gives its signs of life.
+//! What a daemon sends to the others, and what it knows of them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,26 +9,17 @@ use std::{
 use parking_lot::{Mutex, RwLock};
 use tokio::{
     sync::{mpsc, oneshot, watch},
-    time::{Instant, sleep},
+    time::Instant,
 };
 
 use super::{RemoteCommand, ToHolder, pending::Pending};
 use crate::{
     leases::LeaseSettings,
-    queues::{Link, QueuesError, Shared, command::Outcome},
-    store::{Changes, Post, StoreError},
+    queues::{Link, QueuesError, command::Outcome},
 };
 
 /// The most letters that wait to be sent.
 const LETTERS: usize = 4_096;
-/// The most letters that are sent or received together.
-pub(super) const BATCH: u32 = 256;
-/// How often letters are looked for that no notification has announced, and connections of instances are reported.
-const LOOK: Duration = Duration::from_secs(1);
-/// How often calls are looked for whose time is over.
-const TICK: Duration = Duration::from_millis(200);
-/// The delay before a database that failed is tried again.
-const RETRY: Duration = Duration::from_millis(500);
 /// The most names in one letter.
 const NAMES: usize = 1_000;
 
@@ -46,16 +37,16 @@ pub(in crate::queues) struct PostOffice {
     /// The name of this daemon.
     pub name: Arc<str>,
     /// For how long a sign of life counts.
-    lasts: Duration,
+    pub(super) lasts: Duration,
     outgoing: mpsc::Sender<Outgoing>,
     /// Taken by [`run`](Self::run).
-    receiver: Mutex<Option<mpsc::Receiver<Outgoing>>>,
+    pub(super) receiver: Mutex<Option<mpsc::Receiver<Outgoing>>>,
     pub(super) pending: Mutex<Pending>,
     /// The connections of instances that the holder of a lease knows, by their numbers.
     pub(super) links: Mutex<BTreeMap<u64, (String, Link)>>,
-    alive: RwLock<BTreeSet<String>>,
+    pub(super) alive: RwLock<BTreeSet<String>>,
     /// Changes whenever there may be letters.
-    wake: watch::Sender<()>,
+    pub(super) wake: watch::Sender<()>,
     /// Counts the times when others may have forgotten this daemon.
     forgotten: watch::Sender<u64>,
     since: Instant,
@@ -142,71 +133,5 @@ impl PostOffice {
 
     pub(super) fn millis(&self) -> u64 {
         u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    /// Sends and receives letters until the queues are stopped. A database that fails is tried again.
-    pub async fn run(&self, shared: &Shared) {
-        let (Some(post), Some(mut outgoing)) = (shared.store.post(), self.receiver.lock().take())
-        else {
-            return;
-        };
-        while !shared.stop.is_cancelled() {
-            if let Err(error) = self.exchange(shared, post, &mut outgoing).await {
-                tracing::warn!(%error, "letters to other daemons cannot be exchanged");
-                self.fail_late();
-                let retry = sleep(RETRY);
-                shared.stop.run_until_cancelled(retry).await;
-            }
-        }
-        if let Err(error) = post.is_gone(&self.name).await {
-            tracing::debug!(%error, "this daemon is missed only later");
-        }
-    }
-
-    async fn exchange(
-        &self,
-        shared: &Shared,
-        post: &Post,
-        outgoing: &mut mpsc::Receiver<Outgoing>,
-    ) -> Result<(), StoreError> {
-        self.give_sign(post).await?;
-        let mut wakes: Box<dyn Changes> = post.wakes().await?;
-        let (mut signed, mut looked) = (Instant::now(), Instant::now());
-        let mut batch = Vec::new();
-        while !shared.stop.is_cancelled() {
-            let mut woken = tokio::select! {
-                () = shared.stop.cancelled() => return Ok(()),
-                _ = outgoing.recv_many(&mut batch, BATCH as usize) => false,
-                woken = wakes.next() => woken.map(|()| true)?,
-                () = sleep(TICK) => false,
-            };
-            if signed.elapsed() >= self.lasts / 3 {
-                signed = Instant::now();
-                self.give_sign(post).await?;
-            }
-            if looked.elapsed() >= LOOK {
-                (looked, woken) = (Instant::now(), true);
-                self.report_links(shared.clock.millis());
-            }
-            if !batch.is_empty() {
-                self.send(post, std::mem::take(&mut batch)).await?;
-            }
-            if woken {
-                self.wake.send_replace(());
-                self.receive(shared, post).await?;
-            }
-            self.withdraw(post).await?;
-        }
-        Ok(())
-    }
-
-    /// Notes in the database that this daemon is alive.
-    async fn give_sign(&self, post: &Post) -> Result<(), StoreError> {
-        let (was_alive, all) = post.is_alive(&self.name, self.lasts).await?;
-        let is_first = std::mem::replace(&mut *self.alive.write(), all).is_empty();
-        if !(was_alive || is_first) {
-            self.is_forgotten();
-        }
-        Ok(())
     }
 }
