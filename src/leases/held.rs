@@ -61,10 +61,7 @@ impl HeldLease {
         self.kept.lost.cancelled().await;
     }
 
-    /// Gives the lease back, so that another process can take it at once.
-    ///
-    /// # Errors
-    /// Fails if the database does. The lease then ends by itself.
+    /// Gives the lease back, so that another process can take it at once. If this fails, the lease ends by itself.
     pub async fn give_back(self) -> Result<(), StoreError> {
         if let Some(renewals) = &self.renewals {
             renewals.abort();

@@ -13,7 +13,7 @@ use crate::store::{LastHolder, Store, StoreError, Taken};
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// How long a daemon with other settings leaves a lease alone whose holder has died: the machine of that daemon may take
-/// so long to start again.
+/// a minute to start again.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// How a process takes leases.
@@ -77,9 +77,6 @@ impl LeaseSettings {
     /// Takes a lease if it is free, and `own` settings can continue what its last holder has begun. Otherwise it is
     /// taken only once daemons with those settings have had the time to come back. `Err` is the name and the epoch of
     /// its holder, or of the last one.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn take(
         &self,
         store: &Arc<Store>,
@@ -104,9 +101,6 @@ impl LeaseSettings {
     }
 
     /// Takes a lease if it is free, whatever settings its last holder had.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn take_always(
         &self,
         store: &Arc<Store>,
@@ -117,9 +111,6 @@ impl LeaseSettings {
 
     /// Reads who holds a lease, or held it last, and notes in which keys its settings differ. `None` if nobody has
     /// noted settings, or the database has only one daemon at a time.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn look(
         &self,
         store: &Arc<Store>,

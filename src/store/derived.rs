@@ -48,7 +48,7 @@ columns! {
 /// The ruling on one match: whether it is rated, and what its participants did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulingRow {
-    /// The id of the match.
+    /// The match that is ruled on.
     pub match_id: i64,
     /// The key of the ruleset that the match belongs to.
     pub ruleset: String,

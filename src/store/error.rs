@@ -191,6 +191,11 @@ fn said(error: &sqlx::Error) -> String {
 }
 
 impl StoreError {
+    /// A value of `what` that no version of Evenkeel writes.
+    pub(super) fn bad(what: &str, value: &str) -> Self {
+        Self::BadValue(format!("{what} {value}"))
+    }
+
     /// Whether another process holds the database, so that a later try may succeed.
     pub(super) fn is_locked(&self) -> bool {
         match self {

@@ -18,6 +18,7 @@ mod derived;
 mod error;
 mod group_commit;
 mod hosting;
+mod lease;
 mod leases;
 mod matches;
 mod metrics;
@@ -53,7 +54,7 @@ pub use derived::{
 };
 pub use error::StoreError;
 pub use hosting::{HostedRow, InstanceRow, QueueRow, QueueWrite};
-pub use leases::{LONGEST_LEASE, LastHolder, Lease, Taken};
+pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides};

@@ -13,10 +13,16 @@ use sqlx::{
 };
 use tokio::time::timeout;
 
-use super::{Query, Row, Value, query::Statement};
+use super::{
+    Row, Value,
+    statement::{Answer, Statement},
+};
 use crate::{
     domain::MatchRecord,
-    store::{StoreError, postgres},
+    store::{
+        StoreError,
+        postgres::{ServerPool, storable, without_nul},
+    },
 };
 
 /// Which database a statement is for.
@@ -31,7 +37,7 @@ impl Dialect {
     pub fn storable(self, record: &MatchRecord) -> Cow<'_, MatchRecord> {
         match self {
             Self::Sqlite => Cow::Borrowed(record),
-            Self::Postgres => postgres::storable(record),
+            Self::Postgres => storable(record),
         }
     }
 }
@@ -40,7 +46,7 @@ impl Dialect {
 #[derive(Clone, Debug)]
 pub(in crate::store) enum Pool {
     Sqlite(SqlitePool),
-    Postgres(postgres::ServerPool),
+    Postgres(ServerPool),
 }
 
 impl Pool {
@@ -52,7 +58,11 @@ impl Pool {
                 Ok(Connection::new(acquired, None))
             }
             .boxed(),
-            Self::Postgres(pool) => pool.acquire().boxed(),
+            Self::Postgres(pool) => async {
+                let acquired = Inner::Postgres(pool.acquire().await?);
+                Ok(Connection::new(acquired, Some(pool.patience())))
+            }
+            .boxed(),
         }
     }
 
@@ -64,9 +74,9 @@ impl Pool {
                 Ok(Connection::new(begun, None))
             }
             .boxed(),
-            Self::Postgres(pool) => pool
-                .begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                .boxed(),
+            Self::Postgres(pool) => {
+                within(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").boxed()
+            }
         }
     }
 
@@ -74,7 +84,7 @@ impl Pool {
     pub async fn begin(&self) -> Result<Connection, StoreError> {
         match self {
             Self::Sqlite(_) => self.snapshot().await,
-            Self::Postgres(pool) => pool.begin("BEGIN").await,
+            Self::Postgres(pool) => within(pool, "BEGIN").await,
         }
     }
 
@@ -85,6 +95,12 @@ impl Pool {
             Self::Postgres(pool) => pool.close().await,
         }
     }
+}
+
+/// A connection within a transaction that begins with `statement`.
+async fn within(pool: &ServerPool, statement: &'static str) -> Result<Connection, StoreError> {
+    let begun = Inner::PostgresWithin(pool.begin(statement).await?);
+    Ok(Connection::new(begun, Some(pool.patience())))
 }
 
 /// A connection that is given back to its pool when it is dropped. Each part of a server's answer must arrive within
@@ -99,18 +115,11 @@ pub(in crate::store) struct Connection {
 /// A connection outside of a transaction, or in one that its owner ends; or within one that is rolled back when it is
 /// dropped.
 #[derive(Debug)]
-pub(in crate::store) enum Inner {
+enum Inner {
     Sqlite(PoolConnection<Sqlite>),
     SqliteWithin(Transaction<'static, Sqlite>),
     Postgres(PoolConnection<Postgres>),
     PostgresWithin(Transaction<'static, Postgres>),
-}
-
-/// What a statement has done: how many rows it has changed, and the rows that it returns.
-#[derive(Default)]
-pub(super) struct Answer {
-    pub changed: u64,
-    pub rows: Vec<Row>,
 }
 
 /// The rows of a statement as they arrive, and how many rows it has changed.
@@ -119,7 +128,7 @@ type Steps<'a> = BoxStream<'a, Result<Either<u64, Row>, Error>>;
 pub(in crate::store) type Rows<'a> = BoxStream<'a, Result<Row, StoreError>>;
 
 impl Connection {
-    pub fn new(inner: Inner, patience: Option<Duration>) -> Self {
+    fn new(inner: Inner, patience: Option<Duration>) -> Self {
         Self { inner, patience }
     }
 
@@ -177,9 +186,9 @@ impl Connection {
         Ok(())
     }
 
-    /// The rows of a query, one after the other.
-    pub fn stream(&mut self, query: Query) -> Rows<'_> {
-        let rows = self.steps(query.into_statement()).map_err(StoreError::from);
+    /// The rows of a statement, one after the other.
+    pub fn stream(&mut self, statement: Statement) -> Rows<'_> {
+        let rows = self.steps(statement).map_err(StoreError::from);
         let rows = rows.try_filter_map(|step| future::ready(Ok(step.right())));
         rows.boxed()
     }
@@ -272,7 +281,7 @@ fn postgres_steps(
             Value::Int(value) => arguments.add(value),
             Value::Bool(value) => arguments.add(value),
             Value::Real(value) => arguments.add(value),
-            Value::Text(value) => arguments.add(value.map(postgres::without_nul)),
+            Value::Text(value) => arguments.add(value.map(without_nul)),
             Value::Bytes(value) => arguments.add(value),
         });
     if let Err(error) = added {

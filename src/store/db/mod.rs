@@ -14,10 +14,11 @@
 mod connection;
 mod query;
 mod row;
+mod statement;
 mod value;
 mod write;
 
-pub(super) use connection::{Connection, Dialect, Inner, Pool};
+pub(super) use connection::{Connection, Dialect, Pool};
 pub(super) use query::{Query, Sql, scalar, sql, tuple};
 pub(super) use row::{At, Column, FromRow, Row, columns};
 pub(super) use value::{Value, values};

@@ -5,22 +5,11 @@ use std::borrow::Cow;
 use futures_util::{FutureExt, future::BoxFuture};
 
 use super::{
-    Connection, Pool, Row, Value, Write,
-    connection::Answer,
+    Connection, Pool, Row, Value,
     row::{Column, FromRow},
+    statement::{Answer, Statement},
 };
 use crate::store::StoreError;
-
-/// The text of a statement, and the values of its parameters.
-#[derive(Clone, Debug)]
-pub(in crate::store) struct Statement {
-    pub text: Cow<'static, str>,
-    pub values: Vec<Value>,
-    /// Whether it was put together of parts, and may have thousands of parameters.
-    pub is_built: bool,
-    /// Whether the connection keeps it prepared, for the next time.
-    pub persistent: bool,
-}
 
 /// A statement, and what its rows are read as.
 #[derive(Clone, Debug)]
@@ -79,7 +68,8 @@ impl<T> Query<T> {
         self
     }
 
-    pub(super) fn into_statement(self) -> Statement {
+    /// The statement, without what its rows are read as.
+    pub fn into_statement(self) -> Statement {
         self.statement
     }
 }
@@ -139,12 +129,6 @@ pub(in crate::store) enum Executor<'a> {
 impl<'a> From<&'a mut Connection> for Executor<'a> {
     fn from(connection: &'a mut Connection) -> Self {
         Self::Connection(connection)
-    }
-}
-
-impl<'a> From<&'a mut Write> for Executor<'a> {
-    fn from(write: &'a mut Write) -> Self {
-        Self::Connection(write)
     }
 }
 

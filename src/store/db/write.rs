@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::Connection;
+use super::{Connection, query::Executor};
 use crate::store::{StoreError, StoreMetrics};
 
 /// A transaction that writes. If it is dropped before [`commit`](Self::commit) or [`abandon`](Self::abandon) has
@@ -69,6 +69,12 @@ impl Deref for Write {
 impl DerefMut for Write {
     fn deref_mut(&mut self) -> &mut Connection {
         &mut self.connection
+    }
+}
+
+impl<'a> From<&'a mut Write> for Executor<'a> {
+    fn from(write: &'a mut Write) -> Self {
+        Self::Connection(write)
     }
 }
 

@@ -3,15 +3,13 @@
 use std::{io, time::Duration};
 
 use sqlx::{
-    Connection as _, Error, PgPool,
+    Connection as _, Error, PgPool, Postgres, Transaction,
+    pool::PoolConnection,
     postgres::{PgConnectOptions, PgConnection, PgPoolOptions},
 };
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::store::{
-    StoreError,
-    db::{Connection, Inner},
-};
+use crate::store::StoreError;
 
 /// How long a connection may take to become ready again when it is given back to its pool.
 const RELEASE: Duration = Duration::from_secs(5);
@@ -100,19 +98,24 @@ impl ServerPool {
         }
     }
 
+    /// The longest time for each part of an answer.
+    pub fn patience(&self) -> Duration {
+        self.patience
+    }
+
     /// Waits for a free connection.
-    pub async fn acquire(&self) -> Result<Connection, StoreError> {
+    pub async fn acquire(&self) -> Result<PoolConnection<Postgres>, StoreError> {
         match self.inner.acquire().await {
-            Ok(acquired) => Ok(Connection::new(
-                Inner::Postgres(acquired),
-                Some(self.patience),
-            )),
+            Ok(acquired) => Ok(acquired),
             Err(error) => Err(reason(&self.inner, error).await.into()),
         }
     }
 
     /// Begins a transaction with this statement. Dropping the connection rolls it back.
-    pub async fn begin(&self, statement: &'static str) -> Result<Connection, StoreError> {
+    pub async fn begin(
+        &self,
+        statement: &'static str,
+    ) -> Result<Transaction<'static, Postgres>, StoreError> {
         let pool = self.inner.clone();
         let begun = async move {
             match pool.begin_with(statement).await {
@@ -124,11 +127,7 @@ impl ServerPool {
         // pool with an open transaction, and show old data to the next reader.
         let task = timeout(self.patience, tokio::spawn(begun));
         let begun = task.await.map_err(|_| Error::PoolTimedOut)?;
-        let begun = begun.map_err(|_| Error::WorkerCrashed)??;
-        Ok(Connection::new(
-            Inner::PostgresWithin(begun),
-            Some(self.patience),
-        ))
+        Ok(begun.map_err(|_| Error::WorkerCrashed)??)
     }
 
     /// Closes all connections, and waits for those in use.

@@ -184,7 +184,7 @@ macro_rules! told_tables {
 
 pub(super) use {told_columns, told_tables};
 
-/// Reads the [columns](told_columns) of a match with so many teams.
+/// Reads the [columns](told_columns) of a match with `teams` teams.
 pub(super) fn summary(row: &Row, teams: usize) -> Result<ChanceSummary, StoreError> {
     Ok(ChanceSummary {
         picked: step(row, "picked_", teams)?,
@@ -233,7 +233,7 @@ pub(super) async fn read_changes(
     rows.iter().map(change).collect()
 }
 
-/// The teams of a step whose columns have this prefix, in a match with so many teams; `None` without such a step.
+/// The teams of a step whose columns have this prefix, in a match with `teams` teams; `None` without such a step.
 fn step(row: &Row, prefix: &str, teams: usize) -> Result<Option<TeamChances>, StoreError> {
     let text = |column: &str| -> Result<Option<String>, StoreError> {
         row.get(&format!("{prefix}{column}"))

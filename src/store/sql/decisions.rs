@@ -39,7 +39,7 @@ pub enum DecisionNote {
     Became {
         /// The number of its decisions ([`DecisionRow::game`]).
         game: i64,
-        /// The id of the match.
+        /// The match that the game was stored as.
         match_id: i64,
     },
 }
@@ -128,7 +128,7 @@ fn row(decision: &DecisionRow) -> Vec<Value> {
     ]
 }
 
-/// Deletes decisions after so many were added.
+/// Deletes the oldest decisions after `added` were added, so that `keep` are kept.
 async fn drop_oldest(tx: &mut Connection, keep: u32, added: usize) -> Result<(), StoreError> {
     let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - $1
                      AND id < (SELECT min(id) FROM decisions) + $2";

@@ -136,7 +136,7 @@ impl Store {
         query.fetch_all(&self.readers).await
     }
 
-    /// The state of the checkpoint of so many matches; `None` if there is none.
+    /// The state of the checkpoint after `matches` matches; `None` if there is none.
     pub async fn checkpoint(&self, matches: i64) -> Result<Option<Vec<u8>>, StoreError> {
         let query = scalar("SELECT state FROM derived_checkpoint WHERE matches = $1");
         query.bind(matches).fetch_optional(&self.readers).await

@@ -2,14 +2,66 @@
 
 use std::collections::HashMap;
 
-use super::{archive::begin_to_forget, persons::handle, players::changed};
+use super::{Store, archive::begin_to_forget, persons::handle, players::changed};
 use crate::{
     domain::{MatchRecord, PlayerKey, Timestamp},
     store::{StoreError, db::*},
 };
 
+impl Store {
+    /// Removes the identity and the names of a player, and of all identities that count as them,
+    /// from all matches and other tables. The matches stay and keep their fingerprints, so that
+    /// reading their logs again adds nothing. Returns the number of matches that contain the
+    /// player.
+    ///
+    /// # Errors
+    /// If a chunk of archived matches is damaged, the player is removed from all tables,
+    /// and nobody reads the identity any more; [`finish_forgetting`](Self::finish_forgetting) removes
+    /// it from the chunks once they are whole.
+    pub async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let query =
+            scalar("SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2");
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        let mut ids: Vec<String> = query.fetch_all(&mut tx).await?;
+        ids.push(player.id.clone());
+        let mut matches = 0;
+        for id in ids {
+            let kind = player.kind;
+            matches += forget(&mut tx, &PlayerKey { kind, id }).await?;
+        }
+        self.commit(tx).await?;
+        Ok(matches + self.finish_forgetting().await?)
+    }
+
+    /// Notes that a player is forgotten now: games that have begun before are recorded without the player.
+    pub async fn forget_in_running_games(
+        &self,
+        player: &PlayerKey,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let identities = self.identities_of(player).await?;
+        let mut tx = self.begin().await?;
+        note(&mut tx, &identities, now).await?;
+        self.commit(tx).await
+    }
+
+    /// Removes the notes of [`forget_in_running_games`](Self::forget_in_running_games) that are older than `before`.
+    pub async fn drop_forgets(&self, before: Timestamp) -> Result<(), StoreError> {
+        let old = scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1)");
+        let old: bool = old.bind(before.0).fetch_one(&self.readers).await?;
+        if old {
+            let mut tx = self.begin().await?;
+            let query = sql("DELETE FROM forgotten_lately WHERE at < $1");
+            query.bind(before.0).execute(&mut tx).await?;
+            self.commit(tx).await?;
+        }
+        Ok(())
+    }
+}
+
 /// Forgets one identity. Returns the number of matches in the tables that contained it.
-pub(super) async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreError> {
+async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreError> {
     // The new id contains a number that is in no other id, and does not reveal the old id.
     let done = sql("UPDATE participants SET name = '', player = 'forgotten-' ||
                  (SELECT changes + 1 FROM player_changes)
@@ -68,7 +120,7 @@ pub(super) async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u6
 
 /// Notes the identities of a player who is forgotten now, so that games that are running are recorded without them.
 /// A note contains a keyed hash instead of the identity.
-pub(super) async fn note(
+async fn note(
     tx: &mut Connection,
     identities: &[PlayerKey],
     now: Timestamp,

@@ -3,9 +3,8 @@
 use sha2::{Digest, Sha256};
 
 use super::{
-    archive::remove,
+    archive::{fetch, remove},
     insert::{insert_if_new, insert_match, known},
-    parts::fetch,
     players::changed,
 };
 use crate::{

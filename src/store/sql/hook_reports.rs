@@ -1,6 +1,6 @@
 //! The contents of events, read from the rows that they are about.
 
-use super::{chances, parts::fetch, tickets::bad};
+use super::{archive::fetch, chances};
 use crate::{
     domain::{MAX_TEAMS, TeamChances},
     store::{StoreError, chunk::ChunkCache, db::*},
@@ -62,7 +62,7 @@ fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &Row) -> Result<(), StoreErro
     let team: u8 = row.get("team")?;
     let at = usize::from(team);
     if at >= MAX_TEAMS {
-        return Err(bad("team", &team.to_string()));
+        return Err(StoreError::bad("team", &team.to_string()));
     }
     if teams.len() <= at {
         teams.resize_with(at + 1, Vec::new);

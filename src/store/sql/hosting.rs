@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Store, behaviour, exchange, leases, tickets};
+use super::Store;
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{Change, ExpectedPlayer, Instance, Match, Offer, Stage, Stored, Why},
-    store::{HostedRow, InstanceRow, QueueRow, QueueWrite, StoreError, db::*},
+    store::{HostedRow, InstanceRow, QueueRow, StoreError, db::*},
 };
 
 /// The hosted matches in play of a partition whose results are on disk.
@@ -62,31 +62,6 @@ impl Store {
         let query = scalar(RECORDED).bind(partition);
         let recorded: Vec<MatchId> = query.fetch_all(&self.readers).await?;
         Ok(recorded.into_iter().collect())
-    }
-
-    /// Applies changes in order, adds the no-shows that they have made,
-    /// discards the letters that were handled, and sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.
-    ///
-    /// # Errors
-    /// Fails if the database does, if the lease is lost ([`StoreError::LeaseLost`]), or if a match is formed
-    /// of a ticket that is in no queue any more ([`StoreError::TicketTaken`]).
-    pub async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {
-        let mut tx = self.begin().await?;
-        if let Err(error) = leases::check(&mut tx, write.lease).await {
-            tx.abandon().await?; // at once, for the holder
-            return Err(error);
-        }
-        for change in write.changes {
-            tickets::apply(&mut tx, change, write.partition).await?;
-        }
-        let version = match write.no_shows.days.is_empty() {
-            true => None,
-            false => Some(behaviour::add(&mut tx, write.no_shows).await?),
-        };
-        exchange(&mut tx, write.handled, write.letters).await?;
-        // No weights change, so nobody who waits for commits is woken.
-        tx.commit().await?;
-        Ok(version)
     }
 
     /// The names of the instances that get no further matches.
@@ -150,7 +125,8 @@ impl Store {
     }
 }
 
-/// Applies a change of instances or of the hosting of matches in the partition with this slot.
+/// Applies a change of instances or of the hosting of matches in the partition with this slot; any other change is
+/// left to [`tickets`](super::tickets).
 pub(super) async fn apply(
     tx: &mut Connection,
     change: &Change,
@@ -262,14 +238,10 @@ fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::BadValue(error.to_string()))
 }
 
-fn bad(what: &str, value: &str) -> StoreError {
-    StoreError::BadValue(format!("{what} {value}"))
-}
-
 fn offer(row: &Row) -> Result<Offer, StoreError> {
     let words = |name: &str| -> Result<BTreeSet<String>, StoreError> {
         let text: String = row.get(name)?;
-        serde_json::from_str(&text).map_err(|_| bad(name, &text))
+        serde_json::from_str(&text).map_err(|_| StoreError::bad(name, &text))
     };
     Ok(Offer {
         name: row.get("name")?,
@@ -285,7 +257,7 @@ fn offer(row: &Row) -> Result<Offer, StoreError> {
 fn why(row: &Row) -> Result<Why, StoreError> {
     let word: String = row.get("why")?;
     let known = Why::ALL.into_iter().find(|one| one.as_str() == word);
-    known.ok_or_else(|| bad("why", &word))
+    known.ok_or_else(|| StoreError::bad("why", &word))
 }
 
 fn owed(row: &Row) -> Result<(String, MatchId, Why), StoreError> {
@@ -318,7 +290,7 @@ fn hosted(row: &Row) -> Result<Match, StoreError> {
     Ok(Match {
         id: row.get("match_id")?,
         queue: row.get("queue")?,
-        stage: stage.ok_or_else(|| bad("state", &state))?,
+        stage: stage.ok_or_else(|| StoreError::bad("state", &state))?,
         since: row.get("since")?,
         wait_until: row.get("wait_until")?,
         instance: row.get("instance")?,

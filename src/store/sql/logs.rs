@@ -1,7 +1,10 @@
 //! Links between archived logs and the matches read from them.
 
 use super::{
-    Store, archive::remove, halves::insert_half, insert::insert_if_new, parts::fetch,
+    Store,
+    archive::{fetch, remove},
+    halves::insert_half,
+    insert::insert_if_new,
     players::changed, rows::ROWS,
 };
 use crate::{

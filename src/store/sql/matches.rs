@@ -6,10 +6,9 @@ use futures_util::FutureExt;
 
 use super::{
     Store,
-    archive::complete,
+    archive::{complete, fetch},
     games, halves,
     insert::{checked, insert_if_new, insert_matches},
-    parts::fetch,
 };
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord, Timestamp},

@@ -2,29 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::archive::complete;
 use crate::{
     domain::{
         Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence,
         Role, ScoreEvent, Span,
     },
-    store::{StoreError, Stored, chunk::ChunkCache, db::*},
+    store::{StoreError, Stored, db::*},
 };
-
-/// Reads the matches with these ids, in no particular order.
-pub(super) async fn fetch(
-    tx: &mut Connection,
-    cache: &ChunkCache,
-    ids: &[i64],
-) -> Result<Vec<Stored>, StoreError> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut query = Sql::new("SELECT * FROM matches WHERE id IN ");
-    query.list(ids.iter().copied());
-    let rows = query.build().fetch_all(&mut *tx).await?;
-    complete(tx, cache, &rows).await
-}
 
 /// Reads the row of a match: the record without its parts.
 pub(super) fn head(row: &Row) -> Result<Stored, StoreError> {

@@ -1,9 +1,8 @@
-//! Players: the operator's overrides, the names that they used, and how they are forgotten.
+//! Players: the operator's overrides, and the names that they used.
 
 use super::{
     Store,
     archive::{matches_in_chunks, names_in_chunks},
-    forgotten::{forget, note},
 };
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name},
@@ -200,56 +199,6 @@ impl Store {
         Ok(matches.into_iter().map(|(.., id)| id).collect())
     }
 
-    /// Removes the identity and the names of a player, and of all identities that count as them,
-    /// from all matches and other tables. The matches stay and keep their fingerprints, so that
-    /// reading their logs again adds nothing. Returns the number of matches that contain the
-    /// player.
-    ///
-    /// # Errors
-    /// Fails if the database does. If a chunk of archived matches is damaged, the player is removed from all tables,
-    /// and nobody reads the identity any more; [`finish_forgetting`](Self::finish_forgetting) removes
-    /// it from the chunks once they are whole.
-    pub async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
-        let mut tx = self.begin().await?;
-        let query =
-            scalar("SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2");
-        let query = query.bind(player.kind.as_str()).bind(&player.id);
-        let mut ids: Vec<String> = query.fetch_all(&mut tx).await?;
-        ids.push(player.id.clone());
-        let mut matches = 0;
-        for id in ids {
-            let kind = player.kind;
-            matches += forget(&mut tx, &PlayerKey { kind, id }).await?;
-        }
-        self.commit(tx).await?;
-        Ok(matches + self.finish_forgetting().await?)
-    }
-
-    /// Notes that a player is forgotten now: games that have begun before are recorded without the player.
-    pub async fn forget_in_running_games(
-        &self,
-        player: &PlayerKey,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let identities = self.identities_of(player).await?;
-        let mut tx = self.begin().await?;
-        note(&mut tx, &identities, now).await?;
-        self.commit(tx).await
-    }
-
-    /// Removes the notes of [`forget_in_running_games`](Self::forget_in_running_games) that are older than `before`.
-    pub async fn drop_forgets(&self, before: Timestamp) -> Result<(), StoreError> {
-        let old = scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1)");
-        let old: bool = old.bind(before.0).fetch_one(&self.readers).await?;
-        if old {
-            let mut tx = self.begin().await?;
-            let query = sql("DELETE FROM forgotten_lately WHERE at < $1");
-            query.bind(before.0).execute(&mut tx).await?;
-            self.commit(tx).await?;
-        }
-        Ok(())
-    }
-
     /// Everybody who is in a stored match, in no particular order. Of those who are only in archived matches,
     /// only those with a rated one.
     pub async fn participants(&self) -> Result<Vec<PlayerKey>, StoreError> {
@@ -314,7 +263,10 @@ const FIND: &str = "WITH named AS (
 
 impl Store {
     /// A player's identity, and those that are merged into it.
-    async fn identities_of(&self, player: &PlayerKey) -> Result<Vec<PlayerKey>, StoreError> {
+    pub(super) async fn identities_of(
+        &self,
+        player: &PlayerKey,
+    ) -> Result<Vec<PlayerKey>, StoreError> {
         let query =
             scalar("SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2");
         let query = query.bind(player.kind.as_str()).bind(&player.id);

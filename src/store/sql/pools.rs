@@ -1,6 +1,5 @@
 //! The stored pools of the queue: what the matches were found in.
 
-use super::tickets::bad;
 use crate::{
     domain::MatchId,
     lifecycle::{SearchedPool, TicketNumber},
@@ -62,7 +61,7 @@ pub(super) fn read(row: &Row) -> Result<SearchedPool, StoreError> {
     Ok(SearchedPool {
         queue: row.get("queue")?,
         settings: row.get("settings")?,
-        seed: seed.parse().map_err(|_| bad("seed", &seed))?,
+        seed: seed.parse().map_err(|_| StoreError::bad("seed", &seed))?,
         effort: row.get("effort")?,
         version: row.get("version")?,
         searched_at: row.get("searched_at")?,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Store, hosting, pools, queue_hours};
+use super::{Store, pools, queue_hours};
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{
@@ -27,7 +27,8 @@ impl Store {
         };
         let mut matched = formed(&row)?;
         let why: String = row.get("why")?;
-        matched.proposal.why = serde_json::from_str(&why).map_err(|_| bad("why", &why))?;
+        matched.proposal.why =
+            serde_json::from_str(&why).map_err(|_| StoreError::bad("why", &why))?;
         let query = sql("SELECT * FROM formed_seats WHERE match_id = $1 ORDER BY seat");
         let seats = query.bind(id).fetch_all(&mut tx).await?;
         let matched = seated(vec![matched], &seats)?.pop();
@@ -75,7 +76,8 @@ impl Store {
     }
 }
 
-/// Applies a change of the partition with this slot.
+/// Applies a change of tickets, or of what was formed of them, in the partition with this slot; any other change is left
+/// to [`hosting`](super::hosting).
 pub(super) async fn apply(
     tx: &mut Connection,
     change: &Change,
@@ -126,7 +128,7 @@ pub(super) async fn apply(
         | Change::Instance(_)
         | Change::InstanceGone(_)
         | Change::Owed { .. }
-        | Change::Settled { .. } => return hosting::apply(tx, change, partition).await,
+        | Change::Settled { .. } => return Ok(()),
         Change::Closed(id) => {
             queue_hours::count_accepted(tx, *id).await?;
             sql("UPDATE formed_matches SET open_until = NULL WHERE match_id = $1").bind(id)
@@ -257,7 +259,8 @@ async fn add_later(
     let Some(kept) = kept.filter(|_| !why.is_empty()) else {
         return Ok(());
     };
-    let mut lines: Vec<String> = serde_json::from_str(&kept).map_err(|_| bad("why", &kept))?;
+    let mut lines: Vec<String> =
+        serde_json::from_str(&kept).map_err(|_| StoreError::bad("why", &kept))?;
     lines.extend_from_slice(why);
     lines.truncate(MAX_WHY);
     let lines = serde_json::to_string(&lines);
@@ -292,10 +295,6 @@ fn state(word: &str, id: Option<MatchId>) -> Option<State> {
     })
 }
 
-pub(super) fn bad(what: &str, value: &str) -> StoreError {
-    StoreError::BadValue(format!("{what} {value}"))
-}
-
 fn ticket(row: &Row) -> Result<TicketRecord, StoreError> {
     let players: String = row.get("players")?;
     let in_state: String = row.get("state")?;
@@ -309,12 +308,14 @@ fn ticket(row: &Row) -> Result<TicketRecord, StoreError> {
             owner: row.get("owner")?,
             id: row.get("ticket")?,
             queue: row.get("queue")?,
-            players: serde_json::from_str(&players).map_err(|_| bad("players", &players))?,
+            players: serde_json::from_str(&players)
+                .map_err(|_| StoreError::bad("players", &players))?,
             content: row.get("content")?,
         },
         submitted_at: row.get("submitted_at")?,
-        state: state(&in_state, row.get("match_id")?).ok_or_else(|| bad("state", &in_state))?,
-        reason: known.ok_or_else(|| bad("reason", &reason))?,
+        state: state(&in_state, row.get("match_id")?)
+            .ok_or_else(|| StoreError::bad("state", &in_state))?,
+        reason: known.ok_or_else(|| StoreError::bad("reason", &reason))?,
         changed_at: row.get("changed_at")?,
         is_sent: row.get("told")?,
     })
@@ -349,7 +350,7 @@ fn formed(row: &Row) -> Result<Match, StoreError> {
             map: row.get("map")?,
             penalty: row.get("penalty")?,
             chance: row.get("chance")?,
-            seed: seed.parse().map_err(|_| bad("seed", &seed))?,
+            seed: seed.parse().map_err(|_| StoreError::bad("seed", &seed))?,
             searched_at: row.get("searched_at")?,
             ruleset: row.get("ruleset")?,
             why: Vec::new(),
@@ -395,7 +396,7 @@ fn seated(mut matches: Vec<Match>, rows: &[Row]) -> Result<Vec<Match>, StoreErro
 fn add_to_team(teams: &mut Vec<Vec<TicketNumber>>, seat: &Seat) -> Result<(), StoreError> {
     let team = usize::from(seat.team);
     if team >= crate::domain::MAX_TEAMS {
-        return Err(bad("team", &seat.team.to_string()));
+        return Err(StoreError::bad("team", &seat.team.to_string()));
     }
     if teams.len() <= team {
         teams.resize_with(team + 1, Vec::new);

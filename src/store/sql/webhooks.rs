@@ -1,6 +1,6 @@
 //! The events that wait to be sent to webhooks, and how far each webhook is.
 
-use super::{Store, hook_reports, tickets::bad};
+use super::{Store, hook_reports};
 use crate::{
     domain::Timestamp,
     store::{StoreError, db::*},
@@ -241,7 +241,7 @@ fn event(row: &Row) -> Result<HookEvent, StoreError> {
     Ok(HookEvent {
         number: row.get("number")?,
         id: row.get("event_id")?,
-        kind: Some(HookKind::parse(&kind).ok_or_else(|| bad("event", &kind))?),
+        kind: Some(HookKind::parse(&kind).ok_or_else(|| StoreError::bad("event", &kind))?),
         match_id: row.get("match_id")?,
         at: row.get("at")?,
         address: row.get("address")?,

@@ -284,7 +284,7 @@ fn names(columns: &[Column]) -> String {
 
 /// The rows of a query in the form that both databases have in common.
 fn values<'a>(tx: &'a mut Connection, query: Query, columns: &'a [Column]) -> Rows<'a> {
-    let rows = tx.stream(query);
+    let rows = tx.stream(query.into_statement());
     rows.and_then(move |row| std::future::ready(read(&row, columns)))
         .boxed()
 }

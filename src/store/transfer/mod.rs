@@ -115,9 +115,6 @@ impl Transfer {
     }
 
     /// The number of rows of the source.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn rows(&mut self) -> Result<u64, TransferError> {
         let mut rows = 0;
         for table in &TABLES {
@@ -216,7 +213,7 @@ impl Transfer {
     /// of the target are derived again when it is first used.
     ///
     /// # Errors
-    /// Fails if the database does, or if a daemon uses the source, which has started since the beginning.
+    /// Fails if a daemon uses the source, which has started since the beginning.
     pub async fn finish(mut self, derive_again: bool) -> Result<(), TransferError> {
         if self.is_open_to_others() && self.from.claim().await?.is_none() {
             let place = self.places[0].clone();
@@ -245,9 +242,6 @@ impl Transfer {
 
 /// Makes a database usable again that was moved to another one. Returns where its content is now; `None` if it was
 /// not moved.
-///
-/// # Errors
-/// Fails if the database does.
 pub async fn take_back(
     place: &DatabaseUrl,
     patience: Duration,

@@ -21,7 +21,7 @@ use crate::{
 };
 
 pub(super) use forget::{begin_to_forget, remove};
-pub(super) use read::{archived, complete};
+pub(super) use read::{archived, complete, fetch};
 pub(super) use search::{matches_in_chunks, names_in_chunks};
 
 columns! {

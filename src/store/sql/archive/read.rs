@@ -14,6 +14,21 @@ use crate::{
 /// The players whom chunks may still contain although they are forgotten, and the new id of each.
 pub(super) type Forgets = HashMap<PlayerKey, String>;
 
+/// Reads the matches with these ids, in no particular order.
+pub(in crate::store::sql) async fn fetch(
+    tx: &mut Connection,
+    cache: &ChunkCache,
+    ids: &[i64],
+) -> Result<Vec<Stored>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = Sql::new("SELECT * FROM matches WHERE id IN ");
+    query.list(ids.iter().copied());
+    let rows = query.build().fetch_all(&mut *tx).await?;
+    complete(tx, cache, &rows).await
+}
+
 /// Reads the matches of these rows of `matches` with all their parts, in the order of the rows.
 pub(in super::super) async fn complete(
     tx: &mut Connection,

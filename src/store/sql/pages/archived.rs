@@ -2,10 +2,10 @@
 
 use super::{
     super::{
-        parts::fetch,
+        archive::fetch,
         persons::{is_forgotten, public_name},
     },
-    matches::PageEvent,
+    page_match::PageEvent,
 };
 use crate::{
     domain::{Participant, PlayerKey, Presence},

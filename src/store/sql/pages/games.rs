@@ -14,7 +14,7 @@ use crate::{
 /// A rated match of one player.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameOfPerson {
-    /// The id of the match.
+    /// The match that was played.
     pub id: i64,
     /// The end of the match.
     pub ended: Timestamp,
@@ -53,7 +53,7 @@ columns! {
     /// Points on the scoreboard of a match.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct PointsInMatch {
-        /// The id of the match.
+        /// The match that was played.
         pub id: i64,
         /// The points of one player.
         pub own: f64,

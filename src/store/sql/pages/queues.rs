@@ -53,7 +53,7 @@ columns! {
     /// A hosted match, as visitors see it.
     #[derive(Clone, Debug, PartialEq)]
     pub struct HostedLine {
-        /// The id of the match.
+        /// The match that is hosted.
         pub id: i64,
         /// The queue that formed it.
         pub queue: String,

@@ -1,0 +1,32 @@
+//! Writes what has changed in the queues, as one transaction.
+
+use super::{Store, behaviour, exchange, hosting, leases, tickets};
+use crate::store::{QueueWrite, StoreError};
+
+impl Store {
+    /// Applies changes in order, adds the no-shows that they have made, discards the letters that were handled, and
+    /// sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.
+    ///
+    /// # Errors
+    /// Fails if the lease is lost ([`StoreError::LeaseLost`]), or if a match is formed of a ticket that is in no queue
+    /// any more ([`StoreError::TicketTaken`]).
+    pub async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {
+        let mut tx = self.begin().await?;
+        if let Err(error) = leases::check(&mut tx, write.lease).await {
+            tx.abandon().await?; // at once, for the holder
+            return Err(error);
+        }
+        for change in write.changes {
+            tickets::apply(&mut tx, change, write.partition).await?;
+            hosting::apply(&mut tx, change, write.partition).await?;
+        }
+        let version = match write.no_shows.days.is_empty() {
+            true => None,
+            false => Some(behaviour::add(&mut tx, write.no_shows).await?),
+        };
+        exchange(&mut tx, write.handled, write.letters).await?;
+        // No weights change, so nobody who waits for commits is woken.
+        tx.commit().await?;
+        Ok(version)
+    }
+}
