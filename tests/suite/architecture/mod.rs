@@ -1,6 +1,7 @@
 //! Checks the rules of the architecture that the compiler does not: which room may import which,
 //! and what pure rooms must not use.
 
+mod circles;
 mod sources;
 
 use std::{
@@ -338,34 +339,6 @@ fn the_rooms_are_listed_from_the_ground_up() {
             assert!(stands.is_some_and(|stands| stands < at), "{room}: {below}");
         }
     }
-}
-
-/// Files of one room may import each other in both directions; this lists which do, without
-/// forbidding it.
-#[test]
-#[ignore = "prints a figure: `cargo test --test suite circles -- --ignored --nocapture`"]
-fn circles_within_rooms_are_counted() {
-    let mut all = 0;
-    for (room, _) in ROOMS {
-        let mut arrows = BTreeMap::<&Path, BTreeSet<&Path>>::new();
-        let modules = SOURCES.room(room);
-        for (path, module) in modules.filter(|(path, _)| !path.contains(&"tests".to_owned())) {
-            let imports = SOURCES.imports(path);
-            let own = imports.iter().filter(|import| import[..1] == path[..1]);
-            let files = own.filter_map(|import| SOURCES.file(import));
-            arrows.entry(&module.file).or_default().extend(files);
-        }
-        for (file, uses) in &arrows {
-            let after = uses.iter().filter(|used| *used > file);
-            for used in
-                after.filter(|used| arrows.get(**used).is_some_and(|back| back.contains(file)))
-            {
-                println!("{} and {} use each other", file.display(), used.display());
-                all += 1;
-            }
-        }
-    }
-    println!("{all} pairs of files use each other");
 }
 
 #[test]

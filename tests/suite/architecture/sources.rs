@@ -35,6 +35,8 @@ pub struct Use {
     path: Vec<String>,
     /// The name; `*` for all names of a module.
     name: String,
+    /// Whether others see the name here too: a re-export.
+    shown: bool,
 }
 
 impl Sources {
@@ -95,8 +97,13 @@ impl Sources {
     }
 
     /// The path of the file that contains a module.
-    pub fn file(&self, path: &ModulePath) -> Option<&Path> {
-        self.modules.get(path).map(|module| module.file.as_path())
+    pub fn file(&self, path: &[String]) -> &Path {
+        &self.modules[path].file
+    }
+
+    /// Whether a module is only compiled for tests.
+    pub fn is_test(&self, path: &[String]) -> bool {
+        path.contains(&"tests".to_owned()) || self.is_behind(path, "cfg(test)")
     }
 
     /// Whether a module, or one that contains it, is declared with this attribute.
@@ -156,6 +163,20 @@ impl Sources {
         }
         found.remove(path);
         found
+    }
+
+    /// The modules that define what the code of a module uses. A name that the module only re-exports is not used.
+    pub fn needs(&self, path: &ModulePath) -> BTreeSet<ModulePath> {
+        let module = &self.modules[path];
+        let in_code: BTreeSet<&str> = words(&module.code).map(|(_, word)| word).collect();
+        let used = module.uses.iter();
+        let used = used.filter(|item| !item.shown || in_code.contains(item.name.as_str()));
+        let named = used.map(|item| item.path.clone());
+        let found = named.chain(paths(&module.code));
+        found
+            .filter_map(|named| self.origin(path, &named, DEEPEST))
+            .filter(|origin| origin != path)
+            .collect()
     }
 
     /// The module that defines the item `named` in the module `scope`; `None` if it is not in this
@@ -294,7 +315,13 @@ fn take_uses(code: &mut String) -> Vec<Use> {
         let declared = rest[..end].trim();
         // `impl Trait + use<'a>` is not a declaration.
         if word == "use" && !declared.starts_with('<') {
+            let before = uses.len();
             read_tree(declared, &[], &mut uses);
+            let visible = code[..at].split_whitespace().next_back();
+            let shown = visible.is_some_and(|visible| visible.starts_with("pub"));
+            uses[before..]
+                .iter_mut()
+                .for_each(|item| item.shown = shown);
             spans.push(at..at + word.len() + end + 1);
         } else if word == "type"
             && code[..at].matches('{').count() == code[..at].matches('}').count()
@@ -302,7 +329,8 @@ fn take_uses(code: &mut String) -> Vec<Use> {
         {
             let path = paths(path).into_iter().next();
             let name = first_word(name.trim()).to_owned();
-            uses.extend(path.map(|path| Use { path, name }));
+            let shown = false;
+            uses.extend(path.map(|path| Use { path, name, shown }));
         }
     }
     for span in spans.into_iter().rev() {
@@ -322,8 +350,8 @@ pub fn read_tree(tree: &str, before: &[String], uses: &mut Vec<Use>) {
         let path = [before, &[segment.trim().to_owned()]].concat();
         read_tree(rest, &path, uses);
     } else if tree == "*" {
-        let (path, name) = (before.to_vec(), "*".to_owned());
-        uses.push(Use { path, name });
+        let (path, name, shown) = (before.to_vec(), "*".to_owned(), false);
+        uses.push(Use { path, name, shown });
     } else if !tree.is_empty() {
         let (segment, alias) = tree.split_once(" as ").unwrap_or((tree, tree));
         let (segment, mut name) = (segment.trim(), alias.trim());
@@ -337,8 +365,8 @@ pub fn read_tree(tree: &str, before: &[String], uses: &mut Vec<Use>) {
         } else {
             path.push(segment.to_owned());
         }
-        let name = name.to_owned();
-        uses.push(Use { path, name });
+        let (name, shown) = (name.to_owned(), false);
+        uses.push(Use { path, name, shown });
     }
 }
 
