@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
 
-use super::{draw::Draw, postgres::Server, process::Process};
+use super::{draw::Draw, postgres::Server, process::Process, submit};
 
 const CONFIG: &str = "
 store.lease_seconds = 1
@@ -96,7 +96,7 @@ impl Clients {
                 thread::sleep(Duration::from_millis(2));
                 continue;
             }
-            let text = format!("ENQUEUE quick t{number}\nSEAT p{number}\nSUBMIT\n");
+            let text = submit("quick", &format!("t{number}"), &format!("p{number}"));
             self.ask(draw, &text, &["QUEUED ", "MATCHED "]);
             self.answered.fetch_add(1, Ordering::Relaxed);
             if number % 5 == 0 {

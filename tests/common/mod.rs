@@ -20,7 +20,14 @@ pub mod proxy;
 pub mod queue_kills;
 pub mod restarts;
 
-use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    io::Write,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use evenkeel::{
     config::Config,
@@ -30,8 +37,9 @@ use evenkeel::{
     },
     server::{Gate, Limits, Service},
     session::HandClock,
-    store::{Store, WeightRow},
+    store::{self, Cursor, Store, Stored, WeightRow},
 };
+use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -78,14 +86,47 @@ pub async fn until<F: AsyncFnMut() -> bool>(mut done: F) {
 }
 
 /// All weights in the database.
-pub async fn weights(service: &Service) -> Vec<WeightRow> {
+pub async fn weights(store: &Store) -> Vec<WeightRow> {
     let mut rows = Vec::new();
-    for ruleset in service.store().rulesets().await.unwrap() {
+    for ruleset in store.rulesets().await.unwrap() {
         for kind in [Kind::Human, Kind::Bot] {
-            rows.extend(service.store().weights(&ruleset, kind).await.unwrap());
+            rows.extend(store.weights(&ruleset, kind).await.unwrap());
         }
     }
     rows
+}
+
+/// All matches in the database of this folder.
+pub async fn stored_matches(folder: &Path) -> Vec<Stored> {
+    let path = folder.join("evenkeel.db");
+    let patience = Duration::from_secs(60);
+    let store = store::open(&path, false, patience).await.unwrap();
+    let (found, _) = store.matches(Cursor::START, 10_000).await.unwrap();
+    store.close().await;
+    found
+}
+
+/// Takes the lock of all writers of the database in this folder, as another program would.
+pub async fn lock_database(folder: &Path) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(folder.join("evenkeel.db"));
+    let mut other = options.connect().await.unwrap();
+    until(async || {
+        let lock = sqlx::query("BEGIN IMMEDIATE");
+        lock.execute(&mut other).await.is_ok()
+    })
+    .await;
+    other
+}
+
+/// Appends text to a file, which need not exist.
+pub fn append(path: &Path, text: &str) {
+    let options = File::options().append(true).create(true).open(path);
+    options.unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+/// The lines by which a ticket of one player comes into a queue. What the player states may follow the name.
+pub fn submit(queue: &str, ticket: &str, player: &str) -> String {
+    format!("ENQUEUE {queue} {ticket}\nSEAT {player}\nSUBMIT\n")
 }
 
 /// A daemon that runs in the test's own process.
@@ -210,6 +251,24 @@ impl Client {
         line.trim_end_matches('\n').to_owned()
     }
 
+    /// The next lines.
+    pub async fn lines(&mut self, count: usize) -> Vec<String> {
+        let mut lines = Vec::with_capacity(count);
+        for _ in 0..count {
+            lines.push(self.line().await);
+        }
+        lines
+    }
+
+    /// The reasons with which the daemon answers this EXPLAIN.
+    pub async fn reasons(&mut self, explain: &str) -> Vec<String> {
+        let head = self.ask(explain).await;
+        let count = head.strip_prefix("EXPLAIN ").expect(&head).parse().unwrap();
+        let reasons = self.lines(count).await.into_iter();
+        let reason = |line: String| line.strip_prefix("WHY ").unwrap().to_owned();
+        reasons.map(reason).collect()
+    }
+
     /// Sends `text` and QUIT, and returns everything up to the end of the connection.
     pub async fn talk(mut self, text: &str) -> String {
         self.send(text).await;
@@ -313,6 +372,6 @@ pub fn shared_data(folder: &str) -> Option<PathBuf> {
 }
 
 /// Executes statements that both kinds of databases understand, past the store that has the database open.
-pub async fn sql(path: &std::path::Path, statements: &'static str) {
+pub async fn sql(path: &Path, statements: &'static str) {
     backends::execute(path, statements, statements).await;
 }

@@ -5,13 +5,18 @@
 )]
 
 use std::{
+    fmt::Debug,
+    fs,
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, Command, ExitStatus, Output, Stdio},
     sync::mpsc,
+    thread,
     time::{Duration, Instant},
 };
+
+use tempfile::TempDir;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_evenkeel");
 /// Far longer than anything here takes: a wait of this length is a hang.
@@ -23,10 +28,27 @@ pub fn evenkeel(folder: &Path) -> Command {
 
 /// Runs a command of the program; returns the exit code, and what it has printed.
 pub fn run(folder: &Path, words: &[&str]) -> (i32, String, String) {
-    let output = evenkeel(folder).args(words).output().unwrap();
+    printed(evenkeel(folder).args(words).output().unwrap())
+}
+
+/// Runs a command of the program that reads this from standard input.
+pub fn run_with(folder: &Path, words: &[&str], stdin: &str) -> (i32, String, String) {
+    let mut command = assert_cmd::Command::from_std(evenkeel(folder));
+    printed(command.args(words).write_stdin(stdin).output().unwrap())
+}
+
+/// The exit code of a command, and what it has printed.
+pub fn printed(output: Output) -> (i32, String, String) {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let code = output.status.code().unwrap();
     (code, text(output.stdout), text(output.stderr))
+}
+
+/// A folder with this configuration, for [`Process::start_configured`].
+pub fn configured(toml: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("evenkeel.toml"), toml).unwrap();
+    folder
 }
 
 /// The command in this folder, without the environment's configuration.
@@ -55,6 +77,11 @@ pub struct Process {
 impl Process {
     pub fn start(folder: &Path) -> Self {
         Self::start_with(folder, &[])
+    }
+
+    /// Starts it with the configuration in the folder.
+    pub fn start_configured(folder: &Path) -> Self {
+        Self::start_with(folder, &[("EVENKEEL_CONFIG", "evenkeel.toml")])
     }
 
     /// Starts it with variables that change its configuration.
@@ -90,7 +117,7 @@ impl Process {
         };
         // The daemon would block on a full pipe, so its log is read, whether anybody wants it or not.
         let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
+        thread::spawn(move || {
             for line in log.lines().map_while(Result::ok) {
                 let _ = sender.send(line);
             }
@@ -152,15 +179,28 @@ pub fn wait(child: &mut Child) -> ExitStatus {
     wait_for(child, HANG)
 }
 
-/// Waits for the end of a process, for at most so long.
+/// Waits for the end of a process, at most for `limit`.
 pub fn wait_for(child: &mut Child, limit: Duration) -> ExitStatus {
+    poll_for(limit, || {
+        child.try_wait().unwrap().ok_or("the process hangs")
+    })
+}
+
+/// Looks again and again until `look` finds something. Panics with what it saw last if that takes too long. It blocks
+/// the thread.
+pub fn poll<T, E: Debug>(look: impl FnMut() -> Result<T, E>) -> T {
+    poll_for(HANG, look)
+}
+
+/// The same, at most for `limit`.
+pub fn poll_for<T, E: Debug>(limit: Duration, mut look: impl FnMut() -> Result<T, E>) -> T {
     let began = Instant::now();
     loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
+        match look() {
+            Ok(found) => return found,
+            Err(seen) => assert!(began.elapsed() < limit, "{seen:?}"),
         }
-        assert!(began.elapsed() < limit, "the process hangs");
-        std::thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -169,4 +209,10 @@ pub fn line(stream: &mut BufReader<TcpStream>) -> String {
     let mut line = String::new();
     stream.read_line(&mut line).unwrap();
     line.trim_end_matches('\n').to_owned()
+}
+
+/// Sends `text` and returns the next line that arrives.
+pub fn ask(stream: &mut BufReader<TcpStream>, text: &str) -> String {
+    stream.get_mut().write_all(text.as_bytes()).unwrap();
+    line(stream)
 }

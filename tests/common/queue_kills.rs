@@ -92,7 +92,7 @@ pub fn kill_during_submits(rounds: usize) -> QueueKills {
 }
 
 fn submit(n: usize) -> String {
-    format!("ENQUEUE quick t{n}\nSEAT p{n}\nSUBMIT\n")
+    super::submit("quick", &format!("t{n}"), &format!("p{n}"))
 }
 
 fn note(answers: &mut BTreeMap<String, String>, line: &str) {

@@ -31,6 +31,7 @@ use super::{
     draw::Draw,
     game,
     process::{HANG, Process, line},
+    submit,
 };
 
 /// What happened in all rounds.
@@ -173,7 +174,7 @@ fn questions(newest: usize) -> Vec<String> {
     all.push("JOIN s9\nPLACE s9\n".to_owned());
     all.push("REBALANCE seed=7\n".to_owned());
     // A veteran is not refused, and not let in among newcomers.
-    all.push("ENQUEUE newcomers t\nSEAT s0\nSUBMIT\n".to_owned());
+    all.push(submit("newcomers", "t", "s0"));
     all
 }
 

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::NONE;
-use crate::common::{api::Api, process::evenkeel};
+use crate::common::{
+    api::Api,
+    process::{evenkeel, poll},
+};
 
 const PLAYERS: [&str; 7] = ["ann", "bob", "cid", "dan", "eve", "fay", "gus"];
 
@@ -29,17 +32,14 @@ fn learned(toml: &str) -> Api {
 
 /// Waits until what is read at a path is as expected.
 pub fn until(api: &Api, path: &str, done: impl Fn(&Value) -> bool) -> Value {
-    let mut last = Value::Null;
-    for _ in 0..3_000 {
+    poll(|| {
         let (status, answer) = api.call("asker", "GET", path, &NONE);
         assert!([200, 404, 503].contains(&status), "{answer}");
-        if status == 200 && done(&answer) {
-            return answer;
+        match status == 200 && done(&answer) {
+            true => Ok(answer),
+            false => Err(format!("{path}: {answer}")),
         }
-        last = answer;
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    panic!("{path}: {last}");
+    })
 }
 
 /// Waits until the daemon has learned from the matches of a player.

@@ -6,6 +6,8 @@ use assert_cmd::Command;
 use evenkeel::config::{START, all_keys};
 use tempfile::TempDir;
 
+use crate::common::process::{self, run, run_with};
+
 const CTF: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/fixtures/openarena/ctf-014.log"
@@ -16,32 +18,7 @@ const OTHER: &str = concat!(
 );
 
 fn evenkeel(folder: &Path) -> Command {
-    let mut command = Command::cargo_bin("evenkeel").unwrap();
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
-        command.env_remove(name);
-    }
-    command.env("EVENKEEL_SYSTEM_CONFIG", "");
-    command.current_dir(folder);
-    command
-}
-
-/// Runs a command in `folder`; returns the exit code, stdout and stderr.
-fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    run_with(folder, args, "")
-}
-
-fn run_with(folder: &Path, args: &[&str], stdin: &str) -> (i32, String, String) {
-    let output = evenkeel(folder)
-        .args(args)
-        .write_stdin(stdin)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+    Command::from_std(process::evenkeel(folder))
 }
 
 fn folder() -> TempDir {

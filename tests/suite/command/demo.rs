@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::common::process::{self, Process, wait};
+use crate::common::process::{self, Process, printed, wait};
 use tempfile::TempDir;
 
 /// The binary, with its temporary files in the folder `tmp` below `folder`.
@@ -20,18 +20,14 @@ fn evenkeel(folder: &Path) -> Command {
     command
 }
 
+fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    printed(evenkeel(folder).args(args).output().unwrap())
+}
+
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("tmp")).unwrap();
     folder
-}
-
-/// Returns the exit code, stdout and stderr.
-fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = evenkeel(folder).args(args).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    let code = output.status.code().unwrap();
-    (code, text(output.stdout), text(output.stderr))
 }
 
 fn names(folder: &Path) -> Vec<String> {

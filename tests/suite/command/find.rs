@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::process;
+use crate::common::process::run;
 
 /// Two matches of three players whose names are not their identities, and one of a fourth; two are called bob.
 fn league() -> TempDir {
@@ -30,16 +30,6 @@ fn league() -> TempDir {
     let (code, _, error) = run(folder.path(), &["ingest", "matches.jsonl"]);
     assert_eq!(code, 0, "{error}");
     folder
-}
-
-fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = process::evenkeel(folder).args(args).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(output.stdout),
-        text(output.stderr),
-    )
 }
 
 fn json_of(folder: &Path, args: &[&str]) -> Vec<Value> {

@@ -16,14 +16,8 @@ const CTF: &str = concat!(
 fn run_with(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
     let mut command = process::evenkeel(folder);
     command.env_remove("EVENKEEL_WEB_LISTEN");
-    let output = command
-        .args(args)
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    let code = output.status.code().unwrap();
-    (code, text(output.stdout), text(output.stderr))
+    command.args(args).envs(variables.iter().copied());
+    process::printed(command.output().unwrap())
 }
 
 fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {

@@ -6,10 +6,9 @@ use std::{
     net::TcpStream,
     path::{Path, PathBuf},
     process::Command,
-    time::{Duration, Instant},
 };
 
-use crate::common::process::{HANG, Process, evenkeel, line};
+use crate::common::process::{Process, ask, evenkeel, poll};
 use tempfile::TempDir;
 
 /// A file system of a few megabytes in memory, unmounted when this is dropped.
@@ -77,11 +76,6 @@ fn play(stream: &mut BufReader<TcpStream>, map: usize) -> String {
     ask(stream, &format!("{script}END\n"))
 }
 
-fn ask(stream: &mut BufReader<TcpStream>, text: &str) -> String {
-    stream.get_mut().write_all(text.as_bytes()).unwrap();
-    line(stream)
-}
-
 /// The id in the answer to END.
 fn id(answer: &str) -> i64 {
     let mut words = answer.split(' ');
@@ -137,15 +131,13 @@ fn without_room(folder: &Path, daemon: &Process, take: impl Fn(), give: impl Fn(
     maps += 1;
     drop(stream);
     give();
-    let began = Instant::now();
-    let written = loop {
+    let written = poll(|| {
         let written = recorded(folder);
-        if written.len() == maps {
-            break written;
+        match written.len() == maps {
+            true => Ok(written),
+            false => Err(format!("{} of {maps}", written.len())),
         }
-        assert!(began.elapsed() < HANG, "{} of {maps}", written.len());
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    });
     let mut all: Vec<_> = (0..maps).map(|map| format!("m{map}")).collect();
     let mut sorted = written.clone();
     all.sort();
@@ -202,12 +194,11 @@ fn a_limit_on_the_size_of_files_stops_recording_only_as_long_as_it_holds() {
 
 /// Waits until room is kept for journals.
 fn until_reserved(folder: &Path) {
-    let began = Instant::now();
     let reserve = folder.join("evenkeel.games/reserve");
-    while fs::metadata(&reserve).map_or(0, |found| found.len()) == 0 {
-        assert!(began.elapsed() < HANG, "nothing is in reserve");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    poll(|| match fs::metadata(&reserve) {
+        Ok(found) if found.len() > 0 => Ok(()),
+        _ => Err("nothing is in reserve"),
+    });
 }
 
 #[test]
@@ -249,11 +240,12 @@ fn what_is_kept_and_what_begins_on_a_full_disk_survives_a_stop() {
         let resumed = ask(&mut late, "HELLO late resume=yes\n");
         assert!(resumed.ends_with(" resumed"), "{resumed}");
         assert!(ask(&mut late, "SCORE 0\nEND\n").starts_with("END "));
-        let began = Instant::now();
-        while recorded(folder).len() < maps + 1 {
-            assert!(began.elapsed() < HANG, "{signal}: {:?}", recorded(folder));
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        poll(|| {
+            let found = recorded(folder);
+            let all = found.len() > maps;
+            all.then_some(())
+                .ok_or_else(|| format!("{signal}: {found:?}"))
+        });
         let mut all = recorded(folder).split_off(before);
         all.sort();
         all.dedup();

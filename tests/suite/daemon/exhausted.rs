@@ -1,8 +1,7 @@
 //! A daemon without file descriptors, and one whose clock is changed while games run: nothing is lost.
 
 use std::{
-    io::{BufReader, Read, Write},
-    net::TcpStream,
+    io::{Read, Write},
     process::Command,
     sync::{
         Arc,
@@ -20,13 +19,8 @@ use tempfile::TempDir;
 
 use crate::common::{
     BUSY, Daemon, config,
-    process::{Process, line},
+    process::{Process, ask, line},
 };
-
-fn ask(stream: &mut BufReader<TcpStream>, text: &str) -> String {
-    stream.get_mut().write_all(text.as_bytes()).unwrap();
-    line(stream)
-}
 
 /// Changes the number of file descriptors that a process may have; `false` where that is not possible.
 fn limit_descriptors(process: &Process, limit: &str) -> bool {

@@ -8,7 +8,6 @@ use std::{
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use evenkeel::{
@@ -22,7 +21,7 @@ use tempfile::TempDir;
 use crate::common::{
     self,
     http::Pages,
-    process::{HANG, evenkeel, line, wait},
+    process::{HANG, evenkeel, line, poll, run, wait},
 };
 
 /// A daemon that has something of everything to count.
@@ -77,20 +76,15 @@ fn values(text: &str) -> BTreeMap<String, f64> {
 
 /// Scrapes until these metrics have these values.
 fn until(pages: &Pages, expected: &[(&str, f64)]) {
-    let began = Instant::now();
-    loop {
+    poll(|| {
         let found = scrape(pages);
         let wrong: Vec<_> = expected
             .iter()
             .map(|(name, value)| (*name, *value, found.get(*name).copied()))
             .filter(|(_, value, found)| *found != Some(*value))
             .collect();
-        if wrong.is_empty() {
-            return;
-        }
-        assert!(began.elapsed() < HANG, "{wrong:?}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        wrong.is_empty().then_some(()).ok_or(wrong)
+    })
 }
 
 const GAME: &str = "HELLO ps37\nGAME baseoa.ctf\nJOIN ann\nJOIN \"b\\\"ob}\"\nJOIN cid\nJOIN dan\n\
@@ -211,11 +205,10 @@ fn everything_that_happens_is_counted() {
     ];
     let expected: Vec<_> = expected.iter().map(|(n, v)| (n.as_str(), *v)).collect();
     until(&pages, &expected);
-    let began = Instant::now();
-    while scrape(&pages)["evenkeel_webhook_pending{webhook=\"nobody\"}"] < 2.0 {
-        assert!(began.elapsed() < HANG, "no events wait");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    poll(|| {
+        let waiting = scrape(&pages)["evenkeel_webhook_pending{webhook=\"nobody\"}"];
+        (waiting >= 2.0).then_some(()).ok_or(waiting)
+    });
     let text = pages.get("/metrics").body;
     // Neither players nor game servers are in any label.
     for word in [
@@ -354,7 +347,7 @@ fn only_some_addresses_may_read_metrics() {
     }
     let address = pages.address.to_string();
     let (code, _, errors) = self::status(folder.path(), &["--web", &address]);
-    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    assert_eq!((code, errors.as_str()), (0, ""));
     drop(pages);
     let pages = start(folder.path(), "[web]\nmetrics_from = ['10.0.0.0/8']\n");
     assert_eq!(status(&pages, "/metrics", ""), 403);
@@ -383,14 +376,8 @@ fn metrics_can_have_a_listener_of_their_own() {
     pages.daemon.stop();
 }
 
-fn status(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
-    let output = evenkeel(folder).arg("status").args(words).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+fn status(folder: &Path, words: &[&str]) -> (i32, String, String) {
+    run(folder, &[&["status"], words].concat())
 }
 
 #[test]
@@ -407,7 +394,7 @@ fn the_status_shows_a_running_daemon() {
     );
     let address = pages.address.to_string();
     let (code, text, errors) = status(folder.path(), &["--web", &address]);
-    assert_eq!((code, errors.as_str()), (Some(0), ""), "{text}");
+    assert_eq!((code, errors.as_str()), (0, ""), "{text}");
     let sentence = " learned; whether predictions beat a coin shows after 30 predicted";
     for part in [
         "┆ ready",
@@ -442,7 +429,7 @@ fn the_status_shows_a_running_daemon() {
 fn a_status_that_is_not_good_has_an_exit_code() {
     let folder = TempDir::new().unwrap();
     let (code, _, errors) = status(folder.path(), &[]);
-    assert_eq!(code, Some(1), "{errors}");
+    assert_eq!(code, 1, "{errors}");
     assert!(errors.contains("nowhere"), "{errors}");
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = nobody.local_addr().unwrap().to_string();
@@ -468,7 +455,7 @@ fn a_status_that_is_not_good_has_an_exit_code() {
     let server = answering(format!("{head}{body}"));
     let (code, text, _) = status(folder.path(), &["--web", &address]);
     server.join().unwrap();
-    assert_eq!(code, Some(1));
+    assert_eq!(code, 1);
     assert!(text.contains("not ready: \\u{1b}[2Jthe database"), "{text}");
     for (answer, why) in [
         (
@@ -484,7 +471,7 @@ fn a_status_that_is_not_good_has_an_exit_code() {
         let server = answering(answer.to_owned());
         let (code, text, errors) = status(folder.path(), &["--web", &address]);
         server.join().unwrap();
-        assert_eq!((code, text.as_str()), (Some(1), ""), "{errors}");
+        assert_eq!((code, text.as_str()), (1, ""), "{errors}");
         assert!(
             errors.contains(why) && !errors.contains('\u{1b}'),
             "{errors}"
@@ -492,7 +479,7 @@ fn a_status_that_is_not_good_has_an_exit_code() {
     }
     drop(nobody);
     let (code, _, errors) = status(folder.path(), &["--web", &address]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, 1);
     assert!(errors.contains("the daemon is not running at "), "{errors}");
 }
 

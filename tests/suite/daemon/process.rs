@@ -13,7 +13,7 @@ use std::{
 
 use crate::common::{
     BUSY,
-    process::{BINARY, HANG, Process, evenkeel, wait},
+    process::{BINARY, HANG, Process, evenkeel, poll, poll_for, wait},
 };
 use evenkeel::store::{self, Cursor, Stored};
 use tempfile::TempDir;
@@ -36,18 +36,10 @@ fn a_running_daemon_sees_what_another_process_ingests() {
         .output()
         .unwrap();
     assert!(ingested.status.success());
-    let began = Instant::now();
-    loop {
+    poll_for(Duration::from_secs(1), || {
         let output = daemon.ask("GAME baseoa.ctf\nMEANBOT\n");
-        if output.ends_with(" 8\n") {
-            break;
-        }
-        assert!(
-            began.elapsed() < Duration::from_secs(1),
-            "not seen within a second: {output}"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        output.ends_with(" 8\n").then_some(()).ok_or(output)
+    });
 }
 
 #[test]
@@ -89,18 +81,13 @@ fn no_match_is_written_to_a_database_that_was_taken_away() {
     }
     // The match is in the journal, and the next start records it.
     let daemon = Process::start(folder.path());
-    let began = Instant::now();
-    loop {
+    poll(|| {
         let mut export = evenkeel(folder.path());
         let output = export.args(["export", "all.jsonl"]).output().unwrap();
         let text = fs::read_to_string(folder.path().join("all.jsonl")).unwrap_or_default();
-        if text.contains("\"ctf\"") {
-            break;
-        }
         let _ = fs::remove_file(folder.path().join("all.jsonl"));
-        assert!(began.elapsed() < HANG, "{output:?}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        text.contains("\"ctf\"").then_some(()).ok_or(output)
+    });
     drop(daemon);
 }
 

@@ -201,7 +201,7 @@ async fn a_queue_waits_until_it_knows_the_players() {
     let mut tickets = 0;
     let mut submit = async |client: &mut Client, queue: &str, player: &str| {
         tickets += 1;
-        let lines = format!("ENQUEUE {queue} t{tickets}\nSEAT {player}\nSUBMIT\n");
+        let lines = common::submit(queue, &format!("t{tickets}"), player);
         client.ask(&lines).await
     };
     let said = submit(&mut client, "ranked", "a").await;
@@ -274,7 +274,7 @@ async fn a_first_start_leaves_no_checkpoint_and_the_next_one_knows_everything() 
     assert_eq!(first.store().checkpoints().await.unwrap(), []);
     first.store().record_all(&season(0..40)).await.unwrap();
     first.learning().refresh().await.unwrap();
-    let all = weights(&first).await;
+    let all = weights(first.store()).await;
     assert_eq!(first.store().checkpoints().await.unwrap(), []);
     // Two more matches, of which nothing is derived before the daemon is killed.
     first.store().record_all(&season(40..42)).await.unwrap();
@@ -327,9 +327,9 @@ async fn weights_follow_the_matches_while_they_cannot_be_written() {
     assert!(service.learning().refresh().await.unwrap());
     let rulings: Vec<(i64,)> = rows(&path, "SELECT count(*) FROM rulings").await;
     assert_eq!(rulings, [(42,)]);
-    let written = weights(&service).await;
+    let written = weights(service.store()).await;
     service.learning().rebuild(|_| ()).await.unwrap();
-    assert_eq!((weights(&service).await, known()), (written, before));
+    assert_eq!((weights(service.store()).await, known()), (written, before));
 }
 
 /// A task that learns from recorded matches goes on with each one, although no write succeeds.

@@ -7,19 +7,14 @@ use std::{
     time::Duration,
 };
 
-use evenkeel::{
-    daemon::Daemon,
-    domain::Outcome,
-    store::{self, Cursor, Stored},
-};
-use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
+use evenkeel::{daemon::Daemon, domain::Outcome};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::common::{
-    Client, config,
+    Client, config, lock_database,
     process::{Process, line, wait},
-    until,
+    stored_matches, until,
 };
 
 const LOG: &str = include_str!("../../fixtures/openarena/ctf-014.log");
@@ -42,31 +37,12 @@ fn folder(drain_seconds: u32) -> (TempDir, String) {
     (folder, config)
 }
 
-/// A transaction that keeps every other process from writing.
-async fn lock(folder: &Path) -> SqliteConnection {
-    let options = SqliteConnectOptions::new().filename(folder.join("evenkeel.db"));
-    let mut other = options.connect().await.unwrap();
-    let begin = sqlx::query("BEGIN IMMEDIATE");
-    begin.execute(&mut other).await.unwrap();
-    other
-}
-
 /// The bytes of all journals of running games.
 fn journaled(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder.join("evenkeel.games")).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let games = paths.filter(|path: &PathBuf| path.extension().is_some());
     games.map(|path| fs::metadata(path).unwrap().len()).sum()
-}
-
-async fn matches(folder: &Path) -> Vec<Stored> {
-    let path = folder.join("evenkeel.db");
-    let store = store::open(&path, false, Duration::from_secs(60))
-        .await
-        .unwrap();
-    let (found, _) = store.matches(Cursor::START, 100).await.unwrap();
-    store.close().await;
-    found
 }
 
 const GAME: &str = "GAME ctf\nJOIN a team=0\nJOIN b team=1\nSTART\nSCORE 0\n";
@@ -86,9 +62,9 @@ async fn a_stop_has_one_deadline_whatever_the_database_does() {
     let end = named.ask("END draw\n").await;
     assert!(end.starts_with("END "), "{end}");
     // The log and the first game are on disk before the lock.
-    until(async || matches(folder.path()).await.len() == 2).await;
+    until(async || stored_matches(folder.path()).await.len() == 2).await;
     let mut nameless = Client::connect(address).await;
-    let other = lock(folder.path()).await;
+    let other = lock_database(folder.path()).await;
     for client in [&mut named, &mut nameless] {
         client.tell(GAME).await;
         let before = journaled(folder.path());
@@ -117,8 +93,8 @@ async fn a_stop_has_one_deadline_whatever_the_database_does() {
     let running = tokio::spawn(daemon.run(async {
         let _ = stopped.await;
     }));
-    until(async || matches(folder.path()).await.len() == 4).await;
-    let stored = matches(folder.path()).await;
+    until(async || stored_matches(folder.path()).await.len() == 4).await;
+    let stored = stored_matches(folder.path()).await;
     let won = stored
         .iter()
         .filter(|stored| stored.record.server != "games.log")
@@ -134,8 +110,8 @@ async fn a_process_exits_although_the_database_is_locked() {
     let variables = [("EVENKEEL_CONFIG", "c.toml")];
     let mut daemon = Process::start_with(folder.path(), &variables);
     assert!(daemon.ask(&format!("{GAME}END\n")).starts_with("END "));
-    until(async || matches(folder.path()).await.len() == 2).await;
-    let _other = lock(folder.path()).await;
+    until(async || stored_matches(folder.path()).await.len() == 2).await;
+    let _other = lock_database(folder.path()).await;
     let mut stream = daemon.connect();
     let play = format!("{GAME}PING\n");
     stream.get_mut().write_all(play.as_bytes()).unwrap();

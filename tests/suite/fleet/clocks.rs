@@ -10,11 +10,11 @@ use evenkeel::{
 };
 use tempfile::TempDir;
 
-use super::{queued, submit};
+use super::queued;
 use crate::common::{
     self, Daemon,
     backends::{Backend, Postgres},
-    until,
+    submit, until,
 };
 
 const QUEUE: &str = "

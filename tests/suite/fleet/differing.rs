@@ -7,7 +7,12 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::LEAGUE;
-use crate::common::{postgres::Server, process::Process, until};
+use crate::common::{
+    self,
+    postgres::Server,
+    process::{Process, poll},
+    until,
+};
 
 const TRIO: &str = r#"
 [queue.trio]
@@ -102,22 +107,18 @@ impl League {
 
 fn submit(daemon: &Process, queue: &str, ticket: &str) -> String {
     let said = daemon.ask(&format!(
-        "HELLO lobby\nENQUEUE {queue} {ticket}\nSEAT of-{ticket}\nSUBMIT\n"
+        "HELLO lobby\n{}",
+        common::submit(queue, ticket, &format!("of-{ticket}"))
     ));
     said.lines().last().unwrap_or_default().to_owned()
 }
 
 /// The same answer again and again, until it begins like this.
 fn answers(mut ask: impl FnMut() -> String, begin: &str) {
-    let mut said = String::new();
-    for _ in 0..3_000 {
-        said = ask();
-        if said.starts_with(begin) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    panic!("{said}");
+    poll(|| {
+        let said = ask();
+        said.starts_with(begin).then_some(()).ok_or(said)
+    })
 }
 
 const REFUSED: &str = "ERROR overloaded another daemon runs the queues of this database, with other settings for trio";

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::common::{
     self, Client, Daemon,
     backends::{Backend, Postgres},
-    game, until,
+    game, submit, until,
 };
 
 /// Queues with instances, without, and with a ready check. A daemon that is silent for a second is replaced.
@@ -75,7 +75,8 @@ impl Fleet {
         let folder = TempDir::new().unwrap();
         let daemon = Daemon::serve(service, folder, config.server.limits).await;
         let mut client = daemon.named("operator").await;
-        let queues = lines(&mut client, "QUEUES\n", 4).await;
+        client.send("QUEUES\n").await;
+        let queues = client.lines(4).await;
         assert_eq!(queues[0], "QUEUES 3");
         self.daemons.push(daemon);
     }
@@ -89,19 +90,6 @@ impl Fleet {
         client.tell("LISTEN\n").await;
         client
     }
-}
-
-async fn lines(client: &mut Client, ask: &str, count: usize) -> Vec<String> {
-    client.send(ask).await;
-    let mut lines = Vec::new();
-    for _ in 0..count {
-        lines.push(client.line().await);
-    }
-    lines
-}
-
-fn submit(queue: &str, ticket: &str, player: &str) -> String {
-    format!("ENQUEUE {queue} {ticket}\nSEAT {player}\nSUBMIT\n")
 }
 
 async fn queued(client: &mut Client, queue: &str, ticket: &str, player: &str) {
@@ -182,7 +170,8 @@ async fn any_daemon_answers() {
             client.ask("TICKET t3\n").await,
             "ERROR bad-argument there is no such ticket"
         );
-        let queues = lines(&mut client, "QUEUES\n", 4).await;
+        client.send("QUEUES\n").await;
+        let queues = client.lines(4).await;
         assert_eq!(queues[3], "QUEUE quick 1 1 -");
         let why = client.ask("EXPLAIN t1\n").await;
         assert!(why.starts_with("EXPLAIN "), "{why}");

@@ -10,11 +10,11 @@ use evenkeel::{
 };
 use tempfile::TempDir;
 
-use super::{Fleet, lines, matched, queued, submit};
+use super::{Fleet, matched, queued};
 use crate::common::{
     self, Daemon,
     backends::{Backend, Sqlite},
-    until,
+    submit, until,
 };
 
 /// A region is a partition.
@@ -112,7 +112,8 @@ async fn two_daemons_run_a_partition_each() {
     }
     for daemon in 0..2 {
         let mut client = fleet.named(daemon, "lobby").await;
-        let queues = lines(&mut client, "QUEUES\n", 4).await;
+        client.send("QUEUES\n").await;
+        let queues = client.lines(4).await;
         assert_eq!(queues[0], "QUEUES 3");
         assert!(
             queues[1..].iter().all(|queue| queue.contains(" 0 0 ")),

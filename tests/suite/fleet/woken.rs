@@ -1,6 +1,6 @@
 //! The daemon that ran the queues wakes up after another one has taken over.
 
-use std::{fs, io::Write, time::Duration};
+use std::{fs, io::Write};
 
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
@@ -9,8 +9,8 @@ use tokio::runtime::Runtime;
 use super::LEAGUE;
 use crate::common::{
     postgres::Server,
-    process::{self, Process},
-    until,
+    process::{self, Process, poll},
+    submit, until,
 };
 
 /// The process that runs the queues; `None` while the lease is free.
@@ -61,12 +61,11 @@ fn an_instance_stays_at_the_daemon_that_has_taken_over() {
     runs(&new);
     old.signal("-CONT");
     let asks = |daemon: &Process| daemon.ask("HELLO operator\nQUEUES\n");
-    while !asks(&old).contains("\nQUEUES 3\n") {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let submit =
-        |ticket: &str, player: &str| format!("ENQUEUE duel {ticket}\nSEAT {player}\nSUBMIT\n");
-    let tickets = [submit("t1", "ann"), submit("t2", "bob")].concat();
+    poll(|| {
+        let said = asks(&old);
+        said.contains("\nQUEUES 3\n").then_some(()).ok_or(said)
+    });
+    let tickets = [submit("duel", "t1", "ann"), submit("duel", "t2", "bob")].concat();
     let replies = new.ask(&format!("HELLO lobby\n{tickets}"));
     assert!(replies.contains("\nQUEUED t2 "), "{replies}");
     let head = process::line(&mut instance);

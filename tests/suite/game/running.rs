@@ -21,18 +21,6 @@ async fn session(toml: &str) -> (Daemon, Arc<HandClock>, Client) {
     (daemon, clock, client)
 }
 
-/// The lines of EXPLAIN.
-async fn why(client: &mut Client) -> Vec<String> {
-    let head = client.ask("EXPLAIN\n").await;
-    let count: usize = head.strip_prefix("EXPLAIN ").unwrap().parse().unwrap();
-    let mut lines = Vec::new();
-    for _ in 0..count {
-        let line = client.line().await;
-        lines.push(line.strip_prefix("WHY ").unwrap().to_owned());
-    }
-    lines
-}
-
 #[tokio::test]
 async fn place_gives_the_side_that_evens_the_teams() {
     let (_daemon, _clock, mut client) = session("").await;
@@ -52,7 +40,7 @@ async fn place_gives_the_side_that_evens_the_teams() {
         "ERROR unknown-player not in the roster"
     );
     assert_eq!(
-        why(&mut client).await[0],
+        client.reasons("EXPLAIN\n").await[0],
         "s2 to team 1 (on it already): chance of the weaker team 0.395497, ratio 0.769231"
     );
 }
@@ -104,7 +92,7 @@ async fn advantage_follows_the_players_at_once_and_the_score_no_faster_than_allo
         .tell("LEAVE s1\nLEAVE w1\nJOIN w2 team=0\nJOIN s2 team=1\n")
         .await;
     assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE 0 1.500");
-    assert!(why(&mut client).await[0].starts_with("help now: "));
+    assert!(client.reasons("EXPLAIN\n").await[0].starts_with("help now: "));
     // Equals, of whom one team is ahead by nine from now on.
     client
         .tell("LEAVE w2\nLEAVE s2\nJOIN a team=0\nJOIN b team=1\n")
@@ -148,7 +136,7 @@ async fn rebalance_advises_the_fewest_moves_and_leaves_the_roster_alone() {
             "{moves:?}"
         );
     }
-    assert!(!why(&mut client).await.is_empty());
+    assert!(!client.reasons("EXPLAIN\n").await.is_empty());
 }
 
 #[tokio::test]
@@ -223,7 +211,7 @@ async fn who_dies_twenty_seconds_after_the_teams_became_uneven_is_moved() {
     clock.pass(19_999);
     client.tell("DEATH b\nDEATH d\n").await;
     assert_eq!(
-        why(&mut client).await[0],
+        client.reasons("EXPLAIN\n").await[0],
         "d stays: the teams have not been unbalanced for long enough"
     );
     clock.pass(1);
@@ -360,7 +348,7 @@ async fn who_games_the_balance_is_seen() {
     for _ in 0..moves {
         client.line().await;
     }
-    let why = why(&mut client).await;
+    let why = client.reasons("EXPLAIN\n").await;
     let of = |who: &str| {
         why.iter()
             .find(|line| line.starts_with(&format!("{who} returned")))

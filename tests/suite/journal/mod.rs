@@ -9,18 +9,15 @@ use std::{
     io::{BufReader, Write},
     net::TcpStream,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use crate::common::{
     kills::kill_again_and_again,
-    process::{Process, line},
-    until,
+    lock_database,
+    process::{Process, ask},
+    stored_matches, until,
 };
-use evenkeel::{
-    domain::Outcome,
-    store::{self, Cursor, Stored},
-};
+use evenkeel::domain::Outcome;
 use tempfile::TempDir;
 
 const BEGIN: &str = "GAME ctf\nJOIN a team=0\nJOIN b team=1\nSTART\nSCORE 0\n";
@@ -42,24 +39,9 @@ fn hello(daemon: &Process) -> BufReader<TcpStream> {
     stream
 }
 
-fn ask(stream: &mut BufReader<TcpStream>, text: &str) -> String {
-    stream.get_mut().write_all(text.as_bytes()).unwrap();
-    line(stream)
-}
-
 /// Sends lines without a reply, and waits until the daemon has processed them.
 fn tell(stream: &mut BufReader<TcpStream>, lines: &str) {
     assert_eq!(ask(stream, &format!("{lines}PING\n")), "PONG");
-}
-
-async fn matches(folder: &Path) -> Vec<Stored> {
-    let path = folder.join("evenkeel.db");
-    let store = store::open(&path, false, Duration::from_secs(5))
-        .await
-        .unwrap();
-    let (found, _) = store.matches(Cursor::START, 10_000).await.unwrap();
-    store.close().await;
-    found
 }
 
 /// The journals of running games.
@@ -94,7 +76,7 @@ async fn a_game_goes_on_after_its_daemon_was_killed_or_stopped() {
         let (mut stream, resumed) = resume(&daemon);
         assert!(resumed);
         assert_eq!(ask(&mut stream, "END\n"), end, "said again");
-        let [stored] = &matches(folder.path()).await[..] else {
+        let [stored] = &stored_matches(folder.path()).await[..] else {
             panic!("one match")
         };
         assert_eq!(stored.record.outcome, Outcome::Won(1));
@@ -109,16 +91,6 @@ fn kills_at_any_moment_lose_nothing() {
     assert_eq!(kills.resumed + kills.new, 10, "{kills:?}");
 }
 
-/// Locks the database of this folder, until the connection rolls back.
-async fn lock(folder: &Path) -> sqlx::SqliteConnection {
-    let options = sqlx::sqlite::SqliteConnectOptions::new();
-    let options = options.filename(folder.join("evenkeel.db"));
-    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
-    let lock = sqlx::query("BEGIN IMMEDIATE");
-    lock.execute(&mut other).await.unwrap();
-    other
-}
-
 /// A database that another process has locked while two games ended, and the daemon that was started after the
 /// one that kept their matches was killed.
 async fn killed_with_kept_matches() -> (TempDir, Process) {
@@ -128,7 +100,7 @@ async fn killed_with_kept_matches() -> (TempDir, Process) {
     let (mut stream, _) = resume(&daemon);
     tell(&mut stream, BEGIN);
     assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
-    let mut other = lock(folder.path()).await;
+    let mut other = lock_database(folder.path()).await;
     for map in ["m2", "m3"] {
         tell(
             &mut stream,
@@ -145,7 +117,7 @@ async fn killed_with_kept_matches() -> (TempDir, Process) {
 
 /// Ids and maps of all matches.
 async fn maps(folder: &Path) -> Vec<(i64, String)> {
-    let found = matches(folder).await.into_iter();
+    let found = stored_matches(folder).await.into_iter();
     found.map(|stored| (stored.id, stored.record.map)).collect()
 }
 
@@ -163,7 +135,7 @@ async fn an_end_that_was_kept_is_not_the_answer_for_the_next_game() {
             false => hello(&daemon),
         };
         assert_eq!(ask(&mut stream, "END\n"), "ERROR no-game send GAME first");
-        until(async || matches(folder.path()).await.len() == 3).await;
+        until(async || stored_matches(folder.path()).await.len() == 3).await;
         let expected = [(1, ""), (2, "m2"), (3, "m3")].map(|(id, map)| (id, map.to_owned()));
         assert_eq!(maps(folder.path()).await, expected);
         if explicit {
@@ -196,11 +168,11 @@ async fn a_kept_match_that_reached_the_database_is_not_the_answer_for_the_next_g
             tell(&mut stream, BEGIN);
             assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
             tell(&mut stream, &BEGIN.replace("ctf\n", "ctf\nMAP m2\n"));
-            let mut other = lock(folder.path()).await;
+            let mut other = lock_database(folder.path()).await;
             assert_eq!(ask(&mut stream, "END\n"), "ERROR internal kept");
             let free = sqlx::query("ROLLBACK");
             free.execute(&mut other).await.unwrap();
-            until(async || matches(folder.path()).await.len() == 2).await;
+            until(async || stored_matches(folder.path()).await.len() == 2).await;
             tell(&mut stream, lines);
             daemon.kill();
 
@@ -232,7 +204,7 @@ async fn an_end_that_was_not_answered_gets_its_own_match() {
         tell(&mut stream, BEGIN);
         assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
         tell(&mut stream, &BEGIN.replace("ctf\n", "ctf\nMAP m2\n"));
-        let mut other = lock(folder.path()).await;
+        let mut other = lock_database(folder.path()).await;
         let length = || {
             let sizes = journals(folder.path()).into_iter();
             sizes
@@ -307,8 +279,8 @@ async fn what_cannot_be_resumed_is_recorded_as_abandoned() {
     let daemon = Process::start(folder.path());
     let (_, resumed) = resume(&daemon);
     assert!(!resumed);
-    until(async || matches(folder.path()).await.len() == 2).await;
-    let found = matches(folder.path()).await;
+    until(async || stored_matches(folder.path()).await.len() == 2).await;
+    let found = stored_matches(folder.path()).await;
     assert!(
         found
             .iter()
@@ -355,7 +327,7 @@ fn a_journal_with_a_damaged_beginning_loses_nothing() {
         assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
         let found = tokio::runtime::Runtime::new()
             .unwrap()
-            .block_on(matches(folder.path()));
+            .block_on(stored_matches(folder.path()));
         assert_eq!(found[0].record.scores, [1.0, 3.0]);
     }
 }
@@ -461,8 +433,8 @@ async fn two_connections_of_one_name_do_not_mix_their_games() {
     let (mut stream, resumed) = resume(&daemon);
     assert!(resumed);
     let end = ask(&mut stream, "END\n");
-    until(async || matches(folder.path()).await.len() == 2).await;
-    for stored in matches(folder.path()).await {
+    until(async || stored_matches(folder.path()).await.len() == 2).await;
+    for stored in stored_matches(folder.path()).await {
         let ended = end.starts_with(&format!("END {} ", stored.id));
         assert_eq!((&*stored.record.map == "two", ended), (ended, ended));
         assert_eq!(stored.record.outcome == Outcome::Abandoned, !ended);

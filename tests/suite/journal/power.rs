@@ -4,11 +4,11 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use proptest::{collection::vec, prelude::*};
-use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::Connection;
 use tempfile::TempDir;
 
 use crate::{
-    common::{Client, Daemon, until},
+    common::{Client, Daemon, lock_database},
     journal::lines::{copy, matches, serve},
 };
 
@@ -37,18 +37,6 @@ fn lines(map: usize) -> [String; 6] {
     .map(|line| format!("{line}\n"))
 }
 
-/// Locks the database of this folder, until the connection rolls back.
-async fn lock(folder: &Path) -> SqliteConnection {
-    let options = SqliteConnectOptions::new().filename(folder.join("evenkeel.db"));
-    let mut other = options.connect().await.unwrap();
-    until(async || {
-        let lock = sqlx::query("BEGIN IMMEDIATE");
-        lock.execute(&mut other).await.is_ok()
-    })
-    .await;
-    other
-}
-
 /// Plays a game, and returns once its END is answered.
 async fn play(daemon: &Daemon, client: &mut Client, map: usize, how: How) {
     client.tell(&lines(map).concat()).await;
@@ -59,7 +47,7 @@ async fn play(daemon: &Daemon, client: &mut Client, map: usize, how: How) {
         assert!(end.starts_with("END "), "{end}");
         return;
     }
-    let mut other = lock(daemon.folder.path()).await;
+    let mut other = lock_database(daemon.folder.path()).await;
     assert_eq!(client.ask("END\n").await, "ERROR internal kept");
     forced(daemon);
     let free = sqlx::query("ROLLBACK");

@@ -1,12 +1,6 @@
 //! A match has one course of chances: pages, their data, views, webhooks and commands all show the same.
 
-use std::{
-    fs,
-    io::{BufReader, Write},
-    net::TcpStream,
-    path::Path,
-    time::Duration,
-};
+use std::{fs, io::BufReader, net::TcpStream, path::Path, time::Duration};
 
 use evenkeel::{
     domain::{MAX_TEAM_CHANGES, MatchChances, TeamCause},
@@ -19,7 +13,8 @@ use crate::{
     common::{
         backends::rows,
         http::Pages,
-        process::{evenkeel, line},
+        process::{ask, evenkeel, line},
+        until,
     },
     web::live::{json as read, wait_until},
     webhooks::receiver::{Receiver, Reply, SECRET},
@@ -44,19 +39,13 @@ fn start(folder: &Path) -> Pages {
 
 fn hello(pages: &Pages) -> BufReader<TcpStream> {
     let mut stream = pages.daemon.connect();
-    let hello = ask(&mut stream, "HELLO arena bots=no resume=yes");
+    let hello = ask(&mut stream, "HELLO arena bots=no resume=yes\n");
     assert!(hello.starts_with("HELLO evenkeel/"), "{hello}");
     stream
 }
 
-fn ask(stream: &mut BufReader<TcpStream>, lines: &str) -> String {
-    let text = format!("{lines}\n");
-    stream.get_mut().write_all(text.as_bytes()).unwrap();
-    line(stream)
-}
-
 fn tell(stream: &mut BufReader<TcpStream>, lines: &str) {
-    assert_eq!(ask(stream, &format!("{lines}\nPING")), "PONG");
+    assert_eq!(ask(stream, &format!("{lines}\nPING\n")), "PONG");
 }
 
 fn name(player: usize) -> String {
@@ -97,7 +86,7 @@ impl Story {
         let joins: String = joins.collect();
         let end = ask(
             &mut self.stream,
-            &format!("GAME ctf\n{joins}START\nSCORE 0\nSCORE 0\nEND"),
+            &format!("GAME ctf\n{joins}START\nSCORE 0\nSCORE 0\nEND\n"),
         );
         assert!(end.ends_with(" recorded"), "{end}");
         self.learned += 1;
@@ -117,7 +106,7 @@ impl Story {
             .collect();
         let head = ask(
             &mut self.stream,
-            &format!("GAME ctf\n{joins}BALANCE seed=3"),
+            &format!("GAME ctf\n{joins}BALANCE seed=3\n"),
         );
         let words: Vec<&str> = head.split(' ').collect();
         let team = |text: String| text.split(' ').nth(1).unwrap().parse().unwrap();
@@ -140,7 +129,7 @@ impl Story {
     }
 
     fn end(&mut self) -> i64 {
-        let end = ask(&mut self.stream, "SCORE 1\nEND");
+        let end = ask(&mut self.stream, "SCORE 1\nEND\n");
         let id = end.split(' ').nth(1).unwrap().parse().unwrap();
         self.learned += 1;
         self.wait_for_weights();
@@ -208,7 +197,7 @@ fn all_pages_views_webhooks_and_commands_tell_the_same_chances() {
     tell(&mut story.stream, "START");
     assert_eq!(story.live()["picked"], picked);
     // Somebody without a team changes nothing. The daemon is killed between PLACE and what follows.
-    let place = ask(&mut story.stream, "JOIN id-late name=Late\nPLACE id-late");
+    let place = ask(&mut story.stream, "JOIN id-late name=Late\nPLACE id-late\n");
     let small: usize = place.split(' ').nth(2).unwrap().parse().unwrap();
     let before = story.live();
     story.kill();
@@ -353,8 +342,11 @@ fn views(story: &Story, id: i64, page: &Value) {
         );
     }
     let sql = "SELECT round(chance, 3) FROM decisions WHERE kind = 'balance'";
-    let decided: Vec<(Option<f64>,)> = runtime.block_on(rows(&path, sql));
-    assert_eq!(decided, [(picked,)], "what EXPLAIN and replays know");
+    // Decisions are written after their replies: the test waits for what EXPLAIN and replays know.
+    runtime.block_on(until(async || {
+        let decided: Vec<(Option<f64>,)> = rows(&path, sql).await;
+        decided == [(picked,)]
+    }));
 }
 
 /// Neither later matches nor a rebuild change what was told, and who is hidden or forgotten has no name in it.
@@ -388,7 +380,8 @@ async fn a_match_without_weights_has_sizes_and_only_so_many_changes() {
     let moves: String = (0..3_000)
         .map(|turn| format!("MOVE c {}\n", turn % 2))
         .collect();
-    let lines = format!("GAME ctf\nJOIN a team=0\nJOIN b team=1\nJOIN c team=1\nSTART\n{moves}END");
+    let lines =
+        format!("GAME ctf\nJOIN a team=0\nJOIN b team=1\nJOIN c team=1\nSTART\n{moves}END\n");
     let end = ask(&mut stream, &lines);
     assert!(end.starts_with("END 1 "), "{end}");
     let page = read(&pages, "/matches/1.json");

@@ -166,17 +166,17 @@ async fn divisions_are_derived_and_change_no_weight() {
     }
     at_once.learning().rebuild(|_| ()).await.unwrap();
     without.learning().rebuild(|_| ()).await.unwrap();
-    let rows = common::weights(&at_once).await;
-    assert_eq!(common::weights(&one_by_one).await, rows);
+    let rows = common::weights(at_once.store()).await;
+    assert_eq!(common::weights(one_by_one.store()).await, rows);
     assert!(rows.iter().all(|row| row.rank.is_some()));
     let mut plain = rows.clone();
     plain.iter_mut().for_each(|row| row.rank = None);
-    assert_eq!(common::weights(&without).await, plain);
+    assert_eq!(common::weights(without.store()).await, plain);
     // Another process continues from the checkpoint.
     let again =
         evenkeel::server::Service::open(one_by_one.store().clone(), metals.service()).unwrap();
     again.learning().refresh().await.unwrap();
-    assert_eq!(common::weights(&again).await, rows);
+    assert_eq!(common::weights(again.store()).await, rows);
 }
 
 /// The view and the command use the machine's clock, so these matches are of long ago, or end now.
@@ -200,7 +200,7 @@ async fn the_view_and_the_command_show_the_division() {
     assert_eq!((rows.len(), rows[0].0.as_str()), (12, "p11"));
     assert_eq!(rows[0].1.as_deref(), Some("Gold II"));
     assert_eq!(rows[11].1.as_deref(), Some("Bronze"));
-    let stored = common::weights(&service).await;
+    let stored = common::weights(service.store()).await;
     let progress = stored[0].rank.unwrap().progress;
     assert!((rows[0].2.unwrap() - progress).abs() < 1e-3);
 
@@ -248,7 +248,7 @@ async fn who_was_away_is_less_certain_and_the_next_match_moves_them_further() {
             let again = game(NOW + 15 + days * 24 * 60, &strong, &weak, [0.0, 3.0]);
             daemon.service.store().record(&again).await.unwrap();
             daemon.service.learning().refresh().await.unwrap();
-            let rows = common::weights(&daemon.service).await;
+            let rows = common::weights(daemon.service.store()).await;
             let of = rows.iter().find(|row| row.key.id == "p11").unwrap();
             after.push((of.weight, of.deviation));
         }

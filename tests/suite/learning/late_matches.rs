@@ -60,7 +60,7 @@ async fn derived(service: &Service, path: &Path) -> Derived {
     let rulings = "SELECT match_id, chance FROM rulings ORDER BY match_id";
     let after = "SELECT match_id, seat, weight FROM performances WHERE weight IS NOT NULL ORDER BY match_id, seat";
     (
-        weights(service).await,
+        weights(service.store()).await,
         rows(path, rulings).await,
         rows(path, after).await,
     )

@@ -74,7 +74,7 @@ async fn the_weights_of_bots_follow_their_true_skill() {
         ingest(&service, &folder.join(format!("ctf-{n:03}.log"))).await;
     }
     service.learning().refresh().await.unwrap();
-    let rows = weights(&service).await;
+    let rows = weights(service.store()).await;
     let rows: Vec<_> = rows
         .iter()
         .filter(|row| row.ruleset == "baseoa.ctf")

@@ -3,43 +3,26 @@
 
 use std::{
     fs::{self, File},
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     path::Path,
     process::{Child, ChildStderr, Command, Output, Stdio},
 };
 
 use tempfile::TempDir;
 
+use crate::common::{append, process::evenkeel};
+
 const CTF: &str = include_str!("../../fixtures/openarena/ctf-014.log");
 const OTHER: &str = include_str!("../../fixtures/openarena/ctf-017.log");
 
-fn evenkeel(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
-        command.env_remove(name);
-    }
-    command.env("EVENKEEL_SYSTEM_CONFIG", "");
-    command.current_dir(folder).args(args);
-    command
-}
-
 fn run(folder: &Path, args: &[&str]) -> Output {
-    let output = evenkeel(folder, args).output().unwrap();
+    let output = evenkeel(folder).args(args).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     output
 }
 
 fn stdout_of(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(run(folder, args).stdout).unwrap()
-}
-
-fn append(path: &Path, text: &str) {
-    let mut file = File::options()
-        .append(true)
-        .create(true)
-        .open(path)
-        .unwrap();
-    file.write_all(text.as_bytes()).unwrap();
 }
 
 /// A process whose stderr can be searched; killed when dropped.
@@ -50,8 +33,8 @@ struct Process {
 
 impl Process {
     fn start(folder: &Path, args: &[&str]) -> Self {
-        let mut command = evenkeel(folder, args);
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = evenkeel(folder);
+        let mut child = command.args(args).stderr(Stdio::piped()).spawn().unwrap();
         let log = BufReader::new(child.stderr.take().unwrap());
         Self { child, log }
     }
@@ -146,13 +129,11 @@ fn following_goes_on_where_nothing_can_be_logged() {
     let folder = TempDir::new().unwrap();
     append(&folder.path().join("games.log"), CTF);
     fs::write(folder.path().join("c.toml"), "ingest.follow_ms = 10\n").unwrap();
-    let mut command = evenkeel(
-        folder.path(),
-        &["follow", "games.log", "--config", "c.toml"],
-    );
+    let mut command = evenkeel(folder.path());
+    command.args(["follow", "games.log", "--config", "c.toml"]);
     let mut follow = command.stderr(full).spawn().unwrap();
     let exported = || {
-        let output = evenkeel(folder.path(), &["export"]).output().unwrap();
+        let output = evenkeel(folder.path()).args(["export"]).output().unwrap();
         output.status.success() && !output.stdout.is_empty()
     };
     while !exported() {
@@ -245,7 +226,8 @@ fn matches_go_out_and_come_in_the_same() {
         (since.lines().count(), until.lines().count(), until + &since),
         (1, 1, all)
     );
-    let missing = evenkeel(folder.path(), &["export", "nowhere/x.jsonl"])
+    let missing = evenkeel(folder.path())
+        .args(["export", "nowhere/x.jsonl"])
         .output()
         .unwrap();
     assert_eq!(missing.status.code(), Some(4));
@@ -264,7 +246,8 @@ fn matches_go_out_and_come_in_the_same() {
 #[test]
 fn without_an_archive_there_is_nothing_to_read_again() {
     let folder = TempDir::new().unwrap();
-    let output = evenkeel(folder.path(), &["rebuild", "--from-logs"])
+    let output = evenkeel(folder.path())
+        .args(["rebuild", "--from-logs"])
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(4));
@@ -288,7 +271,8 @@ fn without_an_archive_there_is_nothing_to_read_again() {
         ),
     ] {
         fs::write(folder.path().join("c.toml"), config).unwrap();
-        let output = evenkeel(folder.path(), &["config", "check", "c.toml"])
+        let output = evenkeel(folder.path())
+            .args(["config", "check", "c.toml"])
             .output()
             .unwrap();
         let err = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::common::{self, service, weights};
+use crate::common::{self, append, service, weights};
 use evenkeel::{
     domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
     ingest::write_record,
@@ -50,15 +50,6 @@ fn known(all: &[Stored]) -> Vec<(Fingerprint, MatchRecord)> {
 
 fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
-}
-
-fn append(path: &Path, text: &str) {
-    let mut file = File::options()
-        .append(true)
-        .create(true)
-        .open(path)
-        .unwrap();
-    file.write_all(text.as_bytes()).unwrap();
 }
 
 /// Reads complete files. Returns the numbers of games found, new matches, second halves and
@@ -151,7 +142,7 @@ async fn two_halves_are_one_match_in_whatever_order_they_come() {
         assert_eq!(all.len(), 2);
         assert_eq!(all[0].record.scores, [60.0, 40.0]);
         assert_eq!(all[1].record.scores, [0.0, 10.0]);
-        results.push((known(&all), weights(&service).await));
+        results.push((known(&all), weights(service.store()).await));
     }
     assert_eq!(results[0], results[1]);
     // Ingesting everything at once, and learning again, gives the same.
@@ -159,11 +150,14 @@ async fn two_halves_are_one_match_in_whatever_order_they_come() {
     let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     assert_eq!(ingest(&service, None, &paths).await, [3, 2, 1, 0]);
     assert_eq!(
-        (known(&stored(&service).await), weights(&service).await),
+        (
+            known(&stored(&service).await),
+            weights(service.store()).await
+        ),
         results[0]
     );
     service.learning().rebuild(|_| ()).await.unwrap();
-    assert_eq!(weights(&service).await, results[0].1);
+    assert_eq!(weights(service.store()).await, results[0].1);
 }
 
 #[tokio::test]
@@ -198,7 +192,7 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
     let (other, _folder) = new().await;
     assert_eq!(ingest(&other, None, &[&written]).await, [3, 3, 0, 0]);
     assert_eq!(known(&stored(&other).await), known(&all));
-    assert_eq!(weights(&other).await, weights(&service).await);
+    assert_eq!(weights(other.store()).await, weights(service.store()).await);
     // The logs themselves are recognised, too, and a forgotten player does not come back with them.
     assert_eq!(ingest(&other, None, &[&log, &nexuiz, &undated]).await[3], 3);
     assert!(other.store().names(&liz).await.unwrap().is_empty());
@@ -386,7 +380,10 @@ async fn archived_logs_are_read_again() {
     let own = common::game(9, &[(Kind::Human, "x")], &[(Kind::Human, "y")], [1.0, 0.0]);
     service.store().record(&own).await.unwrap();
     service.learning().refresh().await.unwrap();
-    let (before, learned) = (known(&stored(&service).await), weights(&service).await);
+    let (before, learned) = (
+        known(&stored(&service).await),
+        weights(service.store()).await,
+    );
     assert_eq!((archive.logs().unwrap().len(), before.len()), (4, 4));
     let reread = logs::reread(service.store(), &archive, |_, _| ())
         .await
@@ -397,7 +394,7 @@ async fn archived_logs_are_read_again() {
     );
     service.learning().refresh().await.unwrap();
     assert_eq!(known(&stored(&service).await), before);
-    assert_eq!(weights(&service).await, learned);
+    assert_eq!(weights(service.store()).await, learned);
     // Into an empty database, all matches that a log contains come back.
     let (other, _folder) = new().await;
     let reread = logs::reread(other.store(), &archive, |_, _| ())

@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::common::{
-    Client, Daemon,
+    self, Client, Daemon,
     allocator::{FakeAllocator, Play},
     config, process, until,
 };
@@ -39,8 +39,8 @@ fn toml(allocator: &FakeAllocator) -> String {
 }
 
 fn submit(ticket: &str, player: &str) -> String {
-    let seat = format!("SEAT {player} modes=ctf ping.eu=30 ping.us=110 ping.asia=250\n");
-    format!("ENQUEUE duel {ticket}\n{seat}SUBMIT\n")
+    let states = "modes=ctf ping.eu=30 ping.us=110 ping.asia=250";
+    common::submit("duel", ticket, &format!("{player} {states}"))
 }
 
 /// A listening client of two players who have queued.

@@ -7,9 +7,9 @@ use evenkeel::domain::{Kind, PlayerKey, Timestamp};
 use tempfile::TempDir;
 
 use crate::common::{
-    Client, Daemon,
+    Daemon,
     process::{self, Process},
-    until,
+    submit, until,
 };
 
 const DAY: u64 = 86_400_000;
@@ -48,14 +48,6 @@ rule = [{ name = "alike behaviour", rule = "spread", of = "@behaviour", at_most 
 fn score(daemon: &Daemon, player: &str, days: u64) -> f64 {
     let now = Timestamp(START).plus_millis((days * DAY) as i64);
     daemon.service.learning().behaviour().score(player, now)
-}
-
-async fn lines(client: &mut Client, count: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for _ in 0..count {
-        lines.push(client.line().await);
-    }
-    lines
 }
 
 #[tokio::test]
@@ -124,22 +116,20 @@ async fn those_who_spoil_games_wait_for_each_other_and_read_why() {
         .await;
     let mut lobby = daemon.named("lobby three").await;
     lobby.tell("LISTEN\n").await;
-    let submit =
-        |ticket: &str, player: &str| format!("ENQUEUE duel {ticket}\nSEAT {player}\nSUBMIT\n");
     for (ticket, player) in [("t1", "ann"), ("t2", "bob")] {
-        let reply = lobby.ask(&submit(ticket, player)).await;
+        let reply = lobby.ask(&submit("duel", ticket, player)).await;
         assert_eq!(reply, format!("QUEUED {ticket} 0 -"));
     }
     let explained = lobby.ask("EXPLAIN t1\n").await;
     assert!(explained.starts_with("EXPLAIN "), "{explained}");
     let count: usize = explained[8..].parse().unwrap();
-    let why = lines(&mut lobby, count).await.join("\n");
+    let why = lobby.lines(count).await.join("\n");
     assert!(
         why.contains("held back by too few candidates: alike behaviour leaves 1 ticket"),
         "{why}"
     );
-    lobby.send(&submit("t3", "cid")).await;
-    let news = lines(&mut lobby, 7).await;
+    lobby.send(&submit("duel", "t3", "cid")).await;
+    let news = lobby.lines(7).await;
     let matched: Vec<&String> = news
         .iter()
         .filter(|line| line.starts_with("* MATCHED "))
@@ -225,12 +215,12 @@ async fn who_does_not_come_to_a_match_loses_points() {
     server.tell("INSTANCE many.example:27960 slots=2\n").await;
     let mut lobby = daemon.named("lobby").await;
     for (ticket, player) in [("t1", "ann"), ("t2", "bob")] {
-        let submit = format!("ENQUEUE duel {ticket}\nSEAT {player}\nSUBMIT\n");
+        let submit = submit("duel", ticket, player);
         assert!(lobby.ask(&submit).await.starts_with("QUEUED "));
     }
     let head = server.line().await;
     let id = head.split(' ').nth(2).unwrap().to_owned();
-    lines(&mut server, 2).await;
+    server.lines(2).await;
     server.tell(&format!("READY {id}\n")).await;
     let mut game = daemon.named(&format!("many match={id}")).await;
     game.tell("JOIN bob\n").await;

@@ -3,12 +3,10 @@
 
 use std::{fs, io::Write, path::Path, process::Output};
 
-use tempfile::TempDir;
-
 use crate::common::{
-    Client, Daemon,
+    self, Daemon,
     backends::rows,
-    process::{self, HANG, Process},
+    process::{self, HANG, Process, configured},
     until,
 };
 
@@ -37,19 +35,7 @@ at_most = 0.05
 "#;
 
 fn submit(ticket: &str, tier: u32) -> String {
-    format!("ENQUEUE tiers {ticket}\nSEAT p{ticket} tier={tier}\nSUBMIT\n")
-}
-
-/// The lines of an explanation, without `WHY`.
-async fn explained(client: &mut Client, id: &str) -> Vec<String> {
-    let head = client.ask(&format!("EXPLAIN {id}\n")).await;
-    let count = head.strip_prefix("EXPLAIN ").expect(&head).parse().unwrap();
-    let mut lines = Vec::new();
-    for _ in 0..count {
-        let line = client.line().await;
-        lines.push(line.strip_prefix("WHY ").unwrap().to_owned());
-    }
-    lines
+    common::submit("tiers", ticket, &format!("p{ticket} tier={tier}"))
 }
 
 #[tokio::test]
@@ -60,7 +46,7 @@ async fn a_client_is_explained_its_tickets_and_matches_and_no_others() {
     two.ask(&submit("b", 9)).await;
     clock.pass(5_000);
     assert_eq!(
-        explained(&mut one, "a").await,
+        one.reasons("EXPLAIN a\n").await,
         [
             "a has waited for 5 s; waiting in tiers: 2 tickets, 2 players",
             "held back by too few candidates: near leaves 1 ticket",
@@ -71,7 +57,7 @@ async fn a_client_is_explained_its_tickets_and_matches_and_no_others() {
     );
     two.ask(&submit("c", 4)).await;
     until(async || one.ask("TICKET a\n").await == "MATCHED 1 a").await;
-    let lines = explained(&mut one, "a").await;
+    let lines = one.reasons("EXPLAIN a\n").await;
     assert_eq!(lines[0], "a is in match 1 of tiers; it waited for 5 s");
     assert!(
         lines[1].starts_with(
@@ -90,7 +76,7 @@ async fn a_client_is_explained_its_tickets_and_matches_and_no_others() {
     assert_eq!(lines[4], "full teams: the teams have 1 and 1 players of 1");
     assert_eq!(lines.len(), 5);
     for client in [&mut one, &mut two] {
-        let again = explained(client, "1").await;
+        let again = client.reasons("EXPLAIN 1\n").await;
         assert_eq!(again[0], "match 1 of tiers");
         assert_eq!(again[1..], lines[1..]);
     }
@@ -102,17 +88,7 @@ async fn a_client_is_explained_its_tickets_and_matches_and_no_others() {
         );
     }
     two.ask("CANCEL b\n").await;
-    assert_eq!(explained(&mut two, "b").await, ["b left tiers after 5 s"]);
-}
-
-fn configured(toml: &str) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("evenkeel.toml"), toml).unwrap();
-    folder
-}
-
-fn start(folder: &Path) -> Process {
-    Process::start_with(folder, &[("EVENKEEL_CONFIG", "evenkeel.toml")])
+    assert_eq!(two.reasons("EXPLAIN b\n").await, ["b left tiers after 5 s"]);
 }
 
 fn replay(folder: &Path, id: &str) -> (bool, String) {
@@ -131,7 +107,7 @@ fn replay(folder: &Path, id: &str) -> (bool, String) {
 #[test]
 fn a_match_is_found_again_also_after_the_configuration_has_changed() {
     let folder = configured(TIERS);
-    let daemon = start(folder.path());
+    let daemon = Process::start_configured(folder.path());
     let tickets: String = (0..7)
         .map(|n| submit(&format!("t{n}"), 1 + n % 4))
         .collect();
@@ -186,7 +162,7 @@ fn a_hangup_makes_the_daemon_read_its_queues_again() {
         "{TIERS}\n[queue.other]\nteams = 2\nsize = 1\nruleset = \"ctf\"\nhost = \"none\"\ngroup = \"b\"\n"
     );
     let folder = configured(&both);
-    let daemon = start(folder.path());
+    let daemon = Process::start_configured(folder.path());
     let mut stream = daemon.connect();
     // A player may be in one ticket of each group.
     let tickets = "ENQUEUE other o\nSEAT pk tier=1\nSUBMIT\nENQUEUE other o\nSEAT pk\nSUBMIT\n";
@@ -239,7 +215,7 @@ async fn the_queues_predictions_are_held_against_what_happened() {
     client.ask(&submit("a", 3)).await;
     client.ask(&submit("b", 3)).await;
     until(async || client.ask("TICKET a\n").await.starts_with("MATCHED ")).await;
-    let lines = explained(&mut client, "a").await;
+    let lines = client.reasons("EXPLAIN a\n").await;
     assert!(
         lines[1].contains("; team 0 wins with a chance of 0."),
         "{lines:?}"

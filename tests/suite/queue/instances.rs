@@ -1,14 +1,13 @@
 //! Instances and hosted matches on the wire.
 
-use std::{fs, io::Write, path::Path};
+use std::{io::Write, path::Path};
 
 use crate::common::{
     Client, Daemon,
     backends::{execute, rows},
-    process::{self, Process},
-    until,
+    process::{self, Process, configured},
+    submit, until,
 };
-use tempfile::TempDir;
 
 /// A queue of duels whose matches need an instance.
 const DUELS: &str = r#"
@@ -33,27 +32,15 @@ async fn instance(daemon: &Daemon, name: &str, slots: u32) -> Client {
     client
 }
 
-fn submit(ticket: &str, player: &str) -> String {
-    format!("ENQUEUE duel {ticket}\nSEAT {player}\nSUBMIT\n")
-}
-
 /// A listening client whose players ann and bob have queued.
 async fn duel(daemon: &Daemon) -> Client {
     let mut client = daemon.named("lobby").await;
     client.tell("LISTEN\n").await;
     for (ticket, player) in [("t1", "ann"), ("t2", "bob")] {
-        let reply = client.ask(&submit(ticket, player)).await;
+        let reply = client.ask(&submit("duel", ticket, player)).await;
         assert!(reply.starts_with("QUEUED "), "{reply}");
     }
     client
-}
-
-async fn lines(client: &mut Client, count: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for _ in 0..count {
-        lines.push(client.line().await);
-    }
-    lines
 }
 
 /// Reads the next reply. The queues were read from disk again, so that the lines of SESSION may come before it.
@@ -73,7 +60,7 @@ async fn session(client: &mut Client) -> (String, Vec<String>) {
     let ["*", "SESSION", id, "duel", "-", "-", "2"] = words[..] else {
         panic!("{head}");
     };
-    let joins = lines(client, 2).await;
+    let joins = client.lines(2).await;
     let pass = |join: &String| {
         assert!(join.starts_with("* JOIN "), "{join}");
         join.split_once("pass=").unwrap().1.to_owned()
@@ -83,10 +70,10 @@ async fn session(client: &mut Client) -> (String, Vec<String>) {
 
 /// Reads what the client of both players is sent of a match, and returns the lines with GO.
 async fn called(client: &mut Client, id: &str) -> Vec<String> {
-    let matched = lines(client, 6).await;
+    let matched = client.lines(6).await;
     assert_eq!(matched[0], format!("* MATCHED {id} t1 - - 2"));
     assert_eq!(matched[3], format!("* MATCHED {id} t2 - - 2"));
-    let go = lines(client, 2).await;
+    let go = client.lines(2).await;
     assert!(go[0].starts_with(&format!("* GO {id} ")), "{go:?}");
     go
 }
@@ -169,13 +156,13 @@ async fn the_players_pass_is_theirs_and_the_result_has_the_id_of_the_match() {
     let placed = server.ask("PLACE ann\n").await;
     assert!(placed.starts_with("PLACE ann "), "{placed}");
     server.tell("START\nSCORE 0\n").await;
-    let taken = lobby.ask(&submit("t3", "ann")).await;
+    let taken = lobby.ask(&submit("duel", "t3", "ann")).await;
     assert_eq!(
         taken,
         "ERROR not-allowed ann is in a match that is being played"
     );
     server.tell("LEAVE ann\n").await;
-    let queued = lobby.ask(&submit("t3", "ann")).await;
+    let queued = lobby.ask(&submit("duel", "t3", "ann")).await;
     assert!(queued.starts_with("QUEUED t3 "), "{queued}");
     let end = server.ask("END\n").await;
     assert!(end.starts_with(&format!("END {id} ")), "{end}");
@@ -192,7 +179,7 @@ async fn the_players_pass_is_theirs_and_the_result_has_the_id_of_the_match() {
         ("one", 2)
     );
     // The slot is free for the next match.
-    let queued = lobby.ask(&submit("t4", "bob")).await;
+    let queued = lobby.ask(&submit("duel", "t4", "bob")).await;
     assert!(queued.starts_with("QUEUED t4 "), "{queued}");
     let (next, _) = session(&mut server).await;
     assert_ne!(next, id);
@@ -258,7 +245,7 @@ async fn each_slot_has_a_connection_of_its_own() {
         for player in 0..2 {
             let ticket = format!("t{round}{player}");
             lobby
-                .ask(&submit(&ticket, &format!("p{round}{player}")))
+                .ask(&submit("duel", &ticket, &format!("p{round}{player}")))
                 .await;
         }
         let (id, _) = session(&mut server).await;
@@ -276,7 +263,11 @@ async fn each_slot_has_a_connection_of_its_own() {
     }
     for player in 0..2 {
         lobby
-            .ask(&submit(&format!("t2{player}"), &format!("p2{player}")))
+            .ask(&submit(
+                "duel",
+                &format!("t2{player}"),
+                &format!("p2{player}"),
+            ))
             .await;
     }
     for (game, id) in &mut games {
@@ -341,7 +332,7 @@ async fn who_refuses_is_not_asked_first_again() {
     called(&mut lobby, &id).await;
     // A game server that begins another game gives the match up.
     second.tell("GAME baseoa.ctf\n").await;
-    let matched = lines(&mut lobby, 6).await;
+    let matched = lobby.lines(6).await;
     assert_eq!(matched[0], format!("* MATCHED {id} t1 - - 2"));
 }
 
@@ -349,10 +340,10 @@ async fn who_refuses_is_not_asked_first_again() {
 async fn without_an_instance_the_tickets_go_back() {
     let (daemon, clock) = Daemon::start_by_hand(DUELS).await;
     let mut lobby = duel(&daemon).await;
-    let matched = lines(&mut lobby, 6).await;
+    let matched = lobby.lines(6).await;
     assert_eq!(matched[0], "* MATCHED 1 t1 - - 2");
     clock.pass(60_000);
-    let back = lines(&mut lobby, 2).await;
+    let back = lobby.lines(2).await;
     assert_eq!(back, ["* REQUEUED t1 unhosted", "* REQUEUED t2 unhosted"]);
     let again = lobby.line().await;
     assert_eq!(again, "* MATCHED 2 t1 - - 2");
@@ -373,7 +364,7 @@ async fn a_match_that_was_taken_away_cannot_begin() {
     // Only bob comes. Later than the game should have begun, ann's ticket has left the queue.
     clock.pass(300_000);
     assert_eq!(server.line().await, format!("* CLOSE {id} not-started"));
-    let told = lines(&mut lobby, 2).await;
+    let told = lobby.lines(2).await;
     assert_eq!(told, ["* CANCELLED t1", "* REQUEUED t2 unhosted"]);
     let refused = game.ask("START\n").await;
     assert_eq!(
@@ -408,16 +399,6 @@ async fn what_an_instance_must_not_send_is_refused() {
     }
 }
 
-fn configured(toml: &str) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("evenkeel.toml"), toml).unwrap();
-    folder
-}
-
-fn start(folder: &Path) -> Process {
-    Process::start_with(folder, &[("EVENKEEL_CONFIG", "evenkeel.toml")])
-}
-
 fn command(folder: &Path, words: &[&str]) -> String {
     let mut command = process::evenkeel(folder);
     let output = command
@@ -437,7 +418,7 @@ async fn a_hosted_match_survives_two_kills_of_the_daemon() {
             .replace("return_seconds = 0", "return_seconds = 30")
             .as_str(),
     );
-    let mut daemon = start(folder.path());
+    let mut daemon = Process::start_configured(folder.path());
     let mut server = Client::connect(daemon.address).await;
     server.ask("HELLO one resume=yes\n").await;
     server.tell("INSTANCE one.example:1\n").await;
@@ -445,13 +426,13 @@ async fn a_hosted_match_survives_two_kills_of_the_daemon() {
     lobby.ask("HELLO lobby\n").await;
     lobby.tell("LISTEN\n").await;
     for (ticket, player) in [("t1", "ann"), ("t2", "bob")] {
-        lobby.ask(&submit(ticket, player)).await;
+        lobby.ask(&submit("duel", ticket, player)).await;
     }
     let (id, passes) = session(&mut server).await;
     server.tell(&format!("READY {id}\n")).await;
     called(&mut lobby, &id).await;
     daemon.kill();
-    let mut daemon = start(folder.path());
+    let mut daemon = Process::start_configured(folder.path());
     let mut server = Client::connect(daemon.address).await;
     let hello = server.ask("HELLO one resume=yes\n").await;
     assert!(hello.ends_with(" resumed"), "{hello}");
@@ -465,7 +446,7 @@ async fn a_hosted_match_survives_two_kills_of_the_daemon() {
     let shown = command(folder.path(), &["hosting", "matches", "--json"]);
     assert!(shown.contains("\"state\": \"playing\""), "{shown}");
     daemon.kill();
-    let daemon = start(folder.path());
+    let daemon = Process::start_configured(folder.path());
     let mut server = Client::connect(daemon.address).await;
     let hello = server.ask("HELLO one resume=yes\n").await;
     assert!(hello.ends_with(" resumed"), "{hello}");
@@ -481,7 +462,7 @@ async fn a_hosted_match_survives_two_kills_of_the_daemon() {
 #[test]
 fn operators_see_and_drain_instances() {
     let folder = configured(DUELS);
-    let daemon = start(folder.path());
+    let daemon = Process::start_configured(folder.path());
     let mut stream = daemon.connect();
     let lines = "HELLO one\nINSTANCE one.example:1 region=eu slots=3\nLOAD 0.5\nPING\n";
     stream.get_mut().write_all(lines.as_bytes()).unwrap();
@@ -501,8 +482,8 @@ fn operators_see_and_drain_instances() {
     assert!(daemon.log.iter().any(|line| noticed(&line)));
     daemon.ask(&format!(
         "HELLO lobby\n{}{}",
-        submit("t1", "ann"),
-        submit("t2", "bob")
+        submit("duel", "t1", "ann"),
+        submit("duel", "t2", "bob")
     ));
     shows(&["queue", "status", "--json"], "\"hosted\": 2");
     shows(&["hosting", "matches", "--json"], "\"state\": \"reserved\"");

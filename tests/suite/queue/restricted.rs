@@ -115,7 +115,7 @@ async fn games_with_a_booster_start_from_the_ordinary_weights_and_teach_them_not
         store.record(&play(minute)).await.unwrap();
     }
     learning.refresh().await.unwrap();
-    let ordinary = weights(&daemon.service).await;
+    let ordinary = weights(daemon.service.store()).await;
     let asked = async |mutator: &str| {
         let lines = format!("GAME ctf\n{mutator}PLAYER ann\n");
         daemon.client().await.talk(&lines).await
@@ -125,7 +125,7 @@ async fn games_with_a_booster_start_from_the_ordinary_weights_and_teach_them_not
     boosted.mutators = vec!["booster".into()];
     store.record(&boosted).await.unwrap();
     learning.refresh().await.unwrap();
-    let all = weights(&daemon.service).await;
+    let all = weights(daemon.service.store()).await;
     let same = all.iter().filter(|row| !row.ruleset.contains("booster"));
     let numbers = |row: &WeightRow| (row.key.clone(), row.weight, row.games);
     assert_eq!(

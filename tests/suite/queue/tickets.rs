@@ -1,14 +1,13 @@
 //! The queue on the wire: tickets of several clients, ready checks, cancels, restarts.
 
-use std::{collections::BTreeSet, fs, io::Write, path::Path};
+use std::{collections::BTreeSet, io::Write};
 
 use crate::common::{
     Daemon,
-    process::{self, Process},
+    process::{self, Process, configured},
     queue_kills::kill_during_submits,
-    until,
+    submit, until,
 };
-use tempfile::TempDir;
 
 /// A queue with a ready check, one without, and one in which nobody ever finds a match.
 const QUEUES: &str = r#"
@@ -43,11 +42,6 @@ of = "maps"
 picks = "map"
 hard = true
 "#;
-
-/// Sends what names a client and puts a ticket of one player into a queue.
-fn submit(queue: &str, ticket: &str, player: &str) -> String {
-    format!("ENQUEUE {queue} {ticket}\nSEAT {player}\nSUBMIT\n")
-}
 
 /// A line without the team, which depends on the seed.
 fn without_team(line: &str) -> String {
@@ -286,21 +280,10 @@ async fn cancels_in_mid_search_strand_nobody() {
     );
 }
 
-fn configured(toml: &str) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("evenkeel.toml"), toml).unwrap();
-    folder
-}
-
-/// Starts the program in its own process, with the configuration in the folder.
-fn start(folder: &Path) -> Process {
-    Process::start_with(folder, &[("EVENKEEL_CONFIG", "evenkeel.toml")])
-}
-
 #[test]
 fn after_a_restart_a_name_hears_what_it_has_missed() {
     let folder = configured(QUEUES);
-    let mut daemon = start(folder.path());
+    let mut daemon = Process::start_configured(folder.path());
     let hello = "HELLO one\n";
     let said = daemon.ask(&format!(
         "{hello}{}{}",
@@ -314,7 +297,7 @@ fn after_a_restart_a_name_hears_what_it_has_missed() {
     let said = daemon.ask(&format!("{hello}CANCEL t2\n"));
     assert!(said.ends_with("CANCELLED t2\n"), "{said}");
     daemon.kill();
-    let daemon = start(folder.path());
+    let daemon = Process::start_configured(folder.path());
     let mut stream = daemon.connect();
     stream.get_mut().write_all(b"HELLO one\nLISTEN\n").unwrap();
     let mut line = || process::line(&mut stream);

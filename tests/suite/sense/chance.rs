@@ -81,16 +81,6 @@ pub(crate) fn teams(red: &[String], blue: &[String]) -> String {
     lines
 }
 
-async fn why(client: &mut Client) -> Vec<String> {
-    let head = client.ask("EXPLAIN\n").await;
-    let count: usize = head.strip_prefix("EXPLAIN ").unwrap().parse().unwrap();
-    let mut lines = Vec::new();
-    for _ in 0..count {
-        lines.push(client.line().await);
-    }
-    lines
-}
-
 /// The first number that follows `words` in the line.
 pub(crate) fn number_after(line: &str, words: &str) -> f64 {
     let rest = line.split(words).nth(1);
@@ -121,9 +111,9 @@ async fn a_late_arrival_goes_where_the_chances_are_most_even() {
         client.tell(&format!("{lines}START\nJOIN {late}\n")).await;
         let placed = client.ask(&format!("PLACE {late}\n")).await;
         let team: usize = placed.split(' ').nth(2).unwrap().parse().unwrap();
-        let why = why(&mut client).await;
+        let why = client.reasons("EXPLAIN\n").await;
         let chance = |team: usize| {
-            let start = format!("WHY team {team}: chance of the weaker team");
+            let start = format!("team {team}: chance of the weaker team");
             let line = why.iter().find(|line| line.starts_with(&start));
             number_after(line.unwrap_or_else(|| panic!("{why:?}")), "weaker team")
         };
@@ -146,7 +136,7 @@ async fn rebalance_makes_the_chances_even_and_says_so() {
     for _ in 0..moves {
         client.line().await;
     }
-    let why = why(&mut client).await;
+    let why = client.reasons("EXPLAIN\n").await;
     let now = number_after(&why[0], "weaker team");
     let after = number_after(&why[0], "now,");
     assert!(now < 0.4 && after > now && after <= 0.5, "{why:?}");
@@ -350,7 +340,7 @@ async fn a_score_counts_by_how_far_such_matches_end_apart() {
             .tell(&format!("SCORE 0 {ours}\nSCORE 1 {theirs}\nCLOCK 600\n"))
             .await;
         client.ask("ADVANTAGE\n").await;
-        let why = why(&mut client).await;
+        let why = client.reasons("EXPLAIN\n").await;
         let line = why.iter().find(|line| line.contains("by the score"));
         factors.push(number_after(line.unwrap(), "by the score"));
     }
@@ -486,7 +476,7 @@ async fn who_is_gone_counts_for_nobody() {
 /// The number that EXPLAIN states for the doubt about the last ADVANTAGE.
 async fn doubt(client: &mut Client) -> f64 {
     let words = "standard deviation of the predicted edge is";
-    let why = why(client).await;
+    let why = client.reasons("EXPLAIN\n").await;
     let line = why.iter().find(|line| line.contains(words));
     number_after(line.unwrap_or_else(|| panic!("{why:?}")), words)
 }

@@ -6,7 +6,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
@@ -14,25 +13,11 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::common::{Daemon, until};
-
-/// Runs a command in `folder`; returns the exit code, stdout and stderr.
-fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    run_with(folder, args, "")
-}
-
-fn run_with(folder: &Path, args: &[&str], stdin: &str) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("evenkeel").unwrap();
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
-        command.env_remove(name);
-    }
-    command.env("EVENKEEL_SYSTEM_CONFIG", "");
-    let command = command.current_dir(folder).args(args).write_stdin(stdin);
-    let output = command.output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    let code = output.status.code().unwrap();
-    (code, text(output.stdout), text(output.stderr))
-}
+use crate::common::{
+    Daemon,
+    process::{run, run_with},
+    until,
+};
 
 /// A published history of two v two, in which the player with the lower number mostly wins.
 fn history(matches: u32) -> Vec<String> {

@@ -2,7 +2,6 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use assert_cmd::Command;
 use evenkeel::{
     domain::{Kind, PlayerKey, Timestamp},
     store::{self, Backups},
@@ -11,7 +10,7 @@ use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 
 use crate::common::{
-    process::{BINARY, Process},
+    process::{Process, run},
     until,
 };
 
@@ -20,19 +19,6 @@ const LOG: &str = concat!(
     "/tests/fixtures/openarena/ctf-014.log"
 );
 const DAY: i64 = 24 * 60 * 60 * 1_000;
-
-/// Runs a command of the program; returns the exit code, and what it has printed.
-fn run(folder: &Path, words: &[&str]) -> (i32, String, String) {
-    let output = Command::new(BINARY)
-        .env("EVENKEEL_SYSTEM_CONFIG", "")
-        .current_dir(folder)
-        .args(words)
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    let code = output.status.code().unwrap();
-    (code, text(output.stdout), text(output.stderr))
-}
 
 /// A folder with a database that has a match in it.
 fn folder() -> TempDir {

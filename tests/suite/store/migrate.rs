@@ -10,7 +10,7 @@ use std::{
 
 use evenkeel::{
     domain::Kind,
-    store::{self, DatabaseUrl, Recorded, Store, Taken, Transfer, TransferError, WeightRow},
+    store::{self, DatabaseUrl, Recorded, Taken, Transfer, TransferError, WeightRow},
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
@@ -19,7 +19,8 @@ use crate::common::{
     self, game,
     hostile::ingest_season,
     postgres::Server,
-    process::{Process, evenkeel, wait},
+    process::{Process, evenkeel, run, wait},
+    weights,
 };
 
 /// What matches and operators may contain besides the season of bots; the weights depend on it.
@@ -99,11 +100,7 @@ async fn full(folder: &Path) -> PathBuf {
 
 /// Runs `evenkeel migrate-store`; returns the exit code, stdout and stderr.
 fn migrate(folder: &Path, from: &str, to: &str) -> (i32, String, String) {
-    let mut command = evenkeel(folder);
-    let output = command.args(["migrate-store", from, to]).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    let code = output.status.code().unwrap();
-    (code, text(output.stdout), text(output.stderr))
+    run(folder, &["migrate-store", from, to])
 }
 
 /// Every row of every table of an SQLite database, but for what is about its daemons.
@@ -126,16 +123,6 @@ async fn content(path: &Path) -> BTreeMap<String, Vec<String>> {
     }
     database.close().await.unwrap();
     content
-}
-
-async fn weights(store: &Store) -> Vec<WeightRow> {
-    let mut rows = Vec::new();
-    for ruleset in store.rulesets().await.unwrap() {
-        for kind in [Kind::Human, Kind::Bot] {
-            rows.extend(store.weights(&ruleset, kind).await.unwrap());
-        }
-    }
-    rows
 }
 
 #[tokio::test]

@@ -84,11 +84,11 @@ async fn weights_are_the_same_bits_in_whatever_order_the_matches_came() {
             }
         }
         service.learning().refresh().await.unwrap();
-        let learned = bits(weights(&service).await);
+        let learned = bits(weights(service.store()).await);
         let rebuilt = service.learning().rebuild(|_| ()).await.unwrap();
         assert_eq!(rebuilt.matches, games.len() as u64);
         assert_eq!(
-            bits(weights(&service).await),
+            bits(weights(service.store()).await),
             learned,
             "a rebuild changes nothing"
         );
@@ -114,11 +114,11 @@ async fn a_change_of_configuration_is_noticed() {
         .unwrap();
     assert!(first.learning().refresh().await.unwrap());
     assert!(!first.learning().refresh().await.unwrap(), "nothing new");
-    let before = weights(&first).await[0].weight;
+    let before = weights(first.store()).await[0].weight;
     first.close().await;
     let second = open("[rating]\nsystem = 'presence'\nprior = 8.0").await;
     assert!(second.learning().refresh().await.unwrap());
-    assert_ne!(weights(&second).await[0].weight, before);
+    assert_ne!(weights(second.store()).await[0].weight, before);
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
         let one = one.clone();
         async move { one.learning().keep_up_to_date().await }
     });
-    until(async || weights(&two).await[0].weight == 75.0).await;
+    until(async || weights(two.store()).await[0].weight == 75.0).await;
     // The other one takes them over on request. From then on, the first one learns what is on disk
     // with its own settings, and leaves the tables to the other.
     two.store()
@@ -159,11 +159,11 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     until(async || weight(&one) > Some(75.0)).await;
     let of_two = weight(&two).unwrap();
     assert!(Some(of_two) < weight(&one));
-    assert_eq!(weights(&one).await[0].weight, of_two);
+    assert_eq!(weights(one.store()).await[0].weight, of_two);
     watch.abort();
     // On request, the first one takes over the tables again.
     assert!(one.learning().refresh().await.unwrap());
-    assert_eq!(Some(weights(&two).await[0].weight), weight(&one));
+    assert_eq!(Some(weights(two.store()).await[0].weight), weight(&one));
 }
 
 /// A daemon learns a match while the tables are those of another configuration, and leaves the ruling to others. The
@@ -259,14 +259,17 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         let resumed = known(&second);
         assert!(resumed != Some(before) && !second.learning().is_deriving());
         second.learning().refresh().await.unwrap();
-        let rows = weights(&second).await;
+        let rows = weights(second.store()).await;
         assert_eq!(known(&second), resumed);
         // The program also writes one when it ends.
         let stored = second.store().checkpoints().await.unwrap();
         second.learning().save_checkpoint().await.unwrap();
         assert_ne!(second.store().checkpoints().await.unwrap(), stored);
         second.learning().rebuild(|_| ()).await.unwrap();
-        assert_eq!((known(&second), weights(&second).await), (resumed, rows));
+        assert_eq!(
+            (known(&second), weights(second.store()).await),
+            (resumed, rows)
+        );
     }
 }
 
@@ -282,7 +285,7 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
     first.close().await;
     let second = reopened(&path, "").await;
     second.learning().refresh().await.unwrap();
-    let all = (known(&second), weights(&second).await);
+    let all = (known(&second), weights(second.store()).await);
     let rows = second.store().checkpoints().await.unwrap();
     let kept: Vec<i64> = rows.iter().map(|row| row.matches).collect();
     assert_eq!(kept, [30]);
@@ -295,9 +298,9 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
     third.learning().resume(AT_ONCE).await.unwrap();
     assert_eq!(known(&third), all.0, "all matches are folded again");
     assert!(third.learning().refresh().await.is_ok_and(|wrote| !wrote));
-    assert_eq!((known(&third), weights(&third).await), all);
+    assert_eq!((known(&third), weights(third.store()).await), all);
     third.learning().rebuild(|_| ()).await.unwrap();
-    assert_eq!((known(&third), weights(&third).await), all);
+    assert_eq!((known(&third), weights(third.store()).await), all);
 }
 
 #[tokio::test]

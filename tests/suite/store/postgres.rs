@@ -102,7 +102,7 @@ async fn learned(store: Arc<Store>, records: &[MatchRecord]) -> Vec<WeightRow> {
         }
         service.learning().refresh().await.unwrap();
     }
-    common::weights(&service).await
+    common::weights(service.store()).await
 }
 
 fn bits(weights: &[WeightRow]) -> Vec<(String, String, u64, u64, u32)> {
@@ -140,7 +140,10 @@ async fn the_same_matches_give_the_same_bits() {
     let config = common::config("rating.min_seconds = 0\n");
     let service = Service::open(store, config.service()).unwrap();
     service.learning().rebuild(|_| {}).await.unwrap();
-    assert_eq!(bits(&common::weights(&service).await), bits(&expected));
+    assert_eq!(
+        bits(&common::weights(service.store()).await),
+        bits(&expected)
+    );
 }
 
 #[tokio::test]

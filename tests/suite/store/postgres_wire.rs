@@ -21,7 +21,7 @@ use crate::common::{
     postgres::Server,
     process::{self, Process},
     proxy::Proxy,
-    until,
+    submit, until,
 };
 
 const BUSY: Duration = Duration::from_secs(1);
@@ -171,8 +171,6 @@ async fn a_daemon_that_is_killed_while_its_database_is_away_loses_nothing() {
         ("EVENKEEL_STORE_URL", url.as_str()),
         ("EVENKEEL_STORE_CONNECT_MS", "1000"),
     ];
-    let submit =
-        |ticket: &str, player: &str| format!("ENQUEUE duel {ticket}\nSEAT {player}\nSUBMIT\n");
     let mut daemon = Process::start_with(folder.path(), &variables);
     let mut host = Client::connect(daemon.address).await;
     host.hello("host").await;
@@ -181,7 +179,7 @@ async fn a_daemon_that_is_killed_while_its_database_is_away_loses_nothing() {
     until(async || host.ask("PLAYER ann\n").await.starts_with("PLAYER ann ")).await;
     let mut league = Client::connect(daemon.address).await;
     league.hello("league").await;
-    let queued = league.ask(&submit("t1", "cid")).await;
+    let queued = league.ask(&submit("duel", "t1", "cid")).await;
     assert!(queued.starts_with("QUEUED t1 "), "{queued}");
     // The second game begins, and the database goes away.
     host.tell(PLAYED).await;
@@ -189,7 +187,7 @@ async fn a_daemon_that_is_killed_while_its_database_is_away_loses_nothing() {
     let weight = host.ask("PLAYER ann\n").await;
     assert!(weight.starts_with("PLAYER ann "), "{weight}");
     assert_eq!(host.ask("END\n").await, "ERROR internal kept");
-    let refused = league.ask(&submit("t2", "dan")).await;
+    let refused = league.ask(&submit("duel", "t2", "dan")).await;
     assert!(refused.starts_with("ERROR internal"), "{refused}");
     daemon.kill();
     let failed = process::evenkeel(folder.path())
@@ -223,7 +221,7 @@ async fn a_daemon_that_is_killed_while_its_database_is_away_loses_nothing() {
         league.ask("TICKET t1\n").await.starts_with("QUEUED t1 ")
     })
     .await;
-    let queued = league.ask(&submit("t2", "dan")).await;
+    let queued = league.ask(&submit("duel", "t2", "dan")).await;
     assert!(queued.starts_with("QUEUED t2 "), "{queued}");
     until(async || league.ask("TICKET t1\n").await.contains("MATCHED")).await;
     let count = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM matches");

@@ -4,7 +4,6 @@ use std::{
     io::{BufReader, Write},
     net::TcpStream,
     path::Path,
-    time::Instant,
 };
 
 use serde_json::Value;
@@ -13,7 +12,7 @@ use tempfile::TempDir;
 use crate::common::{
     hostile::{self, SECRET, identity},
     http::Pages,
-    process::{HANG, evenkeel, line},
+    process::{evenkeel, line, poll},
 };
 
 /// An identity that is a secret, of a player without a name.
@@ -27,15 +26,13 @@ pub fn json(pages: &Pages, path: &str) -> Value {
 
 /// Waits until the data at a path are as wanted, and returns them.
 pub fn wait_until(pages: &Pages, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-    let began = Instant::now();
-    loop {
+    poll(|| {
         let found = json(pages, path);
-        if wanted(&found) {
-            return found;
+        match wanted(&found) {
+            true => Ok(found),
+            false => Err(found),
         }
-        assert!(began.elapsed() < HANG, "{found}");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    })
 }
 
 /// Sends lines, and returns once the daemon has processed them.

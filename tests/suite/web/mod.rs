@@ -11,6 +11,8 @@ use std::{net::TcpListener, path::Path, process::Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use live::seasons;
+
 use crate::common::{
     hostile::{self, SECRET, identity},
     http::Pages,
@@ -19,14 +21,6 @@ use crate::common::{
 
 /// The largest page.
 const LARGEST: usize = 100_000;
-
-/// A daemon with the season of bots and a season of hostile names.
-fn both_seasons(variables: &[(&str, &str)]) -> (Pages, TempDir) {
-    let folder = TempDir::new().unwrap();
-    hostile::ingest_season(folder.path());
-    hostile::ingest(folder.path(), 24);
-    (Pages::start(folder.path(), variables), folder)
-}
 
 fn json(pages: &Pages, path: &str) -> Value {
     let answer = pages.get(path);
@@ -76,7 +70,7 @@ fn data_of(path: &str) -> String {
 
 #[test]
 fn every_page_is_small_escaped_and_without_identities() {
-    let (pages, _folder) = both_seasons(&[]);
+    let (pages, _folder) = seasons(&[]);
     let mut paths = paths(&pages);
     let feed = pages.get("/matches.atom");
     assert!(feed.body.matches("<entry>").count() == 30, "{}", feed.body);
@@ -115,7 +109,7 @@ fn every_page_is_small_escaped_and_without_identities() {
 
 #[test]
 fn a_player_is_found_by_handle_and_by_identity_and_can_leave() {
-    let (pages, folder) = both_seasons(&[]);
+    let (pages, folder) = seasons(&[]);
     let mine = pages.get(&format!("/players/{}.json", identity(2)));
     assert_eq!(mine.status, 200);
     let mine: Value = serde_json::from_str(&mine.body).unwrap();
@@ -187,7 +181,7 @@ fn a_hidden_player_stays_hidden_when_identities_are_merged() {
     let (one, other) = (identity(2), identity(3));
     let (merge, hide) = (["merge", &one, &other], ["hide", &one]);
     for order in [[&merge[..], &hide[..]], [&hide[..], &merge[..]]] {
-        let (pages, folder) = both_seasons(&[]);
+        let (pages, folder) = seasons(&[]);
         for words in order {
             player(folder.path(), words);
         }
@@ -202,7 +196,7 @@ fn a_hidden_player_stays_hidden_when_identities_are_merged() {
 
 #[test]
 fn a_match_page_tells_what_was_expected_and_what_happened() {
-    let (pages, _folder) = both_seasons(&[]);
+    let (pages, _folder) = seasons(&[]);
     let board = json(&pages, "/rulesets/baseoa.ctf.json?kind=bot");
     let line = &board["matches"][0];
     let game = json(&pages, &format!("/matches/{}.json", line["id"]));
@@ -266,7 +260,7 @@ fn divisions_can_be_shown_instead_of_numbers() {
         ("EVENKEEL_WEB_TITLE", "Ann's <site>"),
         ("EVENKEEL_WEB_IMPRINT", "https://example.org/?a=\"b"),
     ];
-    let (pages, _folder) = both_seasons(&variables);
+    let (pages, _folder) = seasons(&variables);
     assert_eq!(
         pages.get("/").status,
         404,
@@ -302,7 +296,7 @@ fn divisions_can_be_shown_instead_of_numbers() {
 
 #[test]
 fn an_answer_is_sent_again_only_if_it_has_changed() {
-    let (pages, folder) = both_seasons(&[]);
+    let (pages, folder) = seasons(&[]);
     let first = pages.get("/");
     let tag = first.field("etag").unwrap().to_owned();
     let again = pages.request("GET", "/", &format!("If-None-Match: {tag}\r\n"));

@@ -9,7 +9,7 @@ use super::{
     receiver::{Receiver, Reply, SECRET},
     section,
 };
-use crate::common::process::{self, Process, evenkeel};
+use crate::common::process::{self, Process};
 
 const DUELS: &str = "
 [queue.duel]
@@ -211,16 +211,8 @@ fn a_match_with_a_ready_check_is_formed_once_all_have_accepted() {
     daemon.stop();
 }
 
-fn run(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = evenkeel(folder);
-    command.arg("webhook").args(words);
-    let output = command.output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+fn run(folder: &Path, words: &[&str]) -> (i32, String, String) {
+    process::run(folder, &[&["webhook"], words].concat())
 }
 
 #[test]
@@ -231,7 +223,7 @@ fn operators_test_and_list_webhooks() {
     let config = ["--config", "evenkeel.toml"];
     let test = |name| run(folder.path(), &[&["test", name], &config[..]].concat());
     let (code, out, _) = test("one");
-    assert_eq!(code, Some(0));
+    assert_eq!(code, 0);
     assert!(
         out.starts_with(&format!(
             "one: HTTP 204, from http://{} in ",
@@ -244,9 +236,9 @@ fn operators_test_and_list_webhooks() {
     request.check();
     assert_eq!(request.kind(), "test");
     let (code, out, _) = test("one");
-    assert!(code == Some(1) && out.starts_with("one: HTTP 401"), "{out}");
+    assert!(code == 1 && out.starts_with("one: HTTP 401"), "{out}");
     let (code, _, err) = test("two");
-    assert!(code == Some(4) && err.contains("no webhook two"), "{err}");
+    assert!(code == 4 && err.contains("no webhook two"), "{err}");
 
     let mut daemon = start(folder.path());
     duel(&daemon, ["t1", "t2"]);
@@ -254,7 +246,7 @@ fn operators_test_and_list_webhooks() {
     receiver.wait();
     let list = || {
         let (code, out, err) = run(folder.path(), &[&["list", "--json"], &config[..]].concat());
-        assert_eq!(code, Some(0), "{err}");
+        assert_eq!(code, 0, "{err}");
         serde_json::from_str::<Vec<Value>>(&out).unwrap().remove(0)
     };
     let began = std::time::Instant::now();
@@ -287,20 +279,20 @@ fn a_secret_may_be_in_a_file() {
     fs::write(folder.path().join("evenkeel.toml"), toml).unwrap();
     let test = || run(folder.path(), &["test", "one", "--config", "evenkeel.toml"]);
     let (code, _, err) = test();
-    assert!(code == Some(3) && err.contains("key: "), "{err}");
+    assert!(code == 3 && err.contains("key: "), "{err}");
     fs::write(folder.path().join("key"), "hunter2").unwrap();
     let (code, _, err) = test();
     assert!(
-        code == Some(3) && err.contains("key: the secret must be whsec_"),
+        code == 3 && err.contains("key: the secret must be whsec_"),
         "{err}"
     );
     assert!(!err.contains("hunter2"));
     fs::write(folder.path().join("key"), format!("{SECRET}\n")).unwrap();
-    assert_eq!(test().0, Some(0));
+    assert_eq!(test().0, 0);
     receiver.wait().check();
     let (_, one, _) = run(folder.path(), &["secret"]);
     let (_, two, _) = run(folder.path(), &["secret"]);
     assert!(one.starts_with("whsec_") && one != two);
     fs::write(folder.path().join("key"), one).unwrap();
-    assert_eq!(test().0, Some(0));
+    assert_eq!(test().0, 0);
 }

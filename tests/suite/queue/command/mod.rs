@@ -5,9 +5,10 @@ mod maps;
 
 use std::{fs, path::Path};
 
-use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::process::run;
 
 const WOTB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/wotb.toml");
 const PICKUP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/pickup.toml");
@@ -15,23 +16,7 @@ const RANKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/ranked.
 
 /// Runs `evenkeel queue` in `folder`; returns the exit code, stdout and stderr.
 fn queue(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("evenkeel").unwrap();
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
-        command.env_remove(name);
-    }
-    command.env("EVENKEEL_SYSTEM_CONFIG", "");
-    let output = command
-        .current_dir(folder)
-        .arg("queue")
-        .args(args)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+    run(folder, &[&["queue"], args].concat())
 }
 
 #[test]
