@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows() {
+    fn a_file_that_grows_is_read_on() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("log");
         let mut tail = Tail::new(&path);

@@ -263,7 +263,7 @@ fn a_human_whom_the_server_moves_about() {
 }
 
 #[test]
-fn quake_iii() {
+fn a_log_of_quake_iii_gives_its_matches() {
     let Some(bytes) = log("quake3", "quake3-mixed") else {
         return;
     };
@@ -315,7 +315,7 @@ fn quake_iii() {
 }
 
 #[test]
-fn urban_terror() {
+fn a_log_of_urban_terror_gives_its_matches() {
     let Some(bytes) = log("quake3", "urbanterror-tdm") else {
         return;
     };
@@ -358,7 +358,7 @@ fn urban_terror() {
 }
 
 #[test]
-fn olstats() {
+fn logs_of_olstats_give_their_matches() {
     let expected = [
         (
             "olstats-1.log",

@@ -426,13 +426,13 @@ fn check(log: &[u8], chunk: usize) {
 
 proptest! {
     #[test]
-    fn any_bytes(log in prop::collection::vec(any::<u8>(), 0..2_000), chunk in 1usize..50) {
+    fn any_bytes_are_read_without_a_panic(log in prop::collection::vec(any::<u8>(), 0..2_000), chunk in 1usize..50) {
         check(&log, chunk);
         prop_assert!(detect(&log).is_none());
     }
 
     #[test]
-    fn any_words(log in any_log(), chunk in 1usize..50) {
+    fn any_words_are_read_alike_in_any_chunks(log in any_log(), chunk in 1usize..50) {
         check(&log, chunk);
     }
 
@@ -449,14 +449,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn spoiled_logs(log in spoiled(), chunk in 1usize..5_000) {
+    fn spoiled_logs_are_read_alike_in_any_chunks(log in spoiled(), chunk in 1usize..5_000) {
         check(&log, chunk);
     }
 }
 
 /// The same log with the line ends and encoding of Windows servers gives the same matches.
 #[test]
-fn two_bytes_a_character() {
+fn a_log_with_two_bytes_a_character_gives_the_same_matches() {
     let wide: Vec<u8> = NGLOG.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(detect(&wide).map(|format| format.name), Some("ut99"));
     let whole = read("ut99", NGLOG.as_bytes());

@@ -24,7 +24,7 @@ fn team(game: &MatchRecord, team: u8) -> Vec<&str> {
 }
 
 #[test]
-fn capture_the_flag() {
+fn a_game_of_capture_the_flag_is_read_whole() {
     let Some(bytes) = log("source", "tf2-full_ctfdoublecross") else {
         return;
     };

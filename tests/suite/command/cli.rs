@@ -824,7 +824,7 @@ fn a_simulation_refuses_what_it_cannot_play_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn help_and_version() {
+fn help_and_version_are_printed() {
     let folder = folder();
     let (code, out, _) = run(folder.path(), &["--help"]);
     assert_eq!(code, 0);

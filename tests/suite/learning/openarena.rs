@@ -48,7 +48,7 @@ fn spearman(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[test]
-fn spearman_by_hand() {
+fn spearmans_rank_correlation_is_as_computed_by_hand() {
     assert_eq!(spearman(&[1.0, 2.0, 3.0], &[10.0, 20.0, 30.0]), 1.0);
     assert_eq!(spearman(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), -1.0);
     assert!((spearman(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 4.0]) - 0.8).abs() < 1e-12);

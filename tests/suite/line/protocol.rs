@@ -20,7 +20,7 @@ async fn daemon(toml: &str) -> Daemon {
 }
 
 #[tokio::test]
-async fn the_original_five() {
+async fn the_five_requests_of_the_first_version_are_answered() {
     let daemon = daemon("").await;
     // F = 3, A = 1: 100 · (3 + 2) / (4 + 4); for the others the reverse.
     let replies = daemon

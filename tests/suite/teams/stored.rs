@@ -108,7 +108,7 @@ async fn on_the_chosen_database() {
 }
 
 #[tokio::test]
-async fn on_postgresql() {
+async fn what_is_stored_is_found_again_on_postgresql() {
     let Some(server) = Server::shared() else {
         return;
     };

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_and_reasons() {
+    fn reasons_are_read_from_their_words() {
         for reason in LeaveReason::ALL {
             assert_eq!(LeaveReason::parse(reason.as_str()), Some(reason));
             assert_eq!(LeaveReason::read(reason.as_str()), Some(reason));

@@ -383,7 +383,7 @@ mod tests {
     use crate::domain::Kind;
 
     #[test]
-    fn outcomes() {
+    fn the_outcome_follows_from_the_scores() {
         assert_eq!(MatchRecord::outcome_of(&[1.0, 3.0]), Outcome::Won(1));
         assert_eq!(MatchRecord::outcome_of(&[2.0, 2.0]), Outcome::Draw);
         assert_eq!(MatchRecord::outcome_of(&[-1.0, 2.0, 2.0]), Outcome::Draw);

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn civil_dates() {
+    fn a_civil_date_is_a_time_if_it_exists() {
         let at = Timestamp::from_civil(2026, 11, 20, 15, 28, 36);
         assert_eq!(at, Some(Timestamp(1_795_188_516_000)));
         assert_eq!(

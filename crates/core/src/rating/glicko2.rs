@@ -283,7 +283,7 @@ mod tests {
     use crate::rating::testing::{game, strengths};
 
     #[test]
-    fn glickmans_example() {
+    fn the_ratings_are_those_of_glickmans_example() {
         let rating = |r: f64, rd: f64| Rating {
             mu: (r - CENTRE) / UNIT,
             phi: rd / UNIT,

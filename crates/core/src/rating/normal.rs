@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_values() {
+    fn the_functions_have_known_values() {
         assert!((cdf(1.959_963_984_540_054) - 0.975).abs() < 1e-15);
         assert!((pdf(0.0) - 0.398_942_280_401_432_7).abs() < 1e-16);
         assert!((quantile(0.975) - 1.959_963_984_540_054).abs() < 1e-12);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_from_below() {
+    fn positions_count_from_the_lowest_points() {
         let points = [Some(7.0), None, Some(-1.0), Some(3.0), Some(3.0)];
         let expected = [Some(100.0), None, Some(25.0), Some(62.5), Some(62.5)];
         assert_eq!(positions(&tallies(&points)), expected);

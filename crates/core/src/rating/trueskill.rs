@@ -472,14 +472,14 @@ mod tests {
     }
 
     #[test]
-    fn quality_as_elsewhere() {
+    fn quality_is_that_of_other_programs() {
         let system = TrueSkill::new(Settings::default());
         let quality = system.quality(&game(&[&[1.0], &[1.0]], &[]));
         assert!((quality - 0.447_213_595_5).abs() < 1e-10, "{quality}");
     }
 
     #[test]
-    fn partial_play_as_elsewhere() {
+    fn partial_play_counts_as_in_other_programs() {
         let shares: [&[f64]; 2] = [&[1.0, 0.5], &[1.0]];
         let expected = [
             (26.764_250_24, 7.685_468_73),

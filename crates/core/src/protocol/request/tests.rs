@@ -103,7 +103,7 @@ fn decisions_in_a_running_game() {
 }
 
 #[test]
-fn what_happened() {
+fn reports_of_what_happened_are_parsed() {
     let score = |points, by: Option<&str>| {
         let by = by.map(ident);
         Ok(Some(Request::Score {

@@ -53,7 +53,7 @@ fn searches_that_reach_zero() {
 /// How often annealing misses the least cost of small pools, which the exact search proves.
 #[test]
 #[ignore = "it prints figures"]
-fn exact_against_annealing() {
+fn exact_searches_find_what_annealing_misses() {
     let queue = small_queue();
     let mut random = Stream::new(1, StreamPurpose::Arrivals);
     for count in [8, 12, 16] {
