@@ -145,7 +145,6 @@
 //! | metric | a number about the running daemon, for those who operate it |
 //! | status | how the daemon is: its metrics in short, and what is wrong |
 //! | partition | a part of the queues that one daemon runs at a time; the room of this name divides players into teams |
-//! | letter | what one daemon sends another through the database |
 //! | lease | the right of one daemon to do what only one may do at a time; it ends unless it is renewed |
 //! | holder | the daemon that has a lease |
 //! | letter | a message from one daemon to another, which waits in the database that both use |

@@ -82,8 +82,8 @@ pub(super) async fn follow(
     None
 }
 
-/// Takes the lease if it is free. A daemon that runs its share of the partitions leaves it to others, unless they
-/// do not take it either.
+/// Takes the lease if it is free. A daemon that runs its share of the partitions waits one lease period before it takes
+/// more.
 async fn try_to_take(
     handle: &PartitionHandle,
     left: &mut Option<Instant>,

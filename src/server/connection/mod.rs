@@ -178,7 +178,7 @@ impl<S: Stream> Connection<S> {
         self.flush(stop).await
     }
 
-    /// Sends replies if many are waiting, and reads nothing for a while if the peer has sent too much. The next
+    /// Sends replies if many are waiting, and stops reading for a while if the peer has exceeded its limit. The next
     /// line is not slower for it.
     async fn between_lines(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
         if self.output.len() >= WRITE {

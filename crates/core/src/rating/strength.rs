@@ -82,9 +82,9 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The deviation of an uncertain prior in units of weights: about that of somebody unknown.
+    /// The deviation of an uncertain prior in units of weights: about that of an unknown player.
     pub const UNCERTAIN: f64 = 0.9;
-    /// The deviation of a sure prior in units of weights: about half of that of somebody unknown. It counts more
+    /// The deviation of a sure prior in units of weights: about half of that of an unknown player. It counts more
     /// than the first ten matches and less than the first fifty.
     pub const SURE: f64 = 0.45;
     /// The unit of strengths that are weights: the results of a few games are this far apart by chance.
