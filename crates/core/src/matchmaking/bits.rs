@@ -1,6 +1,6 @@
 //! Sets of tickets as bits.
 
-/// A set of ticket indices below a fixed number.
+/// A set of ticket indices below a fixed number. Any other index is a fault, and panics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bits(Vec<u64>);
 
@@ -27,20 +27,15 @@ impl Bits {
     }
 
     pub fn insert(&mut self, at: u32) {
-        if let Some(word) = self.0.get_mut(at as usize / 64) {
-            *word |= 1 << (at % 64);
-        }
+        self.0[at as usize / 64] |= 1 << (at % 64);
     }
 
     pub fn remove(&mut self, at: u32) {
-        if let Some(word) = self.0.get_mut(at as usize / 64) {
-            *word &= !(1 << (at % 64));
-        }
+        self.0[at as usize / 64] &= !(1 << (at % 64));
     }
 
     pub fn contains(&self, at: u32) -> bool {
-        let word = self.0.get(at as usize / 64);
-        word.is_some_and(|word| word >> (at % 64) & 1 == 1)
+        self.0[at as usize / 64] >> (at % 64) & 1 == 1
     }
 
     /// Number of indices in the set.

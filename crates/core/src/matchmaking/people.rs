@@ -45,9 +45,7 @@ impl<'a> Interner<'a> {
     fn words(self) -> Vec<String> {
         let mut words = vec![String::new(); self.0.len()];
         for (text, word) in self.0 {
-            if let Some(slot) = words.get_mut(word as usize) {
-                text.clone_into(slot);
-            }
+            text.clone_into(&mut words[word as usize]);
         }
         words
     }
@@ -108,10 +106,7 @@ impl People {
     /// The players of a ticket.
     pub fn members(&self, ticket: u32) -> Range<usize> {
         let at = ticket as usize;
-        match (self.starts.get(at), self.starts.get(at + 1)) {
-            (Some(&first), Some(&end)) => first as usize..end as usize,
-            _ => 0..0,
-        }
+        self.starts[at] as usize..self.starts[at + 1] as usize
     }
 
     /// Number of players of a ticket.
@@ -127,7 +122,7 @@ impl People {
     /// A player's number in a column of numbers; 0 in any other.
     pub fn number(&self, column: usize, player: usize) -> f64 {
         match self.columns.get(column) {
-            Some(PeopleColumn::Numbers(numbers)) => numbers.get(player).copied().unwrap_or(0.0),
+            Some(PeopleColumn::Numbers(numbers)) => numbers[player],
             _ => 0.0,
         }
     }
@@ -135,8 +130,8 @@ impl People {
     /// A player's words in a column of sets or words; empty in any other.
     pub fn set(&self, column: usize, player: usize) -> &[u32] {
         match self.columns.get(column) {
-            Some(PeopleColumn::Sets(sets)) => sets.get(player).map_or(&[], Vec::as_slice),
-            Some(PeopleColumn::Words(words)) => words.get(player..=player).unwrap_or(&[]),
+            Some(PeopleColumn::Sets(sets)) => &sets[player],
+            Some(PeopleColumn::Words(words)) => &words[player..=player],
             _ => &[],
         }
     }
@@ -146,12 +141,8 @@ impl People {
     pub fn key(&self, column: usize, player: usize) -> u64 {
         match self.columns.get(column) {
             // Adding 0 makes -0 and 0 the same.
-            Some(PeopleColumn::Numbers(numbers)) => {
-                numbers.get(player).map_or(0, |n| (n + 0.0).to_bits())
-            }
-            Some(PeopleColumn::Words(words)) => {
-                words.get(player).map_or(0, |word| u64::from(*word))
-            }
+            Some(PeopleColumn::Numbers(numbers)) => (numbers[player] + 0.0).to_bits(),
+            Some(PeopleColumn::Words(words)) => u64::from(words[player]),
             _ => 0,
         }
     }
@@ -159,9 +150,7 @@ impl People {
     /// The text of a player's value in a column, for sentences.
     pub fn text(&self, column: usize, player: usize) -> String {
         match self.columns.get(column) {
-            Some(PeopleColumn::Numbers(numbers)) => numbers
-                .get(player)
-                .map_or_else(String::new, |n| n.to_string()),
+            Some(PeopleColumn::Numbers(numbers)) => numbers[player].to_string(),
             _ => {
                 let words = self.set(column, player).iter().map(|word| self.word(*word));
                 words.collect::<Vec<_>>().join(", ")
@@ -169,7 +158,7 @@ impl People {
         }
     }
 
-    /// The text of a word.
+    /// The text of a word; empty for that of a player without a value.
     pub fn word(&self, word: u32) -> &str {
         self.words.get(word as usize).map_or("", String::as_str)
     }
@@ -181,12 +170,12 @@ impl People {
 
     /// A player's strength, with what the other players of the ticket add.
     pub fn strength(&self, player: usize) -> f64 {
-        self.strengths.get(player).copied().unwrap_or(0.0)
+        self.strengths[player]
     }
 
     /// The word that is a player's identity.
     pub fn id(&self, player: usize) -> u32 {
-        self.ids.get(player).copied().unwrap_or(u32::MAX)
+        self.ids[player]
     }
 }
 

@@ -51,7 +51,7 @@ impl<'p> Game<'p> {
 
     /// The place of a ticket in the caller's list.
     fn place(&self, ticket: u32) -> usize {
-        self.pool.places.get(ticket as usize).copied().unwrap_or(0)
+        self.pool.places[ticket as usize]
     }
 
     /// The longest wait: of the match's oldest ticket when it was formed, and of the added ones.
@@ -105,9 +105,8 @@ impl<'p> Game<'p> {
 
     /// Whether a ticket waits, and may join the match as far as a look at the ticket alone shows.
     fn admits(&self, ticket: u32) -> bool {
-        let place = self.pool.places.get(ticket as usize).copied();
-        let waits =
-            place.is_some_and(|place| place < self.waiting && !self.open.barred.contains(&place));
+        let place = self.place(ticket);
+        let waits = place < self.waiting && !self.open.barred.contains(&place);
         let size = self.pool.people.size(ticket);
         waits && self.free.iter().any(|free| *free >= size) && self.has_picks(ticket)
     }

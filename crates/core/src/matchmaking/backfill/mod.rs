@@ -5,7 +5,7 @@
 //! tickets can meet a rule that mirrors teams where one cannot. An addition is allowed if
 //!
 //! - no hard rule is violated more than without it;
-//! - once no seat is free any more, every hard rule holds that more players can make hold at all;
+//! - once no seat is free any more, all hard rules that the full roster can satisfy hold;
 //! - the penalty is accepted, or is lower than without the addition;
 //! - the sizes of the teams do not become more different, unless the smaller teams seek nobody.
 //!
@@ -75,19 +75,12 @@ impl PlanInput<'_> {
         let pool = Pool::new(self.queue, &all, self.outlook);
         let mut numbers = vec![0u32; all.len()];
         for (number, place) in (0u32..).zip(&pool.places) {
-            if let Some(slot) = numbers.get_mut(*place) {
-                *slot = number;
-            }
+            numbers[*place] = number;
         }
         let mut taken = BTreeSet::new();
         let mut found = Vec::new();
         for (open, seated) in matches.iter().zip(seated) {
-            let team = |places: &std::ops::Range<usize>| {
-                let own = places
-                    .clone()
-                    .filter_map(|place| numbers.get(place).copied());
-                own.collect::<Vec<u32>>()
-            };
+            let team = |places: &std::ops::Range<usize>| numbers[places.clone()].to_vec();
             let mut game = Game {
                 pool: &pool,
                 open,

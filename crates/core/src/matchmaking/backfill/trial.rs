@@ -82,7 +82,7 @@ impl Trial<'_, '_> {
         }
     }
 
-    /// Whether a hard rule is violated more that no further ticket can make hold.
+    /// Whether a hard rule is violated more than before, and no further ticket can make it hold again.
     fn grows_worse(&self) -> bool {
         let mut hard = self.terms.iter().filter(|term| term.rule.hard);
         hard.any(|term| term.bound.only_grows() && term.tally.violation() > term.before)

@@ -67,9 +67,7 @@ impl PlanInput<'_> {
         let ends: Vec<usize> = ends.collect();
         for (ticket, place) in (0..).zip(&pool.places) {
             let team = ends.partition_point(|end| *end <= *place);
-            if let Some(team) = teams.get_mut(team) {
-                team.push(ticket);
-            }
+            teams[team].push(ticket);
         }
         reports(&pool, &teams, found.waited, found.size)
     }

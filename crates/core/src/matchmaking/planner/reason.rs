@@ -38,7 +38,7 @@ impl Reasons<'_> {
     }
 
     fn name(&self, at: usize) -> &str {
-        self.rules().get(at).map_or("", |rule| rule.name.as_str())
+        &self.rules()[at].name
     }
 
     /// The limit that a rule has for the ticket after its wait, in a match with teams of this size.

@@ -107,7 +107,7 @@ impl PlanRound<'_> {
         };
         let mut free = self.free.clone();
         let mut old: Vec<u32> = Vec::new();
-        for found in this.matches.iter().filter_map(|at| self.matches.get(*at)) {
+        for found in this.matches.iter().map(|at| &self.matches[*at]) {
             old.extend(found.tickets());
         }
         old.iter().for_each(|ticket| free.insert(*ticket));
@@ -150,7 +150,7 @@ fn reform(
     cancelled: &AtomicBool,
 ) -> Option<Vec<MatchProposal>> {
     let mut free = free.clone();
-    let old = this.matches.iter().filter_map(|at| matches.get(*at));
+    let old = this.matches.iter().map(|at| &matches[*at]);
     let mut seeds: Vec<u32> = old.flat_map(MatchProposal::tickets).collect();
     seeds.iter().for_each(|ticket| free.insert(*ticket));
     let mut formed = Vec::new();
@@ -159,7 +159,7 @@ fn reform(
         .ok()?;
     first.tickets().for_each(|ticket| free.remove(ticket));
     formed.push(first);
-    let breadth = |ticket: &u32| pool.breadth.get(*ticket as usize).copied().unwrap_or(1.0);
+    let breadth = |ticket: &u32| pool.breadth[*ticket as usize];
     seeds.sort_by(|one, other| breadth(one).total_cmp(&breadth(other)).then(one.cmp(other)));
     let mut tried = 0;
     for seed in seeds {

@@ -55,13 +55,13 @@ pub(super) fn plan(
         left.remove(ticket);
     }
     let failures: BTreeMap<u32, &Failure> = failures.iter().map(|(at, why)| (*at, why)).collect();
-    let left = left.iter().filter_map(|ticket| {
+    let left = left.iter().map(|ticket| {
         let failure = failures.get(&ticket).copied();
-        Some(Left {
-            ticket: *pool.places.get(ticket as usize)?,
+        Left {
+            ticket: pool.places[ticket as usize],
             reason: reason(pool, ticket, failure),
             candidates: failure.map_or_else(Vec::new, |failure| candidates(pool, failure)),
-        })
+        }
     });
     Plan {
         left: left.collect(),
@@ -81,10 +81,8 @@ fn candidates(pool: &Pool<'_>, failure: &Failure) -> Vec<(String, usize)> {
 fn planned(picks: &Picks<'_>, found: &MatchProposal) -> PlannedMatch {
     let pool = picks.pool;
     let team = |team: &Vec<u32>| {
-        let places = team
-            .iter()
-            .filter_map(|ticket| pool.places.get(*ticket as usize));
-        let mut places: Vec<usize> = places.copied().collect();
+        let places = team.iter().map(|ticket| pool.places[*ticket as usize]);
+        let mut places: Vec<usize> = places.collect();
         places.sort_unstable();
         places
     };

@@ -42,7 +42,7 @@ impl Pool<'_> {
         };
         let map = self.people.word(word);
         let (mut sum, mut players) = (0.0, 0);
-        let tickets = tickets.filter_map(|ticket| self.tickets.get(ticket as usize));
+        let tickets = tickets.map(|ticket| self.tickets[ticket as usize]);
         for player in tickets.flat_map(|ticket| &ticket.players) {
             let mut last = player.known.maps.iter().take(PLAYER_MATCHES);
             let since = last.position(|played| played == map);

@@ -13,7 +13,8 @@ use demand::RuleDemand;
 pub use lately::{PLAYER_MATCHES, QUEUE_MATCHES};
 use signature::Signatures;
 
-/// The tickets of one round. Tickets have the numbers of their order: 0 has waited longest.
+/// The tickets of one round. Tickets have the numbers of their order: 0 has waited longest. What is known of each is
+/// indexed by these numbers. A number of another pool is a fault: it panics, which costs the search its round.
 pub(super) struct Pool<'q> {
     pub queue: &'q Queue,
     pub people: People,
@@ -46,15 +47,12 @@ impl<'q> Pool<'q> {
     /// who came is first.
     pub fn new(queue: &'q Queue, tickets: &'q [Ticket], outlook: Option<Outlook>) -> Self {
         let mut places: Vec<usize> = (0..tickets.len()).collect();
-        let waited = |place: usize| tickets.get(place).map_or(0.0, |ticket| ticket.waited);
+        let waited = |place: usize| tickets[place].waited;
         places.sort_by(|&one, &other| {
             let longer = waited(other).total_cmp(&waited(one));
             longer.then(one.cmp(&other))
         });
-        let sorted: Vec<&'q Ticket> = places
-            .iter()
-            .filter_map(|place| tickets.get(*place))
-            .collect();
+        let sorted: Vec<&'q Ticket> = places.iter().map(|place| &tickets[*place]).collect();
         let people = People::of(queue.columns(), &sorted, outlook);
         let bound: Vec<_> = queue
             .rules()
@@ -62,7 +60,8 @@ impl<'q> Pool<'q> {
             .map(|rule| rule.rule.bind(&people))
             .collect();
         let is_strict = |at: &usize| {
-            let mirror = bound.get(*at).and_then(|bound| bound.mirror(0));
+            // What it says of the first ticket, it says of all.
+            let mirror = sorted.first().and_then(|_| bound[*at].mirror(0));
             queue.rules()[*at].hard && mirror.is_some_and(|mirror| mirror.strict)
         };
         let strict: Vec<usize> = (0..bound.len()).filter(is_strict).collect();
@@ -121,6 +120,6 @@ impl<'q> Pool<'q> {
 
     /// How long a ticket has waited, in seconds.
     pub fn waited(&self, ticket: u32) -> f64 {
-        self.waited.get(ticket as usize).copied().unwrap_or(0.0)
+        self.waited[ticket as usize]
     }
 }

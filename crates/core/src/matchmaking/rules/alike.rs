@@ -91,10 +91,8 @@ impl Rule for Alike {
             if !asks.contains(&true) {
                 silent.insert(ticket);
             }
-            if let Some(value) = single(symbols.of_ticket(ticket))
-                && let Some(list) = having.get_mut(value as usize)
-            {
-                list.push(ticket);
+            if let Some(value) = single(symbols.of_ticket(ticket)) {
+                having[value as usize].push(ticket);
             }
             asked.push(asks);
         }
@@ -130,7 +128,7 @@ impl AlikeValues {
     /// The tickets with the value that all players of this ticket have.
     fn having(&self, ticket: u32) -> Option<&Vec<u32>> {
         let value = single(self.symbols.of_ticket(ticket))?;
-        self.having.get(value as usize)
+        Some(&self.having[value as usize])
     }
 }
 
@@ -189,16 +187,12 @@ impl AskedValues<'_> {
         self.having.change(0, ticket, by, |_| 0);
         let symbols = values.symbols.of_ticket(ticket);
         self.players += by * symbols.len() as i32;
-        let asks = values
-            .asked
-            .get(ticket as usize)
-            .map_or(&[][..], Vec::as_slice);
+        let asks = &values.asked[ticket as usize];
         for (&symbol, _) in symbols.iter().zip(asks).filter(|(_, asks)| **asks) {
-            if let Some(count) = self.asking.get_mut(symbol as usize) {
-                let before = i32::from(*count > 0);
-                *count += by;
-                self.asked += i32::from(*count > 0) - before;
-            }
+            let count = &mut self.asking[symbol as usize];
+            let before = i32::from(*count > 0);
+            *count += by;
+            self.asked += i32::from(*count > 0) - before;
         }
     }
 }

@@ -113,9 +113,7 @@ impl Rule for Apart {
                 for &(other, avoided) in avoided.filter(|(other, _)| *other != ticket) {
                     let pair = (player.min(avoided), player.max(avoided));
                     for (from, to) in [(ticket, other), (other, ticket)] {
-                        if let Some(found) = pairs.get_mut(from as usize) {
-                            found.entry(to).or_default().push(pair);
-                        }
+                        pairs[from as usize].entry(to).or_default().push(pair);
                     }
                 }
             }
@@ -145,11 +143,9 @@ struct Pairs {
 
 impl Pairs {
     fn between(&self, one: u32, other: u32) -> u32 {
-        let apart = self.apart.get(one as usize).map_or(&[][..], Vec::as_slice);
+        let apart = &self.apart[one as usize];
         let at = apart.binary_search_by_key(&other, |(ticket, _)| *ticket);
-        at.ok()
-            .and_then(|at| apart.get(at))
-            .map_or(0, |(_, count)| *count)
+        at.map_or(0, |at| apart[at].1)
     }
 }
 
@@ -159,7 +155,7 @@ impl Bound for Pairs {
             let mut sum = 0;
             for (at, team) in teams.iter().enumerate() {
                 for (place, &one) in team.iter().enumerate() {
-                    if self.apart.get(one as usize).is_none_or(Vec::is_empty) {
+                    if self.apart[one as usize].is_empty() {
                         continue;
                     }
                     let mates = team

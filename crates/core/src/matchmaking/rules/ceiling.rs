@@ -114,9 +114,8 @@ impl Bound for CeilingEnds {
         Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
             let mut all = (f64::NEG_INFINITY, f64::INFINITY);
             for ticket in teams.iter().flatten() {
-                if let Some(&(value, ceiling)) = self.ends.get(*ticket as usize) {
-                    all = (all.0.max(value), all.1.min(ceiling));
-                }
+                let (value, ceiling) = self.ends[*ticket as usize];
+                all = (all.0.max(value), all.1.min(ceiling));
             }
             if all.1 < all.0 { all.0 - all.1 } else { 0.0 }
         }))
@@ -124,7 +123,7 @@ impl Bound for CeilingEnds {
 
     /// Each choice has a level: all values are at most the level, and all ceilings at least.
     fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
-        let &(value, ceiling) = self.ends.get(seed as usize)?;
+        let (value, ceiling) = self.ends[seed as usize];
         let fit = self
             .levels
             .iter()
@@ -145,7 +144,7 @@ impl Bound for CeilingEnds {
     }
 
     fn breadth(&self, ticket: u32, _: f64) -> f64 {
-        let ceiling = self.ends.get(ticket as usize).map_or(0.0, |ends| ends.1);
+        let (_, ceiling) = self.ends[ticket as usize];
         let below = self.values.partition_point(|value| *value <= ceiling);
         below as f64 / self.values.len().max(1) as f64
     }

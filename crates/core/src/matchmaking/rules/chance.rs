@@ -168,8 +168,8 @@ struct ChanceSums {
 impl Bound for ChanceSums {
     fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, move |teams: &[Vec<u32>]| {
-            let own = |ticket: &u32| self.own.get(*ticket as usize).copied();
-            let sum = |team: &Vec<u32>| team.iter().filter_map(own).sum();
+            let own = |ticket: &u32| self.own[*ticket as usize];
+            let sum = |team: &Vec<u32>| team.iter().map(own).sum();
             let sums: Vec<Sum> = teams.iter().map(sum).collect();
             beyond(&sums, self.outlook.as_ref(), limit)
         }))

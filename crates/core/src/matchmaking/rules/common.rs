@@ -196,8 +196,8 @@ impl Bound for SharedWords {
     }
 
     fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
-        let shared = self.shared.get(seed as usize)?.iter();
-        let sharing = shared.filter_map(|place| self.sharing.get(*place));
+        let shared = self.shared[seed as usize].iter();
+        let sharing = shared.map(|place| &self.sharing[*place]);
         Some(
             sharing
                 .map(|(word, sharing)| Choice {
@@ -209,11 +209,8 @@ impl Bound for SharedWords {
     }
 
     fn breadth(&self, ticket: u32, _: f64) -> f64 {
-        let shared = self
-            .shared
-            .get(ticket as usize)
-            .map_or(&[][..], Vec::as_slice);
-        let sharing = shared.iter().filter_map(|place| self.sharing.get(*place));
+        let shared = self.shared[ticket as usize].iter();
+        let sharing = shared.map(|place| &self.sharing[*place]);
         let most = sharing.map(|(_, sharing)| sharing.len()).sum::<usize>();
         most as f64 / (self.sizes.len() * self.sharing.len()).max(1) as f64
     }
@@ -232,7 +229,7 @@ struct Shares<'a> {
 
 impl Shares<'_> {
     fn change(&mut self, ticket: u32, by: i32) {
-        self.players += by * self.words.sizes.get(ticket as usize).copied().unwrap_or(0);
+        self.players += by * self.words.sizes[ticket as usize];
         self.counts.change(0, ticket, by, |_| 0);
     }
 }

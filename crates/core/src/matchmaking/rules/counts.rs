@@ -31,9 +31,7 @@ impl Symbols {
         }
         let mut often = vec![0; known.len()];
         for &symbol in &symbols {
-            if let Some(count) = often.get_mut(symbol as usize) {
-                *count += 1;
-            }
+            often[symbol as usize] += 1;
         }
         Self {
             starts,
@@ -58,20 +56,14 @@ impl Symbols {
 
     /// The share of all values that are this one.
     pub fn share(&self, symbol: u32) -> f64 {
-        let count = self.often.get(symbol as usize).copied().unwrap_or(0);
+        let count = self.often[symbol as usize];
         f64::from(count) / self.symbols.len().max(1) as f64
     }
 
     /// The symbols of a ticket, one for each time that it has the value.
     pub fn of_ticket(&self, ticket: u32) -> &[u32] {
         let at = ticket as usize;
-        match (self.starts.get(at), self.starts.get(at + 1)) {
-            (Some(&first), Some(&end)) => self
-                .symbols
-                .get(first as usize..end as usize)
-                .unwrap_or(&[]),
-            _ => &[],
-        }
+        &self.symbols[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 }
 
@@ -95,17 +87,12 @@ impl<'a> TeamCounts<'a> {
     /// The counts of a value, by team.
     pub fn row(&mut self, symbol: u32) -> &mut [i32] {
         let first = symbol as usize * self.teams;
-        self.counts
-            .get_mut(first..first + self.teams)
-            .unwrap_or(&mut [])
+        &mut self.counts[first..first + self.teams]
     }
 
     /// The count of a value on the first team.
     pub fn get(&self, symbol: u32) -> i32 {
-        self.counts
-            .get(symbol as usize * self.teams)
-            .copied()
-            .unwrap_or(0)
+        self.counts[symbol as usize * self.teams]
     }
 
     /// Adds `by` to the count of each of the ticket's values on the team, and returns by how much
@@ -122,9 +109,7 @@ impl<'a> TeamCounts<'a> {
         for &symbol in symbols.of_ticket(ticket) {
             let row = self.row(symbol);
             let before = cost(row);
-            if let Some(count) = row.get_mut(team) {
-                *count += by;
-            }
+            row[team] += by;
             change += cost(row) - before;
         }
         change

@@ -64,27 +64,20 @@ struct Heads<'a> {
 
 impl Heads<'_> {
     fn add(&mut self, team: usize, by: i64) {
-        if let Some(heads) = self.heads.get_mut(team) {
-            self.missing -= (*heads - self.wanted).abs();
-            *heads += by;
-            self.missing += (*heads - self.wanted).abs();
-        }
+        let heads = &mut self.heads[team];
+        self.missing -= (*heads - self.wanted).abs();
+        *heads += by;
+        self.missing += (*heads - self.wanted).abs();
     }
 }
 
 impl RuleTally for Heads<'_> {
     fn put(&mut self, team: usize, ticket: u32) {
-        self.add(
-            team,
-            self.sizes.0.get(ticket as usize).copied().unwrap_or(0),
-        );
+        self.add(team, self.sizes.0[ticket as usize]);
     }
 
     fn take(&mut self, team: usize, ticket: u32) {
-        self.add(
-            team,
-            -self.sizes.0.get(ticket as usize).copied().unwrap_or(0),
-        );
+        self.add(team, -self.sizes.0[ticket as usize]);
     }
 
     fn violation(&self) -> f64 {

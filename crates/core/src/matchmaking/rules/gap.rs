@@ -115,9 +115,7 @@ impl Bound for GapSums {
     fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, move |teams: &[Vec<u32>]| {
             let team = |team: &Vec<u32>| {
-                let own = team
-                    .iter()
-                    .filter_map(|ticket| self.own.get(*ticket as usize));
+                let own = team.iter().map(|ticket| self.own[*ticket as usize]);
                 let none = (0, 0, i64::MIN);
                 let all = own.fold(none, |all, one| {
                     (all.0 + one.0, all.1 + one.1, all.2.max(one.2))

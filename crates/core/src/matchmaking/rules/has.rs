@@ -129,7 +129,7 @@ impl Bound for Having {
     }
 
     fn supply(&self, ticket: u32) -> usize {
-        let own = self.own.get(ticket as usize).copied().unwrap_or(0);
+        let own = self.own[ticket as usize];
         usize::try_from(own).unwrap_or(0)
     }
 
@@ -141,7 +141,7 @@ impl Bound for Having {
     }
 
     fn mirror(&self, ticket: u32) -> Option<Mirror> {
-        let own = self.own.get(ticket as usize).copied().unwrap_or(0);
+        let own = self.own[ticket as usize];
         Some(Mirror {
             keys: vec![own as u64],
             strict: false,
@@ -156,10 +156,7 @@ struct Held<'a> {
 
 impl Held<'_> {
     fn add(&mut self, team: usize, ticket: u32, by: i64) {
-        let own = self.having.own.get(ticket as usize).copied().unwrap_or(0);
-        if let Some(count) = self.counts.get_mut(team) {
-            *count += by * own;
-        }
+        self.counts[team] += by * self.having.own[ticket as usize];
     }
 }
 

@@ -149,13 +149,13 @@ impl Bound for Fitting {
     fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
             let tickets = teams.iter().flatten();
-            let outside = tickets.filter_map(|ticket| self.outside.get(*ticket as usize));
+            let outside = tickets.map(|ticket| self.outside[*ticket as usize]);
             outside.sum::<usize>() as f64
         }))
     }
 
     fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
-        let fits = self.outside.get(seed as usize) == Some(&0);
+        let fits = self.outside[seed as usize] == 0;
         let choice = Choice {
             tickets: Cow::Borrowed(&self.fitting),
             word: None,

@@ -20,15 +20,12 @@ impl<F: Fn(&[Vec<u32>]) -> f64> Seated<F> {
 
 impl<F: Fn(&[Vec<u32>]) -> f64> RuleTally for Seated<F> {
     fn put(&mut self, team: usize, ticket: u32) {
-        if let Some(team) = self.teams.get_mut(team) {
-            team.push(ticket);
-        }
+        self.teams[team].push(ticket);
     }
 
     fn take(&mut self, team: usize, ticket: u32) {
-        if let Some(team) = self.teams.get_mut(team)
-            && let Some(at) = team.iter().position(|&other| other == ticket)
-        {
+        let team = &mut self.teams[team];
+        if let Some(at) = team.iter().position(|&other| other == ticket) {
             team.swap_remove(at);
         }
     }

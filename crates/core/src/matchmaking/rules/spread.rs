@@ -159,7 +159,7 @@ struct SpreadEnds {
 
 impl SpreadEnds {
     fn join<'a>(&self, tickets: impl Iterator<Item = &'a u32>) -> Option<(f64, f64)> {
-        let ends = tickets.filter_map(|ticket| *self.ends.get(*ticket as usize)?);
+        let ends = tickets.filter_map(|ticket| self.ends[*ticket as usize]);
         ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
@@ -184,6 +184,7 @@ impl SpreadEnds {
     fn starts(&self, least: f64, most: f64, width: f64) -> Vec<f64> {
         let from = self.levels.partition_point(|level| *level < most - width);
         let to = self.levels.partition_point(|level| *level <= least);
+        // By rounding, `from` can be behind `to`.
         let starts = self.levels.get(from..to).unwrap_or(&[]);
         let step = starts.len().div_ceil(BANDS).max(1);
         starts.iter().rev().step_by(step).copied().collect()
@@ -216,11 +217,11 @@ impl Bound for SpreadEnds {
         if self.within == Within::Team {
             return None;
         }
-        let starts = match self.ends.get(seed as usize)? {
+        let starts = match self.ends[seed as usize] {
             Some((least, most)) if most - least > limit => Vec::new(),
-            Some((least, most)) => self.starts(*least, *most, limit),
+            Some((least, most)) => self.starts(least, most, limit),
             None => {
-                let lowest = self.lowest.get(seed as usize).copied().unwrap_or(0.0);
+                let lowest = self.lowest[seed as usize];
                 let mut starts = self.starts(lowest, lowest, limit);
                 starts.extend([lowest + 1.0, lowest - limit - 1.0]);
                 starts
@@ -235,7 +236,7 @@ impl Bound for SpreadEnds {
     }
 
     fn breadth(&self, ticket: u32, limit: f64) -> f64 {
-        let lowest = self.lowest.get(ticket as usize).copied().unwrap_or(0.0);
+        let lowest = self.lowest[ticket as usize];
         let below = self.crowd(lowest - limit, lowest);
         let above = self.crowd(lowest, lowest + limit);
         below.max(above) as f64 / self.ends.len().max(1) as f64

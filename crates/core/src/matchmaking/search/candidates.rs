@@ -128,9 +128,8 @@ impl<'p> Limits<'p> {
             let before = rule.seated;
             rule.seated += size.saturating_sub(own.len());
             for &symbol in own {
-                if let Some(count) = rule.counts.get_mut(symbol as usize)
-                    && *count < rule.most
-                {
+                let count = &mut rule.counts[symbol as usize];
+                if *count < rule.most {
                     *count += 1;
                     rule.seated += 1;
                 }
@@ -202,12 +201,7 @@ impl Candidates {
         // parties, since they find mates less often, then those with fewer choices.
         priority.sort_by(|one, other| {
             let size = |at: &usize| pool.people.size(tickets[*at]);
-            let breadth = |at: &usize| {
-                pool.breadth
-                    .get(tickets[*at] as usize)
-                    .copied()
-                    .unwrap_or(1.0)
-            };
+            let breadth = |at: &usize| pool.breadth[tickets[*at] as usize];
             let larger = size(other).cmp(&size(one));
             let uses = uses.get(*one).cmp(&uses.get(*other));
             uses.then(larger)
@@ -244,12 +238,12 @@ impl Candidates {
 
     /// The ticket of a candidate.
     pub fn ticket(&self, at: usize) -> u32 {
-        self.tickets.get(at).copied().unwrap_or(self.seed)
+        self.tickets[at]
     }
 
     /// The candidate at a place in the order in which they are tried.
     pub fn by_priority(&self, place: usize) -> usize {
-        self.priority.get(place).copied().unwrap_or(0)
+        self.priority[place]
     }
 
     /// The candidates with a signature, the oldest first.
@@ -260,12 +254,9 @@ impl Candidates {
         else {
             return &[];
         };
-        let first = self.starts.get(at).map_or(0, |start| start.1);
-        let end = self
-            .starts
-            .get(at + 1)
-            .map_or(self.groups.len(), |start| start.1);
-        self.groups.get(first..end).unwrap_or(&[])
+        let (_, first) = self.starts[at];
+        let next = self.starts.get(at + 1);
+        &self.groups[first..next.map_or(self.groups.len(), |start| start.1)]
     }
 
     /// Number of players of all candidates and the seed.

@@ -157,10 +157,7 @@ fn splits(pool: &Pool<'_>, teams: &[Vec<u32>]) -> Vec<Vec<Vec<u32>>> {
     let seats = |candidate: partition::Candidate| {
         let mut seats = vec![Vec::new(); teams.len()];
         for (ticket, first) in tickets.iter().zip(&first_of) {
-            let team = candidate.team_of.get(*first).copied().unwrap_or(0);
-            if let Some(team) = seats.get_mut(usize::from(team)) {
-                team.push(*ticket);
-            }
+            seats[usize::from(candidate.team_of[*first])].push(*ticket);
         }
         seats
     };

@@ -44,7 +44,7 @@ struct CountedRule<'p> {
 impl CountedRule<'_> {
     /// The most players whom the teams can have with a value, by how often it occurs.
     fn seats(&self, symbol: usize, ticket: Option<usize>) -> i64 {
-        let count = self.all.get(symbol).copied().unwrap_or(0);
+        let count = self.all[symbol];
         self.share.seats(count, ticket.unwrap_or(1))
     }
 }

@@ -60,18 +60,16 @@ impl<'p> Teams<'p> {
 
     /// Adds a ticket to a team.
     pub fn put(&mut self, team: usize, ticket: u32) {
-        if let Some(seats) = self.seats.get_mut(team) {
-            seats.push(ticket);
-            self.heads[team] += self.pool.people.size(ticket);
-            for term in &mut self.terms {
-                term.tally.put(team, ticket);
-            }
+        self.seats[team].push(ticket);
+        self.heads[team] += self.pool.people.size(ticket);
+        for term in &mut self.terms {
+            term.tally.put(team, ticket);
         }
     }
 
     /// Removes the ticket at a place of a team, and returns it.
     pub fn take_at(&mut self, team: usize, place: usize) -> Option<u32> {
-        let seats = self.seats.get_mut(team)?;
+        let seats = &mut self.seats[team];
         if place >= seats.len() {
             return None;
         }
@@ -85,15 +83,14 @@ impl<'p> Teams<'p> {
 
     /// Removes a ticket from a team.
     pub fn take(&mut self, team: usize, ticket: u32) {
-        let seats = self.seats.get(team).map_or(&[][..], Vec::as_slice);
-        if let Some(place) = seats.iter().rposition(|other| *other == ticket) {
+        if let Some(place) = self.seats[team].iter().rposition(|other| *other == ticket) {
             self.take_at(team, place);
         }
     }
 
     /// Number of players on a team.
     pub fn heads(&self, team: usize) -> usize {
-        self.heads.get(team).copied().unwrap_or(0)
+        self.heads[team]
     }
 
     /// The cost of all rules.
