@@ -79,7 +79,7 @@ use crate::{
 pub use allocator::{Allocator, AllocatorError};
 pub use draft::Draft;
 pub use error::{ConfigureError, QueuesError};
-pub use instance_command::HostPlan;
+pub use instance_command::{HostPlan, InstanceCommand};
 pub use link::Link;
 pub use listeners::{Heard, Listener};
 pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};

@@ -14,7 +14,7 @@ use crate::{
     domain::MatchId,
     lifecycle::Offer,
     protocol::{Code, HostRequest, Refusal, Reply},
-    queues::Queues,
+    queues::{InstanceCommand, Queues},
     session::{Mailbox, Session, SessionError, draw_game},
 };
 use news::{Expected, hosted_game};
@@ -145,7 +145,7 @@ impl HostClient {
                 self.partition.clone_from(&partition);
                 self.heard();
                 let name = server;
-                let offer = Offer {
+                let offer = Box::new(Offer {
                     name,
                     address,
                     region,
@@ -153,26 +153,30 @@ impl HostClient {
                     modes,
                     maps,
                     partition,
-                };
-                let joined = self.queues.join_instance(offer, self.link()).await;
-                joined.map_err(refusal)
+                });
+                let command = InstanceCommand::Join(offer, self.link());
+                self.pass_on(command).await
             }
             HostRequest::Load(load) => {
-                let partition = self.partition.as_deref();
-                let noted = self.queues.load(&server, load, partition).await;
-                noted.map_err(refusal)
+                let command = InstanceCommand::Load(server, load, self.partition.clone());
+                self.pass_on(command).await
             }
             // With a single slot, this connection has the game of the match.
             HostRequest::Ready { id, address } if self.slots == Some(1) => {
                 self.open(&server, id, Some(address), session).await
             }
             HostRequest::Ready { id, address } => {
-                let ready = self.queues.ready(&server, id, address).await;
-                ready.map_err(refusal)
+                let command = InstanceCommand::Ready {
+                    name: server,
+                    id,
+                    address,
+                    opens: None,
+                };
+                self.pass_on(command).await
             }
             HostRequest::Refuse { id, reason } => {
                 tracing::info!(match_id = id, reason = reason.text(), "a match is refused");
-                self.queues.refuse(&server, id).await.map_err(refusal)
+                self.pass_on(InstanceCommand::Refuse(server, id)).await
             }
         }
         .map(|()| None)
@@ -192,14 +196,23 @@ impl HostClient {
             _ => None,
         };
         let (game, link) = (own.unwrap_or_else(draw_game), self.link());
-        let plan = match ready {
-            Some(address) => {
-                self.queues
-                    .ready_here(server, id, address, game, link)
-                    .await
-            }
-            None => self.queues.open(server, id, game, link).await,
+        let name = server.to_owned();
+        let command = match ready {
+            Some(address) => InstanceCommand::Ready {
+                name,
+                id,
+                address,
+                opens: Some((game, link)),
+            },
+            None => InstanceCommand::Opened {
+                name,
+                id,
+                game,
+                link,
+                plans: true,
+            },
         };
+        let plan = self.queues.open_game(command).await;
         let plan = plan.map_err(refusal)?;
         if own.is_none() {
             session.host(&hosted_game(&plan), game).map_err(failed)?;
@@ -209,9 +222,19 @@ impl HostClient {
         Ok(())
     }
 
+    async fn pass_on(&self, command: InstanceCommand) -> Result<(), Refusal> {
+        self.queues.host(command).await.map_err(refusal)
+    }
+
     async fn opened(&self, server: &str, id: MatchId, game: i64) -> Result<(), Refusal> {
-        let opened = self.queues.opened(server, id, game, self.link()).await;
-        opened.map_err(refusal)
+        let command = InstanceCommand::Opened {
+            name: server.to_owned(),
+            id,
+            game,
+            link: self.link(),
+            plans: false,
+        };
+        self.pass_on(command).await
     }
 
     async fn match_of(&self, server: &str, game: i64) -> Result<Option<MatchId>, Refusal> {

@@ -5,6 +5,7 @@ use crate::{
     domain::{Ident, MatchId},
     lifecycle::HostRefused,
     protocol::{Refusal, Request},
+    queues::InstanceCommand,
     session::Session,
 };
 
@@ -22,8 +23,13 @@ impl HostClient {
             return Err(refusal(HostRefused::NotYours.into()));
         }
         self.report_roster(session).await;
-        let seek = self.queues.seek_players(server, id, team, seats).await;
-        seek.map_err(refusal)
+        let seek = InstanceCommand::Seek {
+            name: server.to_owned(),
+            id,
+            team,
+            seats,
+        };
+        self.queues.seek_players(seek).await.map_err(refusal)
     }
 
     /// LEAVE of a player who is on the way to the match in play, and hence not in the game: the game server
@@ -50,8 +56,12 @@ impl HostClient {
         if players.iter().any(|(id, _)| id == player) {
             return Ok(false);
         }
-        let sent = self.queues.send_away(&server, id, player).await;
-        sent.map_err(refusal)
+        let command = InstanceCommand::SendAway {
+            name: server,
+            id,
+            player: player.to_owned(),
+        };
+        self.queues.send_away(command).await.map_err(refusal)
     }
 
     /// Reports the players of a match in play if they or their teams have changed.
@@ -67,7 +77,9 @@ impl HostClient {
             return;
         }
         self.roster = Some(players.clone());
-        if let Err(error) = self.queues.roster(server, id, players).await {
+        let name = server.clone();
+        let command = InstanceCommand::Roster { name, id, players };
+        if let Err(error) = self.queues.host(command).await {
             self.roster = None;
             tracing::warn!(match_id = id, %error, "the players of a hosted match are not noted");
         }

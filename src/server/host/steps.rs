@@ -7,7 +7,7 @@ use crate::{
     domain::MatchId,
     lifecycle::HostRefused,
     protocol::{Refusal, Request},
-    queues::QueuesError,
+    queues::{InstanceCommand, QueuesError},
     session::Session,
 };
 
@@ -79,11 +79,12 @@ impl HostClient {
         let (Some(server), Some(game)) = (&self.server, session.game_number()) else {
             return Ok(());
         };
-        let mut began = self.queues.began(server, id).await;
+        let begins = || self.queues.host(InstanceCommand::Began(server.clone(), id));
+        let mut began = begins().await;
         if began == Err(HostRefused::NotReady.into()) {
             // Another daemon may have taken over the queue, and may not know this connection yet.
             self.opened(server, id, game).await?;
-            began = self.queues.began(server, id).await;
+            began = begins().await;
         }
         began.map_err(refusal)
     }
@@ -102,9 +103,13 @@ impl HostClient {
         let Some(server) = &self.server else { return };
         let done = match step {
             Step::Start => Ok(()), // `begin` has reported it
-            Step::End => self.queues.ended(id).await,
+            Step::End => self.queues.host(InstanceCommand::Ended(id)).await,
             Step::Game => self.give_up(id).await,
-            Step::Join(player) => self.queues.arrived(server, id, &player).await,
+            Step::Join(player) => {
+                let name = server.clone();
+                let arrived = InstanceCommand::Arrived { name, id, player };
+                self.queues.host(arrived).await
+            }
         };
         if let Err(error) = done {
             tracing::warn!(match_id = id, %error, "a step of a hosted match is not noted");
@@ -113,13 +118,13 @@ impl HostClient {
 
     /// Gives up a match. If that fails, such as while no daemon runs the queue, a task tries again `TRIES` times.
     async fn give_up(&self, id: MatchId) -> Result<(), QueuesError> {
-        let given_up = self.queues.gave_up(id).await;
+        let given_up = self.queues.host(InstanceCommand::GaveUp(id)).await;
         if given_up.is_err() {
             let queues = self.queues.clone();
             tokio::spawn(async move {
                 for _ in 0..TRIES {
                     tokio::time::sleep(PAUSE).await;
-                    match queues.gave_up(id).await {
+                    match queues.host(InstanceCommand::GaveUp(id)).await {
                         Ok(()) | Err(QueuesError::Stopped) => return,
                         Err(_) => {}
                     }

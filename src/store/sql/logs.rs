@@ -5,7 +5,8 @@ use super::{
     archive::{fetch, remove},
     halves::insert_half,
     insert::insert_if_new,
-    players::changed, rows::ROWS,
+    players::changed,
+    rows::ROWS,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},
