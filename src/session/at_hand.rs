@@ -1,11 +1,11 @@
-//! The weights of a session's game as of its last question, so that the next question takes no lock and
-//! allocates nothing.
+//! The weight of one player: PLAYER and BOT. A session keeps the weights of its game as of its last question, so that
+//! the next question takes no lock and allocates nothing.
 
 use std::sync::Arc;
 
 use super::{Session, SessionError};
 use crate::{
-    domain::{Kind, Timestamp},
+    domain::{Ident, Kind, Timestamp},
     learning::View,
 };
 
@@ -23,7 +23,7 @@ pub struct WeightsAtHand {
 
 impl WeightsAtHand {
     /// Fails while the weight of this player is being derived from the stored matches.
-    pub(super) fn is_ready_for(&self, kind: Kind, id: &str) -> Result<(), SessionError> {
+    fn is_ready_for(&self, kind: Kind, id: &str) -> Result<(), SessionError> {
         match self.view.awaits(kind, id) {
             true => Err(SessionError::NotReady),
             false => Ok(()),
@@ -66,8 +66,31 @@ impl Session {
         is_ready.then_some(weights)
     }
 
+    /// A human's weight in this game; `None` without games of its ruleset, or of its game type with
+    /// fewer mutators.
+    ///
+    /// # Errors
+    /// Fails if there is no game.
+    pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
+        let weights = self.take_weights()?;
+        weights.is_ready_for(Kind::Human, id.text())?;
+        Ok(weights.human(id.text()))
+    }
+
+    /// A bot's weight in this game; the mean for an unknown bot.
+    ///
+    /// # Errors
+    /// Fails if there is no game.
+    pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
+        self.sessions.ready_standings()?;
+        self.show_bots()?;
+        let weights = self.take_weights()?;
+        weights.is_ready_for(Kind::Bot, name.text())?;
+        Ok(weights.bot(name.text()))
+    }
+
     /// Fetches the published weights of this game, and keeps them at hand.
-    pub(super) fn take_weights(&mut self) -> Result<&WeightsAtHand, SessionError> {
+    fn take_weights(&mut self) -> Result<&WeightsAtHand, SessionError> {
         // Read before the standings: at worst, the weights count as older than they are.
         let edition = self.sessions.learning.edition();
         let standings = self.sessions.ready_standings()?;

@@ -180,17 +180,6 @@ impl GameWeights {
 }
 
 impl Session {
-    /// A human's weight in this game; `None` without games of its ruleset, or of its game type with
-    /// fewer mutators.
-    ///
-    /// # Errors
-    /// Fails if there is no game.
-    pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
-        let weights = self.take_weights()?;
-        weights.is_ready_for(Kind::Human, id.text())?;
-        Ok(weights.human(id.text()))
-    }
-
     /// A human's division in this game, as it is displayed now.
     ///
     /// # Errors
@@ -205,18 +194,6 @@ impl Session {
         }
         let rank = learning.displayed_rank(&standings, &ruleset, id.text(), now);
         rank.ok_or(SessionError::NotAllowed("no divisions are configured"))
-    }
-
-    /// A bot's weight in this game; the mean for an unknown bot.
-    ///
-    /// # Errors
-    /// Fails if there is no game.
-    pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
-        self.sessions.ready_standings()?;
-        self.show_bots()?;
-        let weights = self.take_weights()?;
-        weights.is_ready_for(Kind::Bot, name.text())?;
-        Ok(weights.bot(name.text()))
     }
 
     /// The mean weight and the number of the known bots; the configured default and 0 if there are
