@@ -5,14 +5,8 @@
 //! logs of finished games are read by a command, or followed by the daemon while they grow. Players can
 //! also wait in queues: the daemon then forms matches of them, and game servers host these matches.
 //!
-//! ```text
-//! a game server ── lines ──▶ server ─▶ protocol ─▶ session ─▶ lobby ─▶ partition ──▶ reply
-//! a game log ────▶ cli, or the daemon ─▶ logs ─▶ ingest ─▶ store     (stored matches: the ground truth)
-//!                                                  └─▶ learning ─▶ history ─▶ rating ─▶ weights
-//! a browser ─────▶ web ─▶ read models of the store
-//! a program ─────▶ web, below /v1 ─▶ session, queues, read models
-//! a ticket ──────▶ server ─▶ protocol ─▶ queues ─▶ matchmaking ─▶ lifecycle ─▶ an instance
-//! ```
+//! What each room (module) is for, which imports are allowed, the way of a match and of a ticket through the files, and
+//! where to add something: `docs/internals/architecture.md`.
 //!
 //! # Ground truth and derived data
 //!
@@ -21,47 +15,6 @@
 //! same bits as the daemon that learned from them one at a time. So a log that is read twice
 //! changes nothing, logs may come in any order, and a new rating system can be tried on the whole
 //! past.
-//!
-//! # Rooms
-//!
-//! A room may import only rooms above it in this list; `tests/suite/architecture` checks it.
-//!
-//! | room | content |
-//! | --- | --- |
-//! | [`domain`] | identifiers, rulesets, match records |
-//! | [`metrics`] | counters that cost nothing, and the text in which Prometheus reads them |
-//! | [`access`] | who may connect, with which rights, and how fast |
-//! | [`partition`] | choosing teams: problem → ranked splits → one pick |
-//! | [`rating`] | one file per rating system, behind one trait |
-//! | [`ingest`] | one folder per log format: bytes → match records |
-//! | [`protocol`] | lines ↔ requests, replies ↔ lines |
-//! | [`lobby`] | one running game: roster, late arrivals, advantage, moves |
-//! | [`matchmaking`] | the queue: tickets and rules → matches |
-//! | [`virtual_queue`] | a queue in virtual time: people who queue, wait, play and queue again |
-//! | [`lifecycle`] | tickets, their matches and instances, from SUBMIT to the END of a hosted match |
-//! | [`webhooks`] | what is sent to webhooks: events → signed JSON, and when it is sent again |
-//! | [`journal`] | the format in which a running game is stored on disk |
-//! | [`sidecar`] | the decisions of a sidecar: log lines and replies → requests and console commands |
-//! | [`history`] | the fold of matches into weights, and its evaluation |
-//! | [`store`] | the database; the only room that contains SQL |
-//! | [`leases`] | what only one daemon may do at a time |
-//! | [`learning`] | the learned state, and the weights published from it |
-//! | [`logs`] | log files: reading, following, archiving |
-//! | [`session`] | one connection's game: its decisions and results |
-//! | [`queues`] | the task that runs the queues: calls of clients and instances, rounds, pushes |
-//! | [`deliveries`] | the tasks that send events to webhooks |
-//! | [`server`] | what is served: store, learning, sessions and queues; TCP: limits, one connection's loop, request → session → reply |
-//! | [`watch`] | what operators watch: metrics, the status, warnings |
-//! | [`web`] | HTTP: statistics pages, made of the read models of the store; `/v1` for other programs; metrics |
-//! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
-//! | [`drivers`] | runs sidecars: game logs, remote consoles, the connection to the daemon |
-//! | [`config`] | the configuration file |
-//! | [`simulate`] | seasons of synthetic games, and the searches of a queue in virtual time |
-//! | [`daemon`] | the composition root: it owns every long-running task |
-//! | [`cli`] | one file per subcommand |
-//!
-//! The first fifteen are pure: no runtime, database, log, files, clock or global random numbers. Time
-//! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
 //!

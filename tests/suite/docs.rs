@@ -317,6 +317,26 @@ fn the_ways_to_add_something_are_short() {
     }
 }
 
+/// The page of the architecture has a line for each room, and no other; and whoever is new can read it in one go.
+#[test]
+fn the_architecture_names_every_room() {
+    let text = fs::read_to_string(root().join("docs/internals/architecture.md")).unwrap();
+    let named: BTreeSet<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once("` |"))
+        .map(|(room, _)| room)
+        .collect();
+    let folders =
+        ["crates/core/src", "src"].map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let rooms = folders.into_iter().flatten().map(Result::unwrap);
+    let rooms = rooms.filter(|entry| entry.path().is_dir());
+    let rooms: BTreeSet<String> = rooms
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(named, rooms.iter().map(String::as_str).collect());
+    assert!(text.lines().count() <= 200);
+}
+
 /// The protocol and what only contributors read may be long.
 #[test]
 fn the_pages_are_short() {
