@@ -1,6 +1,6 @@
 //! Sets of tickets as bits.
 
-/// A set of ticket indices below a fixed number. Any other index is a fault, and panics.
+/// A set of ticket indices below a fixed number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bits(Vec<u64>);
 
@@ -27,15 +27,20 @@ impl Bits {
     }
 
     pub fn insert(&mut self, at: u32) {
-        self.0[at as usize / 64] |= 1 << (at % 64);
+        if let Some(word) = self.0.get_mut(at as usize / 64) {
+            *word |= 1 << (at % 64);
+        }
     }
 
     pub fn remove(&mut self, at: u32) {
-        self.0[at as usize / 64] &= !(1 << (at % 64));
+        if let Some(word) = self.0.get_mut(at as usize / 64) {
+            *word &= !(1 << (at % 64));
+        }
     }
 
     pub fn contains(&self, at: u32) -> bool {
-        self.0[at as usize / 64] >> (at % 64) & 1 == 1
+        let word = self.0.get(at as usize / 64);
+        word.is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
 
     /// Number of indices in the set.
