@@ -33,6 +33,7 @@
 //! | identity | the text that distinguishes one player from another: a guid, a hash, a name |
 //! | roster | the humans and bots in a running game |
 //! | participant | one player of a stored match |
+//! | timeline | what one player of a match has done while it was recorded, from coming to leaving |
 //! | seat | a player's place in a match: in a stored match the participant's index, in a match of a queue the team |
 //! | lineup | the players on each team of a match, and how long each played |
 //! | party | humans who want to be on one team |

@@ -185,7 +185,7 @@ impl SessionState {
 
     /// Notes the answer to END. The next START begins another game.
     pub(super) fn end_with(&mut self, ended: Ended) {
-        self.lobby.forget_course();
+        self.lobby.forget_record();
         self.forget_end();
         self.note(&Entry::Ended(EndAnswer {
             id: ended.id,

@@ -22,6 +22,7 @@ mod outlook;
 mod random;
 mod rank;
 mod record;
+mod recorder;
 mod right;
 mod role;
 mod role_weights;
@@ -57,6 +58,7 @@ pub use record::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
     Presence, Role, ScoreEvent, Span, UNTIMED_MILLIS,
 };
+pub(crate) use recorder::{MatchRecorder, PlayerTimeline, other_side};
 pub use right::{Right, Rights};
 pub use role::RoleName;
 pub use role_weights::RoleWeights;

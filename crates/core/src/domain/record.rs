@@ -138,20 +138,21 @@ pub struct ScoreEvent {
 }
 
 /// How a finished game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// This team won.
     Won(u8),
     /// No team won.
     Draw,
     /// The game has no teams, or the log does not state the outcome.
+    #[default]
     Undecided,
     /// The game was cut off before it was decided.
     Abandoned,
 }
 
-/// One finished or abandoned game.
-#[derive(Clone, Debug, PartialEq)]
+/// One finished or abandoned game. The default is empty, and not valid.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MatchRecord {
     /// Name of the game server.
     pub server: String,

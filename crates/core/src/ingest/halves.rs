@@ -6,8 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sides::other_side;
-use crate::domain::{MatchRecord, Participant, PlayerKey};
+use crate::domain::{MatchRecord, Participant, PlayerKey, other_side};
 
 /// The longest pause between two halves, in milliseconds: half an hour.
 pub const PAUSE: i64 = 30 * 60 * 1_000;

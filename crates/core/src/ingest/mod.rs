@@ -8,7 +8,6 @@
 //! match of a game that has not ended, or a record that fails
 //! [`MatchRecord::check`](crate::domain::MatchRecord::check). Entry points: [`detect`] and [`Reader`].
 
-mod builder;
 pub(crate) mod clock;
 mod encoding;
 mod format;
@@ -18,7 +17,7 @@ mod item;
 mod jsonl;
 mod lines;
 mod reader;
-mod sides;
+mod record;
 mod skip;
 pub(crate) mod source;
 pub(crate) mod stamp;

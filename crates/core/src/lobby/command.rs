@@ -1,7 +1,7 @@
 //! The changes of a lobby as plain data, and their application.
 //!
 //! A game changes by commands only, until it ends: [`Lobby::end`] makes its record, and
-//! [`Lobby::forget_course`] frees what the record was made of. The reports of a game server (JOIN, SCORE,
+//! [`Lobby::forget_record`] frees what the record was made of. The reports of a game server (JOIN, SCORE,
 //! …) are commands; so are the effects of decisions (an assignment to teams, a human moved by
 //! auto-balance). So a decision needs the players' weights, but applying it does not. The same
 //! commands at the same times always give the same lobby, and a journal of them survives a crash.

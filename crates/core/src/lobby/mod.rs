@@ -1,15 +1,15 @@
 //! One running game: its roster, its score, and the decisions on its teams.
 //!
 //! [`Command`]s change a [`Lobby`]; at the end of a game, so do [`Lobby::end`] and
-//! [`Lobby::forget_course`]. Everything else that it depends on is an argument: the
+//! [`Lobby::forget_record`]. Everything else that it depends on is an argument: the
 //! players' weights as numbers ([`Weights`]), the time as milliseconds of the session, randomness
 //! as a seed. A command that fails changes nothing.
 //!
 //! `state` contains the game, `command` defines its changes, `people` and `play` apply them. A
 //! decision takes a [`Snapshot`]; together with the settings it is a [`Question`], whose answer is
 //! a pure function of the question and a seed. Question and answer together are a [`Decided`],
-//! which can be explained line by line, stored and replayed. `course` follows the game from START
-//! to END and makes a match record of it.
+//! which can be explained line by line, stored and replayed. `recorder` follows the game from
+//! START to END and makes a match record of it.
 //!
 //! Entry points: [`Lobby::apply`] for changes, [`Lobby::place`], [`Lobby::advantage`],
 //! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::end`] for
@@ -22,7 +22,6 @@ mod balance;
 mod bots;
 mod chance;
 mod command;
-mod course;
 mod decide;
 mod decision;
 mod error;
@@ -32,6 +31,7 @@ mod people;
 mod place;
 mod play;
 mod rebalance;
+mod recorder;
 mod roster;
 mod saved;
 mod settings;
@@ -56,13 +56,13 @@ pub use balance::{Balance, BalanceAnswer, Balanced, Repeat, SizeLimits};
 pub use bots::{BotPlan, BotUse, Fill};
 pub use chance::ChanceModel;
 pub use command::{Command, NewGame, Update};
-pub use course::{Finished, RecordFrame};
 pub use decision::{Decided, Decision, Question};
 pub use error::LobbyError;
 pub use memory::Conduct;
 pub use parties::PartyFactors;
 pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
 pub use rebalance::{Advice, EvennessOfPlans, Rebalance, RebalanceSettings};
+pub use recorder::{Finished, RecordFrame};
 pub use roster::{Bot, Human, Roster};
 pub use settings::{LobbySettings, RosterSettings};
 pub use snapshot::{BotInGame, HumanInGame, MoveBlock, Snapshot};

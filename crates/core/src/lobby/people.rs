@@ -1,9 +1,9 @@
-//! Applies the commands on who plays and on which team. They keep the roster, the course of play
+//! Applies the commands on who plays and on which team. They keep the roster, the record of play
 //! and the session's memory consistent.
 
 use super::{
     Conduct, Lobby, LobbyError, Update,
-    course::SeatedPlayer,
+    recorder::SeatedPlayer,
     roster::Human,
     state::{RunningGame, exists},
 };
@@ -36,7 +36,7 @@ impl Lobby {
         let game = self.game_mut()?;
         let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
         let team = human.team;
-        game.course.leave(&seated_human(human), reason, now);
+        game.recorder.leave(&seated_human(human), reason, now);
         game.roster.leave(id)?;
         game.advised.retain(|advised| advised.id != *id);
         self.memory.entry(id.text()).left = Some((team, now));
@@ -81,7 +81,7 @@ impl Lobby {
         let game = self.game_mut()?;
         game.roster.set_role(id, role)?;
         let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
-        game.course.take_role(&seated_human(human), role, now);
+        game.recorder.set_role(&seated_human(human), role, now);
         Ok(())
     }
 
@@ -97,7 +97,7 @@ impl Lobby {
         exists(team, teams)?;
         game.roster.bot_join(name, team)?;
         let seat = game.seat_of(Some(team));
-        game.course.set_team(&seated_bot(name), seat, now);
+        game.recorder.set_team(&seated_bot(name), seat, now);
         self.show_bots();
         Ok(())
     }
@@ -106,7 +106,7 @@ impl Lobby {
         let now = self.now;
         let game = self.game_mut()?;
         game.roster.bot_leave(name)?;
-        game.course.set_team(&seated_bot(name), None, now);
+        game.recorder.set_team(&seated_bot(name), None, now);
         Ok(())
     }
 
@@ -165,13 +165,13 @@ impl Lobby {
         }
     }
 
-    /// Updates the course of play with a human's team.
+    /// Updates the record of play with a human's team.
     fn seat(&mut self, id: &Ident) -> Result<(), LobbyError> {
         let now = self.now;
         let game = self.game_mut()?;
         let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
         let seat = game.seat_of(human.team);
-        game.course.set_team(&seated_human(human), seat, now);
+        game.recorder.set_team(&seated_human(human), seat, now);
         Ok(())
     }
 }
@@ -182,15 +182,15 @@ impl RunningGame {
         if self.has_teams { team } else { Some(0) }
     }
 
-    /// Updates the course of play with the teams of all players.
+    /// Updates the record of play with the teams of all players.
     pub(super) fn seat_all(&mut self, now: u64) {
         for human in self.roster.humans() {
             let seat = self.seat_of(human.team);
-            self.course.set_team(&seated_human(human), seat, now);
+            self.recorder.set_team(&seated_human(human), seat, now);
         }
         for bot in self.roster.bots() {
             let seat = self.seat_of(Some(bot.team));
-            self.course.set_team(&seated_bot(&bot.name), seat, now);
+            self.recorder.set_team(&seated_bot(&bot.name), seat, now);
         }
     }
 }

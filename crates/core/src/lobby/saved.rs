@@ -77,6 +77,6 @@ fn restored_game(mut game: RunningGame, teams: u8, room: usize) -> Option<Runnin
         return None;
     }
     game.roster = game.roster.with_room(room);
-    game.course = game.course.restored()?;
+    game.recorder = game.recorder.restored()?;
     Some(game)
 }

@@ -9,13 +9,8 @@ use super::{
     setup::GameSetup,
 };
 use crate::{
-    domain::{MatchRecord, Timestamp},
-    ingest::{
-        builder::{MatchBuilder, MatchHeader},
-        clock::LogClock,
-        skip::Skip,
-        team::ClientTeam,
-    },
+    domain::{MatchRecord, MatchRecorder, Timestamp},
+    ingest::{clock::LogClock, record, skip::Skip, team::ClientTeam},
 };
 
 /// Where the score changes come from. Once a more reliable source appears, it replaces the others.
@@ -45,7 +40,7 @@ pub(super) struct Game {
     round: bool,
     /// How long the game lasted, in milliseconds, once it has ended.
     lasted: Option<u64>,
-    builder: MatchBuilder,
+    recorder: MatchRecorder,
     source: ScoreSource,
     totals: TeamTotals,
     /// The client to whom the next change of a total is credited: the last killer, or the last victim
@@ -64,9 +59,9 @@ impl Game {
             line,
             clients_known,
             dated: setup.date.map(|date| (date, now.position())),
-            builder: match setup.swaps {
-                true => MatchBuilder::with_sides(),
-                false => MatchBuilder::default(),
+            recorder: match setup.swaps {
+                true => MatchRecorder::with_sides(),
+                false => MatchRecorder::default(),
             },
             setup,
             began: now,
@@ -121,11 +116,11 @@ impl Game {
     /// Whether all results have been read: the teams' final score, and the points of every client.
     pub(super) fn has_results(&mut self, clients: &mut ClientSlots) -> bool {
         let mut playing = clients.all().filter(|client| client.seated.is_some());
-        let builder = &mut self.builder;
+        let players = self.recorder.players();
         (self.result.is_some() || !self.setup.teams)
             && playing.all(|client| {
                 let visit = client.visit;
-                visit.is_some_and(|visit| builder.points(visit).is_some())
+                visit.is_some_and(|visit| players[visit].points.is_some())
             })
     }
 
@@ -152,8 +147,8 @@ impl Game {
                 Some(visit) => visit,
                 None => self.enter(client),
             };
-            let at = self.builder.tick(self.millis(now));
-            self.builder.set_team(visit, team, at);
+            let at = self.recorder.tick(self.millis(now));
+            self.recorder.set_team(visit, team, at);
             client.seated = team;
         }
         if !client.begun {
@@ -164,7 +159,7 @@ impl Game {
 
     fn enter(&mut self, client: &mut Client) -> usize {
         let identity = client.identity();
-        let visit = self.builder.enter(identity.key.clone(), client.name());
+        let visit = self.recorder.enter(identity.key.clone(), client.name());
         client.visit = Some(visit);
         client.known_as = Some(identity);
         visit
@@ -178,8 +173,8 @@ impl Game {
         };
         let mut new = client.identity();
         if old.is_another_player(&new) {
-            let at = self.builder.tick(self.millis(now));
-            self.builder.set_team(visit, None, at);
+            let at = self.recorder.tick(self.millis(now));
+            self.recorder.set_team(visit, None, at);
             client.visit = None;
             client.seated = None;
             return;
@@ -187,7 +182,7 @@ impl Game {
         if old.strong {
             new = old;
         }
-        self.builder.rename(visit, new.key.clone(), client.name());
+        self.recorder.rename(visit, new.key.clone(), client.name());
         client.known_as = Some(new);
     }
 
@@ -209,7 +204,7 @@ impl Game {
                 if let Some(visit) = visit_of(clients, client) {
                     let kept = self.kept.get(&client).copied().unwrap_or(0);
                     let own = points.saturating_sub(kept) as f64;
-                    self.builder.points(visit).get_or_insert(own);
+                    self.recorder.player(visit).points.get_or_insert(own);
                 }
             }
             Event::Result(result) if self.is_over() => {
@@ -217,7 +212,7 @@ impl Game {
             }
             _ if self.is_over() => {}
             Event::Warmup => self.warm_up = true,
-            Event::Exit => self.lasted = Some(self.builder.end(self.millis(now))),
+            Event::Exit => self.lasted = Some(self.recorder.end(self.millis(now))),
             Event::Kill {
                 killer,
                 victim,
@@ -255,12 +250,12 @@ impl Game {
         }
         self.actor = killer.or(Some(victim));
         if let Some(victim) = visit_of(clients, victim) {
-            self.builder.death(victim);
+            self.recorder.player(victim).count_death();
         }
         let team_of = |number| seated(clients, number);
         let score = KillScore::of(&self.setup, killer, victim, team_change, team_of);
         if let Some(killer) = score.enemy_killed_by.and_then(|by| visit_of(clients, by)) {
-            self.builder.kill(killer);
+            self.recorder.player(killer).count_kill();
         }
         if let Some(points) = score.points {
             self.score(ScoreSource::Kills, points, clients, now);
@@ -289,17 +284,17 @@ impl Game {
         }
         if source > self.source {
             self.source = source;
-            self.builder.forget_scores();
+            self.recorder.forget_scores();
         }
-        let at = self.builder.tick(self.millis(now));
+        let at = self.recorder.tick(self.millis(now));
         let by = change.by.and_then(|by| visit_of(clients, by));
-        self.builder
+        self.recorder
             .score(change.team, change.points as f64, by, at);
     }
 
     /// Gives the players who share an id their names for ids, and returns how many had it.
     pub(super) fn split_id(&mut self, id: &str) -> usize {
-        self.builder.split_id(id)
+        record::split_id(&mut self.recorder, id)
     }
 
     /// Builds the record, or returns why there is none.
@@ -318,11 +313,11 @@ impl Game {
         let scores = match self.result {
             _ if !self.setup.teams => Vec::new(),
             Some(result) => result.map(|score| score as f64).to_vec(),
-            None if self.builder.has_scores() => self.builder.sums(TEAMS),
+            None if self.recorder.has_scores() => self.recorder.sums(TEAMS),
             None => return Err(Skip::NoResult),
         };
         let (start, clock) = self.began.start(self.dated);
-        let header = MatchHeader {
+        let record = MatchRecord {
             server: server.to_owned(),
             start,
             clock,
@@ -330,8 +325,9 @@ impl Game {
             game_type: self.setup.game_type,
             mutators: self.setup.mutators,
             scores,
+            ..MatchRecord::default()
         };
-        self.builder.build(header, lasted)
+        record::complete(&self.recorder, record, lasted)
     }
 }
 

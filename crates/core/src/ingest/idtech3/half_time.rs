@@ -2,11 +2,10 @@
 //! sides, and a second round with results of its own begins.
 
 use crate::{
-    domain::MatchRecord,
+    domain::{MatchRecord, other_side},
     ingest::{
         halves::{exchanged, join, sides},
         item::LogItem,
-        sides::other_side,
         skip::Skip,
     },
 };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::grammar::{PlayerAction, PlayerTag};
-use crate::domain::{Kind, PlayerKey};
-use crate::ingest::{builder::MatchBuilder, team::ClientTeam, text};
+use crate::domain::{Kind, MatchRecorder, PlayerKey};
+use crate::ingest::{team::ClientTeam, text};
 
 /// The most players who are known at a time. A real server has fewer.
 const MAX_CLIENTS: usize = 1_000;
@@ -84,7 +84,7 @@ fn is_nobody(auth: &[u8]) -> bool {
 /// The parts of the game being read that a change of clients affects.
 pub(crate) struct GameContext<'a> {
     /// `None` once the game is over.
-    pub(super) builder: Option<&'a mut MatchBuilder>,
+    pub(super) recorder: Option<&'a mut MatchRecorder>,
     /// When play began, and the time now, in milliseconds since the log began.
     pub(super) began: Option<u64>,
     pub(super) now: u64,
@@ -94,7 +94,7 @@ impl GameContext<'_> {
     /// A context in which nothing is recorded. `now` is in milliseconds since the log began.
     pub(crate) fn unrecorded(now: u64) -> Self {
         Self {
-            builder: None,
+            recorder: None,
             began: None,
             now,
         }
@@ -107,14 +107,14 @@ impl GameContext<'_> {
     /// Ends the client's stay on a team, at a time that may be before that of other lines.
     fn end_stay(&mut self, client: &Client) {
         let at = self.millis();
-        if let (Some(builder), Some(visit)) = (&mut self.builder, client.visit) {
-            builder.set_team(visit, None, at);
+        if let (Some(recorder), Some(visit)) = (&mut self.recorder, client.visit) {
+            recorder.set_team(visit, None, at);
         }
     }
 
     fn rename(&mut self, client: &Client) {
-        if let (Some(builder), Some(visit)) = (&mut self.builder, client.visit) {
-            builder.rename(visit, client.key(), client.name());
+        if let (Some(recorder), Some(visit)) = (&mut self.recorder, client.visit) {
+            recorder.rename(visit, client.key(), client.name());
         }
     }
 }
@@ -357,18 +357,14 @@ fn settle(
 ) {
     client.team = team;
     let now = context.millis();
-    let (Some(builder), Some(_)) = (&mut context.builder, context.began) else {
+    let (Some(recorder), Some(_)) = (&mut context.recorder, context.began) else {
         return;
     };
-    let visit = match (client.visit, team) {
-        (Some(visit), _) => visit,
-        (None, Some(_)) => builder.enter(client.key(), client.name()),
-        (None, None) => return,
-    };
-    client.visit = Some(visit);
-    let at = builder.tick(now);
-    builder.set_team(visit, team, at);
-    if since.is_none() && team.is_some() {
-        builder.set_start(visit, 0);
+    let player = || (client.key(), client.name());
+    client.visit = recorder.place(client.visit, team, now, player);
+    if let (None, Some(visit)) = (since, client.visit)
+        && let Some((_, from)) = &mut recorder.player(visit).current
+    {
+        *from = 0;
     }
 }

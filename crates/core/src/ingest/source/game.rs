@@ -6,14 +6,8 @@ use super::points::ControlPoints;
 use super::setup::ServerSetup;
 use super::totals::{SideTotals, sides_of};
 use crate::{
-    domain::{MatchRecord, Timestamp},
-    ingest::{
-        builder::{MatchBuilder, MatchHeader},
-        clock::Calendar,
-        halves::exchanged,
-        sides::other_side,
-        skip::Skip,
-    },
+    domain::{MatchRecord, MatchRecorder, Timestamp, other_side},
+    ingest::{clock::Calendar, halves::exchanged, record, skip::Skip},
 };
 
 /// Red, blue, yellow and green.
@@ -88,7 +82,7 @@ pub(super) struct Game {
     /// When a round of Counter-Strike was last won, in milliseconds since the log began.
     won: Option<u64>,
     lasted: Option<u64>,
-    builder: MatchBuilder,
+    recorder: MatchRecorder,
     /// The score changes after rounds: time, team and points.
     rounds: Vec<(u64, u8, f64)>,
     totals: SideTotals,
@@ -128,7 +122,7 @@ impl Game {
             contradiction: None,
             won: None,
             lasted: None,
-            builder: MatchBuilder::with_sides(),
+            recorder: MatchRecorder::with_sides(),
             rounds: Vec::new(),
             totals: SideTotals::default(),
             style: ResultStyle::Finals,
@@ -295,7 +289,7 @@ impl Game {
         GameContext {
             began: self.began.map(|(position, _)| position),
             now: now.position(),
-            builder: self.lasted.is_none().then_some(&mut self.builder),
+            recorder: self.lasted.is_none().then_some(&mut self.recorder),
         }
     }
 
@@ -425,7 +419,7 @@ impl Game {
     fn over(&mut self, now: Calendar) {
         if self.has_begun() && self.lasted.is_none() {
             self.follow_sides();
-            self.lasted = Some(self.builder.end(self.millis(now)));
+            self.lasted = Some(self.recorder.end(self.millis(now)));
         }
     }
 
@@ -435,7 +429,7 @@ impl Game {
         if self.lasted.is_none() || usize::from(team) >= TEAMS {
             return;
         }
-        let counts = team < 2 || self.builder.has_played(team);
+        let counts = team < 2 || self.recorder.has_played(team);
         if counts && self.finals.iter().all(|(known, _)| *known != team) {
             self.finals.push((team, score));
         }
@@ -446,7 +440,7 @@ impl Game {
         let teams = (0..).take(TEAMS);
         self.has_results()
             && teams
-                .filter(|team| *team < 2 || self.builder.has_played(*team))
+                .filter(|team| *team < 2 || self.recorder.has_played(*team))
                 .all(|team| self.finals.iter().any(|(known, _)| *known == team))
     }
 
@@ -473,7 +467,7 @@ impl Game {
         self.follow_sides();
         for (team, points) in self.totals.state(team, total) {
             if self.lasted.is_none() && self.rounds.len() < MAX_ROUNDS {
-                let at = self.builder.tick(self.millis(now));
+                let at = self.recorder.tick(self.millis(now));
                 self.rounds.push((at, team, points));
             }
         }
@@ -485,7 +479,7 @@ impl Game {
             .won
             .zip(self.began)
             .map(|(won, (began, _))| won.saturating_sub(began));
-        for since in self.builder.settle_sides() {
+        for since in self.recorder.settle_sides() {
             self.exchanged = true;
             self.exchanged_late ^= won.is_some_and(|won| since >= won);
             self.totals.exchange();
@@ -533,12 +527,12 @@ impl Game {
         let seat = |who| clients.get(who).map(|client| (client.visit, client.team()));
         let (killer, killed) = (seat(&who), seat(&victim));
         if let Some((Some(visit), _)) = killed {
-            self.builder.death(visit);
+            self.recorder.player(visit).count_death();
         }
         if let (Some((Some(visit), team)), Some((_, other))) = (killer, killed)
             && team != other
         {
-            self.builder.kill(visit);
+            self.recorder.player(visit).count_kill();
         }
     }
 
@@ -546,7 +540,7 @@ impl Game {
         if clients.dies(&who, now.position())
             && let Some(visit) = clients.get(&who).and_then(|client| client.visit)
         {
-            self.builder.death(visit);
+            self.recorder.player(visit).count_death();
         }
     }
 
@@ -557,8 +551,8 @@ impl Game {
             return;
         };
         if news && self.began.is_some() {
-            let at = self.builder.tick(self.millis(now));
-            self.builder.score(team, 1.0, visit, at);
+            let at = self.recorder.tick(self.millis(now));
+            self.recorder.score(team, 1.0, visit, at);
         }
     }
 
@@ -567,7 +561,7 @@ impl Game {
         match self.has_begun() {
             _ if self.foreign => Some(Skip::StartedBeforeLog),
             true if self.lasted.is_some() && reason != Skip::Unfinished => Some(Skip::NoResult),
-            true if self.builder.is_empty() => None,
+            true if self.recorder.is_empty() => None,
             true => Some(reason),
             false => None,
         }
@@ -587,7 +581,7 @@ impl Game {
     /// the log explains.
     fn lacks_round(&self, scores: &[f64], setup: &ServerSetup) -> bool {
         let is_tf2 = self.shown == Some("tf") && setup.may_be_tf2();
-        let sums = self.builder.sums(scores.len());
+        let sums = self.recorder.sums(scores.len());
         let explained = sums == scores && scores.iter().any(|score| *score > 0.0);
         is_tf2 && (self.headless || self.round_began.is_none()) && !explained
     }
@@ -657,7 +651,7 @@ impl Game {
         }
         let last = self.rounds.last().map_or(0, |(at, ..)| at + 1);
         let lasted = won.saturating_sub(began).max(last);
-        self.builder.cut(lasted);
+        self.recorder.end_at(lasted);
         let exchanged_late = self.exchanged_late;
         let record = self.record(vec![one, two], lasted, server, setup).ok()?;
         Some(if exchanged_late {
@@ -667,7 +661,7 @@ impl Game {
         })
     }
 
-    /// Builds the record of a game with these scores, which lasted so many milliseconds.
+    /// Builds the record of a game with these scores, which lasted `lasted` milliseconds.
     fn record(
         mut self,
         scores: Vec<f64>,
@@ -676,24 +670,24 @@ impl Game {
         setup: &ServerSetup,
     ) -> Result<MatchRecord, Skip> {
         let (position, date) = self.began.ok_or(Skip::Unfinished)?;
-        self.builder.reconcile(&scores);
-        if !self.builder.has_scores() {
+        self.recorder.reconcile(&scores);
+        if !self.recorder.has_scores() {
             // The captures do not add up to the result, so the scores of the rounds are used.
             for &(at, team, points) in &self.rounds {
-                self.builder.score(team, points, None, at);
+                self.recorder.score(team, points, None, at);
             }
-            self.builder.reconcile(&scores);
+            self.recorder.reconcile(&scores);
         }
         let began = Timestamp(i64::try_from(position).unwrap_or(i64::MAX));
-        let header = MatchHeader {
+        let record = MatchRecord {
             server: server.to_owned(),
             start: date.unwrap_or(began),
-            clock: None,
             map: setup.map.clone(),
             game_type: setup.game_type(self.shown, self.seen),
             mutators: self.mutators,
             scores,
+            ..MatchRecord::default()
         };
-        self.builder.build(header, lasted)
+        record::complete(&self.recorder, record, lasted)
     }
 }

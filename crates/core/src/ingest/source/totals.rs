@@ -1,7 +1,7 @@
 //! The scores of the sides, followed through exchanges of sides.
 
 use super::game::TEAMS;
-use crate::ingest::sides::other_side;
+use crate::domain::other_side;
 
 /// The scores of the sides as the log states them, and the scores of the people who are on them.
 ///

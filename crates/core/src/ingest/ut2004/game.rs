@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    domain::{Kind, MAX_TEAMS, MatchRecord, PlayerKey, Timestamp},
+    domain::{Kind, MAX_TEAMS, MatchRecord, MatchRecorder, PlayerKey, Timestamp},
     ingest::{
-        builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM},
         clock::LogClock,
+        record::{self, UNKNOWN_TEAM},
         skip::Skip,
         tabs::Fields,
         text::{self, LineResult},
@@ -51,7 +51,7 @@ pub(super) struct Game {
     /// When play began.
     began: Option<LogClock>,
     players: BTreeMap<u32, Player>,
-    builder: MatchBuilder,
+    recorder: MatchRecorder,
     /// One more than the highest team number seen.
     teams: usize,
     /// The player who acted last, and when. Points that the team gets at the same time are credited
@@ -85,7 +85,7 @@ impl Game {
             announced: now,
             began: None,
             players: BTreeMap::new(),
-            builder: new_builder(&class),
+            recorder: new_recorder(&class),
             class,
             teams: 0,
             actor: None,
@@ -120,7 +120,7 @@ impl Game {
     /// Begins play, with the players who are there. Everything before was warm-up.
     fn start(&mut self, now: LogClock) {
         self.began = Some(now);
-        self.builder = new_builder(&self.class);
+        self.recorder = new_recorder(&self.class);
         self.actor = None;
         let mut players = std::mem::take(&mut self.players);
         players.retain(|_, player| player.connected);
@@ -201,8 +201,10 @@ impl Game {
         match player.team {
             None => {
                 player.team = Some(stated);
-                if let Some(visit) = player.visit {
-                    self.builder.correct_team(visit, stated);
+                if let Some(visit) = player.visit
+                    && let Some((team, _)) = &mut self.recorder.player(visit).current
+                {
+                    *team = stated;
                 }
             }
             Some(team) => {
@@ -227,8 +229,10 @@ impl Game {
             return;
         };
         player.bot = true;
-        if let Some(visit) = player.visit {
-            self.builder.extend_back(visit, since);
+        if let Some(visit) = player.visit
+            && let Some((_, from)) = &mut self.recorder.player(visit).current
+        {
+            *from = since.min(*from);
         }
         self.learn(Some(number), |_| {});
     }
@@ -242,13 +246,13 @@ impl Game {
         );
         self.act(killer, now);
         if let Some(visit) = self.visit(victim) {
-            self.builder.death(visit);
+            self.recorder.player(visit).count_death();
         }
         if killer != victim
             && !team_kill
             && let Some(visit) = self.visit(killer)
         {
-            self.builder.kill(visit);
+            self.recorder.player(visit).count_kill();
         }
         Ok(())
     }
@@ -262,7 +266,7 @@ impl Game {
         {
             player.points += points;
             if let Some(visit) = player.visit {
-                *self.builder.points(visit) = Some(player.points);
+                self.recorder.player(visit).points = Some(player.points);
             }
         }
         Ok(())
@@ -278,9 +282,9 @@ impl Game {
             let by = by.and_then(|(number, _)| self.players.get(&number));
             let by = by.filter(|player| player.team == Some(team));
             let by = by.and_then(|player| player.visit);
-            self.builder.settle_sides();
-            let at = self.builder.tick(self.millis(now));
-            self.builder.score(team, points, by, at);
+            self.recorder.settle_sides();
+            let at = self.recorder.tick(self.millis(now));
+            self.recorder.score(team, points, by, at);
         }
         Ok(())
     }
@@ -294,7 +298,7 @@ impl Game {
         if let Some(player) = number.and_then(|number| self.players.get_mut(&number)) {
             change(player);
             if let Some(visit) = player.visit {
-                self.builder.rename(visit, player.key(), player.name());
+                self.recorder.rename(visit, player.key(), player.name());
             }
         }
     }
@@ -307,10 +311,9 @@ impl Game {
         let team = player
             .connected
             .then_some(player.team.unwrap_or(UNKNOWN_TEAM));
-        let (mut visit, millis) = (player.visit, self.millis(now));
-        self.builder
-            .place(&mut visit, team, millis, || (player.key(), player.name()));
-        player.visit = visit;
+        let (visit, millis) = (player.visit, self.millis(now));
+        let named = || (player.key(), player.name());
+        player.visit = self.recorder.place(visit, team, millis, named);
     }
 
     fn visit(&self, number: Option<u32>) -> Option<usize> {
@@ -334,16 +337,16 @@ impl Game {
     /// Ends the game now and builds its record, or returns why there is none.
     pub(super) fn finish(mut self, server: &str, now: LogClock) -> Result<MatchRecord, Skip> {
         let began = self.began.ok_or(Skip::WarmUp)?;
-        self.builder.settle_sides();
-        let lasted = self.builder.end(self.millis(now));
+        self.recorder.settle_sides();
+        let lasted = self.recorder.end(self.millis(now));
         let scores = if is_team_game(&self.class, self.teams > 0) {
-            self.builder.sums(self.teams.max(2))
+            self.recorder.sums(self.teams.max(2))
         } else {
             Vec::new()
         };
         let announced = self.announced.position();
         let (start, clock) = began.start(self.date.map(|date| (date, announced)));
-        let header = MatchHeader {
+        let record = MatchRecord {
             server: server.to_owned(),
             start,
             clock,
@@ -351,8 +354,9 @@ impl Game {
             game_type: self.class,
             mutators: self.mutators,
             scores,
+            ..MatchRecord::default()
         };
-        self.builder.build(header, lasted)
+        record::complete(&self.recorder, record, lasted)
     }
 }
 
@@ -373,11 +377,11 @@ impl Player {
     }
 }
 
-/// The builder for a game of this class: in Assault the teams may change sides between rounds.
-fn new_builder(class: &str) -> MatchBuilder {
+/// The recorder for a game of this class: in Assault the teams may change sides between rounds.
+fn new_recorder(class: &str) -> MatchRecorder {
     match class.to_lowercase().contains("asgameinfo") {
-        true => MatchBuilder::with_sides(),
-        false => MatchBuilder::default(),
+        true => MatchRecorder::with_sides(),
+        false => MatchRecorder::default(),
     }
 }
 

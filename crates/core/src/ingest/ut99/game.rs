@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    domain::{MatchRecord, PlayerKey, Timestamp},
+    domain::{MatchRecord, MatchRecorder, PlayerKey, Timestamp},
     ingest::{
-        builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM},
         clock::LogClock,
+        record::{self, UNKNOWN_TEAM},
         skip::Skip,
         tabs::Fields,
         text::{self, LineResult},
@@ -60,7 +60,7 @@ pub(super) struct Game {
     lasted: Option<u64>,
     aborted: bool,
     players: BTreeMap<u32, Player>,
-    builder: MatchBuilder,
+    recorder: MatchRecorder,
     /// Whether teams score by flags, and not by kills.
     flags: bool,
     results: [Option<f64>; TEAMS],
@@ -81,7 +81,7 @@ impl Game {
             lasted: None,
             aborted: false,
             players: BTreeMap::new(),
-            builder: MatchBuilder::default(),
+            recorder: MatchRecorder::default(),
             flags: false,
             results: [None; TEAMS],
         }
@@ -111,8 +111,8 @@ impl Game {
                 let aborts: [&[u8]; 4] = [b"", b"mapchange", b"serverquit", b"forced"];
                 self.aborted = aborts.contains(&reason);
                 if self.began.is_some() && self.lasted.is_none() {
-                    self.builder.settle_sides();
-                    self.lasted = Some(self.builder.end(self.millis(now)));
+                    self.recorder.settle_sides();
+                    self.lasted = Some(self.recorder.end(self.millis(now)));
                     self.results = Default::default();
                 }
             }
@@ -144,7 +144,7 @@ impl Game {
             b"flag_captured" => {
                 let number = fields.player()?;
                 if !std::mem::replace(&mut self.flags, true) {
-                    self.builder.forget_scores();
+                    self.recorder.forget_scores();
                 }
                 self.score(number, 1.0, now);
             }
@@ -186,15 +186,15 @@ impl Game {
             return;
         }
         self.began = Some(now);
-        self.builder = match self.class.to_lowercase().contains("assault") {
+        self.recorder = match self.class.to_lowercase().contains("assault") {
             // The teams may change sides between rounds.
-            true => MatchBuilder::with_sides(),
-            false => MatchBuilder::default(),
+            true => MatchRecorder::with_sides(),
+            false => MatchRecorder::default(),
         };
         self.players.retain(|_, player| player.there);
         for player in self.players.values_mut() {
             player.visit = None;
-            place(player, &mut self.builder, 0);
+            place(player, &mut self.recorder, 0);
         }
     }
 
@@ -238,11 +238,11 @@ impl Game {
         let before = (player.there, player.team);
         change(player);
         if let Some(visit) = player.visit {
-            self.builder.rename(visit, player.key(), player.name());
+            self.recorder.rename(visit, player.key(), player.name());
         }
         let moved = moved && (player.visit.is_none() || before != (player.there, player.team));
         if self.began.is_some() && moved {
-            place(player, &mut self.builder, millis);
+            place(player, &mut self.recorder, millis);
         }
     }
 
@@ -252,7 +252,7 @@ impl Game {
         self.died(victim);
         let enemy = enemy && killer != victim;
         if let (Some(visit), true) = (self.visit(killer), enemy) {
-            self.builder.kill(visit);
+            self.recorder.player(visit).count_kill();
         }
         self.frag(killer, if enemy { 1.0 } else { -1.0 }, now);
         Ok(())
@@ -260,7 +260,7 @@ impl Game {
 
     fn died(&mut self, number: u32) {
         if let Some(visit) = self.visit(number) {
-            self.builder.death(visit);
+            self.recorder.player(visit).count_death();
         }
     }
 
@@ -281,9 +281,9 @@ impl Game {
             return;
         };
         if let (Some(team), Some(_)) = (player.team, self.began) {
-            self.builder.settle_sides();
-            let at = self.builder.tick(millis);
-            self.builder.score(team, points, player.visit, at);
+            self.recorder.settle_sides();
+            let at = self.recorder.tick(millis);
+            self.recorder.score(team, points, player.visit, at);
         }
     }
 
@@ -338,15 +338,15 @@ impl Game {
             true => self.scores().ok_or(Skip::NoResult)?,
             false => Vec::new(),
         };
-        self.builder.reconcile(&scores);
+        self.recorder.reconcile(&scores);
         for player in self.players.values() {
             if let Some(visit) = player.visit {
-                *self.builder.points(visit) = player.points;
+                self.recorder.player(visit).points = player.points;
             }
         }
         let announced = self.announced.position();
         let (start, clock) = began.start(self.date.map(|date| (date, announced)));
-        let header = MatchHeader {
+        let record = MatchRecord {
             server: server.to_owned(),
             start,
             clock,
@@ -354,17 +354,16 @@ impl Game {
             game_type: self.class,
             mutators: self.mutators.into_iter().collect(),
             scores,
+            ..MatchRecord::default()
         };
-        self.builder.build(header, lasted)
+        record::complete(&self.recorder, record, lasted)
     }
 }
 
 /// Moves a player to their present team in the record; to none once they have left.
-fn place(player: &mut Player, builder: &mut MatchBuilder, millis: u64) {
+fn place(player: &mut Player, recorder: &mut MatchRecorder, millis: u64) {
     let team = player.there.then_some(player.team.unwrap_or(UNKNOWN_TEAM));
-    let mut visit = player.visit;
-    builder.place(&mut visit, team, millis, || (player.key(), player.name()));
-    player.visit = visit;
+    player.visit = recorder.place(player.visit, team, millis, || (player.key(), player.name()));
 }
 
 /// Reads `2019.07.08.14.16.47.663.-4.0`: local time to the millisecond, and the number of hours by

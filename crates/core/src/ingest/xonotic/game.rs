@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::grammar::{self, Event};
 use crate::{
-    domain::{MatchRecord, PlayerKey, Timestamp},
+    domain::{MatchRecord, MatchRecorder, PlayerKey, Timestamp},
     ingest::{
-        builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM},
         clock::Calendar,
+        record::{self, UNKNOWN_TEAM},
         skip::Skip,
         team::ClientTeam,
         text,
@@ -36,11 +36,11 @@ impl Client {
     }
 }
 
-/// The builder for a game of this kind: in assault the teams change sides at half-time.
-fn builder(kind: &[u8]) -> MatchBuilder {
+/// The recorder for a game of this kind: in assault the teams change sides at half-time.
+fn new_recorder(kind: &[u8]) -> MatchRecorder {
     match kind {
-        b"as" => MatchBuilder::with_sides(),
-        _ => MatchBuilder::default(),
+        b"as" => MatchRecorder::with_sides(),
+        _ => MatchRecorder::default(),
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Game {
     /// How long the game lasted: in seconds as the game states it, and in milliseconds by the log's dates.
     ended: Option<(Option<f64>, u64)>,
     clients: BTreeMap<u32, Client>,
-    builder: MatchBuilder,
+    recorder: MatchRecorder,
     section: ScoreSection,
     /// Which of the scores in a list decides the game.
     label: Option<usize>,
@@ -95,7 +95,7 @@ impl Game {
             began: now.position(),
             ended: None,
             clients: BTreeMap::new(),
-            builder: builder(kind),
+            recorder: new_recorder(kind),
             section: ScoreSection::None,
             label: None,
             teams: false,
@@ -162,7 +162,7 @@ impl Game {
 
     /// Begins play, with the players who are there. Everything before was warm-up.
     fn restart(&mut self, calendar: &Calendar) {
-        self.builder = builder(self.kind.as_bytes());
+        self.recorder = new_recorder(self.kind.as_bytes());
         self.date = calendar.date();
         self.began = calendar.position();
         for client in self.clients.values_mut() {
@@ -203,10 +203,8 @@ impl Game {
             Some(ClientTeam::Free) => Some(UNKNOWN_TEAM),
             Some(ClientTeam::Spectator | ClientTeam::Unknown) | None => None,
         };
-        let mut visit = client.visit;
         let player = || (client.key(), client.name.clone());
-        self.builder.place(&mut visit, team, now, player);
-        client.visit = visit;
+        client.visit = self.recorder.place(client.visit, team, now, player);
     }
 
     fn rename(&mut self, id: u32, nick: &[u8]) {
@@ -214,17 +212,17 @@ impl Game {
             client.name = name(nick);
             if let Some(visit) = client.visit {
                 let (key, name) = (client.key(), client.name.clone());
-                self.builder.rename(visit, key, name);
+                self.recorder.rename(visit, key, name);
             }
         }
     }
 
     fn kill(&mut self, frag: bool, killer: u32, victim: u32, now: u64) {
         if let Some(visit) = self.visit(victim) {
-            self.builder.death(visit);
+            self.recorder.player(visit).count_death();
         }
         if let (Some(visit), true) = (self.visit(killer), frag) {
-            self.builder.kill(visit);
+            self.recorder.player(visit).count_kill();
         }
         if self.kind == "tdm" {
             // A suicide or the death of a team mate costs the killer's team a point.
@@ -238,8 +236,8 @@ impl Game {
             return;
         };
         if let Some(ClientTeam::Team(team)) = client.place {
-            let at = self.builder.tick(now);
-            self.builder.score(team, points, client.visit, at);
+            let at = self.recorder.tick(now);
+            self.recorder.score(team, points, client.visit, at);
         }
     }
 
@@ -254,23 +252,25 @@ impl Game {
         else {
             return;
         };
+        let player = self.recorder.player(visit);
         if watches {
-            self.builder.remove_stays(visit);
+            player.forget_stays();
             return;
         }
-        let points = self.label.and_then(|label| grammar::score(scores, label));
-        *self.builder.points(visit) = points;
+        player.points = self.label.and_then(|label| grammar::score(scores, label));
         // In a log without dates, only the time that a player took part shows when they joined.
-        if let (None, Some(played), Some(seconds)) = (self.date, played, seconds) {
+        if let (None, Some(played), Some(seconds)) = (self.date, played, seconds)
+            && let Some((_, from)) = &mut player.current
+        {
             let missed = ((seconds - played).max(0.0) * 1_000.0) as u64; // saturates
-            self.builder.set_start(visit, missed.min(at));
+            *from = missed.min(at);
         }
     }
 
     /// Builds the record, or returns why there is none.
     pub(super) fn finish(mut self, server: &str) -> Result<MatchRecord, Skip> {
         let (_, at) = self.ended.ok_or(Skip::Unfinished)?;
-        let lasted = self.builder.end(at);
+        let lasted = self.recorder.end(at);
         let last = self.team_scores.iter().rposition(Option::is_some);
         let scores: Vec<f64> = match last {
             Some(last) => {
@@ -282,9 +282,9 @@ impl Game {
         if scores.len() == 1 || (scores.is_empty() && self.teams) {
             return Err(Skip::NoResult);
         }
-        self.builder.reconcile(&scores);
+        self.recorder.reconcile(&scores);
         let began = Timestamp(i64::try_from(self.began).unwrap_or(i64::MAX));
-        let header = MatchHeader {
+        let record = MatchRecord {
             server: server.to_owned(),
             start: self.date.unwrap_or(began),
             clock: self.date.is_none().then_some(self.began),
@@ -292,7 +292,8 @@ impl Game {
             game_type: format!("{GAME}.{}", self.kind),
             mutators: self.mutators.into_iter().collect(),
             scores,
+            ..MatchRecord::default()
         };
-        self.builder.build(header, lasted)
+        record::complete(&self.recorder, record, lasted)
     }
 }

@@ -121,7 +121,7 @@ impl JournaledGame {
                 Entry::Epoch(epoch) => self.epoch = epoch,
                 Entry::End(verdict) => self.end(verdict, at),
                 Entry::Ended(answer) => {
-                    self.lobby.forget_course();
+                    self.lobby.forget_record();
                     self.end = JournaledEnd::Answered(answer);
                 }
                 Entry::Delivered => match &mut self.end {

@@ -65,7 +65,7 @@ impl Lobby {
         let teams = TeamStrengths::of(&snapshot);
         let states = teams.sides().iter().zip(&snapshot.scores);
         let game = self.team_game()?;
-        let elapsed = game.course.elapsed(self.now);
+        let elapsed = game.recorder.elapsed(self.now);
         let (last, ago) = match &game.by_score {
             Some((last, at)) => (last.clone(), self.now.saturating_sub(*at)),
             None => (Vec::new(), elapsed),
@@ -81,8 +81,8 @@ impl Lobby {
                 })
                 .collect(),
             elapsed,
-            left: game.course.left(self.now),
-            scored: game.course.has_scored(),
+            left: game.recorder.left(self.now),
+            scored: game.recorder.has_scored(),
             last: None,
             settings: self.settings.advantage,
             basis: Some(Basis {
@@ -140,7 +140,7 @@ impl Lobby {
             .humans()
             .iter()
             .position(|human| human.id == *id);
-        let (true, true, Some(who)) = (game.has_teams, game.course.is_running(), who) else {
+        let (true, true, Some(who)) = (game.has_teams, game.recorder.is_running(), who) else {
             return Ok(None);
         };
         self.watch(weights);
@@ -209,7 +209,7 @@ impl Lobby {
             Power::Rank | Power::RankAndPoints => self.snapshot(weights)?,
         };
         Ok(Situation {
-            left: game.course.left(self.now),
+            left: game.recorder.left(self.now),
             tournament: game.tournament,
             rules: self.settings.auto_balance.clone(),
             coming: snapshot.coming_bots(),

@@ -25,7 +25,7 @@ impl Lobby {
             name: bot.name.text().to_owned(),
             weight: counted_bot(weights, bot).weight,
             team: bot.team,
-            points: (game.course.points_of(Kind::Bot, bot.name.text())).unwrap_or(0.0),
+            points: (game.recorder.points_of(Kind::Bot, bot.name.text())).unwrap_or(0.0),
         };
         let mut scores = game.scores().to_vec();
         scores.resize(usize::from(self.teams), 0.0);
@@ -46,7 +46,7 @@ impl Lobby {
             fill: self.expected_fill()?,
             next_bot: next_bot.weight,
             scores,
-            points_reported: game.course.has_points(),
+            points_reported: game.recorder.has_points(),
             chance: None,
         })
     }
@@ -148,8 +148,8 @@ impl Lobby {
             old_team: old_team
                 .and_then(|(team, _)| team)
                 .filter(|&team| team < self.teams),
-            points: game.course.points_of(Kind::Human, id).unwrap_or(0.0),
-            points_reported: game.course.points_of(Kind::Human, id).is_some(),
+            points: game.recorder.points_of(Kind::Human, id).unwrap_or(0.0),
+            points_reported: game.recorder.points_of(Kind::Human, id).is_some(),
             avoid: human.avoid.clone(),
             held,
             moved: past.moved_at.is_some(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BotPlan, BotUse, Fill, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
-    course::PlayCourse, memory::Memory, saved::TimedCommand,
+    memory::Memory, recorder::GameRecorder, saved::TimedCommand,
 };
 use crate::{
     domain::{Ident, MAX_TEAMS, Move},
@@ -62,7 +62,7 @@ pub struct RunningGame {
     /// The humans and bots in the game.
     pub roster: Roster,
     pub(super) map_range: Option<(u32, u32)>,
-    pub(super) course: PlayCourse,
+    pub(super) recorder: GameRecorder,
     pub(super) watch: BalanceWatch,
     /// How much stronger its score made each team in the last answer to ADVANTAGE, and when that
     /// answer was given.
@@ -144,7 +144,7 @@ impl Lobby {
             map: None,
             roster: Roster::new(self.settings.roster.max_roster.as_usize()),
             map_range: None,
-            course: PlayCourse::default(),
+            recorder: GameRecorder::default(),
             watch: BalanceWatch::default(),
             by_score: None,
             balanced: None,

@@ -17,7 +17,7 @@ impl Lobby {
     /// in teams.
     pub(super) fn teams_before(&self, command: &Command) -> Option<TeamsBefore> {
         let game = self.game.as_ref()?;
-        if !game.has_teams || !game.course.is_running() {
+        if !game.has_teams || !game.recorder.is_running() {
             return None;
         }
         let (cause, kind, id) = match command {
@@ -35,7 +35,7 @@ impl Lobby {
         Some(TeamsBefore::Of(cause, kind, id.clone(), from))
     }
 
-    /// Adds a change of the teams to the course of the match, if a command was one.
+    /// Adds a change of the teams to the record of the match, if a command was one.
     pub(super) fn note_change(&mut self, before: TeamsBefore) {
         let teams = self.teams;
         let Some(game) = &mut self.game else { return };
@@ -49,18 +49,18 @@ impl Lobby {
                     TeamCause::Join if from.is_some() => TeamCause::Move,
                     cause => cause,
                 };
-                (cause, game.course.track_of(kind, id.text()), from, to)
+                (cause, game.recorder.timeline_of(kind, id.text()), from, to)
             }
         };
         let change = TeamChange {
-            at: game.course.last(),
+            at: game.recorder.last(),
             cause,
-            who: who.and_then(|track| u32::try_from(track).ok()),
+            who: who.and_then(|who| u32::try_from(who).ok()),
             from,
             to,
             teams: game.team_sizes(teams),
         };
-        game.course.chances.change(change);
+        game.recorder.chances.change(change);
     }
 
     /// Takes the chances of the teams as they are now: in play those after START or after the last change, otherwise
@@ -73,18 +73,18 @@ impl Lobby {
         if !told.is_sound() {
             return Err(LobbyError::BadChances);
         }
-        match game.course.is_running() {
-            true => game.course.chances.tell(told),
-            false => game.course.chances.pick(told),
+        match game.recorder.is_running() {
+            true => game.recorder.chances.tell(told),
+            false => game.recorder.chances.pick(told),
         }
         Ok(())
     }
 
-    /// Predicts the chances of the teams after START, or after a change of who is on which team, for the course of the
+    /// Predicts the chances of the teams after START, or after a change of who is on which team, for the record of the
     /// match. Call it after every command that [changes the teams](Command::changes_teams), and after START. Predicts
     /// nothing twice, and nothing once as many changes are noted as a match keeps.
     pub fn note_chances(&mut self, weights: &dyn Weights) {
-        let due = |game: &RunningGame| game.has_teams && game.course.chances.is_due();
+        let due = |game: &RunningGame| game.has_teams && game.recorder.chances.is_due();
         if !self.game.as_ref().is_some_and(due) {
             return;
         }
@@ -108,7 +108,8 @@ impl Lobby {
     /// picked.
     pub fn chance_summary(&self) -> ChanceSummary {
         let game = self.game.as_ref().filter(|game| game.has_teams);
-        let summary = |game: &RunningGame| game.course.chances.summary(game.course.is_running());
+        let summary =
+            |game: &RunningGame| game.recorder.chances.summary(game.recorder.is_running());
         game.map(summary).unwrap_or_default()
     }
 }

@@ -371,7 +371,7 @@ fn a_journal_cannot_bring_impossible_numbers() {
     let refused = game.lobby.apply(&Command::Chances(bad.clone()), 5);
     assert_eq!(refused, Err(LobbyError::BadChances));
     let mut lobby = game.lobby.clone();
-    lobby.game_mut().unwrap().course.chances.pick(&bad);
+    lobby.game_mut().unwrap().recorder.chances.pick(&bad);
     assert!(lobby.restored(without_bots()).is_none());
     // A game of a version that did not know them goes on.
     let mut json = serde_json::to_value(&game.lobby).unwrap();

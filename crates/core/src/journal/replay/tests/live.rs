@@ -99,7 +99,7 @@ impl Live {
                         unrated: None,
                         delivered: false,
                     };
-                    self.lobby.forget_course();
+                    self.lobby.forget_record();
                     self.note(&Entry::Ended(answer.clone()));
                     self.end = JournaledEnd::Answered(answer);
                     self.number += 1;

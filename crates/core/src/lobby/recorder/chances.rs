@@ -1,4 +1,4 @@
-//! The part of the course of play that is about chances: as the teams were picked, at START, and after each change of
+//! What was predicted of a running game: its chances as the teams were picked, at START, and after each change of
 //! who is on which team.
 //!
 //! A change is noted with the sizes of the teams, which follow from the roster. Its chances follow from the weights of
@@ -14,7 +14,7 @@ use crate::domain::{ChanceSummary, MAX_TEAM_CHANGES, MatchChances, TeamChances, 
 pub(in crate::lobby) struct ChanceCourse {
     /// The teams that the last BALANCE has picked since the last START. The next START takes them.
     picked: Option<TeamChances>,
-    /// The course since START. `who` is the index of a track; the record converts it to a seat.
+    /// The course since START. `who` is the index of a timeline; the record converts it to a seat.
     told: MatchChances,
     /// Whether the chances after START, or after the last change, have not come in yet.
     due: bool,
@@ -36,7 +36,7 @@ impl ChanceCourse {
         };
     }
 
-    /// Adds a change in play, whose chances are still missing. Only so many are kept.
+    /// Adds a change in play, whose chances are still missing. Only [`MAX_TEAM_CHANGES`] are kept.
     pub(in crate::lobby) fn change(&mut self, change: TeamChange) {
         self.full = self.told.changes.len() >= MAX_TEAM_CHANGES;
         self.due = !self.full;
@@ -86,19 +86,19 @@ impl ChanceCourse {
         self.told = MatchChances::default();
     }
 
-    /// The course for the record; `seats` has the seat of each track.
+    /// The course for the record; `seats` has the seat of each timeline.
     pub(super) fn recorded(&self, seats: &[Option<u32>]) -> MatchChances {
         let mut told = self.told.clone();
         for change in &mut told.changes {
-            let seat = |track: u32| seats.get(track as usize).copied().flatten();
+            let seat = |who: u32| seats.get(who as usize).copied().flatten();
             change.who = change.who.and_then(seat);
         }
         told
     }
 
-    /// Whether what was read from the disk is possible in a game with so many tracks.
-    pub(super) fn is_sound(&self, tracks: usize) -> bool {
-        self.told.is_sound(tracks) && self.picked.iter().all(TeamChances::is_sound)
+    /// Whether what was read from the disk is possible in a game with `players` timelines.
+    pub(super) fn is_sound(&self, players: usize) -> bool {
+        self.told.is_sound(players) && self.picked.iter().all(TeamChances::is_sound)
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_changes_are_kept() {
+    fn only_the_first_changes_are_kept() {
         let mut course = ChanceCourse::default();
         course.start(Some(sizes(7)));
         for at in 0..3 * MAX_TEAM_CHANGES as u64 {

@@ -1,0 +1,300 @@
+//! Records a match while it is played, or while its log is read: who was on which team and when, points, kills, deaths,
+//! roles, leaves, and the changes of the scores. The match record follows from that.
+//!
+//! Times are milliseconds since play began. A recorder trusts nobody: what exceeds a bound is left out, and
+//! [`MatchRecorder::is_cut`] states that something is missing.
+
+mod record;
+mod scores;
+mod sides;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayerKey, Presence, RoleName, ScoreEvent,
+    Span,
+};
+use sides::SideWatch;
+pub(crate) use sides::other_side;
+
+/// The most timelines of one match, far above any real one. A log may begin several for one player.
+const MAX_TIMELINES: usize = 20_000;
+
+/// What one player has done, from coming to leaving. A player who comes back may go on with the same timeline or begin
+/// another one: the record joins those of one identity.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PlayerTimeline {
+    /// The identity that the match is counted for.
+    pub(crate) key: PlayerKey,
+    /// The name used last.
+    pub(crate) name: String,
+    /// The party that they came with.
+    pub(crate) party: Option<String>,
+    /// The team that they are on, and since when.
+    pub(crate) current: Option<(u8, u64)>,
+    stays: Vec<Presence>,
+    /// The role that they have, and since when.
+    pub(crate) role: Option<(RoleName, u64)>,
+    /// The roles that they had, with the times, whichever team they were on.
+    duties: Vec<(RoleName, Span)>,
+    /// Their points on the scoreboard, if they are known.
+    pub(crate) points: Option<f64>,
+    kills: u32,
+    /// The deaths that were counted on their own.
+    deaths: u32,
+    /// How often they were the victim of a kill. Whether deaths are counted on their own, too, depends on the game.
+    killed: u32,
+    /// Why they left, unless they have come back.
+    pub(crate) left: Option<LeaveReason>,
+}
+
+impl PlayerTimeline {
+    fn new(key: PlayerKey, name: String) -> Self {
+        Self {
+            key,
+            name,
+            party: None,
+            current: None,
+            stays: Vec::new(),
+            role: None,
+            duties: Vec::new(),
+            points: None,
+            kills: 0,
+            deaths: 0,
+            killed: 0,
+            left: None,
+        }
+    }
+
+    /// The team that they are on.
+    pub(crate) fn team(&self) -> Option<u8> {
+        self.current.map(|(team, _)| team)
+    }
+
+    /// Counts an enemy killed.
+    pub(crate) fn count_kill(&mut self) {
+        self.kills = self.kills.saturating_add(1);
+    }
+
+    /// Counts a death on its own.
+    pub(crate) fn count_death(&mut self) {
+        self.deaths = self.deaths.saturating_add(1);
+    }
+
+    /// Counts that they were the victim of a kill.
+    pub(crate) fn count_killed(&mut self) {
+        self.killed = self.killed.saturating_add(1);
+    }
+
+    /// Forgets all time on teams: the player only watched.
+    pub(crate) fn forget_stays(&mut self) {
+        self.current = None;
+        self.stays.clear();
+    }
+}
+
+/// Records one match; see the [module](self). Players are named by the indices of their timelines.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct MatchRecorder {
+    /// The earliest time of the next event.
+    next: u64,
+    players: Vec<PlayerTimeline>,
+    /// `by` is the index of a timeline; the record has that of a participant.
+    events: Vec<ScoreEvent>,
+    /// The number of stays and duties of all timelines together.
+    spans: usize,
+    cut: bool,
+    /// Set if the teams may exchange their sides.
+    #[serde(skip)]
+    sides: Option<SideWatch>,
+}
+
+impl MatchRecorder {
+    /// The time of an event at `millis` by a clock that may be coarse. No two events get the same time, so that times
+    /// keep the order in which events were reported.
+    pub(crate) fn tick(&mut self, millis: u64) -> u64 {
+        let at = millis.max(self.next);
+        self.next = at.saturating_add(1);
+        at
+    }
+
+    /// The time of the last event.
+    pub(crate) fn last(&self) -> u64 {
+        self.next.saturating_sub(1)
+    }
+
+    /// Whether something is missing because it exceeded a bound.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Notes that something was left out.
+    pub(crate) fn cut(&mut self) {
+        self.cut = true;
+    }
+
+    /// Whether there is no timeline.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.players.is_empty()
+    }
+
+    /// All timelines.
+    pub(crate) fn players(&self) -> &[PlayerTimeline] {
+        &self.players
+    }
+
+    /// All timelines, to change them.
+    pub(crate) fn players_mut(&mut self) -> &mut [PlayerTimeline] {
+        &mut self.players
+    }
+
+    /// The timeline of this index, to change it.
+    pub(crate) fn player(&mut self, who: usize) -> &mut PlayerTimeline {
+        &mut self.players[who]
+    }
+
+    /// Begins a timeline and returns its index; that of the last one if there are [`MAX_TIMELINES`].
+    pub(crate) fn enter(&mut self, key: PlayerKey, name: String) -> usize {
+        if self.players.len() >= MAX_TIMELINES {
+            self.cut = true;
+        } else {
+            self.players.push(PlayerTimeline::new(key, name));
+        }
+        self.players.len() - 1
+    }
+
+    /// Corrects the identity and the name of a player.
+    pub(crate) fn rename(&mut self, who: usize, key: PlayerKey, name: String) {
+        self.players[who].key = key;
+        self.players[who].name = name;
+    }
+
+    /// Ends the player's stay on a team at `at`, and begins one on `team` if that is not `None`.
+    pub(crate) fn set_team(&mut self, who: usize, team: Option<u8>, at: u64) {
+        self.watch_sides(who, team, at);
+        let player = &mut self.players[who];
+        if let Some((team, from)) = player.current.take()
+            && has_room(&mut self.spans, &mut self.cut)
+        {
+            let span = Span { from, to: at };
+            player.stays.push(Presence { team, span });
+        }
+        player.current = team.map(|team| (team, at));
+    }
+
+    /// Like [`set_team`](Self::set_team), at the next free time from `millis` on. If `who` is `None`, begins a timeline
+    /// as soon as there is a team; `player` is then called for the identity and the name. Returns the timeline.
+    pub(crate) fn place(
+        &mut self,
+        who: Option<usize>,
+        team: Option<u8>,
+        millis: u64,
+        player: impl FnOnce() -> (PlayerKey, String),
+    ) -> Option<usize> {
+        let who = who.or_else(|| {
+            team?;
+            let (key, name) = player();
+            Some(self.enter(key, name))
+        })?;
+        let at = self.tick(millis);
+        self.set_team(who, team, at);
+        Some(who)
+    }
+
+    /// Ends the player's role at `at`, and gives them another one if `role` is not `None`.
+    pub(crate) fn set_role(&mut self, who: usize, role: Option<RoleName>, at: u64) {
+        let player = &mut self.players[who];
+        if let Some((role, from)) = player.role.take()
+            && has_room(&mut self.spans, &mut self.cut)
+        {
+            player.duties.push((role, Span { from, to: at }));
+        }
+        player.role = role.map(|role| (role, at));
+    }
+
+    /// Whether anybody has been on this team.
+    pub(crate) fn has_played(&self, team: u8) -> bool {
+        self.players.iter().any(|player| {
+            let past = player.stays.iter().map(|stay| stay.team);
+            past.chain(player.team()).any(|other| other == team)
+        })
+    }
+
+    /// Begins play anew at time 0, with the players who are on teams, and discards all that was recorded.
+    pub(crate) fn restart(&mut self) {
+        let players = std::mem::take(&mut self.players).into_iter();
+        let playing = players.filter(|player| player.current.is_some());
+        let begin = |player: PlayerTimeline| PlayerTimeline {
+            party: player.party,
+            current: player.current.map(|(team, _)| (team, 0)),
+            role: player.role.map(|(role, _)| (role, 0)),
+            ..PlayerTimeline::new(player.key, player.name)
+        };
+        *self = Self {
+            next: 1,
+            players: playing.map(begin).collect(),
+            ..Self::default()
+        };
+    }
+
+    /// Ends the match, and with it every stay and role, at `millis` or after the last event. Returns the time of the
+    /// end.
+    pub(crate) fn end(&mut self, millis: u64) -> u64 {
+        let at = self.tick(millis);
+        for who in 0..self.players.len() {
+            self.set_team(who, None, at);
+            self.set_role(who, None, at);
+        }
+        at
+    }
+
+    /// Ends the match at `at`, which is not before the last change of a score; what players did later does not count.
+    pub(crate) fn end_at(&mut self, at: u64) {
+        self.end(at);
+        for player in &mut self.players {
+            player.stays.retain(|stay| stay.span.from < at);
+            let ends = player.stays.iter_mut().map(|stay| &mut stay.span.to);
+            ends.for_each(|to| *to = at.min(*to));
+        }
+    }
+
+    /// Frees what only a record needs.
+    pub(crate) fn forget(&mut self) {
+        self.events = Vec::new();
+        self.spans = 0;
+        for player in &mut self.players {
+            player.stays = Vec::new();
+            player.duties = Vec::new();
+        }
+    }
+
+    /// For how many score events and how many stays it has room now.
+    #[cfg(test)]
+    pub(crate) fn room(&self) -> (usize, usize) {
+        let stays = self.players.iter().map(|player| player.stays.capacity());
+        (self.events.capacity(), stays.sum())
+    }
+
+    /// Completes a recorder that was read from the disk; `None` if it exceeds the bounds of a running game.
+    pub(crate) fn restored(mut self) -> Option<Self> {
+        let spans = |player: &PlayerTimeline| player.stays.len() + player.duties.len();
+        self.spans = self.players.iter().map(spans).sum();
+        let sound = self.players.len() <= MAX_PLAYERS
+            && self.events.len() <= MAX_EVENTS
+            && self.spans <= MAX_STAYS;
+        sound.then_some(self)
+    }
+}
+
+/// Counts one more stay or duty; returns false, and notes that something is missing, if there are [`MAX_STAYS`].
+fn has_room(spans: &mut usize, cut: &mut bool) -> bool {
+    let room = *spans < MAX_STAYS;
+    match room {
+        true => *spans += 1,
+        false => *cut = true,
+    }
+    room
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! The record of a game that a log states.
+
+use std::collections::BTreeSet;
+
+use super::{skip::Skip, text::key_by_name};
+use crate::domain::{Kind, MatchRecord, MatchRecorder};
+
+/// The team of a player whose team no line has stated yet. The record of a team game leaves out the
+/// time on it.
+pub(super) const UNKNOWN_TEAM: u8 = u8::MAX;
+
+/// Gives the humans with this id their names for ids, and returns how many there are.
+pub(super) fn split_id(recorder: &mut MatchRecorder, id: &str) -> usize {
+    let mut names = BTreeSet::new();
+    for player in recorder.players_mut() {
+        if player.key.kind == Kind::Human && player.key.id == id {
+            player.key = key_by_name(false, player.name.clone());
+            names.insert(&player.key.id);
+        }
+    }
+    names.len()
+}
+
+/// Completes the record of a game that lasted `millis`. `record` states all but its players, its events and its outcome,
+/// which follows from the scores.
+///
+/// # Errors
+/// Returns [`Skip::TooLarge`] if the game exceeded a bound, [`Skip::Empty`] if nobody was on a team,
+/// and [`Skip::Impossible`] if the record fails [`MatchRecord::check`].
+pub(super) fn complete(
+    recorder: &MatchRecorder,
+    record: MatchRecord,
+    millis: u64,
+) -> Result<MatchRecord, Skip> {
+    if recorder.is_cut() {
+        return Err(Skip::TooLarge);
+    }
+    let (mut record, _) = recorder.complete(record, millis);
+    record.outcome = MatchRecord::outcome_of(&record.scores);
+    match record.check() {
+        Ok(()) if record.participants.is_empty() => Err(Skip::Empty),
+        Ok(()) => Ok(record),
+        Err(why) => Err(Skip::Impossible(why)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::PlayerKey;
+
+    fn human(id: &str) -> PlayerKey {
+        PlayerKey {
+            kind: Kind::Human,
+            id: id.to_owned(),
+        }
+    }
+
+    fn blank(scores: &[f64]) -> MatchRecord {
+        MatchRecord {
+            game_type: "ctf".to_owned(),
+            scores: scores.to_vec(),
+            ..MatchRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_game_without_anybody_is_no_match() {
+        let built = complete(&MatchRecorder::default(), blank(&[1.0, 0.0]), 10);
+        assert_eq!(built, Err(Skip::Empty));
+    }
+
+    #[test]
+    fn an_id_of_several_players_is_split() {
+        let mut recorder = MatchRecorder::default();
+        for name in ["A", "B", "A"] {
+            let visit = recorder.enter(human("x"), name.into());
+            recorder.set_team(visit, Some(0), 0);
+        }
+        assert_eq!(
+            (split_id(&mut recorder, "x"), split_id(&mut recorder, "x")),
+            (2, 0)
+        );
+        recorder.end(10);
+        let record = complete(&recorder, blank(&[1.0, 0.0]), 10).unwrap();
+        let ids: Vec<_> = record.participants.iter().map(|p| &p.key.id).collect();
+        assert_eq!(ids, ["A", "B"]);
+    }
+
+    #[test]
+    fn those_of_unknown_team_are_left_out_of_a_team_game_only() {
+        for (scores, present) in [(&[0.0, 0.0][..], 1), (&[][..], 2)] {
+            let mut recorder = MatchRecorder::default();
+            let other = recorder.enter(human("b"), "B".into());
+            recorder.set_team(other, Some(1), 0);
+            let visit = recorder.enter(human("a"), "A".into());
+            recorder.set_team(visit, Some(UNKNOWN_TEAM), 0);
+            recorder.end(10);
+            let record = complete(&recorder, blank(scores), 10).unwrap();
+            assert_eq!(record.participants.len(), present);
+        }
+    }
+}
