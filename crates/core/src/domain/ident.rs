@@ -63,8 +63,12 @@ enum StoredIdent<'a> {
 
 impl Serialize for Ident {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let same = *self.raw == *self.text.as_bytes();
+        if !to.is_human_readable() {
+            return (&self.text, (!same).then_some(&self.raw)).serialize(to);
+        }
         let text = Cow::Borrowed(&*self.text);
-        let stored = match *self.raw == *self.text.as_bytes() {
+        let stored = match same {
             true => StoredIdent::Text(text),
             false => StoredIdent::Sent {
                 text,
@@ -77,6 +81,11 @@ impl Serialize for Ident {
 
 impl<'de> Deserialize<'de> for Ident {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        if !from.is_human_readable() {
+            let (text, raw) = <(Box<str>, Option<Box<[u8]>>)>::deserialize(from)?;
+            let raw = raw.unwrap_or_else(|| text.as_bytes().into());
+            return Ok(Self { raw, text });
+        }
         Ok(match StoredIdent::deserialize(from)? {
             StoredIdent::Text(text) => Self::from_text(&text),
             StoredIdent::Sent { text, raw } => Self {
@@ -171,6 +180,11 @@ mod tests {
         let json = serde_json::to_string(&sent).unwrap();
         let back: Ident = serde_json::from_str(&json).unwrap();
         assert_eq!((back.text(), back.raw()), (sent.text(), sent.raw()));
+        for ident in [plain, sent] {
+            let bytes = postcard::to_stdvec(&ident).unwrap();
+            let back: Ident = postcard::from_bytes(&bytes).unwrap();
+            assert_eq!((back.text(), back.raw()), (ident.text(), ident.raw()));
+        }
     }
 
     #[test]

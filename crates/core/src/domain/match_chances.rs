@@ -4,7 +4,7 @@
 
 use std::fmt::Display;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
 use super::{MAX_PLAYERS, MAX_TEAMS};
 
@@ -12,18 +12,33 @@ use super::{MAX_PLAYERS, MAX_TEAMS};
 pub const MAX_TEAM_CHANGES: usize = 200;
 
 /// The sizes of the teams at one moment, and the chance of each to win.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct TeamChances {
     /// The chance of each team to win; they add up to 1. Empty if nothing predicted them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub win: Vec<f64>,
     /// Number of humans on each team. Empty if only the chances are known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub humans: Vec<u32>,
     /// Number of bots on each team.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bots: Vec<u32>,
+}
+
+/// JSON leaves out what is empty. A format without names cannot leave anything out.
+impl Serialize for TeamChances {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let all = !to.is_human_readable();
+        let mut fields = to.serialize_struct("TeamChances", 3)?;
+        if all || !self.win.is_empty() {
+            fields.serialize_field("win", &self.win)?;
+        }
+        if all || !self.humans.is_empty() {
+            fields.serialize_field("humans", &self.humans)?;
+        }
+        if all || !self.bots.is_empty() {
+            fields.serialize_field("bots", &self.bots)?;
+        }
+        fields.end()
+    }
 }
 
 /// Numbers of the teams, as in `7 v 6`.

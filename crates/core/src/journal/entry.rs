@@ -4,19 +4,18 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    JournalError,
-    brief::{self, BriefEntry},
-    frame::FrameBuffer,
-};
+use super::{JournalError, frame::FrameBuffer, older};
 use crate::{
     domain::{Timestamp, Verdict},
     lobby::{Command, Lobby},
 };
 
-/// One line of a journal, in a frame beside the millisecond of the session at which it happened.
+/// The first byte of a frame's payload; that of version 0.2.0 is another one.
+const MARK: u8 = 1;
+
+/// One entry of a journal, in a frame beside the millisecond of the session at which it happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")] // for entries of version 0.2.0
 pub enum Entry<'a> {
     /// This state replaces all entries before it.
     Snapshot(Box<JournalSnapshot<'a>>),
@@ -60,7 +59,7 @@ pub struct JournalSnapshot<'a> {
 /// The answer to END.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndAnswer {
-    /// The id of the match.
+    /// The id under which the match is stored.
     pub id: i64,
     /// Why the match is not rated; `None` if it is.
     pub unrated: Option<String>,
@@ -78,11 +77,14 @@ impl EntryBuffer {
     /// # Errors
     /// Fails if the entry cannot be encoded. The buffer cannot be used after that.
     pub fn push(&mut self, at: u64, entry: &Entry<'_>) -> Result<(), JournalError> {
+        let is_first = self.is_empty();
         let payload = self.0.payload();
-        if brief::write(at, entry, payload) {
-            return Ok(());
+        if is_first {
+            payload.push(MARK);
         }
-        serde_json::to_writer(payload, &(at, entry)).map_err(|_| JournalError::Unwritable)
+        let written = postcard::to_extend(&(at, entry), std::mem::take(payload));
+        *payload = written.map_err(|_| JournalError::Unwritable)?;
+        Ok(())
     }
 
     /// Whether nothing was added since the buffer was cleared.
@@ -105,36 +107,47 @@ impl EntryBuffer {
 }
 
 /// An entry, and the millisecond of the session at which it happened.
-pub(super) type TimedEntry<'a> = (u64, Entry<'a>);
+pub(super) type TimedEntry = (u64, Entry<'static>);
 
 /// The entries of a frame, each with its millisecond. Ends after the first that cannot be read.
 #[derive(Debug)]
-pub(super) struct Entries<'a>(&'a [u8]);
+pub(super) struct Entries<'a> {
+    rest: &'a [u8],
+    /// Whether version 0.2.0 has written them.
+    older: bool,
+}
 
 impl<'a> Entries<'a> {
     /// The entries that [`EntryBuffer`] has collected in this payload.
     pub(super) fn read(payload: &'a [u8]) -> Self {
-        Self(payload)
+        let rest = payload.strip_prefix(&[MARK]);
+        Self {
+            rest: rest.unwrap_or(payload),
+            older: rest.is_none(),
+        }
     }
 }
 
-impl<'a> Iterator for Entries<'a> {
-    type Item = Result<TimedEntry<'a>, JournalError>;
+impl Iterator for Entries<'_> {
+    type Item = Result<TimedEntry, JournalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let payload = std::mem::take(&mut self.0);
-        if let Some(brief) = BriefEntry::read(payload) {
-            return Some(brief.map(|(entry, rest)| {
-                self.0 = rest;
-                entry
-            }));
-        }
-        let mut json = serde_json::Deserializer::from_slice(payload).into_iter();
-        let entry = json.next()?;
-        self.0 = payload.get(json.byte_offset()..).unwrap_or_default();
-        Some(entry.map_err(|_| {
-            self.0 = &[];
-            JournalError::Unreadable
-        }))
+        let bytes = std::mem::take(&mut self.rest);
+        (!bytes.is_empty()).then(|| {
+            let (entry, rest) = match self.older {
+                true => older::read(bytes)?,
+                false => postcard::take_from_bytes::<TimedEntry>(bytes)
+                    .map_err(|_| JournalError::Unreadable)?,
+            };
+            match &entry {
+                (_, Entry::Command(command)) if !command.is_finite() => {
+                    Err(JournalError::Unreadable)
+                }
+                _ => {
+                    self.rest = rest;
+                    Ok(entry)
+                }
+            }
+        })
     }
 }

@@ -30,7 +30,7 @@ const MOST_MARKS: usize = 4;
 const MAX_PAYLOAD: usize = 32 << 20;
 
 /// Bytes before the payload.
-const PREFIX: usize = 8;
+pub(super) const PREFIX: usize = 8;
 
 /// Collects a payload and makes a frame from it.
 #[derive(Debug, Default)]

@@ -3,16 +3,17 @@
 //! A journal belongs to one session's game. It begins with a [`JournalSnapshot`] of the game and continues
 //! with an [`Entry`] for everything that changed it, collected in frames with a length and a
 //! checksum. [`JournaledGame::read`] applies the entries again. Reading does not trust the bytes: a
-//! torn or damaged tail is cut off, a damaged beginning is replaced by its copy, and inconsistent content is an error, never a panic.
+//! torn or damaged tail is cut off, a damaged beginning is replaced by its copy, and inconsistent content is an error,
+//! never a panic. Entries are in the encoding of postcard; [`older`](mod@older) reads those of version 0.2.0.
 //!
 //! This room does not read or write files, and does not use a clock.
 //!
 //! Entry points: [`EntryBuffer`] to write, [`JournaledGame::read`] to read.
 
-mod brief;
 mod entry;
 mod error;
 mod frame;
+mod older;
 mod replay;
 
 pub use entry::{EndAnswer, Entry, EntryBuffer, JournalSnapshot};

@@ -8,11 +8,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{BalanceWatch, Lobby, LobbyError};
-use crate::{
-    domain::{Ident, LeaveReason, Move, RoleName, TeamChances},
-    partition::ProblemSpec,
-};
+use super::{BalanceWatch, LastBalance, Lobby, LobbyError};
+use crate::domain::{Ident, LeaveReason, Move, RoleName, TeamChances};
 
 /// One change of a lobby. Teams are counted from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,7 +59,6 @@ pub enum Command {
         /// Id of the human.
         id: Ident,
         /// Why.
-        #[serde(default)]
         reason: LeaveReason,
     },
     /// MOVE: a human is on another team now.
@@ -140,10 +136,7 @@ pub enum Command {
         team_of: Vec<u8>,
     },
     /// BALANCE was answered. If it is sent again, the teams stay unless others are better.
-    Balanced {
-        /// The problem that BALANCE solved, with the chosen teams as the current ones.
-        problem: Box<ProblemSpec>,
-    },
+    Balanced(LastBalance),
     /// PLACE was answered: a late arrival is now on the chosen team.
     Place {
         /// Id of the human.
@@ -207,15 +200,18 @@ pub struct Update {
     /// The team that they are on now.
     pub team: Option<u8>,
     /// The team that they must be on; `Some(None)` removes an earlier pin.
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[serde(deserialize_with = "present")]
     pub pin: Option<Option<u8>>,
     /// Ids of the humans they want to avoid; replaces the previous list.
     pub avoid: Option<Vec<String>>,
 }
 
-/// Deserialises a field that is present, even as null, to `Some`.
+/// Journals of version 0.2.0 are JSON: there, a field that is present, even as null, is `Some`.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<u8>>, D::Error> {
-    Option::deserialize(from).map(Some)
+    match from.is_human_readable() {
+        true => Option::deserialize(from).map(Some),
+        false => Deserialize::deserialize(from),
+    }
 }
 
 impl Command {
@@ -233,6 +229,15 @@ impl Command {
                 | Self::Place { .. }
                 | Self::AutoMove { .. }
         )
+    }
+
+    /// Whether all numbers are finite. What was read from the disk is checked, so that no other number gets into a game.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Score { points, .. } | Self::Points { points, .. } => points.is_finite(),
+            Self::Help { by_score } => by_score.iter().all(|one| one.is_finite()),
+            _ => true, // impossible chances are refused when the command is carried out
+        }
     }
 
     /// The human whose [`Conduct`](super::Conduct) the command can change.
@@ -295,7 +300,7 @@ impl Lobby {
             Command::Death { id } => return self.death(id),
             Command::Clock { left } => return self.clock(*left),
             Command::Assign { team_of } => return self.assign(team_of),
-            Command::Balanced { problem } => self.game_mut()?.balanced = Some(problem.clone()),
+            Command::Balanced(last) => self.game_mut()?.balanced = Some(last.clone()),
             Command::Place { id, team } => return self.put_on_team(id, *team),
             Command::Advise { moves } => self.game_mut()?.advised.clone_from(moves),
             Command::Help { by_score } => {
@@ -358,13 +363,13 @@ mod tests {
             }),
         ];
         for command in commands {
-            let json = serde_json::to_string(&command).unwrap();
-            let back: Command = serde_json::from_str(&json).unwrap();
-            assert_eq!(back, command, "{json}");
+            let bytes = postcard::to_stdvec(&command).unwrap();
+            let back: Command = postcard::from_bytes(&bytes).unwrap();
+            assert_eq!(back, command);
         }
-        let json = serde_json::to_string(&join(Update::default())).unwrap();
-        let Command::Join { id, .. } = serde_json::from_str(&json).unwrap() else {
-            panic!("{json}")
+        let bytes = postcard::to_stdvec(&join(Update::default())).unwrap();
+        let Command::Join { id, .. } = postcard::from_bytes(&bytes).unwrap() else {
+            panic!("another command")
         };
         assert_eq!(id.raw(), strange.raw(), "the bytes, too");
     }

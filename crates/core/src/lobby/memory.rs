@@ -53,7 +53,6 @@ pub(super) struct Past {
     pub(super) conduct: Conduct,
     /// How often they were on the weaker side of the map in the last games; a game counts half as much
     /// as the next one.
-    #[serde(default)]
     pub(super) weak_sides: f64,
     /// The team from which they left this game, and when.
     pub(super) left: Option<(Option<u8>, u64)>,
@@ -101,9 +100,10 @@ impl Memory {
         self.people.retain(|_, past| counts(past));
     }
 
-    /// Whether it contains at most [`MAX_REMEMBERED`] humans.
+    /// Whether it contains at most [`MAX_REMEMBERED`] humans, and all numbers are finite.
     pub(super) fn is_sound(&self) -> bool {
-        self.people.len() <= MAX_REMEMBERED
+        let mut people = self.people.values();
+        self.people.len() <= MAX_REMEMBERED && people.all(|past| past.weak_sides.is_finite())
     }
 
     fn forget_one(&mut self) {

@@ -52,7 +52,7 @@ pub use autobalance::{
     Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, GapUnit,
     Lopsided, MoveRule, Power, Situation, StayReason,
 };
-pub use balance::{Balance, BalanceAnswer, Balanced, Repeat, SizeLimits};
+pub use balance::{Balance, BalanceAnswer, Balanced, LastBalance, Repeat, SizeLimits};
 pub use bots::{BotPlan, BotUse, Fill};
 pub use chance::ChanceModel;
 pub use command::{Command, NewGame, Update};

@@ -19,7 +19,6 @@ pub struct Human {
     /// The team that they must be on.
     pub pin: Option<u8>,
     /// Their role, such as commander.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleName>,
     /// Ids of the humans they want to avoid, in the game or not.
     pub avoid: Vec<String>,

@@ -67,10 +67,9 @@ fn restored_game(mut game: RunningGame, teams: u8, room: usize) -> Option<Runnin
             .all(|human| exists(human.team) && exists(human.pin))
         && bots.iter().all(|bot| exists(Some(bot.team)))
         && humans.iter().all(|human| ids.insert(human.id.text()))
-        && game
-            .by_score
-            .as_ref()
-            .is_none_or(|(by_score, _)| by_score.len() <= MAX_TEAMS)
+        && game.by_score.as_ref().is_none_or(|(by_score, _)| {
+            by_score.len() <= MAX_TEAMS && by_score.iter().all(|one| one.is_finite())
+        })
         && exists(game.watch.imbalance.map(|(team, _)| team))
         && exists(game.watch.stronger);
     if !sound {

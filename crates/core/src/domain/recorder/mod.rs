@@ -275,13 +275,17 @@ impl MatchRecorder {
         (self.events.capacity(), stays.sum())
     }
 
-    /// Completes a recorder that was read from the disk; `None` if it exceeds the bounds of a running game.
+    /// Completes a recorder that was read from the disk; `None` if it exceeds the bounds of a running game, or if a
+    /// number is not finite.
     pub(crate) fn restored(mut self) -> Option<Self> {
         let spans = |player: &PlayerTimeline| player.stays.len() + player.duties.len();
         self.spans = self.players.iter().map(spans).sum();
+        let mut points = self.players.iter().filter_map(|player| player.points);
         let sound = self.players.len() <= MAX_PLAYERS
             && self.events.len() <= MAX_EVENTS
-            && self.spans <= MAX_STAYS;
+            && self.spans <= MAX_STAYS
+            && self.events.iter().all(|event| event.points.is_finite())
+            && points.all(f64::is_finite);
         sound.then_some(self)
     }
 }

@@ -101,9 +101,9 @@ impl JournaledGame {
         })
     }
 
-    fn follow<'a>(
+    fn follow(
         &mut self,
-        entries: Entries<'a>,
+        entries: Entries<'_>,
         settings: &LobbySettings,
     ) -> Result<(), JournalError> {
         for entry in entries {

@@ -7,8 +7,9 @@
 
 mod outcome;
 mod problem;
+mod repeat;
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +19,11 @@ use crate::{
         SAME_CHANCE,
         units::{MaxDifference, PositiveShare},
     },
-    partition::{
-        self, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed, WeightedHuman,
-    },
+    partition::{self, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed},
 };
 
 pub use outcome::Balanced;
+pub use repeat::{LastBalance, Repeat};
 
 /// How much the sizes of teams may differ; see [`ProblemSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -50,47 +50,6 @@ pub struct Balance {
     /// How far the question repeats the last BALANCE of the game.
     #[serde(default)]
     pub repeat: Repeat,
-}
-
-/// What a question has in common with the last BALANCE of the same game.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Repeat {
-    /// Other humans play, or some are not on the teams that it chose.
-    #[default]
-    Nothing,
-    /// The same humans play, on the teams that it chose.
-    Roster,
-    /// The same humans, and all other inputs of the choice are the same, too.
-    Everything,
-}
-
-impl Repeat {
-    /// Compares a problem with the last one, which contains the chosen teams. A human who has come
-    /// back and is on no team is put on the chosen team, if the same humans play and all others are
-    /// on theirs.
-    fn of(last: &ProblemSpec, problem: &mut ProblemSpec) -> Self {
-        if *last == *problem {
-            return Self::Everything;
-        }
-        let chosen = last.humans.iter();
-        let chosen: BTreeMap<&str, Option<usize>> = chosen
-            .map(|human| (human.key.as_str(), human.current))
-            .collect();
-        let stays = |human: &WeightedHuman| {
-            let team = chosen.get(human.key.as_str());
-            team.is_some_and(|team| human.current.is_none() || human.current == *team)
-        };
-        // Keys are unique, so equally many humans with known keys are the same humans.
-        let same = problem.humans.len() == last.humans.len() && problem.humans.iter().all(stays);
-        if !same {
-            return Self::Nothing;
-        }
-        for human in &mut problem.humans {
-            human.current = chosen.get(human.key.as_str()).copied().flatten();
-        }
-        Self::Roster
-    }
 }
 
 /// The teams that BALANCE chose.
@@ -416,7 +375,7 @@ impl Lobby {
         if let Some(parties) = self.party_factors(weights)? {
             settings.party_multiplier = parties.factors;
         }
-        let last = self.team_game()?.balanced.as_deref();
+        let last = self.team_game()?.balanced.as_ref();
         let repeat = last.map_or(Repeat::Nothing, |last| Repeat::of(last, &mut problem));
         Ok(Balance {
             problem,

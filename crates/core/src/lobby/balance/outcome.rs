@@ -4,7 +4,7 @@ use super::Balance;
 use crate::{
     domain::{Ident, TeamChances},
     lobby::{
-        Command, Decided, Lobby, LobbyError, Weights,
+        Command, Decided, LastBalance, Lobby, LobbyError, Weights,
         bots::to_u32,
         decide::{bot_of_lineup, human_of_lineup},
         strength::TeamStrengths,
@@ -40,11 +40,11 @@ impl Lobby {
         let (seed, team_of) = (decided.seed, decided.answer.team_of.clone());
         self.change(Command::Assign { team_of })?;
         self.watch(weights);
-        let mut problem = Box::new(decided.question.problem.clone());
+        let mut problem = decided.question.problem.clone();
         for (human, &team) in problem.humans.iter_mut().zip(&decided.answer.team_of) {
             human.current = Some(usize::from(team));
         }
-        self.change(Command::Balanced { problem })?;
+        self.change(Command::Balanced(LastBalance::of(&problem)))?;
         let bots = self.bots()?.per_team;
         let told = self.team_chances(weights, &self.expected_bots()?)?;
         let chance = told.of_first();

@@ -10,7 +10,6 @@ use crate::domain::{ChanceSummary, MAX_TEAM_CHANGES, MatchChances, TeamChances, 
 
 /// The chances of a game so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
 pub(in crate::lobby) struct ChanceCourse {
     /// The teams that the last BALANCE has picked since the last START. The next START takes them.
     picked: Option<TeamChances>,

@@ -45,7 +45,7 @@ pub(super) struct GameRecorder {
     /// did.
     left: Option<(u64, u64)>,
     /// What was predicted of the teams.
-    #[serde(default)]
+    #[serde(default)] // the first journals have none
     pub(super) chances: ChanceCourse,
 }
 

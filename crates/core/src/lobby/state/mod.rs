@@ -5,13 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BotPlan, BotUse, Fill, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
-    memory::Memory, recorder::GameRecorder, saved::TimedCommand,
+    BotPlan, BotUse, Fill, LastBalance, LobbyError, LobbySettings, NewGame, Roster,
+    bots::with_unplaced, memory::Memory, recorder::GameRecorder, saved::TimedCommand,
 };
-use crate::{
-    domain::{Ident, MAX_TEAMS, Move},
-    partition::ProblemSpec,
-};
+use crate::domain::{Ident, MAX_TEAMS, Move};
 
 /// The most mutators of a game: a bound on hostile input.
 pub(super) const MAX_MUTATORS: usize = 256;
@@ -67,8 +64,8 @@ pub struct RunningGame {
     /// How much stronger its score made each team in the last answer to ADVANTAGE, and when that
     /// answer was given.
     pub(super) by_score: Option<(Vec<f64>, u64)>,
-    /// The problem that the last BALANCE solved, with the teams that it chose.
-    pub(super) balanced: Option<Box<ProblemSpec>>,
+    /// The last BALANCE, and the teams that it chose.
+    pub(super) balanced: Option<LastBalance>,
     /// Moves that REBALANCE advised and that have not been made yet.
     pub(super) advised: Vec<Move>,
 }
@@ -86,10 +83,7 @@ pub struct BalanceWatch {
 impl RunningGame {
     /// The humans on the weaker side of the map, if BALANCE has found that one is weaker.
     fn on_weaker_side(&self) -> Vec<&str> {
-        let weaker = self
-            .balanced
-            .as_ref()
-            .and_then(|problem| problem.weaker_side());
+        let weaker = self.balanced.as_ref().and_then(LastBalance::weaker_side);
         let humans = self.roster.humans().iter();
         let on_it = humans.filter(|human| weaker.is_some() && human.team == weaker);
         on_it.map(|human| human.id.text()).collect()

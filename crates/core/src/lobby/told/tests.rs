@@ -353,8 +353,8 @@ fn thousands_of_moves_cost_a_bounded_number_of_predictions() {
     }
     assert_eq!(game.weights.0.get(), 1 + MAX_TEAM_CHANGES as u32);
     assert_eq!(game.lobby.chance_summary().now, None, "they are not known");
-    let json = serde_json::to_string(&game.lobby).unwrap();
-    let read: Lobby = serde_json::from_str(&json).unwrap();
+    let bytes = postcard::to_stdvec(&game.lobby).unwrap();
+    let read: Lobby = postcard::from_bytes(&bytes).unwrap();
     assert!(read.restored(game.lobby.settings.clone()).is_some());
     assert_eq!(game.end().changes.len(), MAX_TEAM_CHANGES);
 }
@@ -375,8 +375,8 @@ fn a_journal_cannot_bring_impossible_numbers() {
     assert!(lobby.restored(without_bots()).is_none());
     // A game of a version that did not know them goes on.
     let mut json = serde_json::to_value(&game.lobby).unwrap();
-    let course = json["game"]["course"].as_object_mut().unwrap();
-    assert!(course.remove("chances").is_some());
+    let recorder = json["game"]["recorder"].as_object_mut().unwrap();
+    assert!(recorder.remove("chances").is_some());
     let lobby: Lobby = serde_json::from_value(json).unwrap();
     assert!(lobby.restored(without_bots()).is_some());
 }

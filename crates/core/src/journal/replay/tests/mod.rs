@@ -1,6 +1,7 @@
 //! Journals read again: whole, torn, damaged and forged.
 
 mod live;
+mod older;
 mod steps;
 
 use std::borrow::Cow;
@@ -10,7 +11,10 @@ use proptest::{collection::vec, prelude::*};
 use super::*;
 use crate::{
     domain::{Ident, Outcome},
-    journal::{EntryBuffer, HEADER},
+    journal::{
+        EntryBuffer, HEADER,
+        frame::{FrameBuffer, PREFIX},
+    },
     lobby::{NewGame, Update},
 };
 use live::{Live, as_json};
@@ -20,6 +24,13 @@ const DATE: Timestamp = Timestamp(1_000_000_000_000);
 
 fn read(journal: &[u8]) -> Result<JournaledGame, JournalError> {
     JournaledGame::read(journal, &LobbySettings::default())
+}
+
+/// A journal with this payload in a frame.
+fn journal_of(payload: &[u8]) -> Vec<u8> {
+    let mut buffer = FrameBuffer::default();
+    buffer.payload().extend_from_slice(payload);
+    [&HEADER[..], buffer.seal().unwrap().unwrap()].concat()
 }
 
 /// Plays the steps. Calls `written` whenever the journal is complete.
@@ -112,7 +123,7 @@ proptest! {
     #[test]
     fn a_forged_journal_never_panics(
         steps in steps(),
-        forged in vec((any::<prop::sample::Index>(), 0u8..10), 1..6),
+        forged in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let live = play(&steps, |_| ());
         let snapshot = JournalSnapshot {
@@ -124,15 +135,14 @@ proptest! {
             reasons: Cow::Borrowed(&[]),
             lobby: Cow::Borrowed(&live.lobby),
         };
-        let mut text = serde_json::to_vec(&(9u64, Entry::Snapshot(Box::new(snapshot)))).unwrap();
-        let digits: Vec<usize> = (0..text.len()).filter(|&at| text[at].is_ascii_digit()).collect();
-        for (at, digit) in forged {
-            text[digits[at.index(digits.len())]] = b'0' + digit;
+        let mut buffer = EntryBuffer::default();
+        buffer.push(9, &Entry::Snapshot(Box::new(snapshot))).unwrap();
+        let payload = &mut buffer.frame().unwrap().unwrap()[PREFIX..].to_vec();
+        for (at, byte) in forged {
+            let at = 1 + at.index(payload.len() - 1);
+            payload[at] = byte;
         }
-        let mut buffer = crate::journal::frame::FrameBuffer::default();
-        buffer.payload().extend_from_slice(&text);
-        let journal = [&HEADER[..], buffer.seal().unwrap().unwrap()].concat();
-        if let Ok(mut game) = read(&journal) {
+        if let Ok(mut game) = read(&journal_of(payload)) {
             question(&mut game);
         }
     }
@@ -155,6 +165,21 @@ fn new_game() -> Step {
         has_teams: true,
         tournament: false,
     }))
+}
+
+#[test]
+fn what_is_no_number_is_refused() {
+    for points in [f64::NAN, f64::INFINITY] {
+        let id = Ident::from_text("a");
+        let mut buffer = EntryBuffer::default();
+        let command = Command::Points { id, points };
+        buffer
+            .push(3, &Entry::Command(Cow::Owned(command)))
+            .unwrap();
+        let points = &buffer.frame().unwrap().unwrap()[..];
+        let journal = [&Live::new().journal, points].concat();
+        assert_eq!(read(&journal).map(|_| ()), Err(JournalError::Unreadable));
+    }
 }
 
 #[test]
@@ -193,9 +218,9 @@ fn what_is_no_journal_is_refused() {
     buffer.push(0, &Entry::Number(1)).unwrap();
     let number = [&HEADER[..], buffer.frame().unwrap().unwrap()].concat();
     assert_eq!(of(&number), JournalError::Unreadable, "no snapshot");
-    let mut later = Live::new().journal;
-    let mut buffer = crate::journal::frame::FrameBuffer::default();
-    buffer.payload().extend_from_slice(b"[0,\"something-new\"]");
-    later.extend_from_slice(buffer.seal().unwrap().unwrap());
-    assert_eq!(of(&later), JournalError::Unreadable, "of a later version");
+    for new in [&b"\x01\0\x7f"[..], b"[0,\"something-new\"]"] {
+        let mut later = Live::new().journal;
+        later.extend_from_slice(&journal_of(new)[HEADER.len()..]);
+        assert_eq!(of(&later), JournalError::Unreadable, "of a later version");
+    }
 }
