@@ -45,7 +45,7 @@ pub(super) struct Checkpoint {
     /// The rating system chosen for each ruleset.
     pub chosen: BTreeMap<Ruleset, SystemName>,
     /// Remarks already logged.
-    pub remarked: BTreeSet<(Ruleset, String)>,
+    pub warned: BTreeSet<(Ruleset, String)>,
 }
 
 impl Checkpoint {
@@ -114,7 +114,7 @@ mod tests {
             judged: 0,
             folds: [(SystemName::Joint, vec![1, 2, 3])].into(),
             chosen: BTreeMap::new(),
-            remarked: BTreeSet::new(),
+            warned: BTreeSet::new(),
         }
     }
 

@@ -104,9 +104,6 @@ impl Learning {
     ///
     /// Matches that are later than all folded ones are folded one by one. If one is earlier, those
     /// after the last checkpoint before it are folded again. Both ways give the same bits.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn refresh(&self) -> Result<bool, LearningError> {
         self.learn(RefreshMode::Write, |_| ()).await
     }
@@ -119,9 +116,6 @@ impl Learning {
     }
 
     /// Deletes all derived data and derives it again. `progress` gets the number of matches done.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Rebuilt, LearningError> {
         self.learn(RefreshMode::Rebuild, progress).await?;
         let learned = self.learned.lock().await;
@@ -270,7 +264,7 @@ impl Learning {
                     learned.choose(trial);
                 }
                 if done {
-                    learned.remark();
+                    learned.log_warnings();
                 }
                 learned
             });

@@ -64,7 +64,7 @@ pub(super) struct Learned {
     pub(super) taken: Vec<Checkpoint>,
     rulebook: Rulebook,
     history: history::Settings,
-    remarked: BTreeSet<(Ruleset, String)>,
+    warned: BTreeSet<(Ruleset, String)>,
 }
 
 /// The most checkpoints that wait to be written; enough for a history of any length.
@@ -140,7 +140,7 @@ impl Learned {
             taken: Vec::new(),
             rulebook,
             history: settings.history.clone(),
-            remarked: BTreeSet::new(),
+            warned: BTreeSet::new(),
         })
     }
 
@@ -208,11 +208,11 @@ impl Learned {
         record
     }
 
-    /// Logs remarks for the operator on the ratings, each one once.
-    pub(super) fn remark(&mut self) {
-        for (ruleset, remark) in self.knowledge.remarks() {
-            if self.remarked.insert((ruleset.clone(), remark.clone())) {
-                tracing::info!(%ruleset, "{remark}");
+    /// Logs the warnings about the ratings, each one once.
+    pub(super) fn log_warnings(&mut self) {
+        for (ruleset, warning) in self.knowledge.warnings() {
+            if self.warned.insert((ruleset.clone(), warning.clone())) {
+                tracing::info!(%ruleset, "{warning}");
             }
         }
     }
@@ -285,7 +285,7 @@ impl Learned {
             judged: self.judged,
             folds: folds.inspect_err(warn).ok()?,
             chosen: self.knowledge.chosen.clone(),
-            remarked: self.remarked.clone(),
+            warned: self.warned.clone(),
         })
     }
 
@@ -319,7 +319,7 @@ impl Learned {
         learned.rated = checkpoint.rated;
         learned.predictions = checkpoint.predictions;
         learned.judged = checkpoint.judged;
-        learned.remarked = checkpoint.remarked;
+        learned.warned = checkpoint.warned;
         Some(learned)
     }
 }
@@ -373,14 +373,14 @@ impl Knowledge {
     }
 
     /// Remarks for the operator, by ruleset.
-    fn remarks(&self) -> Vec<(Ruleset, String)> {
+    fn warnings(&self) -> Vec<(Ruleset, String)> {
         let of = |(system, fold): (&SystemName, &Fold)| {
             let rulesets = fold.rulesets().filter(|r| self.serves(*system, r));
-            let remarks = rulesets.flat_map(|r| {
-                let remarks = fold.remarks(r).into_iter();
-                remarks.map(|remark| (r.clone(), remark))
+            let warnings = rulesets.flat_map(|r| {
+                let warnings = fold.warnings(r).into_iter();
+                warnings.map(|warning| (r.clone(), warning))
             });
-            remarks.collect::<Vec<_>>()
+            warnings.collect::<Vec<_>>()
         };
         self.folds.iter().flat_map(of).collect()
     }

@@ -59,7 +59,7 @@ pub use metrics::{LearnedFigures, LearningMetrics};
 pub use ranks::DisplayedRank;
 pub use resume::AT_ONCE;
 pub use settings::Settings;
-pub use standings::{Facts, Standings, View};
+pub use standings::{PlayerFacts, Standings, View};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
 pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};

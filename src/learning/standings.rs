@@ -224,7 +224,7 @@ struct PlayerStanding {
 
 /// What is known of a human under a ruleset, as numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Facts {
+pub struct PlayerFacts {
     /// The weight that decisions use, 0 to 100.
     pub weight: f64,
     /// The strength that decisions use, minus a newcomer's.
@@ -366,10 +366,10 @@ impl View {
     }
 
     /// What is known of a human; `None` for a human without games.
-    pub fn facts(&self, id: &str) -> Option<Facts> {
+    pub fn facts(&self, id: &str) -> Option<PlayerFacts> {
         let known = self.of(Kind::Human, id)?;
         let rank = known.reached.rank.filter(|_| !known.is_guess);
-        Some(Facts {
+        Some(PlayerFacts {
             weight: known.weight,
             strength: known.strength,
             deviation: known.deviation,

@@ -8,8 +8,8 @@
 //! Entry points: [`Sessions::new`], [`Session::new`].
 
 mod aside;
-mod at_hand;
 mod backlog;
+mod cached_weights;
 mod clock;
 mod decide;
 mod error;
@@ -42,7 +42,7 @@ use crate::{
 };
 
 pub use aside::{CountedWeight, StatedByAsker, Wanted};
-pub use at_hand::WeightsAtHand;
+pub use cached_weights::CachedWeights;
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;
 pub use error::{MailboxError, SessionError};
@@ -222,7 +222,7 @@ impl Session {
     /// that the connection has proven to be.
     ///
     /// # Errors
-    /// Fails if this game server may not report, or not so often, if a report may not have so many points,
+    /// Fails if this game server may not report, or has reported too often, if `points` are more than a report may have,
     /// or if the database fails.
     pub async fn report_behaviour(
         &mut self,

@@ -9,7 +9,7 @@ use rand::{TryRng, rngs::SysRng};
 use tracing::Span;
 
 use super::{
-    Clock, Ended, Sessions, WeightsAtHand, game_journal::GameJournal, host::server_name,
+    CachedWeights, Clock, Ended, Sessions, game_journal::GameJournal, host::server_name,
     live::LivePlace, metrics::InPlay,
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(super) struct SessionState {
     /// Set by the first question about a weight, and cleared by GAME and MUTATOR.
     ruleset: Option<Ruleset>,
     /// The weights of that ruleset as of the last question about one.
-    pub(super) at_hand: Option<WeightsAtHand>,
+    pub(super) cached_weights: Option<CachedWeights>,
     /// The reasons for the last decision; cleared by GAME.
     reasons: Vec<String>,
     /// Whether the reasons are not in the journal yet.
@@ -86,7 +86,7 @@ impl SessionState {
             lobby,
             epoch: Timestamp::default(),
             ruleset: None,
-            at_hand: None,
+            cached_weights: None,
             reasons: Vec::new(),
             new_reasons: false,
             game: draw_game(),
@@ -271,7 +271,7 @@ impl SessionState {
     /// Clears the ruleset, because the mutators have changed.
     pub(super) fn forget_ruleset(&mut self) {
         self.ruleset = None;
-        self.at_hand = None;
+        self.cached_weights = None;
     }
 
     /// The ruleset of the game.

@@ -148,7 +148,7 @@ impl<S: Stream> Connection<S> {
             let Some(question) = WeightQuestion::read(line).filter(|_| line.len() <= most) else {
                 break;
             };
-            let Some(weights) = self.session.weights_at_hand(question.kind, question.id) else {
+            let Some(weights) = self.session.cached_weights(question.kind, question.id) else {
                 break;
             };
             let weight = match question.kind {

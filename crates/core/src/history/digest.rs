@@ -9,7 +9,7 @@ use super::{
     departures::{arrivals::arrivals, departures, missed, with_missed},
     points::points,
     ruling::{self, RatingBasis},
-    usual::{Compared, Usual},
+    typical_game::{Compared, TypicalGame},
 };
 use crate::{
     domain::{
@@ -92,7 +92,7 @@ pub(super) struct DigestState {
     /// The modes of each ruleset, by its number.
     modes: Numbers<(u32, String)>,
     /// What the games of a mode are usually like, by its number.
-    usual: Vec<Usual>,
+    usual: Vec<TypicalGame>,
 }
 
 /// The smallest share of a game. A smaller one carries no information, and a share of 0 would make
@@ -188,7 +188,9 @@ impl Digest {
         let mode = self.known.modes.of(&(ruleset, record.mode.clone()));
         let index = mode as usize;
         if index >= self.known.usual.len() {
-            self.known.usual.resize_with(index + 1, Usual::default);
+            self.known
+                .usual
+                .resize_with(index + 1, TypicalGame::default);
         }
         (mode, self.known.usual[index].compare(record))
     }

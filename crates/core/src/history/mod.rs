@@ -31,7 +31,7 @@ mod settings;
 mod standing;
 mod starts;
 mod suspects;
-mod usual;
+mod typical_game;
 
 use digest::Digest;
 use ladder::{Ladder, Measured};

@@ -404,8 +404,8 @@ impl Standing {
         }
     }
 
-    /// Remarks for the operator, one sentence each.
-    pub fn remarks(&self) -> Vec<String> {
+    /// Warnings for the operator, one sentence each.
+    pub fn warnings(&self) -> Vec<String> {
         let newcomers = "newcomers start at a strength predicted from their first game".to_owned();
         let newcomers = self.newcomers.believed().then_some(newcomers);
         self.system.remark().into_iter().chain(newcomers).collect()

@@ -12,7 +12,7 @@ const MAX_TRIED: usize = 1_024;
 
 /// How good a placement is, by criteria in order of priority.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Merit {
+pub(super) struct ArrivalScore {
     /// How many humans too many there are on teams that outnumber the smallest by more than allowed.
     pub(super) over: usize,
     /// How even the teams are once bots have been added or removed, 0 to 1.
@@ -20,8 +20,8 @@ pub(super) struct Merit {
     spread: usize,
 }
 
-impl Merit {
-    /// The merit of these teams, with `limit` as the allowed difference in humans.
+impl ArrivalScore {
+    /// The score of these teams, with `limit` as the allowed difference in humans.
     pub(super) fn of(strength: &TeamStrengths, limit: usize) -> Self {
         Self {
             over: strength.excess(limit),
@@ -56,15 +56,15 @@ pub(super) struct Arrivals {
     groups: Vec<Group>,
     /// The team of each group placed so far.
     trial: Vec<usize>,
-    best: Option<(Merit, Vec<usize>)>,
+    best: Option<(ArrivalScore, Vec<usize>)>,
     limit: usize,
 }
 
 /// A placement of all groups.
 #[derive(Clone, Debug)]
 pub(super) struct Arrived {
-    /// The merit of the resulting teams.
-    pub(super) merit: Merit,
+    /// How good the resulting teams are.
+    pub(super) score: ArrivalScore,
     /// The ratio of the weights, once bots have been added or removed.
     pub(super) ratio: f64,
     /// Each human, by index, with their team.
@@ -109,7 +109,7 @@ impl Arrivals {
     /// Finds the best placement on these teams.
     ///
     /// Tries all placements if there are at most [`MAX_TRIED`]. Otherwise puts the heaviest group
-    /// on the team where the merit is best, then the next heaviest (Graham's LPT rule, 1969):
+    /// on the team where the score is best, then the next heaviest (Graham's LPT rule, 1969):
     /// O(groups · teams²).
     pub(super) fn place(mut self, strength: &TeamStrengths) -> Arrived {
         let teams = strength.sides().len();
@@ -122,14 +122,14 @@ impl Arrivals {
             self.heaviest_first(&mut trial);
         }
         let mut strength = strength.clone();
-        let now = Merit::of(&strength, self.limit);
-        let (merit, teams) = self.best.unwrap_or((now, Vec::new()));
+        let now = ArrivalScore::of(&strength, self.limit);
+        let (score, teams) = self.best.unwrap_or((now, Vec::new()));
         let placed = || self.groups.iter().zip(&teams);
         for (group, &team) in placed() {
             strength.add(team, group.members.len(), group.counted);
         }
         Arrived {
-            merit,
+            score,
             ratio: strength.ratio_settled(),
             teams: placed()
                 .flat_map(|(group, team)| group.members.iter().map(move |&who| (who, *team as u8)))
@@ -140,9 +140,9 @@ impl Arrivals {
 
     fn try_all(&mut self, strength: &mut TeamStrengths) {
         let Some(group) = self.groups.get(self.trial.len()) else {
-            let merit = Merit::of(strength, self.limit);
-            if self.best.as_ref().is_none_or(|(best, _)| merit.beats(best)) {
-                self.best = Some((merit, self.trial.clone()));
+            let score = ArrivalScore::of(strength, self.limit);
+            if self.best.as_ref().is_none_or(|(best, _)| score.beats(best)) {
+                self.best = Some((score, self.trial.clone()));
             }
             return;
         };
@@ -159,20 +159,20 @@ impl Arrivals {
     fn heaviest_first(&mut self, strength: &mut TeamStrengths) {
         let mut placed = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
-            let mut best: Option<(Merit, usize)> = None;
+            let mut best: Option<(ArrivalScore, usize)> = None;
             for team in open_to(group.pin, strength) {
                 let before = strength.add(team, group.members.len(), group.counted);
-                let merit = Merit::of(strength, self.limit);
+                let score = ArrivalScore::of(strength, self.limit);
                 strength.restore(team, before);
-                if best.is_none_or(|(other, _)| merit.beats(&other)) {
-                    best = Some((merit, team));
+                if best.is_none_or(|(other, _)| score.beats(&other)) {
+                    best = Some((score, team));
                 }
             }
             let team = best.map_or(0, |(_, team)| team);
             strength.add(team, group.members.len(), group.counted);
             placed.push(team);
         }
-        self.best = Some((Merit::of(strength, self.limit), placed));
+        self.best = Some((ArrivalScore::of(strength, self.limit), placed));
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The reference: tries every placement, without groups or order.
-    fn naive(snapshot: &Snapshot, limit: usize) -> Merit {
+    fn naive(snapshot: &Snapshot, limit: usize) -> ArrivalScore {
         let mut found = vec![snapshot.clone()];
         for human in 0..snapshot.humans.len() {
             let spread = |game: Snapshot| -> Vec<Snapshot> {
@@ -208,10 +208,10 @@ mod tests {
             };
             found = found.into_iter().flat_map(spread).collect();
         }
-        let merits = found
+        let scores = found
             .iter()
-            .map(|game| Merit::of(&TeamStrengths::of(game), limit));
-        merits
+            .map(|game| ArrivalScore::of(&TeamStrengths::of(game), limit));
+        scores
             .reduce(|a, b| if b.beats(&a) { b } else { a })
             .unwrap()
     }
@@ -236,7 +236,7 @@ mod tests {
         assert!(!placed.exact);
         assert_eq!(placed.teams.len(), 64);
         assert!(
-            placed.merit.over == 0 && placed.merit.evenness > 0.98,
+            placed.score.over == 0 && placed.score.evenness > 0.98,
             "{placed:?}"
         );
     }
@@ -254,7 +254,7 @@ mod tests {
             let game = if chances { by_chance(game) } else { game };
             let placed = Arrivals::of(&game, &[], limit).place(&TeamStrengths::of(&game));
             let oracle = naive(&game, limit);
-            prop_assert!(!oracle.beats(&placed.merit) && !placed.merit.beats(&oracle));
+            prop_assert!(!oracle.beats(&placed.score) && !placed.score.beats(&oracle));
         }
     }
 }

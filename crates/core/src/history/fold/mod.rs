@@ -311,10 +311,10 @@ impl Fold {
         })
     }
 
-    /// Remarks for the operator on the rating of a ruleset, one sentence each.
-    pub fn remarks(&self, ruleset: &Ruleset) -> Vec<String> {
+    /// Warnings for the operator on the rating of a ruleset, one sentence each.
+    pub fn warnings(&self, ruleset: &Ruleset) -> Vec<String> {
         let standing = self.levels.best(ruleset);
-        standing.map_or(Vec::new(), |standing| standing.remarks())
+        standing.map_or(Vec::new(), |standing| standing.warnings())
     }
 }
 

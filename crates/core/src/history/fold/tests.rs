@@ -870,7 +870,7 @@ fn newcomers_start_where_their_first_game_points_to_if_there_is_a_variance() {
     ] {
         let fold = folded_by(system, &matches);
         assert_eq!(
-            !fold.remarks(&ruleset).is_empty(),
+            !fold.warnings(&ruleset).is_empty(),
             takes_evidence,
             "{system}"
         );

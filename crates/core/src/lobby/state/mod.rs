@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BotPlan, BotUse, Fill, LastBalance, LobbyError, LobbySettings, NewGame, Roster,
-    bots::with_unplaced, memory::Memory, recorder::GameRecorder, saved::TimedCommand,
+    bots::with_unplaced, player_history::PlayerHistories, recorder::GameRecorder,
+    saved::TimedCommand,
 };
 use crate::domain::{Ident, MAX_TEAMS, Move};
 
@@ -38,7 +39,7 @@ pub struct Lobby {
     pub(super) game: Option<RunningGame>,
     /// The last team of each human, by id, in the game before this one.
     pub(super) last_teams: BTreeMap<String, u8>,
-    pub(super) memory: Memory,
+    pub(super) memory: PlayerHistories,
 }
 
 /// The state from one GAME to the next.
@@ -103,7 +104,7 @@ impl Lobby {
             scored: BTreeSet::new(),
             game: None,
             last_teams: BTreeMap::new(),
-            memory: Memory::default(),
+            memory: PlayerHistories::default(),
         }
     }
 

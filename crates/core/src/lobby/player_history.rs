@@ -48,7 +48,7 @@ impl fmt::Display for Conduct {
 
 /// The memory of one human. Times are milliseconds of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Past {
+pub(super) struct PlayerHistory {
     /// Counted over all games of the session.
     pub(super) conduct: Conduct,
     /// How often they were on the weaker side of the map in the last games; a game counts half as much
@@ -65,18 +65,18 @@ pub(super) struct Past {
 
 /// The humans remembered, by id.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Memory {
-    people: BTreeMap<String, Past>,
+pub(super) struct PlayerHistories {
+    people: BTreeMap<String, PlayerHistory>,
 }
 
-impl Memory {
+impl PlayerHistories {
     /// The memory of a human; the default if there is none.
-    pub(super) fn of(&self, id: &str) -> Past {
+    pub(super) fn of(&self, id: &str) -> PlayerHistory {
         self.people.get(id).copied().unwrap_or_default()
     }
 
     /// The memory of a human, to change it.
-    pub(super) fn entry(&mut self, id: &str) -> &mut Past {
+    pub(super) fn entry(&mut self, id: &str) -> &mut PlayerHistory {
         if !self.people.contains_key(id) && self.people.len() >= MAX_REMEMBERED {
             self.forget_one();
         }
@@ -87,16 +87,17 @@ impl Memory {
     /// who were on it in the game that is over.
     pub(super) fn next_game<'a>(&mut self, weaker: impl Iterator<Item = &'a str>) {
         for past in self.people.values_mut() {
-            *past = Past {
+            *past = PlayerHistory {
                 conduct: past.conduct,
                 weak_sides: past.weak_sides / 2.0,
-                ..Past::default()
+                ..PlayerHistory::default()
             };
         }
         for id in weaker {
             self.entry(id).weak_sides += 1.0;
         }
-        let counts = |past: &Past| !past.conduct.is_clean() || past.weak_sides >= FORGOTTEN;
+        let counts =
+            |past: &PlayerHistory| !past.conduct.is_clean() || past.weak_sides >= FORGOTTEN;
         self.people.retain(|_, past| counts(past));
     }
 
@@ -108,7 +109,7 @@ impl Memory {
 
     fn forget_one(&mut self) {
         // Forget humans who have not left last.
-        let when = |past: &Past| past.left.map_or(u64::MAX, |(_, at)| at);
+        let when = |past: &PlayerHistory| past.left.map_or(u64::MAX, |(_, at)| at);
         let oldest = self.people.iter().min_by_key(|(_, past)| when(past));
         if let Some(id) = oldest.map(|(id, _)| id.clone()) {
             self.people.remove(&id);
@@ -122,13 +123,13 @@ mod tests {
 
     #[test]
     fn strangers_cannot_fill_the_memory() {
-        let mut memory = Memory::default();
+        let mut memory = PlayerHistories::default();
         memory.entry("here").moved_at = Some(1);
         for n in 0..3_000 {
             memory.entry(&format!("p{n}")).left = Some((Some(0), n));
         }
         assert_eq!(memory.people.len(), MAX_REMEMBERED);
-        assert_eq!(memory.of("p0"), Past::default());
+        assert_eq!(memory.of("p0"), PlayerHistory::default());
         assert_eq!(memory.of("p2999").left, Some((Some(0), 2_999)));
         assert_eq!(
             memory.of("here").moved_at,
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_next_game_knows_the_conduct_and_the_turns_at_the_weaker_side() {
-        let mut memory = Memory::default();
+        let mut memory = PlayerHistories::default();
         memory.entry("a").left = Some((Some(1), 5));
         memory.entry("a").conduct.returns = 2;
         memory.entry("b").moved_at = Some(3);
@@ -148,12 +149,12 @@ mod tests {
             returns: 2,
             ..Conduct::default()
         };
-        let kept = Past {
+        let kept = PlayerHistory {
             conduct,
-            ..Past::default()
+            ..PlayerHistory::default()
         };
         assert_eq!(memory.of("a"), kept);
-        assert_eq!(memory.of("b"), Past::default());
+        assert_eq!(memory.of("b"), PlayerHistory::default());
         assert_eq!(memory.of("c").weak_sides, 1.0);
         (0..5).for_each(|_| memory.next_game([].into_iter()));
         assert_eq!(memory.of("c").weak_sides, 1.0 / 32.0);

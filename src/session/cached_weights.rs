@@ -11,7 +11,7 @@ use crate::{
 
 /// The weights of one game, and how long they are those that are published.
 #[derive(Debug)]
-pub struct WeightsAtHand {
+pub struct CachedWeights {
     view: Arc<View>,
     /// The edition of the standings that they are of.
     edition: u64,
@@ -21,7 +21,7 @@ pub struct WeightsAtHand {
     default_bot: f64,
 }
 
-impl WeightsAtHand {
+impl CachedWeights {
     /// Fails while the weight of this player is being derived from the stored matches.
     fn is_ready_for(&self, kind: Kind, id: &str) -> Result<(), SessionError> {
         match self.view.awaits(kind, id) {
@@ -51,8 +51,8 @@ impl Session {
     /// weights as by [`player`](Self::player) and [`bot`](Self::bot). `None` if the journal has to be written
     /// first, if a question about `kind` would change the session, if other weights have been published
     /// since the last question, or if those of this player are being derived; the next question fetches them.
-    pub fn weights_at_hand(&self, kind: Kind, id: &str) -> Option<&WeightsAtHand> {
-        let weights = self.state.at_hand.as_ref()?;
+    pub fn cached_weights(&self, kind: Kind, id: &str) -> Option<&CachedWeights> {
+        let weights = self.state.cached_weights.as_ref()?;
         let lobby = &self.state.lobby;
         let is_ready = !self.owes_end
             && self.state.journal.is_settled()
@@ -72,7 +72,7 @@ impl Session {
     /// # Errors
     /// Fails if there is no game.
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
-        let weights = self.take_weights()?;
+        let weights = self.cache_weights()?;
         weights.is_ready_for(Kind::Human, id.text())?;
         Ok(weights.human(id.text()))
     }
@@ -84,24 +84,24 @@ impl Session {
     pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
         self.sessions.ready_standings()?;
         self.show_bots()?;
-        let weights = self.take_weights()?;
+        let weights = self.cache_weights()?;
         weights.is_ready_for(Kind::Bot, name.text())?;
         Ok(weights.bot(name.text()))
     }
 
-    /// Fetches the published weights of this game, and keeps them at hand.
-    fn take_weights(&mut self) -> Result<&WeightsAtHand, SessionError> {
+    /// Fetches the published weights of this game, and keeps them for the next question.
+    fn cache_weights(&mut self) -> Result<&CachedWeights, SessionError> {
         // Read before the standings: at worst, the weights count as older than they are.
         let edition = self.sessions.learning.edition();
         let standings = self.sessions.ready_standings()?;
         let default_bot = self.sessions.settings.balance.default_bot_weight.get();
         let view = standings.view(self.ruleset()?);
-        let weights = WeightsAtHand {
+        let weights = CachedWeights {
             view,
             edition,
             until: standings.next_season(),
             default_bot,
         };
-        Ok(self.state.at_hand.insert(weights))
+        Ok(self.state.cached_weights.insert(weights))
     }
 }

@@ -11,7 +11,7 @@ const LEAST_EXTENT: f64 = 0.01;
 
 /// The lengths and the points of the last games of a mode.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Usual {
+pub(super) struct TypicalGame {
     millis: Recent,
     points: Recent,
 }
@@ -25,7 +25,7 @@ pub(super) struct Compared {
     pub extent: f64,
 }
 
-impl Usual {
+impl TypicalGame {
     /// Compares a game with the games before it, then adds it to them. The first game is a usual one, and so is each
     /// whose length is not known.
     pub fn compare(&mut self, record: &MatchRecord) -> Compared {
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_game_is_as_large_as_its_time_or_its_points() {
-        let mut usual = Usual::default();
+        let mut usual = TypicalGame::default();
         let mut extent = |millis, scores| usual.compare(&record(millis, scores)).extent;
         for _ in 0..5 {
             assert_eq!(extent(600_000, [5.0, 3.0]), 1.0);
