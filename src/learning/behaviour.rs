@@ -79,9 +79,6 @@ impl BehaviourBook {
     }
 
     /// Reads the reports again if they have changed since.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn refresh(&self) -> Result<(), StoreError> {
         let known = self.pages.read().version;
         if known.is_some() && known == Some(self.store.behaviour_version().await?) {

@@ -12,26 +12,17 @@ const CHUNK: u32 = 512;
 impl Learning {
     /// Reads every stored match in (end time, fingerprint) order, except for those that an operator has made
     /// void. Players that an operator merged appear under one identity.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn matches(&self) -> Result<Vec<MatchRecord>, LearningError> {
         let all = self.stored_matches().await?;
         Ok(all.into_iter().map(|stored| stored.record).collect())
     }
 
     /// Reads the same matches, with their ids in the store.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn stored_matches(&self) -> Result<Vec<Stored>, LearningError> {
         self.matches_after(Cursor::START).await
     }
 
     /// The operator's overrides, with all weights on today's scale.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn overrides(&self) -> Result<OperatorOverrides, LearningError> {
         let stored = self.store.overrides().await?;
         let system = self.settings.history.rating.system.name();

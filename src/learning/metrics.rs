@@ -115,7 +115,7 @@ impl LearningMetrics {
         *self.beside_coin.lock() = predictions.beside_coin_by_ruleset();
     }
 
-    /// Takes over that the weights in the database are published, which were learned from so many matches.
+    /// Notes that the weights of the database are published, which were learned from `matches` matches.
     pub(super) fn publish_stored(&self, matches: i64) {
         *self.learned.lock() = LearnedFigures {
             matches,

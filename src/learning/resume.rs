@@ -115,7 +115,7 @@ impl Learning {
         Ok(())
     }
 
-    /// The stored checkpoints from which a state of so many matches can have been continued.
+    /// The stored checkpoints from which a state of `matches` matches can have been continued.
     async fn valid_checkpoints(
         &self,
         key: &str,
@@ -132,9 +132,6 @@ impl Learning {
 
     /// Writes a checkpoint of what was learned since the last one, unless the database contains
     /// weights derived with other settings, or another daemon writes checkpoints.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn save_checkpoint(&self) -> Result<(), LearningError> {
         let mut slot = self.learned.lock().await;
         let derived = self.store.derived_from().await?;
@@ -160,9 +157,6 @@ impl Learning {
     /// stored matches. Otherwise, because the settings or the version have changed or there is much to fold, publishes
     /// the weights of the last process until [`refresh`](Self::refresh) has derived the present ones. If there are
     /// none but there are matches, [`is_starting`](Self::is_starting) is true until then.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn resume(&self, at_once: i64) -> Result<i64, LearningError> {
         let overrides = self.store.overrides().await?;
         let extent = self.store.extent().await?;

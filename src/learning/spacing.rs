@@ -11,7 +11,7 @@ const RATIO: i64 = 2;
 /// The most bytes of all checkpoints together; the older ones are left out.
 const MOST_BYTES: i64 = 256 << 20;
 
-/// Whether no checkpoint is needed between two others, which lie so many matches before the last one.
+/// Whether no checkpoint is needed between two others, which lie `older` and `newer` matches before the last one.
 pub(super) fn is_close(older: i64, newer: i64) -> bool {
     older <= newer.saturating_mul(RATIO).saturating_add(EVERY)
 }

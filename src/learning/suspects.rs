@@ -7,9 +7,6 @@ impl Learning {
     /// The humans who play far above a newcomer with few matches, in all rulesets. It leaves out players
     /// whom the operator has given a weight: those are known. Learns from new matches first, and does not
     /// replace weights that another configuration has derived.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn suspects(&self) -> Result<Vec<Suspect>, LearningError> {
         self.learn_beside_others().await?;
         let learned = self.learned.lock().await;

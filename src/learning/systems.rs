@@ -81,9 +81,6 @@ impl Learning {
     /// Compares the rating systems and stores the result, if that is due at `now`: if there is no result, or
     /// if it is an hour old and there are other settings or a tenth more matches, or if it is a day old and
     /// there are more matches. Returns whether it was due.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn compare_systems(&self, now: Timestamp) -> Result<bool, LearningError> {
         let (matches, _) = self.store.extent().await?;
         let last = self.store.systems_report().await?;
@@ -109,7 +106,7 @@ impl Learning {
     }
 }
 
-/// Whether a comparison is due at `now`, with these settings and so many matches.
+/// Whether a comparison is due at `now`, with these settings and `matches` matches.
 fn is_due(last: Option<&SystemsRow>, settings: &str, matches: i64, now: Timestamp) -> bool {
     let Some(last) = last else {
         return matches >= FEWEST;

@@ -20,9 +20,6 @@ pub enum Verified {
 impl Learning {
     /// Folds all matches, and compares the weights with those in the database. `progress` gets the number of
     /// matches done.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn verify(&self, mut progress: impl FnMut(u64)) -> Result<Verified, LearningError> {
         let overrides = self.store.overrides().await?;
         let (matches, _) = self.store.extent().await?;

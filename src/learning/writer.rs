@@ -107,9 +107,6 @@ impl Learning {
 
     /// Writes a checkpoint, and gives the lease back, so that another daemon need not wait for its end. Called
     /// when the program ends.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn end(&self) -> Result<(), LearningError> {
         self.save_checkpoint().await?;
         let held = self.writer.held.lock().take();

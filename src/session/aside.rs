@@ -102,9 +102,6 @@ impl Session {
 
     /// Stores the last decision of a session for one question, made for a client. Returns its number; `None` if
     /// decisions are not stored.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn keep(&mut self, client: &str) -> Result<Option<i64>, SessionError> {
         let keep = self.sessions.settings.keep_decisions;
         let decided = self.aside.as_mut().and_then(|aside| aside.decided.take());

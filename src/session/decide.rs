@@ -76,7 +76,7 @@ impl Session {
         let limits = stated.unwrap_or(balance.limits);
         let mut question = lobby.balance(&weights, limits, settings)?;
         if top.is_some() || wanted.is_some() {
-            question.problem.doubt = None; // so many of the best, and no others as even
+            question.problem.doubt = None; // the best splits alone, and no others that are as even
         }
         let waits = self.aside.is_some();
         let mut decided = self.sessions.choose_teams(question, seed, waits).await?;

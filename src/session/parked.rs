@@ -25,7 +25,7 @@ pub(super) struct ParkedGames {
 }
 
 impl ParkedGames {
-    /// Room for the games of so many connections, which may all end at once.
+    /// Room for the games of `connections` connections, which may all end at once.
     pub(super) fn new(connections: usize) -> Self {
         Self {
             games: Mutex::default(),

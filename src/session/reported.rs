@@ -71,7 +71,7 @@ impl Sessions {
     /// `client` is the configured client that has sent it.
     ///
     /// # Errors
-    /// Fails if this game server may not report, or not so often, if a report may not have so many points,
+    /// Fails if this game server may not report, or has reported too often, if `points` are more than a report may have,
     /// or if the database fails.
     pub async fn report_behaviour(
         &self,

@@ -19,7 +19,7 @@ use crate::{
 /// The answer to END; the match is on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// The id of the match.
+    /// The id under which the match is stored.
     pub id: i64,
     /// Why the match is not rated; `None` if it is rated.
     pub unrated: Option<String>,
@@ -225,9 +225,6 @@ impl Sessions {
 
     /// Prepares the stop of the daemon: leaves the parked games in the journal, gives up those that
     /// the journal does not have completely, and writes the backlog.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn drain(self: &Arc<Self>) -> Result<(), SessionError> {
         for (server, state) in self.parked.expired(u64::MAX) {
             if !state.journal.is_whole() {

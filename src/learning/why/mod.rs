@@ -32,7 +32,7 @@ pub struct WhyQuestion<'a> {
     pub ruleset: Option<&'a str>,
     /// The most rulesets.
     pub most: usize,
-    /// The present.
+    /// The time of the question.
     pub now: Timestamp,
 }
 
@@ -101,7 +101,7 @@ pub struct EarlierGames {
 /// A rated match of the player.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WeighedMatch {
-    /// The id of the match.
+    /// The id under which the match is stored.
     pub id: i64,
     /// The end of the match.
     #[serde(serialize_with = "as_text")]

@@ -28,9 +28,6 @@ struct PlayerSettings {
 
 impl Learning {
     /// What a player's weights follow from, those with most matches first. Reads only what is stored.
-    ///
-    /// # Errors
-    /// Fails if the database does.
     pub async fn why(&self, asked: &WhyQuestion<'_>) -> Result<Vec<WhyRating>, LearningError> {
         let rated: u64 = asked.weights.iter().map(|own| u64::from(own.games)).sum();
         let is_whole = asked.games.len() as u64 >= rated;

@@ -101,7 +101,7 @@ impl WhyRating {
         ))
     }
 
-    /// What it means that the player's teams have won so many matches more than expected.
+    /// What it means that the player's teams have won `more` matches more than expected.
     fn speaks_for(&self, more: f64) -> String {
         let counts = self.system.is_some_and(goes_by_results);
         let (count, what) = match more {

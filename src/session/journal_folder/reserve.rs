@@ -58,7 +58,7 @@ impl Reserve {
         }
     }
 
-    /// Gives room for so many bytes back to the disk, after `error`. Returns whether to try the write again.
+    /// Gives room for `bytes` bytes back to the disk if `error` says that it is full. Returns whether to try the write again.
     pub(super) fn is_released(&self, error: &io::Error, bytes: u64) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
         let file = self.file.lock();
@@ -79,7 +79,7 @@ impl Reserve {
     }
 }
 
-/// Takes up room if the disk has so much of it left. Returns whether nothing is missing.
+/// Extends the reserve if the disk has `room` bytes left. Returns whether the reserve is complete.
 fn fill(mut file: &File, room: u64) -> io::Result<bool> {
     let length = file.metadata()?.len();
     let goal = MOST.min((room.saturating_add(length)) / SHARE);

@@ -218,7 +218,7 @@ mod tests {
         assert!((own.variance() - 1.62).abs() < 1e-12);
     }
 
-    /// The part after so many players whose own strength is `truth` times what is known of them.
+    /// The part after `players` players whose own strength is `truth` times what is known of them.
     fn learned(players: u32, truth: f64, deviation: f64) -> f64 {
         let mut elsewhere = Elsewhere::default();
         for number in 0..players {

@@ -31,7 +31,7 @@ const SHOWN: f64 = 0.05;
 pub struct Suspect {
     /// The ruleset of the matches.
     pub ruleset: Ruleset,
-    /// The player.
+    /// The identity of the player.
     pub key: PlayerKey,
     /// The name in the latest match.
     pub name: String,

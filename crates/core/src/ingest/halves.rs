@@ -193,7 +193,7 @@ mod tests {
 
     const LENGTH: u64 = 900_000;
 
-    /// A half of these two teams that begins so many minutes after the epoch.
+    /// A half of these two teams that begins `minute` minutes after the epoch.
     fn half(minute: i64, teams: [&str; 2], scores: [f64; 2]) -> MatchRecord {
         let player = |team: u8, id: char| Participant {
             key: PlayerKey {

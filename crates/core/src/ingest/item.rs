@@ -65,7 +65,7 @@ pub enum LogItem {
     SharedId {
         /// The line on which the game begins.
         line: u64,
-        /// The id.
+        /// The id that these players had.
         id: String,
         /// How many players had it.
         players: usize,

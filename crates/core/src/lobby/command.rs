@@ -58,7 +58,7 @@ pub enum Command {
     Leave {
         /// Id of the human.
         id: Ident,
-        /// Why.
+        /// Why they leave.
         reason: LeaveReason,
     },
     /// MOVE: a human is on another team now.

@@ -13,9 +13,9 @@ use crate::{
 pub const FIRST: [usize; 3] = [50, 100, 200];
 /// The number of decided matches after a start that are looked at.
 const HORIZON: usize = 200;
-/// When a system begins to beat a coin is looked for in windows of so many decided matches, ...
+/// The decided matches in one window of the search for when a system begins to beat a coin.
 const WINDOW: usize = 50;
-/// ... from one of which to the next there are so many.
+/// The decided matches from the beginning of one window to that of the next.
 const STEP: usize = 25;
 
 /// What the systems predicted of a history that was begun anew again and again.
@@ -35,17 +35,17 @@ pub struct Fresh {
 pub struct FreshLine {
     /// The system; `None` is the base rate.
     pub system: Option<SystemName>,
-    /// Its predictions of the [`FIRST`] matches; `None` where no start has so many.
+    /// Its predictions of the [`FIRST`] matches; `None` where no start has that number.
     pub first: [Option<FirstMatches>; FIRST.len()],
-    /// After so many decided matches, it predicts better than a coin, beyond chance: the 50 matches that follow, and
-    /// all that follow up to the 200th. `None` if there is no such number.
+    /// The number of decided matches after which it predicts better than a coin, beyond chance: the 50 matches that
+    /// follow, and all that follow up to the 200th. `None` if there is no such number.
     pub beats_coin_after: Option<usize>,
 }
 
 /// The predictions of the first matches after each start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirstMatches {
-    /// Number of starts that have so many decided matches.
+    /// Number of starts with enough decided matches.
     pub starts: usize,
     /// The mean log loss.
     pub log_loss: f64,
@@ -146,7 +146,7 @@ impl Fresh {
             let over = self.over(starts, from, to);
             over.is_some_and(|over| over.comparison() == Comparison::Better)
         };
-        // A short history has no start with so many matches.
+        // A short history has no start with `HORIZON` matches.
         let longest = starts.iter().map(Vec::len).max().unwrap_or(0);
         let last = longest / STEP * STEP;
         let mut windows = (0..=last.checked_sub(WINDOW)?).step_by(STEP);

@@ -107,7 +107,7 @@ fn bare_time(line: &[u8]) -> Option<(StampTime, &[u8])> {
     }
 }
 
-/// A number of exactly so many digits.
+/// A number of exactly `count` digits.
 fn digits(line: &[u8], count: usize) -> Option<(i64, &[u8])> {
     let (digits, rest) = line.split_at_checked(count)?;
     let add = |sum: i64, b: &u8| b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0'));
