@@ -10,10 +10,6 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Header fields by which a proxy shows that it is one.
 const TRACES: [&str; 4] = [FORWARDED_FOR, "forwarded", "x-real-ip", "via"];
 
-/// The address of the other end of a connection.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Visitor(pub IpAddr);
-
 /// The address for which a request counts: that of the connection, or what the trusted proxies at its end state.
 /// `None` if a proxy has forwarded it that is not trusted, or that states no address.
 pub(super) fn origin(peer: IpAddr, fields: &HeaderMap, proxies: &[IpAddr]) -> Option<IpAddr> {
@@ -45,7 +41,7 @@ pub(super) fn origin(peer: IpAddr, fields: &HeaderMap, proxies: &[IpAddr]) -> Op
 /// Whether a request comes from one of these networks.
 pub(super) fn is_from(
     networks: &[IpNet],
-    Visitor(peer): Visitor,
+    peer: IpAddr,
     fields: &HeaderMap,
     proxies: &[IpAddr],
 ) -> bool {
@@ -100,10 +96,7 @@ mod tests {
     #[test]
     fn networks_decide() {
         let networks = ["127.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()];
-        let from = |peer: &str| {
-            let peer = Visitor(peer.parse().unwrap());
-            is_from(&networks, peer, &HeaderMap::new(), &[])
-        };
+        let from = |peer: &str| is_from(&networks, peer.parse().unwrap(), &HeaderMap::new(), &[]);
         assert!(from("127.3.2.1") && from("::1") && from("::ffff:127.0.0.1"));
         assert!(!from("10.0.0.1") && !from("::2"));
     }

@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use maud::{Markup, html};
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use super::{Site, error::WebError, frame::frame};
@@ -27,10 +27,27 @@ impl Form {
             _ => (Self::Html, name),
         }
     }
+
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Html => "text/html; charset=utf-8",
+            Self::Json => "application/json",
+        }
+    }
 }
 
 /// A page, whose data are its fields.
-pub(super) trait Page: Serialize {
+pub(super) trait Page: Serialize + Send + Sized {
+    /// What a visitor chooses on the page, as the query states it.
+    type Choice: DeserializeOwned + Send + Sync;
+
+    /// Reads the page of what has this name in the path, if it is about one thing.
+    fn read(
+        site: &Site,
+        name: &str,
+        choice: &Self::Choice,
+    ) -> impl Future<Output = Result<Self, WebError>> + Send;
+
     /// The title, without the name of the site.
     fn title(&self) -> String;
 
@@ -70,15 +87,6 @@ pub(super) fn answer(
     }
 }
 
-impl Form {
-    fn content_type(self) -> &'static str {
-        match self {
-            Self::Html => "text/html; charset=utf-8",
-            Self::Json => "application/json",
-        }
-    }
-}
-
 /// An answer with the text, or without it if the visitor has the same text already.
 pub(super) fn fresh(request: &HeaderMap, content_type: &'static str, text: String) -> Response {
     let hash = Sha256::digest(text.as_bytes());
@@ -100,6 +108,18 @@ pub(super) fn fresh(request: &HeaderMap, content_type: &'static str, text: Strin
             (headers, kind, Body::from(text)).into_response()
         }
     }
+}
+
+/// An answer that programs read at once, and that nobody keeps.
+pub(super) fn json(content: &impl Serialize) -> Result<Response, serde_json::Error> {
+    let encoded = serde_json::to_string(content);
+    let text =
+        encoded.inspect_err(|error| tracing::error!(%error, "an answer cannot be encoded"))?;
+    let fields = [
+        (header::CONTENT_TYPE, Form::Json.content_type()),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    Ok((fields, text).into_response())
 }
 
 /// The answer to a request that has no page.

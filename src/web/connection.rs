@@ -1,12 +1,12 @@
 //! Accepts the connections of visitors, and limits their number, size and time.
+//!
+//! `axum::serve` (0.8) has none of these limits, and no way to set them: it leaves hyper without a timer, so that a head
+//! may take for ever; with hyper's bounds on a head, 400 kB and 100 fields; without an end of a connection; and its
+//! tasks cannot be dropped when the time to drain is over.
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{
-    Router,
-    http::{StatusCode, header},
-    response::{IntoResponse, Response},
-};
+use axum::Router;
 use hyper::{
     Request,
     body::Incoming,
@@ -21,15 +21,12 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::OwnedSemaphorePermit,
-    time::{self, Instant},
+    time,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    Site,
-    access::Visitor,
-    api::{Patience, Problem},
-    routes,
+    Site, routes,
     visitors::{NoRoom, Visit, Visitors},
 };
 
@@ -52,7 +49,7 @@ pub async fn run(
     drain: Duration,
 ) {
     let router = routes::router(site.clone());
-    serve_all(listener, site, router, tasks, stop, drain).await;
+    accept_all(listener, Visitors::new(site), router, tasks, stop, drain).await;
 }
 
 /// Serves only what is for operators, in the same way.
@@ -64,38 +61,23 @@ pub async fn run_metrics(
     drain: Duration,
 ) {
     let router = routes::metrics_router(site.clone());
-    serve_all(listener, site, router, tasks, stop, drain).await;
+    accept_all(listener, Visitors::new(site), router, tasks, stop, drain).await;
 }
 
-async fn serve_all(
+/// Accepts connections until `stop` is cancelled.
+async fn accept_all(
     listener: TcpListener,
-    site: Arc<Site>,
+    visitors: Arc<Visitors>,
     router: Router,
     tasks: TaskTracker,
     stop: CancellationToken,
     drain: Duration,
 ) {
-    let visitors = Visitors::new(site);
-    stop.run_until_cancelled(accept_all(
-        &listener, &visitors, &router, &tasks, &stop, drain,
-    ))
-    .await;
-}
-
-async fn accept_all(
-    listener: &TcpListener,
-    visitors: &Arc<Visitors>,
-    router: &Router,
-    tasks: &TaskTracker,
-    stop: &CancellationToken,
-    drain: Duration,
-) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, peer)) => match Visit::begin(visitors, peer) {
+    while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
+        match accepted {
+            Ok((stream, peer)) => match Visit::begin(&visitors, peer, &stop) {
                 Ok(visit) => {
-                    let serving = serve(stream, router.clone(), visit, stop.clone(), drain);
-                    tasks.spawn(serving);
+                    tasks.spawn(serve(stream, router.clone(), visit, drain));
                 }
                 Err(why) => {
                     visitors.metrics().refused.count();
@@ -115,31 +97,13 @@ async fn accept_all(
 }
 
 /// Serves the requests of one connection, for a limited time.
-async fn serve(
-    stream: TcpStream,
-    router: Router,
-    visit: Visit,
-    stop: CancellationToken,
-    drain: Duration,
-) {
-    let limits = visit.settings().limits;
+async fn serve(stream: TcpStream, router: Router, visit: Visit, drain: Duration) {
+    let (limits, until, stop) = (visit.limits(), visit.until, visit.stop.clone());
     let _ = stream.set_nodelay(true);
-    let (pages, asking) = (TowerToHyperService::new(router), &visit);
-    let patience = Patience {
-        until: Instant::now() + limits.connection_seconds.duration(),
-        stop: stop.clone(),
-    };
+    let (pages, visit) = (TowerToHyperService::new(router), Arc::new(visit));
     let answer = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Visitor(asking.peer()));
-        request.extensions_mut().insert(patience.clone());
-        let is_call = asking.is_call(request.uri());
-        let answering = asking.may_ask().then(|| pages.call(request));
-        async move {
-            match answering {
-                Some(answering) => answering.await,
-                None => Ok(too_many(is_call)),
-            }
-        }
+        request.extensions_mut().insert(visit.clone());
+        pages.call(request)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -153,7 +117,7 @@ async fn serve(
             tracing::trace!(?ended, "a connection of a visitor has ended");
             return;
         }
-        () = time::sleep(limits.connection_seconds.duration()) => REST,
+        () = time::sleep_until(until) => REST,
         () = stop.cancelled() => drain,
     };
     connection.as_mut().graceful_shutdown();
@@ -177,14 +141,4 @@ async fn refuse(mut stream: TcpStream, why: NoRoom, _permit: OwnedSemaphorePermi
     };
     let told = time::timeout(REFUSAL, telling).await;
     tracing::trace!(?told, "a visitor was refused");
-}
-
-/// The answer to an address that asks too often.
-fn too_many(is_call: bool) -> Response {
-    let why = "too many requests from your address\n";
-    if is_call {
-        return Problem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
-    }
-    let later = [(header::RETRY_AFTER, "1")];
-    (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
 }

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::{Site, style};
+use super::{Site, asset};
 use crate::domain::plain_name;
 
 /// A whole page. `path` is empty for a page without data of its own.
@@ -19,7 +19,7 @@ pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Mark
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) " · " (name) }
-                link rel="stylesheet" href=(links.to(&style::path()));
+                link rel="stylesheet" href=(links.to(&asset::STYLE.path));
                 link rel="icon" href="data:,";
                 link rel="alternate" type="application/atom+xml" title="Matches" href=(links.to("/matches.atom"));
                 @if has_data(path) {

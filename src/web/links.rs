@@ -1,6 +1,8 @@
 //! The paths of pages.
 
-use super::encode::path_part;
+use maud::{Markup, html};
+
+use super::{encode::path_part, words};
 
 /// Makes links below the base path.
 #[derive(Clone, Debug)]
@@ -22,6 +24,11 @@ impl Links {
 
     pub(super) fn ruleset(&self, ruleset: &str) -> String {
         format!("{}/rulesets/{}", self.base, path_part(ruleset))
+    }
+
+    /// The name of a ruleset, with a link to its page.
+    pub(super) fn to_ruleset(&self, ruleset: &str) -> Markup {
+        html! { a href=(self.ruleset(ruleset)) { (words::ruleset(ruleset)) } }
     }
 
     pub(super) fn player(&self, handle: &str) -> String {

@@ -100,11 +100,7 @@ pub(super) async fn present(
         named.extend(players.map(|player| (player.key.clone(), player.name.clone())));
         with_players += 1;
     }
-    let mut shown = match named.is_empty() {
-        true => Vec::new(),
-        false => site.pages().present(&named).await?,
-    }
-    .into_iter();
+    let mut shown = site.pages().present(&named).await?.into_iter();
     let boards = site.pages().ruleset_lines().await?;
     let mut list = Vec::with_capacity(games.len());
     for (at, game) in games.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Which path leads to which page.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, Uri, header},
+    http::{HeaderName, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
@@ -14,11 +14,16 @@ use tokio::time::Instant;
 
 use super::{
     Site,
-    answer::{Form, refuse},
+    answer::{Form, Page, refuse},
     api::{self, Problem},
-    asked::{Asked, Nothing},
+    asked::Asked,
+    asset,
     error::WebError,
-    feed, pages, script, style, teams, watching,
+    feed,
+    pages::{BalancePage, Board, GamePage, Home, LivePage, PlayerPage, QueuesPage, SystemsPage},
+    teams,
+    visitors::Visit,
+    watching,
 };
 
 /// The longest path with its query, in bytes.
@@ -28,28 +33,29 @@ type Sites = State<Arc<Site>>;
 
 /// The routes of all pages, with the headers that every answer has.
 pub(super) fn router(site: Arc<Site>) -> Router {
-    let pages = Router::new()
-        .route("/", get(home))
-        .route("/index.json", get(home))
-        .route("/rulesets/{name}", get(ruleset))
-        .route("/players/{name}", get(player))
-        .route("/matches/{name}", get(game))
-        .route("/balance", get(balance))
-        .route("/balance.json", get(balance))
-        .route("/live", get(live))
-        .route("/live.json", get(live))
-        .route("/systems", get(systems))
-        .route("/systems.json", get(systems))
-        .route("/queues", get(queues))
-        .route("/queues.json", get(queues))
+    let mut pages = Router::new()
+        .route("/", get(show::<Home>))
+        .route("/index.json", get(show::<Home>))
+        .route("/rulesets/{name}", get(show::<Board>))
+        .route("/players/{name}", get(show::<PlayerPage>))
+        .route("/matches/{name}", get(show::<GamePage>))
         .route("/matches.atom", get(feed::feed))
-        .route(&script::LIVE.path, get(async || script::LIVE.answer()))
-        .route(&style::path(), get(async || style::sheet()))
+        .route(&asset::STYLE.path, get(async || asset::STYLE.answer()))
+        .route(&asset::LIVE.path, get(async || asset::LIVE.answer()))
         .fallback(nothing);
+    for (path, page) in [
+        ("/balance", get(show::<BalancePage>)),
+        ("/live", get(show::<LivePage>)),
+        ("/queues", get(show::<QueuesPage>)),
+        ("/systems", get(show::<SystemsPage>)),
+    ] {
+        pages = pages.route(&format!("{path}.json"), page.clone());
+        pages = pages.route(path, page);
+    }
     let pages = match &site.api {
         Some(_) => pages
             .route("/teams", get(teams::page).post(teams::form))
-            .route(&script::TEAMS.path, get(async || script::TEAMS.answer()))
+            .route(&asset::TEAMS.path, get(async || asset::TEAMS.answer()))
             .nest("/v1", api::router(&site)),
         None => pages,
     };
@@ -58,7 +64,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         true => pages,
         // A proxy asks for the home page with a slash at the end.
         false => Router::new()
-            .route(&format!("{base}/"), get(home))
+            .route(&format!("{base}/"), get(show::<Home>))
             .nest(&base, pages)
             .fallback(nothing),
     };
@@ -97,8 +103,13 @@ fn metrics() -> Router<Arc<Site>> {
         .route("/status.json", get(watching::status))
 }
 
-/// Refuses addresses that are too long, adds the headers of every answer, and counts it.
-async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
+/// Refuses visitors who ask too often and addresses that are too long, adds the headers of every answer, and counts it.
+async fn guard(
+    State(site): Sites,
+    Extension(visit): Extension<Arc<Visit>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let began = Instant::now();
     let uri = request.uri();
     // Only these pages have a script.
@@ -109,10 +120,12 @@ async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
     let long = uri
         .path_and_query()
         .is_some_and(|path| path.as_str().len() > LONGEST);
-    let mut response = match long {
-        true if is_call(&site, uri) => Problem::from(WebError::TooLong).into_response(),
-        true => refuse(&site, Form::Html, &WebError::TooLong),
-        false => next.run(request).await,
+    let is_call = is_call(&site, uri);
+    let mut response = match (visit.may_ask(), long) {
+        (false, _) => too_many(is_call),
+        (true, true) if is_call => Problem::from(WebError::TooLong).into_response(),
+        (true, true) => refuse(&site, Form::Html, &WebError::TooLong),
+        (true, false) => next.run(request).await,
     };
     let headers: [(HeaderName, &str); 5] = [
         (header::CONTENT_SECURITY_POLICY, policy),
@@ -135,9 +148,19 @@ async fn guard(State(site): Sites, request: Request, next: Next) -> Response {
 }
 
 /// Whether a request is for a program, which reads no HTML.
-pub(super) fn is_call(site: &Site, uri: &Uri) -> bool {
+fn is_call(site: &Site, uri: &Uri) -> bool {
     let path = uri.path().strip_prefix(&site.settings.base_path);
     site.api.is_some() && path.is_some_and(|path| path.starts_with("/v1/"))
+}
+
+/// The answer to a visitor who asks too often.
+fn too_many(is_call: bool) -> Response {
+    let why = "too many requests from your address\n";
+    if is_call {
+        return Problem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
+    }
+    let later = [(header::RETRY_AFTER, "1")];
+    (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
 }
 
 async fn nothing(State(site): Sites, request: Request) -> Response {
@@ -145,40 +168,8 @@ async fn nothing(State(site): Sites, request: Request) -> Response {
     refuse(&site, form, &WebError::NotFound)
 }
 
-async fn home(State(site): Sites, asked: Asked<Nothing>) -> Response {
-    asked.answer(&site, pages::home(&site).await)
-}
-
-async fn ruleset(State(site): Sites, asked: Asked<pages::BoardChoice>) -> Response {
-    asked.answer(
-        &site,
-        pages::ruleset(&site, &asked.name, &asked.choice).await,
-    )
-}
-
-async fn player(State(site): Sites, asked: Asked<pages::KindChoice>) -> Response {
-    asked.answer(
-        &site,
-        pages::player(&site, &asked.name, &asked.choice).await,
-    )
-}
-
-async fn game(State(site): Sites, asked: Asked<Nothing>) -> Response {
-    asked.answer(&site, pages::game(&site, &asked.name).await)
-}
-
-async fn live(State(site): Sites, asked: Asked<Nothing>) -> Response {
-    asked.answer(&site, pages::live(&site).await)
-}
-
-async fn systems(State(site): Sites, asked: Asked<Nothing>) -> Response {
-    asked.answer(&site, pages::systems(&site).await)
-}
-
-async fn queues(State(site): Sites, asked: Asked<Nothing>) -> Response {
-    asked.answer(&site, pages::queues(&site).await)
-}
-
-async fn balance(State(site): Sites, asked: Asked<pages::BalanceChoice>) -> Response {
-    asked.answer(&site, pages::balance(&site, &asked.choice).await)
+/// Answers a request for a page.
+async fn show<P: Page>(State(site): Sites, asked: Asked<P::Choice>) -> Response {
+    let page = P::read(&site, &asked.name, &asked.choice).await;
+    asked.answer(&site, page)
 }

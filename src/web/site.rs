@@ -63,7 +63,7 @@ impl Site {
     /// Serves `/v1` beside the pages, if these settings say so, to the clients of the gate.
     #[must_use]
     pub fn with_api(mut self, settings: ApiSettings, gate: Arc<Gate>) -> Self {
-        self.api = settings.enabled.then(|| Api::new(settings, gate));
+        self.api = settings.enabled.then_some(Api { settings, gate });
         self
     }
 

@@ -5,14 +5,14 @@ use std::{
     sync::Arc,
 };
 
-use axum::http::Uri;
 use parking_lot::Mutex;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::Instant,
 };
+use tokio_util::sync::CancellationToken;
 
-use super::{Site, WebSettings, routes::is_call};
+use super::{Site, WebLimits};
 use crate::{
     access::{AddressKey, AddressTable, Allowance, Rate},
     watch::HttpMetrics,
@@ -22,7 +22,7 @@ use crate::{
 const MOST_ADDRESSES: usize = 4_096;
 /// The most visitors at a time who are told that there is no room. The connections of more are closed.
 const MOST_REFUSALS: usize = 32;
-/// After a pause, an address may make the requests of so many seconds at once.
+/// After a pause, an address may make the requests of these seconds at once.
 const BURST_SECONDS: u32 = 10;
 
 /// The connections of all visitors.
@@ -76,9 +76,14 @@ pub(super) enum NoRoom {
 /// One connection; dropping it makes room for another.
 pub(super) struct Visit {
     visitors: Arc<Visitors>,
-    peer: IpAddr,
+    /// The address of the other end.
+    pub(super) peer: IpAddr,
     /// The address, and what it may still ask; `None` for a trusted proxy.
     counted: Option<(AddressKey, Arc<Allowance>)>,
+    /// The end of the connection's time.
+    pub(super) until: Instant,
+    /// Cancelled when the daemon stops.
+    pub(super) stop: CancellationToken,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -87,7 +92,11 @@ impl Visit {
     ///
     /// # Errors
     /// Fails if there are too many, of all visitors or from this address.
-    pub(super) fn begin(visitors: &Arc<Visitors>, peer: SocketAddr) -> Result<Self, NoRoom> {
+    pub(super) fn begin(
+        visitors: &Arc<Visitors>,
+        peer: SocketAddr,
+        stop: &CancellationToken,
+    ) -> Result<Self, NoRoom> {
         let permit = visitors.room.clone().try_acquire_owned();
         let permit = permit.map_err(|_| NoRoom::AtAll)?;
         let (address, settings) = (peer.ip().to_canonical(), &visitors.site.settings);
@@ -106,23 +115,15 @@ impl Visit {
             visitors: visitors.clone(),
             peer: address,
             counted,
+            until: Instant::now() + settings.limits.connection_seconds.duration(),
+            stop: stop.clone(),
             _permit: permit,
         })
     }
 
-    /// The address of the other end.
-    pub(super) fn peer(&self) -> IpAddr {
-        self.peer
-    }
-
-    /// The settings of the pages.
-    pub(super) fn settings(&self) -> &WebSettings {
-        &self.visitors.site.settings
-    }
-
-    /// Whether a request is one of `/v1`.
-    pub(super) fn is_call(&self, uri: &Uri) -> bool {
-        is_call(&self.visitors.site, uri)
+    /// The limits of the connection.
+    pub(super) fn limits(&self) -> WebLimits {
+        self.visitors.site.settings.limits
     }
 
     /// Counts a request. Returns whether its address may make it now.
@@ -130,11 +131,7 @@ impl Visit {
         let (Some((_, allowance)), Some(rate)) = (&self.counted, self.visitors.rate) else {
             return true;
         };
-        let may = allowance.lines.take(self.visitors.now(), rate).is_ok();
-        if !may {
-            self.visitors.metrics().answered(429, 0.0);
-        }
-        may
+        allowance.lines.take(self.visitors.now(), rate).is_ok()
     }
 }
 

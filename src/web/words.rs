@@ -1,6 +1,7 @@
 //! Numbers and times as people read them.
 
 use maud::{Markup, html};
+use serde::Serializer;
 
 use crate::domain::Timestamp;
 
@@ -49,6 +50,17 @@ pub(super) fn chance(chance: f64) -> String {
     }
 }
 
+/// Writes a time as text, as in `2026-11-20T15:28:36Z`.
+pub(super) fn as_text<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(at)
+}
+
+/// A number rounded to these decimals.
+pub(super) fn rounded(number: f64, decimals: i32) -> f64 {
+    let scale = 10.0_f64.powi(decimals);
+    (number * scale).round() / scale
+}
+
 /// A number with one decimal.
 pub(super) fn tenths(number: f64) -> String {
     // Without this, -0.04 would be "-0.0".
@@ -90,9 +102,14 @@ pub(super) fn mean(sum: f64, count: i64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// A number that may be missing.
+/// A text that may be missing.
 pub(super) fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
+}
+
+/// A number that may be missing, in these words.
+pub(super) fn number_or_dash(number: Option<f64>, words: fn(f64) -> String) -> String {
+    or_dash(number.map(words))
 }
 
 /// The key of a ruleset with places to break the line.

@@ -8,42 +8,22 @@ use axum::{
     http::{HeaderMap, Method, StatusCode, Uri, header, request::Parts},
     response::{IntoResponse, Response},
 };
-use bytes::BytesMut;
-use futures_util::StreamExt;
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::time::{Instant, sleep, timeout};
-use tokio_util::sync::CancellationToken;
+use tokio::time::sleep;
 
-use super::{Api, Problem};
+use super::{
+    Api, Problem,
+    body::{json, read_out, whole, wrong_in},
+};
 use crate::{
     domain::{Right, Secret},
     protocol::{Charge, Code},
     server::Caller,
-    web::{
-        Site,
-        access::{Visitor, origin},
-    },
+    web::{Site, access::origin, answer::json as json_answer, visitors::Visit},
 };
 
-/// The most bytes of a request's body.
-const BODY: usize = 256 * 1_024;
-/// The most bytes that are read of a longer one.
-const MOST_READ: usize = 4 * 1_024 * 1_024;
-/// How long the body of a request that is refused may take to arrive.
-const REFUSAL: Duration = Duration::from_secs(1);
-/// How long the body of a request may take to arrive.
-const ARRIVAL: Duration = Duration::from_secs(10);
 /// The longest token, in bytes.
 const TOKEN: usize = 1_024;
-
-/// How long a request may wait for something to happen.
-#[derive(Clone, Debug)]
-pub(in crate::web) struct Patience {
-    /// The end of its connection.
-    pub(in crate::web) until: Instant,
-    /// Cancelled when the daemon stops.
-    pub(in crate::web) stop: CancellationToken,
-}
 
 /// A request, with its whole body.
 pub(in crate::web) struct Call {
@@ -53,7 +33,6 @@ pub(in crate::web) struct Call {
     uri: Uri,
     pub(super) fields: HeaderMap,
     pub(super) body: Bytes,
-    pub(super) patience: Patience,
 }
 
 impl FromRequest<Arc<Site>> for Call {
@@ -71,16 +50,9 @@ impl FromRequest<Arc<Site>> for Call {
     }
 }
 
-/// Reads what is left of a body that is refused, for a short time.
-pub(in crate::web) async fn read_out(body: Body) {
-    let _ = timeout(REFUSAL, arrived(body, 0)).await;
-}
-
 impl Call {
     /// A call of a page's form, which has no path, no query and no body of its own.
     pub(in crate::web) fn of_form(site: &Arc<Site>, caller: Caller) -> Self {
-        let until = Instant::now();
-        let stop = CancellationToken::new();
         Self {
             site: site.clone(),
             caller,
@@ -88,7 +60,6 @@ impl Call {
             uri: Uri::default(),
             fields: HeaderMap::new(),
             body: Bytes::new(),
-            patience: Patience { until, stop },
         }
     }
 
@@ -106,7 +77,6 @@ impl Call {
         caller.count(Charge::Line, 1).map_err(too_often)?;
         let path = Path::<BTreeMap<String, String>>::from_request_parts(&mut parts, site).await;
         let Path(path) = path.map_err(|_| Problem::bad("the path is not UTF-8"))?;
-        let patience = parts.extensions.get::<Patience>().cloned();
         let body = match body.take() {
             Some(body) if changes => whole(&parts.headers, body).await?,
             _ => Bytes::new(),
@@ -116,10 +86,6 @@ impl Call {
             caller,
             path,
             body,
-            patience: patience.unwrap_or_else(|| Patience {
-                until: Instant::now(),
-                stop: CancellationToken::new(),
-            }),
             fields: parts.headers,
             uri: parts.uri,
         })
@@ -177,7 +143,7 @@ impl Call {
         }
     }
 
-    /// Counts so many decisions or reports.
+    /// Counts `number` decisions or reports.
     pub(super) fn count(&self, charge: Charge, number: usize) -> Result<(), Problem> {
         self.caller.count(charge, number).map_err(too_often)
     }
@@ -197,8 +163,8 @@ async fn identify(site: &Site, api: &Api, parts: &Parts) -> Result<Caller, Probl
 
 /// The address for which a request counts.
 pub(in crate::web) fn address(site: &Site, parts: &Parts) -> IpAddr {
-    let peer = parts.extensions.get::<Visitor>();
-    let Visitor(peer) = *peer.unwrap_or(&Visitor(IpAddr::V4(0.into())));
+    let visit = parts.extensions.get::<Arc<Visit>>();
+    let peer = visit.map_or(IpAddr::V4(0.into()), |visit| visit.peer);
     origin(peer, &parts.headers, &site.settings.trusted_proxies).unwrap_or(peer)
 }
 
@@ -223,104 +189,12 @@ pub(in crate::web) async fn prove(api: &Api, token: &str, from: IpAddr) -> Resul
     Err(Problem::unauthorized(why))
 }
 
-/// The whole body, which must be JSON unless it is empty.
-async fn whole(fields: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
-    let body = within(body, BODY).await?;
-    let kind = fields
-        .get(header::CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
-    let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
-    if !body.is_empty() && !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
-        let why = "send Content-Type: application/json";
-        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        return Err(Problem::new(status, Code::BadArgument, why));
-    }
-    Ok(body)
-}
-
-/// The bytes of a body, at most so many, which must arrive in time.
-pub(in crate::web) async fn within(body: Body, most: usize) -> Result<Bytes, Problem> {
-    let late = |_| {
-        let why = "the body takes too long to arrive";
-        Problem::new(StatusCode::REQUEST_TIMEOUT, Code::Overloaded, why)
-    };
-    timeout(ARRIVAL, arrived(body, most)).await.map_err(late)?
-}
-
-/// The bytes of a body once all have arrived. Of one that is too long, the rest is read, too, but not kept.
-async fn arrived(body: Body, most: usize) -> Result<Bytes, Problem> {
-    let (mut chunks, mut bytes, mut length) = (body.into_data_stream(), BytesMut::new(), 0);
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Problem::bad("the body is not complete"))?;
-        length += chunk.len();
-        match length {
-            length if length <= most => bytes.extend_from_slice(&chunk),
-            length if length > MOST_READ => break,
-            _ => {}
-        }
-    }
-    match length <= most {
-        true => Ok(bytes.freeze()),
-        false => {
-            let why = format!("the body is longer than {most} bytes");
-            let status = StatusCode::PAYLOAD_TOO_LARGE;
-            Err(Problem::new(status, Code::TooLong, why))
-        }
-    }
-}
-
-/// Reads JSON. What is wrong is named with its place.
-pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let mut from = serde_json::Deserializer::from_slice(bytes);
-    let read = serde_path_to_error::deserialize(&mut from);
-    let value = read.map_err(|error| {
-        let mut why = wrong_in(&error.inner().to_string());
-        if error.inner().is_data() {
-            why.truncate(why.find(" at line").unwrap_or(why.len()));
-        }
-        wrong_at(error.path(), why)
-    })?;
-    let rest = from.end();
-    rest.map_err(|_| Problem::bad("there is something after the JSON value"))?;
-    Ok(value)
-}
-
-/// What is wrong at a place in JSON. The whole value has no place.
-pub(super) fn wrong_at(place: &serde_path_to_error::Path, why: String) -> Problem {
-    match place.to_string().as_str() {
-        "." | "?" => Problem::bad(why),
-        place => Problem::bad(why).at(place),
-    }
-}
-
-/// The words of a parser in those of the documentation: an unknown key is named, without a list of all others.
-pub(super) fn wrong_in(text: &str) -> String {
-    let shown: String = text.chars().take(200).collect();
-    let shown = shown.replace(|c: char| c.is_control(), "?");
-    let known = shown.split(", expected").next().unwrap_or_default();
-    match known.split_once("unknown field ") {
-        Some((_, name)) => {
-            let name = name.split(" at line").next().unwrap_or_default();
-            format!("unknown key {}", name.replace('`', "\""))
-        }
-        None => shown.replace('`', "\""),
-    }
-}
-
 /// An answer with this content.
 pub(super) fn answer(content: &impl Serialize) -> Result<Response, Problem> {
-    let text = serde_json::to_string(content).map_err(|error| {
-        tracing::error!(%error, "an answer over HTTP cannot be encoded");
-        Problem::internal()
-    })?;
-    let fields = [
-        (header::CONTENT_TYPE, "application/json"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    Ok((fields, text).into_response())
+    json_answer(content).map_err(|_| Problem::internal())
 }
 
-/// A number with so many decimal places, rounded as the line protocol rounds it.
+/// A number with `places` decimals, rounded as the line protocol rounds it.
 pub(super) fn places(number: f64, places: usize) -> f64 {
     format!("{number:.places$}").parse().unwrap_or(number)
 }

@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Call, Problem,
-    call::{answer, json, wrong_at, wrong_in},
+    body::{json, wrong_at, wrong_in},
+    call::answer,
     identities::Identities,
     short::ShortMatch,
 };
@@ -62,16 +63,11 @@ pub(super) async fn record(call: Call) -> Result<Response, Problem> {
     let now = call.site.now();
     let mut reports = Vec::with_capacity(list.len());
     for (at, one) in list.into_iter().enumerate() {
-        let place = if is_list {
-            format!("[{at}]")
-        } else {
-            String::new()
-        };
         // Those without a time keep their order.
         let now = now.plus_millis(i64::try_from(at).unwrap_or(0));
         let read = report(&call, &client, one, now).await;
         let mut report = read.map_err(|problem| match is_list {
-            true => problem.at(&place),
+            true => problem.at(&format!("[{at}]")),
             false => problem,
         })?;
         report.keys.extend(key.iter().map(|key| Receipt {
@@ -235,14 +231,8 @@ async fn picked(
     let Ok(Decision::Balance(decided)) = Decision::parse(&row.kind, &row.decision) else {
         return Ok(MatchChances::default());
     };
-    let on = |team: u8| {
-        decided
-            .answer
-            .team_of
-            .iter()
-            .filter(|on| **on == team)
-            .count()
-    };
+    let teams = &decided.answer.team_of;
+    let on = |team: u8| teams.iter().filter(|on| **on == team).count();
     let humans = [on(0), on(1)].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let picked = TeamChances {
         win: vec![chance, 1.0 - chance],
@@ -272,20 +262,11 @@ fn stated<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
         .map_err(|error| wrong_at(error.path(), wrong_in(&error.inner().to_string())))
 }
 
-/// `POST /v1/matches/{n}/void`
-pub(super) async fn void(call: Call) -> Result<Response, Problem> {
-    change(&call, true).await
-}
-
-/// `POST /v1/matches/{n}/unvoid`
-pub(super) async fn unvoid(call: Call) -> Result<Response, Problem> {
-    change(&call, false).await
-}
-
-async fn change(call: &Call, void: bool) -> Result<Response, Problem> {
+/// `POST /v1/matches/{n}/void` and `…/unvoid`
+pub(super) async fn change(call: Call, void: bool) -> Result<Response, Problem> {
     call.client(&[Right::Admin, Right::Report])?;
     let id: i64 = call.part("name").parse().map_err(|_| no_match())?;
-    let changed = set_void(call, id, void).await?;
+    let changed = set_void(&call, id, void).await?;
     answer(&Void {
         r#match: id,
         void,

@@ -7,7 +7,9 @@
 //! A call that is no GET needs the token of a client, and comes from a program or from a web site of the
 //! configuration: a page elsewhere can send nothing through a visitor's browser.
 
+mod answers;
 mod behaviour;
+mod body;
 mod call;
 mod game;
 mod identities;
@@ -32,8 +34,10 @@ use axum::{
 
 use super::Site;
 use crate::{protocol::Code, server::Gate};
+pub(super) use answers::{Team, TeamPlayer, Teams};
+pub(super) use body::{read_out, within};
 use call::no_such_path;
-pub(super) use call::{Call, Patience, address, prove, read_out, too_often, within};
+pub(super) use call::{Call, address, prove, too_often};
 pub(super) use game::AskedGame;
 pub(super) use matches::{record_one, set_void};
 pub(super) use problem::Problem;
@@ -56,10 +60,6 @@ pub(super) struct Api {
 }
 
 impl Api {
-    pub(super) fn new(settings: ApiSettings, gate: Arc<Gate>) -> Self {
-        Self { settings, gate }
-    }
-
     /// Refuses a request of a page that is not of a configured web site, and one that was sent to another name than
     /// this site's: a name that leads to this machine may be anybody's.
     pub(super) fn refuse_foreign(&self, fields: &HeaderMap) -> Result<(), Problem> {
@@ -87,10 +87,8 @@ impl Api {
 
     /// Whether a web site is one of the configuration.
     fn allows(&self, origin: &str) -> bool {
-        self.settings
-            .origins
-            .iter()
-            .any(|one| one.as_str() == origin)
+        let origins = &self.settings.origins;
+        origins.iter().any(|one| one.as_str() == origin)
     }
 }
 
@@ -113,8 +111,14 @@ pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
         .route("/live", get(read::live))
         .route("/matches", get(read::matches).post(matches::record))
         .route("/matches/{name}", get(read::game))
-        .route("/matches/{name}/unvoid", post(matches::unvoid))
-        .route("/matches/{name}/void", post(matches::void))
+        .route(
+            "/matches/{name}/unvoid",
+            post(|call: Call| matches::change(call, false)),
+        )
+        .route(
+            "/matches/{name}/void",
+            post(|call: Call| matches::change(call, true)),
+        )
         .route("/players", get(read::players))
         .route("/players/{name}", get(read::player))
         .route("/queues", get(queues::list))
@@ -124,8 +128,14 @@ pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
                 .put(queues::submit)
                 .delete(queues::cancel),
         )
-        .route(&format!("{TICKET}/accept"), post(queues::accept))
-        .route(&format!("{TICKET}/decline"), post(queues::decline))
+        .route(
+            &format!("{TICKET}/accept"),
+            post(|call: Call| queues::answer_match(call, true)),
+        )
+        .route(
+            &format!("{TICKET}/decline"),
+            post(|call: Call| queues::answer_match(call, false)),
+        )
         .route("/ratings", get(read::ratings))
         .route("/teams", post(teams::pick))
         .route("/teams/place", post(teams::place))
@@ -147,11 +157,10 @@ async fn openapi(_: Call) -> Response {
 async fn across(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let method = request.method().clone();
-    let allows = |origin: &HeaderValue| {
-        let api = site.api.as_ref();
-        api.is_some_and(|api| origin.to_str().is_ok_and(|origin| api.allows(origin)))
-    };
-    let known = origin.as_ref().is_some_and(allows);
+    let text = origin.as_ref().and_then(|origin| origin.to_str().ok());
+    let known = text
+        .zip(site.api.as_ref())
+        .is_some_and(|(text, api)| api.allows(text));
     let mut response = match (method == Method::OPTIONS, known) {
         (true, true) => {
             let fields = [

@@ -56,6 +56,12 @@ impl Problem {
         }
     }
 
+    /// The same, which may succeed after this time.
+    fn after(self, retry: Duration) -> Self {
+        let retry = Some(retry);
+        Self { retry, ..self }
+    }
+
     /// The same with the place at which the body is wrong.
     pub(super) fn at(self, place: &str) -> Self {
         let detail = format!("{place}: {}", self.detail);
@@ -94,9 +100,7 @@ impl Problem {
 
     /// The caller has used up what it may do.
     pub(in crate::web) fn too_many(detail: impl Into<String>, retry: Duration) -> Self {
-        let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded, detail);
-        let retry = Some(retry);
-        Self { retry, ..problem }
+        Self::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded, detail).after(retry)
     }
 }
 
@@ -112,8 +116,10 @@ impl From<Refusal> for Problem {
             Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let problem = Self::new(status, code, text);
-        let retry = (code == Code::Overloaded).then_some(Duration::from_secs(1));
-        Self { retry, ..problem }
+        match code {
+            Code::Overloaded => problem.after(Duration::from_secs(1)),
+            _ => problem,
+        }
     }
 }
 
@@ -147,16 +153,15 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "a request over HTTP failed");
         let why = "the database cannot be used now: see the daemon's log";
-        let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::Internal, why);
-        let retry = Some(Duration::from_secs(1));
-        Self { retry, ..problem }
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Self::new(status, Code::Internal, why).after(Duration::from_secs(1))
     }
 }
 
 impl From<WebError> for Problem {
     fn from(error: WebError) -> Self {
-        let code = match &error {
-            WebError::Store(_) => return Self::unreadable(error),
+        let code = match error {
+            WebError::Store(error) => return error.into(),
             WebError::Broken(_) => Code::Internal,
             WebError::NotFound => Code::UnknownCommand,
             WebError::NoPlayer => Code::UnknownPlayer,
@@ -164,15 +169,6 @@ impl From<WebError> for Problem {
             WebError::NoRuleset | WebError::NoMatch | WebError::BadRequest => Code::BadArgument,
         };
         Self::new(error.status(), code, error.to_string())
-    }
-}
-
-impl Problem {
-    fn unreadable(error: WebError) -> Self {
-        match error {
-            WebError::Store(error) => error.into(),
-            error => Self::nothing(error.to_string()),
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The queues: SUBMIT, CANCEL, ACCEPT, DECLINE, TICKET and QUEUES.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use axum::{http::StatusCode, response::Response};
+use axum::{Extension, http::StatusCode, response::Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -12,6 +12,7 @@ use crate::{
     domain::{Ident, Right},
     protocol::{Charge, TicketReply},
     queues::Draft,
+    web::visitors::Visit,
 };
 
 /// The longest wait for another state, in seconds.
@@ -189,7 +190,10 @@ pub(super) async fn cancel(call: Call) -> Result<Response, Problem> {
 }
 
 /// `GET /v1/queues/{queue}/tickets/{ticket}`
-pub(super) async fn ticket(call: Call) -> Result<Response, Problem> {
+pub(super) async fn ticket(
+    Extension(visit): Extension<Arc<Visit>>,
+    call: Call,
+) -> Result<Response, Problem> {
     let owner = call.client(&[Right::Queue])?;
     let AskedWait { wait, state } = call.query()?;
     if wait > LONGEST {
@@ -197,35 +201,26 @@ pub(super) async fn ticket(call: Call) -> Result<Response, Problem> {
             "wait: must be 0 to {LONGEST} seconds"
         )));
     }
-    let (until, ticket) = (call.patience.until, call.part("ticket"));
+    let (until, ticket) = (visit.until, call.part("ticket"));
     let until = (Instant::now() + Duration::from_secs(wait)).min(until - EARLIER);
     let differs = |reply: &TicketReply| state.as_deref().is_none_or(|state| state != word(reply));
     let queues = call.site.queues();
     let waiting = queues.ticket_once(owner, ticket, until, &differs);
-    let reply = match call.patience.stop.run_until_cancelled(waiting).await {
+    let reply = match visit.stop.run_until_cancelled(waiting).await {
         Some(reply) => reply?,
         None => queues.ticket(owner, ticket).await?,
     };
     answer(&Ticket::new(ticket, reply))
 }
 
-/// `POST /v1/queues/{queue}/tickets/{ticket}/accept`
-pub(super) async fn accept(call: Call) -> Result<StatusCode, Problem> {
-    tell(&call, true).await
-}
-
-/// `POST /v1/queues/{queue}/tickets/{ticket}/decline`
-pub(super) async fn decline(call: Call) -> Result<StatusCode, Problem> {
-    tell(&call, false).await
-}
-
-async fn tell(call: &Call, accepts: bool) -> Result<StatusCode, Problem> {
+/// `POST /v1/queues/{queue}/tickets/{ticket}/accept` and `…/decline`
+pub(super) async fn answer_match(call: Call, accepts: bool) -> Result<StatusCode, Problem> {
     let owner = call.client(&[Right::Queue])?;
     let AskedAnswer { r#match, player } = call.json()?;
     call.count(Charge::Report, 1)?;
-    let known = Identities::of(call, &[player.as_str()]).await?;
+    let known = Identities::of(&call, &[player.as_str()]).await?;
     let player = known.get(&player);
-    may_speak_for(call, &player)?;
+    may_speak_for(&call, &player)?;
     let queues = call.site.queues();
     queues.answer(owner, r#match, &player, accepts).await?;
     Ok(StatusCode::NO_CONTENT)

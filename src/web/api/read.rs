@@ -10,12 +10,14 @@ use super::{
     identities::Identities,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Ruleset},
+    domain::{Kind, PlayerKey, Ruleset, plain_name},
     store::BoardQuery,
     web::{
+        answer::Page,
+        asked::Nothing,
         error::WebError,
         name::Player,
-        pages::{self, BoardLine, MatchSummary},
+        pages::{BoardLine, GamePage, LivePage, MatchSummary, part_of_board},
     },
 };
 
@@ -49,12 +51,11 @@ impl Part {
         }
     }
 
-    fn kind(&self) -> Result<Kind, Problem> {
+    fn kind(&self) -> Result<Option<Kind>, Problem> {
         let wrong = || Problem::bad("kind: must be human or bot");
-        match &self.kind {
-            Some(kind) => Kind::parse(kind).ok_or_else(wrong),
-            None => Ok(Kind::Human),
-        }
+        let kind = self.kind.as_ref();
+        kind.map(|kind| Kind::parse(kind).ok_or_else(wrong))
+            .transpose()
     }
 
     fn cursor(&self) -> Result<i64, Problem> {
@@ -89,25 +90,19 @@ pub(super) async fn leaderboard(call: Call) -> Result<Response, Problem> {
 
 async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem> {
     let (limit, kind, skip) = (part.limit()?, part.kind()?, part.cursor()?);
-    let search = search(&part.q)?;
+    let kind = kind.unwrap_or(Kind::Human);
     let query = BoardQuery {
         ruleset,
         kind,
-        search: &search,
+        search: &search(&part.q)?,
         skip,
-        limit: limit + 1,
+        limit,
     };
-    let (mut rows, players) = call.site.pages().board(query).await?;
+    let (rows, players, has_next) = part_of_board(&call.site, query).await?;
     let pages = call.site.pages();
     if players == 0 && pages.latest_matches(Some(ruleset), 1).await?.is_empty() {
         return Err(WebError::NoRuleset.into());
     }
-    let has_next = match search.is_empty() {
-        true => players > skip + limit,
-        false => rows.len() as i64 > limit,
-    };
-    rows.retain(|row| !search.is_empty() || row.place <= skip + limit);
-    rows.truncate(usize::try_from(limit).unwrap_or(0));
     let line = |row| BoardLine::new(&call.site, kind, row, players);
     Ok(Board {
         ruleset: ruleset.to_owned(),
@@ -139,27 +134,19 @@ pub(super) async fn players(call: Call) -> Result<Response, Problem> {
     if let Some(ruleset) = &part.ruleset {
         return answer(&board(&call, ruleset, &part).await?);
     }
-    let (text, limit) = (search(&part.q)?, part.limit()?);
+    let (text, limit, kind) = (search(&part.q)?, part.limit()?, part.kind()?);
     if text.is_empty() {
         return Err(Problem::bad("state q, a part of a name, or a ruleset"));
     }
-    let kind = part.kind.as_ref().map(|_| part.kind()).transpose()?;
     let store = call.site.service().store();
     let found = store.find_players(&text, kind, limit).await?;
     let named: Vec<(PlayerKey, String)> = found
         .iter()
         .map(|one| (one.key.clone(), one.name.clone()))
         .collect();
-    let shown = match named.is_empty() {
-        true => Vec::new(),
-        false => call.site.pages().present(&named).await?,
-    };
+    let shown = call.site.pages().present(&named).await?;
     // A part of an identity finds nobody here: it would tell whose it is.
-    let is_named = |name: &str| {
-        crate::domain::plain_name(name)
-            .to_lowercase()
-            .contains(&text)
-    };
+    let is_named = |name: &str| plain_name(name).to_lowercase().contains(&text);
     let players: Vec<Found> = found
         .into_iter()
         .zip(shown)
@@ -188,8 +175,7 @@ struct Standing {
 
 /// `GET /v1/players/{handle}`
 pub(super) async fn player(call: Call) -> Result<Response, Problem> {
-    let part: Part = call.query()?;
-    let kind = part.kind.as_ref().map(|_| part.kind()).transpose()?;
+    let kind = call.query::<Part>()?.kind()?;
     let site = &call.site;
     let person = site.pages().person(call.part("name"), kind).await?;
     let person = person.ok_or(WebError::NoPlayer)?;
@@ -309,10 +295,10 @@ pub(super) async fn matches(call: Call) -> Result<Response, Problem> {
 
 /// `GET /v1/matches/{n}`
 pub(super) async fn game(call: Call) -> Result<Response, Problem> {
-    answer(&pages::game(&call.site, call.part("name")).await?)
+    answer(&GamePage::read(&call.site, call.part("name"), &Nothing {}).await?)
 }
 
 /// `GET /v1/live`
 pub(super) async fn live(call: Call) -> Result<Response, Problem> {
-    answer(&pages::live(&call.site).await?)
+    answer(&LivePage::read(&call.site, "", &Nothing {}).await?)
 }

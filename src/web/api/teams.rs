@@ -2,119 +2,23 @@
 //! caller describes.
 
 use axum::response::Response;
-use serde::Serialize;
 
 use super::{
     Call, Problem,
+    answers::{
+        AdvisedMove, Alternative, Placed, PlacedPlayer, Rebalanced, Team, TeamPlayer, Teams,
+    },
     call::{answer, places},
-    game::AskedGame,
+    game::{AskedGame, AskedPlayer},
 };
 use crate::{
     domain::{Ident, Right},
-    lobby::{Balanced, Decision},
+    lobby::{Balance, Balanced, Decided, Decision},
     partition::Candidate,
     protocol::Charge,
     session::{CountedWeight, Session, draw_seed},
     web::pages::Reasons,
 };
-
-/// The answer to `/v1/teams`.
-#[derive(Debug, Serialize)]
-pub(in crate::web) struct Teams<'a> {
-    pub(in crate::web) teams: Vec<Team<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) ratio: Option<f64>,
-    pub(in crate::web) seed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) decision: Option<Option<i64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) why: Option<Vec<String>>,
-    pub(in crate::web) closest_alternative: Option<Alternative<'a>>,
-    /// What was weighed up, and from how many teams these were picked; for people.
-    #[serde(skip)]
-    pub(in crate::web) weighed: Option<(Reasons, usize)>,
-}
-
-#[derive(Debug, Serialize)]
-pub(in crate::web) struct Team<'a> {
-    pub(in crate::web) players: Vec<TeamPlayer<'a>>,
-    pub(in crate::web) bots: u32,
-    /// `None` without a prediction; left out where numbers are not shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) chance: Option<Option<f64>>,
-}
-
-#[derive(Debug, Serialize)]
-pub(in crate::web) struct TeamPlayer<'a> {
-    pub(in crate::web) id: &'a str,
-    #[serde(flatten)]
-    pub(in crate::web) weight: Option<Weight>,
-}
-
-/// The weight with which a player counts.
-#[derive(Debug, Serialize)]
-pub(in crate::web) struct Weight {
-    pub(in crate::web) weight: f64,
-    pub(in crate::web) deviation: Option<f64>,
-    pub(in crate::web) known: bool,
-}
-
-impl From<CountedWeight> for Weight {
-    fn from(counted: CountedWeight) -> Self {
-        Self {
-            weight: places(counted.weight, 3),
-            deviation: counted.deviation.map(|deviation| places(deviation, 3)),
-            known: counted.known,
-        }
-    }
-}
-
-/// The teams that were as good, or nearly.
-#[derive(Debug, Serialize)]
-pub(in crate::web) struct Alternative<'a> {
-    pub(in crate::web) teams: Vec<Vec<&'a str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) ratio: Option<f64>,
-    /// The chance of team 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) chance: Option<Option<f64>>,
-}
-
-/// The answer to `/v1/teams/place`.
-#[derive(Debug, Serialize)]
-struct Placed<'a> {
-    placed: Vec<PlacedPlayer<'a>>,
-    seed: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct PlacedPlayer<'a> {
-    id: &'a str,
-    team: u8,
-    ratio: f64,
-    why: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Option<i64>>,
-}
-
-/// The answer to `/v1/teams/rebalance`.
-#[derive(Debug, Serialize)]
-struct Rebalanced {
-    before: f64,
-    after: f64,
-    moves: Vec<AdvisedMove>,
-    seed: u64,
-    why: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Option<i64>>,
-}
-
-#[derive(Debug, Serialize)]
-struct AdvisedMove {
-    id: String,
-    from: Option<u8>,
-    to: u8,
-}
 
 /// A question whose game has begun.
 struct Asking<'a> {
@@ -147,6 +51,14 @@ impl<'a> Asking<'a> {
         let at = self.ids.iter().position(|own| own == id);
         let player = at.and_then(|at| self.game.players.get(at));
         player.map_or("", |player| player.id.as_str())
+    }
+
+    /// How teams were picked, if that was the last decision.
+    fn balance(&self) -> Option<&Decided<Balance>> {
+        match self.session.decided()? {
+            Decision::Balance(decided) => Some(decided),
+            _ => None,
+        }
     }
 
     /// Why it was decided so. Players have the names under which the caller knows them.
@@ -215,9 +127,7 @@ pub(in crate::web) async fn picked<'a>(
 }
 
 fn weighed(asking: &Asking<'_>) -> Option<(Reasons, usize)> {
-    let Some(Decision::Balance(decided)) = asking.session.decided() else {
-        return None;
-    };
+    let decided = asking.balance()?;
     let candidates = decided.answer.explanation()?.candidates;
     Some((Reasons::of(decided)?, candidates))
 }
@@ -251,10 +161,7 @@ fn teams<'a>(
 
 /// The best teams besides those that were picked.
 fn alternative<'a>(asking: &Asking<'a>, numbers: bool) -> Option<Alternative<'a>> {
-    let Some(Decision::Balance(decided)) = asking.session.decided() else {
-        return None;
-    };
-    let explanation = decided.answer.explanation()?;
+    let explanation = asking.balance()?.answer.explanation()?;
     let Candidate {
         team_of, figures, ..
     } = explanation.runner_up.as_ref()?;
@@ -274,24 +181,23 @@ pub(super) async fn place(call: Call) -> Result<Response, Problem> {
     call.client(&[Right::Ask])?;
     let game: AskedGame = call.json()?;
     game.refuse_top()?;
-    let late: Vec<usize> = (0..game.players.len())
-        .filter(|at| {
-            game.players
-                .get(*at)
-                .is_some_and(|player| player.team.is_none())
-        })
-        .collect();
-    if late.is_empty() {
+    let is_late = |player: &&AskedPlayer| player.team.is_none();
+    let late = game.players.iter().filter(is_late).count();
+    if late == 0 {
         return Err(Problem::bad("players: everybody has a team already"));
     }
-    call.count(Charge::Decision, late.len())?;
+    call.count(Charge::Decision, late)?;
     let mut asking = Asking::begin(&call, &game).await?;
-    let mut placed = Vec::with_capacity(late.len());
-    for at in late {
-        let id = Ident::from_text(&asking.ids[at]);
-        let one = asking.session.place(&id, Some(asking.seed))?;
+    let mut placed = Vec::with_capacity(late);
+    for (player, id) in game.players.iter().zip(asking.ids.clone()) {
+        if player.team.is_some() {
+            continue;
+        }
+        let one = asking
+            .session
+            .place(&Ident::from_text(&id), Some(asking.seed))?;
         placed.push(PlacedPlayer {
-            id: &game.players[at].id,
+            id: &player.id,
             team: one.team,
             ratio: places(one.ratio, 6),
             why: asking.why()?,

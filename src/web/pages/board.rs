@@ -3,10 +3,13 @@
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::lists::{MatchSummary, as_text, matches, scrolled};
+use super::{
+    lists::{MatchSummary, matches},
+    table::Table,
+};
 use crate::{
     domain::{Kind, Timestamp},
-    store::{BoardQuery, BoardRow},
+    store::{BoardQuery, BoardRow, StoreError},
     web::{
         Site,
         answer::Page,
@@ -14,7 +17,7 @@ use crate::{
         error::WebError,
         name::Player,
         present::{PresentGame, Room, identities, names, present, ruleset as ruleset_of, running},
-        words,
+        words::{self, as_text},
     },
 };
 
@@ -83,7 +86,7 @@ impl BoardLine {
     /// The line of a player, one of `players` under the ruleset.
     pub(in crate::web) fn new(site: &Site, kind: Kind, row: BoardRow, players: i64) -> Self {
         let numbers = site.settings.shows_numbers();
-        let shown = |number: f64| numbers.then(|| (number * 1_000.0).round() / 1_000.0);
+        let shown = |number| numbers.then(|| words::rounded(number, 3));
         Self {
             place: row.place,
             player: Player::new(row.handle, Some(row.name), kind),
@@ -115,70 +118,25 @@ impl BoardLine {
     }
 }
 
-/// Reads one page of the players of a ruleset, or of those whom a search finds.
-pub(in crate::web) async fn ruleset(
+/// Reads a part of the players of a ruleset, by weight. Returns them, the number of all, and whether more come after.
+pub(in crate::web) async fn part_of_board(
     site: &Site,
-    name: &str,
-    choice: &BoardChoice,
-) -> Result<Board, WebError> {
-    let page = choice.page.unwrap_or(1).clamp(1, PAGES);
-    let mut search = choice.q.trim().to_lowercase();
-    search.truncate(search.floor_char_boundary(SEARCH));
-    let read = |kind| BoardQuery {
-        ruleset: name,
-        kind,
-        search: &search,
-        skip: (page - 1) * ROWS,
-        limit: ROWS + 1,
+    query: BoardQuery<'_>,
+) -> Result<(Vec<BoardRow>, i64, bool), StoreError> {
+    let (end, limit) = (query.skip + query.limit, query.limit);
+    let by_place = query.search.is_empty();
+    let one_more = BoardQuery {
+        limit: limit + 1,
+        ..query
     };
-    let wanted = choice.kind.as_deref().and_then(Kind::parse);
-    let mut kind = wanted.unwrap_or(Kind::Human);
-    let (mut rows, mut players) = site.pages().board(read(kind)).await?;
-    if players == 0 {
-        let other = if kind == Kind::Human {
-            Kind::Bot
-        } else {
-            Kind::Human
-        };
-        let (found, count) = site.pages().board(read(other)).await?;
-        if count == 0 {
-            return Err(WebError::NoRuleset);
-        }
-        if wanted.is_none() {
-            (kind, rows, players) = (other, found, count);
-        }
-    }
-    let by_place = search.is_empty();
+    let (mut rows, players) = site.pages().board(one_more).await?;
     let has_next = match by_place {
-        true => players > page * ROWS,
-        false => rows.len() as i64 > ROWS,
+        true => players > end,
+        false => rows.len() as i64 > limit,
     };
-    rows.retain(|row| !by_place || row.place <= page * ROWS);
-    rows.truncate(ROWS as usize);
-    let lines = site.pages().latest_matches(Some(name), MATCHES).await?;
-    let mut games = running(site);
-    let playing = identities(site, &games);
-    games.retain(|game| ruleset_of(site, game).to_string() == name);
-    let line = |row: BoardRow| {
-        let plays_now = playing.contains(&row.key);
-        let line = BoardLine::new(site, kind, row, players);
-        BoardLine { plays_now, ..line }
-    };
-    Ok(Board {
-        ruleset: name.to_owned(),
-        kind: kind.as_str(),
-        page,
-        pages: by_place.then(|| (players + ROWS - 1) / ROWS),
-        has_next,
-        players,
-        rows: rows.into_iter().map(line).collect(),
-        now: present(site, &games, ROOM).await?,
-        matches: lines
-            .into_iter()
-            .map(|line| MatchSummary::from(line).shown(site))
-            .collect(),
-        search,
-    })
+    rows.retain(|row| !by_place || row.place <= end);
+    rows.truncate(usize::try_from(limit).unwrap_or(0));
+    Ok((rows, players, has_next))
 }
 
 impl Board {
@@ -213,44 +171,85 @@ impl Board {
         }
     }
 
-    fn table(&self, site: &Site) -> Markup {
-        let numbers = site.settings.shows_numbers();
-        let divisions = self.rows.iter().any(|row| row.division.is_some());
-        html! {
-            table {
-                thead {
-                    tr {
-                        th.num scope="col" { "Place" }
-                        th scope="col" { "Player" }
-                        @if numbers { th.num scope="col" { "Weight" } }
-                        th.num scope="col" { "Better than" }
-                        @if divisions { th scope="col" { "Division" } }
-                        th.num scope="col" { "Games" }
-                        th.wide scope="col" { "Last seen" }
-                    }
-                }
-                tbody {
-                    @for row in &self.rows {
-                        tr {
-                            td.num { (row.place) }
-                            th scope="row" {
-                                (row.player.link(&site.links))
-                                @if row.plays_now { " " span.tag { "plays now" } }
-                            }
-                            @if numbers { td.num { (words::or_dash(row.measure())) } }
-                            td.num { (words::or_dash(row.better_than())) }
-                            @if divisions { td { (words::or_dash(row.division.clone())) } }
-                            td.num { (row.games) }
-                            td.wide { (words::day(row.last_seen)) }
-                        }
-                    }
-                }
+    fn table<'a>(&'a self, site: &'a Site) -> Table<'a, BoardLine> {
+        let player = |row: &BoardLine| {
+            html! {
+                (row.player.link(&site.links))
+                @if row.plays_now { " " span.tag { "plays now" } }
             }
-        }
+        };
+        Table::of("Players", &self.rows)
+            .num("Place", |row| row.place)
+            .name("Player", player)
+            .num("Weight", |row| words::or_dash(row.measure()))
+            .only_if(site.settings.shows_numbers())
+            .num("Better than", |row| words::or_dash(row.better_than()))
+            .text("Division", |row| words::or_dash(row.division.clone()))
+            .only_if(self.rows.iter().any(|row| row.division.is_some()))
+            .num("Games", |row| row.games)
+            .wide_text("Last seen", |row| words::day(row.last_seen))
     }
 }
 
 impl Page for Board {
+    type Choice = BoardChoice;
+
+    /// Reads one page of the players of a ruleset, or of those whom a search finds.
+    async fn read(site: &Site, name: &str, choice: &BoardChoice) -> Result<Self, WebError> {
+        let page = choice.page.unwrap_or(1).clamp(1, PAGES);
+        let mut search = choice.q.trim().to_lowercase();
+        search.truncate(search.floor_char_boundary(SEARCH));
+        let read = |kind| BoardQuery {
+            ruleset: name,
+            kind,
+            search: &search,
+            skip: (page - 1) * ROWS,
+            limit: ROWS,
+        };
+        let wanted = choice.kind.as_deref().and_then(Kind::parse);
+        let mut kind = wanted.unwrap_or(Kind::Human);
+        let (mut rows, mut players, mut has_next) = part_of_board(site, read(kind)).await?;
+        if players == 0 {
+            let other = if kind == Kind::Human {
+                Kind::Bot
+            } else {
+                Kind::Human
+            };
+            let (found, count, more) = part_of_board(site, read(other)).await?;
+            if count == 0 {
+                return Err(WebError::NoRuleset);
+            }
+            if wanted.is_none() {
+                (kind, rows, players, has_next) = (other, found, count, more);
+            }
+        }
+        let by_place = search.is_empty();
+        let lines = site.pages().latest_matches(Some(name), MATCHES).await?;
+        let mut games = running(site);
+        let playing = identities(site, &games);
+        games.retain(|game| ruleset_of(site, game).to_string() == name);
+        let line = |row: BoardRow| {
+            let plays_now = playing.contains(&row.key);
+            let line = BoardLine::new(site, kind, row, players);
+            BoardLine { plays_now, ..line }
+        };
+        Ok(Self {
+            ruleset: name.to_owned(),
+            kind: kind.as_str(),
+            page,
+            pages: by_place.then(|| (players + ROWS - 1) / ROWS),
+            has_next,
+            players,
+            rows: rows.into_iter().map(line).collect(),
+            now: present(site, &games, ROOM).await?,
+            matches: lines
+                .into_iter()
+                .map(|line| MatchSummary::from(line).shown(site))
+                .collect(),
+            search,
+        })
+    }
+
     fn title(&self) -> String {
         self.ruleset.clone()
     }
@@ -276,7 +275,7 @@ impl Page for Board {
             @if self.rows.is_empty() {
                 p { "No such player." }
             } @else {
-                (scrolled("Players", &self.table(site)))
+                (self.table(site))
             }
             nav.pages aria-label="Pages of players" {
                 @if let Some(link) = &previous { a rel="prev" href=(link) { "← Previous" } }

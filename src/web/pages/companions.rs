@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::lists::{heads, scrolled};
+use super::table::Table;
 use crate::{
     domain::{Timestamp, counted},
     store::{Companion, GameOfPerson},
@@ -97,20 +97,10 @@ fn table(site: &Site, title: &str, list: &[CompanionLine], of: usize) -> Markup 
             h3 { (title) }
             @if list.is_empty() { p { "Nobody yet." } } @else {
                 p { (list.len()) " of " (counted(of as u64, "player")) }
-                (scrolled(title, &html! {
-                    table {
-                        (heads(&[("Player", ""), ("Won", "num"), ("Games", "num")]))
-                        tbody {
-                            @for row in list {
-                                tr {
-                                    th scope="row" { (row.player.link(&site.links)) }
-                                    td.num { (words::percent(row.won)) }
-                                    td.num { (row.games) }
-                                }
-                            }
-                        }
-                    }
-                }))
+                (Table::of(title, list)
+                    .name("Player", |row| row.player.link(&site.links))
+                    .num("Won", |row| words::percent(row.won))
+                    .num("Games", |row| row.games))
             }
         }
     }

@@ -3,17 +3,21 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::lists::{MatchSummary, as_text, heads, matches, scrolled};
+use super::{
+    lists::{MatchSummary, matches},
+    table::Table,
+};
 use crate::{
     domain::Timestamp,
     store::RulesetLine,
     web::{
         Site,
         answer::Page,
+        asked::Nothing,
         chances::{OF_DECIDED, OF_FORECAST},
         error::WebError,
         present::{PresentGame, Room, names, present, running},
-        words,
+        words::{self, as_text, number_or_dash, percent, tenths},
     },
 };
 
@@ -67,20 +71,22 @@ impl From<RulesetLine> for RulesetSummary {
     }
 }
 
-/// Reads what the home page shows.
-pub(in crate::web) async fn home(site: &Site) -> Result<Home, WebError> {
-    let rulesets = site.pages().ruleset_lines().await?;
-    let lines = site.pages().latest_matches(None, MATCHES).await?;
-    let now = present(site, &running(site), ROOM).await?;
-    let summary = |line| MatchSummary::from(line).shown(site);
-    Ok(Home {
-        rulesets: rulesets.into_iter().map(RulesetSummary::from).collect(),
-        now,
-        matches: lines.into_iter().map(summary).collect(),
-    })
-}
-
 impl Page for Home {
+    type Choice = Nothing;
+
+    /// Reads what the home page shows.
+    async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
+        let rulesets = site.pages().ruleset_lines().await?;
+        let lines = site.pages().latest_matches(None, MATCHES).await?;
+        let now = present(site, &running(site), ROOM).await?;
+        let summary = |line| MatchSummary::from(line).shown(site);
+        Ok(Self {
+            rulesets: rulesets.into_iter().map(RulesetSummary::from).collect(),
+            now,
+            matches: lines.into_iter().map(summary).collect(),
+        })
+    }
+
     fn title(&self) -> String {
         "Rulesets and matches".to_owned()
     }
@@ -95,7 +101,7 @@ impl Page for Home {
             @if self.rulesets.is_empty() {
                 p { "No match has been rated yet. Weights are learned from finished matches." }
             } @else {
-                (scrolled("Rulesets", &rulesets(site, &self.rulesets)))
+                (rulesets(site, &self.rulesets))
                 p.note {
                     "The difference is that between the highest and the lowest score of a match. The favourite is the \
                      team that was more likely to win by the forecast: the closer to 50 % it won, of the matches that \
@@ -104,7 +110,7 @@ impl Page for Home {
             }
             @if !self.now.is_empty() {
                 h2 { a href=(site.links.to("/live")) { "Playing now" } }
-                (scrolled("Playing now", &games(site, &self.now)))
+                (games(site, &self.now))
             }
             h2 { "Latest matches" }
             (matches(site, &self.matches, true))
@@ -112,62 +118,32 @@ impl Page for Home {
     }
 }
 
-fn games(site: &Site, list: &[PresentGame]) -> Markup {
-    html! {
-        table {
-            (heads(&[
-                ("Server", ""), ("Ruleset", "wide"), ("Map", "wide"), ("Score", "num"),
-                ("Players", ""),
-            ]))
-            tbody {
-                @for game in list {
-                    tr {
-                        th scope="row" { (game.server_or_dash()) }
-                        td.wide { (words::ruleset(&game.ruleset)) }
-                        td.wide { (words::or_dash(game.map.clone())) }
-                        td.num { (game.score()) }
-                        td {
-                            @match game.players().count() {
-                                0 => (game.humans + game.bots),
-                                _ => (names(site, game.players())),
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
+fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> Table<'a, PresentGame> {
+    let players = |game: &PresentGame| match game.players().count() {
+        0 => html! { (game.humans + game.bots) },
+        _ => names(site, game.players()),
+    };
+    Table::of("Playing now", list)
+        .name("Server", PresentGame::server_or_dash)
+        .wide_text("Ruleset", |game| words::ruleset(&game.ruleset))
+        .wide_text("Map", |game| words::or_dash(game.map.clone()))
+        .num("Score", PresentGame::score)
+        .text("Players", players)
 }
 
-fn rulesets(site: &Site, list: &[RulesetSummary]) -> Markup {
-    html! {
-        table {
-            thead {
-                tr {
-                    th scope="col" { "Ruleset" }
-                    th.num scope="col" { "Matches" }
-                    th.num.wide scope="col" { "Humans" }
-                    th.num.wide scope="col" { "Bots" }
-                    th.num scope="col" { "Mean difference" }
-                    th.num scope="col" { abbr title=(OF_DECIDED) { "Favourite won" } }
-                    th.num scope="col" { "Draws" }
-                    th.wide scope="col" { "Last match" }
-                }
-            }
-            tbody {
-                @for line in list {
-                    tr {
-                        th scope="row" { a href=(site.links.ruleset(&line.name)) { (words::ruleset(&line.name)) } }
-                        td.num { (line.rated_matches) }
-                        td.num.wide { (line.humans) }
-                        td.num.wide { (line.bots) }
-                        td.num { (words::or_dash(line.mean_gap.map(words::tenths))) }
-                        td.num { (words::or_dash(line.favourite_won.map(words::percent))) }
-                        td.num { (words::or_dash(line.draws.map(words::percent))) }
-                        td.wide { (words::time(line.last)) }
-                    }
-                }
-            }
-        }
-    }
+fn rulesets<'a>(site: &'a Site, list: &'a [RulesetSummary]) -> Table<'a, RulesetSummary> {
+    Table::of("Rulesets", list)
+        .name("Ruleset", |line| site.links.to_ruleset(&line.name))
+        .num("Matches", |line| line.rated_matches)
+        .wide_num("Humans", |line| line.humans)
+        .wide_num("Bots", |line| line.bots)
+        .num("Mean difference", |line| {
+            number_or_dash(line.mean_gap, tenths)
+        })
+        .num("Favourite won", |line| {
+            number_or_dash(line.favourite_won, percent)
+        })
+        .explained(OF_DECIDED)
+        .num("Draws", |line| number_or_dash(line.draws, percent))
+        .wide_text("Last match", |line| words::time(line.last))
 }

@@ -1,8 +1,9 @@
 //! Lists of matches, which several pages have. Teams are counted from 0, as in the line protocol.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use serde::Serialize;
 
+use super::table::Table;
 use crate::{
     domain::{ChanceSummary, Timestamp, plain_name},
     store::MatchLine,
@@ -12,7 +13,7 @@ use crate::{
             AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, favourite as favourite_words,
             of_forecast,
         },
-        words,
+        words::{self, as_text},
     },
 };
 
@@ -44,11 +45,6 @@ pub(in crate::web) struct MatchSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::web) forecast: Option<f64>,
     pub(in crate::web) unrated: Option<String>,
-}
-
-/// Writes a time as text, as in `2026-11-20T15:28:36Z`.
-pub(super) fn as_text<S: serde::Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(at)
 }
 
 impl From<MatchLine> for MatchSummary {
@@ -111,77 +107,47 @@ impl MatchSummary {
     }
 }
 
-/// The heads of a table's columns, each with the classes of its cells: `num` for numbers, `wide` for what narrow
-/// screens leave out.
-pub(super) fn heads(columns: &[(&str, &str)]) -> Markup {
-    html! {
-        thead {
-            tr {
-                @for (head, classes) in columns {
-                    th class=[(!classes.is_empty()).then_some(classes)] scope="col" { (head) }
-                }
-            }
-        }
-    }
-}
-
-/// A table that can be scrolled sideways if it does not fit.
-pub(super) fn scrolled(label: &str, table: &Markup) -> Markup {
-    html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }
-}
-
 /// A table of matches. The ruleset has a column only where it is not that of the page.
 pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) -> Markup {
     if list.is_empty() {
         return html! { p { "No matches yet." } };
     }
-    let numbers = site.settings.shows_numbers();
     // A column has one kind of chance.
     let as_started = list.iter().any(|line| line.chances.started.is_some());
-    let (head, means) = match as_started {
+    let (head, means) = chance_head(as_started);
+    Table::of("Matches", list)
+        .text("Match", |line| match_link(site, line.id, line.ended))
+        .text("Map", |line| &line.map)
+        .wide_text("Ruleset", |line| ruleset_link(site, line))
+        .only_if(with_ruleset)
+        .num("Score", |line| {
+            let is_scored = !line.scores.is_empty();
+            words::or_dash(is_scored.then(|| words::scores(&line.scores)))
+        })
+        .wide_text("Result", MatchSummary::result)
+        .wide_num(head, |line| words::or_dash(line.favourite(as_started)))
+        .explained(means)
+        .only_if(site.settings.shows_numbers())
+        .wide_num("Players", |line| line.humans + line.bots)
+        .render()
+}
+
+/// The head of a column of chances, and what they are: as started, or the forecast.
+pub(super) fn chance_head(as_started: bool) -> (&'static str, &'static str) {
+    match as_started {
         true => (AS_STARTED, OF_CHANCES),
         false => (FORECAST, OF_FORECAST),
-    };
-    scrolled(
-        "Matches",
-        &html! {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "Match" }
-                        th scope="col" { "Map" }
-                        @if with_ruleset { th.wide scope="col" { "Ruleset" } }
-                        th.num scope="col" { "Score" }
-                        th.wide scope="col" { "Result" }
-                        @if numbers { th.num.wide scope="col" { abbr title=(means) { (head) } } }
-                        th.num.wide scope="col" { "Players" }
-                    }
-                }
-                tbody {
-                    @for line in list {
-                        tr {
-                            td { a href=(site.links.game(line.id)) { (words::time(line.ended)) } }
-                            td { (line.map) }
-                            @if with_ruleset { td.wide { (ruleset_link(site, line)) } }
-                            td.num { (words::or_dash((!line.scores.is_empty()).then(|| words::scores(&line.scores)))) }
-                            td.wide { (line.result()) }
-                            @if numbers {
-                                td.num.wide { (words::or_dash(line.favourite(as_started))) }
-                            }
-                            td.num.wide { (line.humans + line.bots) }
-                        }
-                    }
-                }
-            }
-        },
-    )
+    }
+}
+
+/// When a match ended, with a link to its page.
+pub(super) fn match_link(site: &Site, id: i64, ended: Timestamp) -> Markup {
+    html! { a href=(site.links.game(id)) { (words::time(ended)) } }
 }
 
 fn ruleset_link(site: &Site, line: &MatchSummary) -> Markup {
     match &line.ruleset {
-        Some(ruleset) if line.unrated.is_none() => {
-            html! { a href=(site.links.ruleset(ruleset)) { (words::ruleset(ruleset)) } }
-        }
+        Some(ruleset) if line.unrated.is_none() => site.links.to_ruleset(ruleset),
         Some(ruleset) => words::ruleset(ruleset),
         None => html! { "–" },
     }

@@ -8,11 +8,13 @@ use crate::{
     web::{
         Site,
         answer::Page,
+        asked::Nothing,
+        asset,
         chances::{AS_PICKED, AS_STARTED, OF_CHANCES, sentence},
         error::WebError,
         name::Player,
         present::{PresentGame, Room, count, names, present, running},
-        script, words,
+        words,
     },
 };
 
@@ -33,19 +35,21 @@ pub(in crate::web) struct LivePage {
     games: Vec<PresentGame>,
 }
 
-/// Reads the running games that have players.
-pub(in crate::web) async fn live(site: &Site) -> Result<LivePage, WebError> {
-    let games = running(site);
-    let all = |kind| games.iter().map(|game| count(game, kind)).sum();
-    Ok(LivePage {
-        running: games.len(),
-        humans: all(Kind::Human),
-        bots: all(Kind::Bot),
-        games: present(site, &games, ROOM).await?,
-    })
-}
-
 impl Page for LivePage {
+    type Choice = Nothing;
+
+    /// Reads the running games that have players.
+    async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
+        let games = running(site);
+        let all = |kind| games.iter().map(|game| count(game, kind)).sum();
+        Ok(Self {
+            running: games.len(),
+            humans: all(Kind::Human),
+            bots: all(Kind::Bot),
+            games: present(site, &games, ROOM).await?,
+        })
+    }
+
     fn title(&self) -> String {
         "Running games".to_owned()
     }
@@ -70,7 +74,7 @@ impl Page for LivePage {
             @for game in &self.games { (section(site, game)) }
             @if more > 0 { p { "And " (counted(more, "game")) " with fewer players." } }
             @if self.games.iter().any(|game| !game.chances.is_empty()) { p.note { (OF_CHANCES) } }
-            script src=(site.links.to(&script::LIVE.path)) data-page=(site.links.to("/live")) defer {}
+            script src=(site.links.to(&asset::LIVE.path)) data-page=(site.links.to("/live")) defer {}
         })
     }
 }

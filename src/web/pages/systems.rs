@@ -3,11 +3,17 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::lists::{as_text, heads, scrolled};
+use super::table::Table;
 use crate::{
     domain::{Timestamp, counted},
     learning::{BestOfRuleset, SystemMeasures, SystemsReport},
-    web::{Site, answer::Page, error::WebError, words},
+    web::{
+        Site,
+        answer::Page,
+        asked::Nothing,
+        error::WebError,
+        words::{self, as_text},
+    },
 };
 
 /// The comparison of rating systems.
@@ -52,16 +58,18 @@ impl From<SystemsReport> for SystemsComparison {
     }
 }
 
-/// Reads the last comparison. One that another version has made in another form is left out.
-pub(in crate::web) async fn systems(site: &Site) -> Result<SystemsPage, WebError> {
-    let row = site.pages().systems_report().await?;
-    let report = row.and_then(|row| serde_json::from_str::<SystemsReport>(&row.report).ok());
-    Ok(SystemsPage {
-        comparison: report.map(SystemsComparison::from),
-    })
-}
-
 impl Page for SystemsPage {
+    type Choice = Nothing;
+
+    /// Reads the last comparison. One that another version has made in another form is left out.
+    async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
+        let row = site.pages().systems_report().await?;
+        let report = row.and_then(|row| serde_json::from_str::<SystemsReport>(&row.report).ok());
+        Ok(Self {
+            comparison: report.map(SystemsComparison::from),
+        })
+    }
+
     fn title(&self) -> String {
         "Rating systems".to_owned()
     }
@@ -101,7 +109,7 @@ impl SystemsComparison {
                 }
                 "."
             }
-            (scrolled("Rating systems", &self.table()))
+            (self.table())
             p.note {
                 "Log loss is what counts: the mean of −ln of the chance that was given to the result; a coin has 0.693, and \
                  the lower, the better. Brier is the mean squared difference of chance and result; a coin has 0.25. \
@@ -110,40 +118,24 @@ impl SystemsComparison {
             }
             @if !self.best.is_empty() {
                 h2 { "Best by ruleset" }
-                (scrolled("Best by ruleset", &best(site, &self.best)))
+                (best(site, &self.best))
             }
         }
     }
 
-    fn table(&self) -> Markup {
-        html! {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "System" }
-                        th.num scope="col" { "Log loss" }
-                        th.num scope="col" { "Accuracy" }
-                        th.num.wide scope="col" { "Brier" }
-                        th.num.wide scope="col" { "Calibration" }
-                        th scope="col" { "Beside " (self.reference) }
-                        th.num.wide scope="col" { "Interval" }
-                    }
-                }
-                tbody {
-                    @for row in &self.systems {
-                        tr {
-                            th scope="row" { (row.system) }
-                            td.num { (format!("{:.4}", row.log_loss)) }
-                            td.num { (format!("{:.1} %", 100.0 * row.accuracy)) }
-                            td.num.wide { (format!("{:.4}", row.brier)) }
-                            td.num.wide { (format!("{:.3}", row.calibration_error)) }
-                            td { (words::or_dash(row.beside.clone())) }
-                            td.num.wide { (words::or_dash(row.difference.map(interval))) }
-                        }
-                    }
-                }
-            }
-        }
+    fn table(&self) -> Table<'_, SystemMeasures> {
+        Table::of("Rating systems", &self.systems)
+            .name("System", |row| &row.system)
+            .num("Log loss", |row| format!("{:.4}", row.log_loss))
+            .num("Accuracy", |row| format!("{:.1} %", 100.0 * row.accuracy))
+            .wide_num("Brier", |row| format!("{:.4}", row.brier))
+            .wide_num("Calibration", |row| format!("{:.3}", row.calibration_error))
+            .text(&format!("Beside {}", self.reference), |row| {
+                words::or_dash(row.beside.clone())
+            })
+            .wide_num("Interval", |row| {
+                words::or_dash(row.difference.map(interval))
+            })
     }
 }
 
@@ -151,20 +143,10 @@ fn interval([low, high]: [f64; 2]) -> String {
     format!("{low:+.4} to {high:+.4}").replace('-', "−")
 }
 
-fn best(site: &Site, list: &[BestOfRuleset]) -> Markup {
-    html! {
-        table {
-            (heads(&[("Ruleset", ""), ("System", ""), ("Log loss", "num"), ("Matches", "num")]))
-            tbody {
-                @for row in list {
-                    tr {
-                        th scope="row" { a href=(site.links.ruleset(&row.ruleset)) { (words::ruleset(&row.ruleset)) } }
-                        td { (row.system) }
-                        td.num { (format!("{:.4}", row.log_loss)) }
-                        td.num { (row.matches) }
-                    }
-                }
-            }
-        }
-    }
+fn best<'a>(site: &'a Site, list: &'a [BestOfRuleset]) -> Table<'a, BestOfRuleset> {
+    Table::of("Best by ruleset", list)
+        .name("Ruleset", |row| site.links.to_ruleset(&row.ruleset))
+        .text("System", |row| &row.system)
+        .num("Log loss", |row| format!("{:.4}", row.log_loss))
+        .num("Matches", |row| row.matches)
 }

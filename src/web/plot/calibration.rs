@@ -2,6 +2,7 @@
 
 use maud::Markup;
 use plotters::prelude::*;
+use serde::Serialize;
 
 use super::{DATA, GRID, INK, TEXT, draw};
 use crate::{
@@ -9,16 +10,32 @@ use crate::{
     web::{error::WebError, words},
 };
 
+/// How often the favourites of matches with about this forecast won; a draw is half a win.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct CalibrationPoint {
+    forecast: f64,
+    won: f64,
+    matches: i64,
+}
+
+impl From<ChanceStep> for CalibrationPoint {
+    fn from(step: ChanceStep) -> Self {
+        Self {
+            forecast: words::rounded(step.chance, 4),
+            won: words::rounded(step.won, 4),
+            matches: step.matches,
+        }
+    }
+}
+
 /// Draws the forecast for the favourite against the share of matches that the favourite won. On the
 /// diagonal, both are equal. The area of a point grows with the number of matches.
-pub(in crate::web) fn calibration(label: &str, steps: &[ChanceStep]) -> Result<Markup, WebError> {
-    let most = steps
-        .iter()
-        .map(|step| step.matches)
-        .max()
-        .unwrap_or(1)
-        .max(1);
-    let low = steps.iter().map(|step| step.won).fold(0.4, f64::min);
+pub(in crate::web) fn calibration(
+    label: &str,
+    points: &[CalibrationPoint],
+) -> Result<Markup, WebError> {
+    let most = points.iter().map(|point| point.matches).fold(1, i64::max);
+    let low = points.iter().map(|point| point.won).fold(0.4, f64::min);
     draw(label, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(10)
@@ -44,9 +61,9 @@ pub(in crate::web) fn calibration(label: &str, steps: &[ChanceStep]) -> Result<M
             [(0.5, 0.5), (1.0, 1.0)],
             INK.stroke_width(1),
         ))?;
-        let dots = steps.iter().map(|step| {
-            let size = 4.0 + 10.0 * (step.matches as f64 / most as f64).sqrt();
-            Circle::new((step.chance, step.won), size as i32, DATA.filled())
+        let dots = points.iter().map(|point| {
+            let size = 4.0 + 10.0 * (point.matches as f64 / most as f64).sqrt();
+            Circle::new((point.forecast, point.won), size as i32, DATA.filled())
         });
         chart.draw_series(dots)?;
         Ok(())

@@ -9,7 +9,7 @@ mod score;
 mod weight;
 
 pub(super) use bars::{Bar, bars};
-pub(super) use calibration::calibration;
+pub(super) use calibration::{CalibrationPoint, calibration};
 pub(super) use score::score;
 pub(super) use weight::{WeightPoint, weights};
 

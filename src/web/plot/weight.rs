@@ -2,17 +2,22 @@
 
 use maud::Markup;
 use plotters::prelude::*;
+use serde::Serialize;
 
 use super::{DATA, GRID, INK, RANGE, TEXT, draw};
 use crate::{
     domain::Timestamp,
-    web::{error::WebError, words},
+    web::{
+        error::WebError,
+        words::{self, as_text},
+    },
 };
 
 /// A player's weight after a match.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(in crate::web) struct WeightPoint {
     /// When the match ended.
+    #[serde(serialize_with = "as_text")]
     pub(in crate::web) at: Timestamp,
     pub(in crate::web) weight: f64,
     pub(in crate::web) deviation: f64,

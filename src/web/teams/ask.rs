@@ -1,4 +1,4 @@
-//! Asks for the teams of a pick, as `POST /v1/teams` does: who may be meant, the question, and the answer for people.
+//! Who plays in a pick, and the question of `POST /v1/teams` for their teams.
 
 use std::collections::BTreeSet;
 
@@ -15,9 +15,8 @@ use crate::{
     store::BoardQuery,
     web::{
         Site,
-        api::{AskedGame, Call, Problem, picked},
+        api::{AskedGame, Call, Problem},
         error::WebError,
-        pages::Reasons,
     },
 };
 
@@ -86,79 +85,8 @@ pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
     Ok(settle(pick, &typed, &known, &regulars))
 }
 
-/// The teams of a pick.
-pub(super) struct Teams {
-    pub(super) teams: Vec<Team>,
-    /// What was weighed up, and among how many teams.
-    pub(super) weighed: Option<(Reasons, usize)>,
-    /// The reasons as EXPLAIN says them.
-    pub(super) why: Vec<String>,
-    pub(super) alternative: Option<Alternative>,
-    /// The number of the stored decision.
-    pub(super) decision: Option<i64>,
-}
-
-pub(super) struct Team {
-    pub(super) players: Vec<Player>,
-    pub(super) chance: Option<f64>,
-}
-
-pub(super) struct Player {
-    pub(super) person: Person,
-    /// The weight, if visitors may see it and anything is known of the player.
-    pub(super) weight: Option<f64>,
-}
-
-/// The best other teams.
-pub(super) struct Alternative {
-    pub(super) teams: Vec<Vec<String>>,
-    /// The chance of team 0.
-    pub(super) chance: Option<f64>,
-}
-
-/// Picks the teams of these people.
-pub(super) async fn teams(call: &Call, pick: &Pick, people: &[Person]) -> Result<Teams, Problem> {
-    let game = question(call, pick, people)?;
-    let answer = picked(call, &game).await?;
-    let person = |id: &str| people.iter().find(|one| one.id() == id).cloned();
-    let teams = answer.teams.into_iter().map(|team| Team {
-        chance: team.chance.flatten(),
-        players: (team.players.into_iter())
-            .filter_map(|player| {
-                let weight = player.weight.filter(|weight| weight.known);
-                Some(Player {
-                    person: person(player.id)?,
-                    weight: weight.map(|weight| weight.weight),
-                })
-            })
-            .collect(),
-    });
-    let name = |id: &&str| person(id).map(|person| person.name().to_owned());
-    let alternative = answer.closest_alternative.map(|other| Alternative {
-        chance: other.chance.flatten(),
-        teams: (other.teams.iter())
-            .map(|team| team.iter().filter_map(name).collect())
-            .collect(),
-    });
-    let named = |mut line: String| {
-        for one in people {
-            if let Person::Known(known) = one {
-                line = line.replace(&known.handle, &known.name);
-            }
-        }
-        line
-    };
-    Ok(Teams {
-        teams: teams.collect(),
-        weighed: answer.weighed,
-        why: answer.why.into_iter().flatten().map(named).collect(),
-        alternative,
-        decision: answer.decision.flatten(),
-    })
-}
-
-/// The question of `/v1/teams`.
-fn question(call: &Call, pick: &Pick, people: &[Person]) -> Result<AskedGame, Problem> {
+/// The question of `/v1/teams` for the teams of these people.
+pub(super) fn question(call: &Call, pick: &Pick, people: &[Person]) -> Result<AskedGame, Problem> {
     if people.len() < usize::from(pick.teams) {
         let why = format!("{} teams need at least as many people.", pick.teams);
         return Err(Problem::bad(why));

@@ -180,8 +180,9 @@ async fn picked(site: &Site, sender: &Sender, pick: &mut Pick) -> Result<Markup,
     if !who.questions.is_empty() {
         return Ok(start::questions(site, sender, pick, &who.questions));
     }
-    let teams = ask::teams(&sender.call, pick, &who.people).await?;
-    let played = Played::of(pick, &teams)?;
+    let game = ask::question(&sender.call, pick, &who.people)?;
+    let teams = api::picked(&sender.call, &game).await?;
+    let played = Played::of(pick, &teams, &who.people)?;
     Ok(show::teams(site, sender, pick, &teams, &played))
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    ask::{Teams, called},
+    ask::called,
     names::clean,
     people::Person,
     pick::{Fields, Pick, seat},
@@ -14,7 +14,7 @@ use crate::{
     store::MatchLine,
     web::{
         Site,
-        api::{Problem, record_one, set_void},
+        api::{Problem, TeamPlayer, Teams, record_one, set_void},
     },
 };
 
@@ -40,15 +40,17 @@ pub(super) enum Outcome {
 
 impl Played {
     /// The teams of a pick, with a new key.
-    pub(super) fn of(pick: &Pick, teams: &Teams) -> Result<Self, Problem> {
-        let players = teams.teams.iter().map(|team| {
-            let players = team.players.iter();
-            players.map(|player| player.person.clone()).collect()
-        });
+    pub(super) fn of(pick: &Pick, teams: &Teams<'_>, people: &[Person]) -> Result<Self, Problem> {
+        let person = |player: &TeamPlayer<'_>| {
+            let person = people.iter().find(|one| one.id() == player.id);
+            person.cloned()
+        };
+        let lineups = teams.teams.iter();
+        let lineups = lineups.map(|team| team.players.iter().filter_map(person).collect());
         Ok(Self {
             ruleset: pick.ruleset.clone(),
-            teams: players.collect(),
-            decision: teams.decision,
+            teams: lineups.collect(),
+            decision: teams.decision.flatten(),
             key: new_key()?,
         })
     }

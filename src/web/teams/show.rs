@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
-    ask::{Player, Team, Teams},
+    people::Person,
     pick::Pick,
     played::{Outcome, Played},
     signed::Sender,
@@ -11,7 +11,11 @@ use super::{
 };
 use crate::{
     store::MatchLine,
-    web::{Site, api::Problem, words},
+    web::{
+        Site,
+        api::{Problem, Team, Teams},
+        words,
+    },
 };
 
 /// A form of the page, with fields that are not shown.
@@ -40,7 +44,7 @@ pub(super) fn teams(
     site: &Site,
     sender: &Sender,
     pick: &Pick,
-    teams: &Teams,
+    teams: &Teams<'_>,
     played: &Played,
 ) -> Markup {
     let again = html! {
@@ -50,10 +54,10 @@ pub(super) fn teams(
     html! {
         h1 { (sizes(played)) }
         p.odds { (odds(teams).replace(" %", "\u{a0}%")) }
-        div.sides { @for (at, team) in teams.teams.iter().enumerate() { (side(at, team)) } }
+        div.sides { @for (at, sides) in teams.teams.iter().zip(&played.teams).enumerate() { (side(at, sides)) } }
         @if sender.may_record() { (who_won(site, sender, pick, played)) }
         (form(site, sender, &pick.fields(), &again))
-        (reasons(pick, teams))
+        (reasons(pick, teams, played))
         @if !sender.may_record() { (start::sign_in(site, sender, pick)) }
     }
 }
@@ -68,36 +72,38 @@ fn sizes(played: &Played) -> String {
     sizes.join(" v ")
 }
 
-fn odds(teams: &Teams) -> String {
-    let chances: Vec<f64> = teams.teams.iter().filter_map(|team| team.chance).collect();
-    let known = teams.teams.iter().flat_map(|team| &team.players);
+fn odds(teams: &Teams<'_>) -> String {
+    let chances = teams.teams.iter().filter_map(|team| team.chance.flatten());
+    let chances: Vec<f64> = chances.collect();
+    let mut players = teams.teams.iter().flat_map(|team| &team.players);
     match chances[..] {
         [one, other] => format!(
             "Team 0 wins with {}, team 1 with {}.",
             words::chance(one),
             words::chance(other)
         ),
-        [] if known.clone().any(|player| player.weight.is_some()) => String::new(),
+        [] if players.any(|player| player.known_weight().is_some()) => String::new(),
         [] => "Nothing is known of anybody yet. It comes with the results.".to_owned(),
         _ => "The chance of each team to win is beside its name.".to_owned(),
     }
 }
 
-fn side(at: usize, team: &Team) -> Markup {
-    let player = |player: &Player| {
-        html! {
-            li {
-                bdi { (player.person.name()) }
-                @if let Some(weight) = player.weight { " " span.weight { (words::tenths(weight)) } }
-            }
-        }
-    };
+/// A team, and who is on it.
+fn side(at: usize, (team, people): (&Team<'_>, &Vec<Person>)) -> Markup {
     html! {
         section.side {
             h2 class=(words::team_class(at)) {
-                "Team " (at) @if let Some(chance) = team.chance { " " span.weight { (words::chance(chance)) } }
+                "Team " (at)
+                @if let Some(chance) = team.chance.flatten() { " " span.weight { (words::chance(chance)) } }
             }
-            ul.players { @for one in &team.players { (player(one)) } }
+            ul.players {
+                @for (person, player) in people.iter().zip(&team.players) {
+                    li {
+                        bdi { (person.name()) }
+                        @if let Some(weight) = player.known_weight() { " " span.weight { (words::tenths(weight)) } }
+                    }
+                }
+            }
         }
     }
 }
@@ -135,24 +141,34 @@ fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played) -> Markup
     }
 }
 
-fn reasons(pick: &Pick, teams: &Teams) -> Markup {
-    let names = |list: &[String]| list.join(", ");
+fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played) -> Markup {
+    let people = || played.teams.iter().flatten();
+    let named = |line: &String| {
+        people().fold(line.clone(), |line, one| match one {
+            Person::Known(known) => line.replace(&known.handle, &known.name),
+            Person::New(_) => line,
+        })
+    };
+    let names = |ids: &[&str]| {
+        let name = |id: &&str| Some(people().find(|one| one.id() == **id)?.name());
+        ids.iter().filter_map(name).collect::<Vec<_>>().join(", ")
+    };
     html! {
         @if let Some((reasons, among)) = &teams.weighed {
             p.note { "These are number " (pick.place as usize % among.max(&1) + 1) " of the " (among) " best." }
-            @if !teams.why.is_empty() {
+            @if let Some(why) = teams.why.as_ref().filter(|why| !why.is_empty()) {
                 details {
                     summary { "Why these teams" }
                     (reasons.body())
-                    details { summary { "In numbers" } pre.why { @for line in &teams.why { (line) "\n" } } }
+                    details { summary { "In numbers" } pre.why { @for line in why { (named(line)) "\n" } } }
                 }
             }
         }
-        @if let Some(other) = &teams.alternative {
+        @if let Some(other) = &teams.closest_alternative {
             details {
                 summary {
                     "The closest alternative"
-                    @if let Some(chance) = other.chance { ": team 0 wins with " (words::chance(chance)) }
+                    @if let Some(chance) = other.chance.flatten() { ": team 0 wins with " (words::chance(chance)) }
                 }
                 @for (at, team) in other.teams.iter().enumerate() {
                     p { span class=(words::team_class(at)) { "Team " (at) } ": " (names(team)) }

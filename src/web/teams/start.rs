@@ -15,7 +15,7 @@ use crate::{
     domain::counted,
     session::draw_seed,
     store::RulesetLine,
-    web::{Site, api::Problem, encode::path_part, script},
+    web::{Site, api::Problem, asset, encode::path_part},
 };
 
 /// How many of those who played last can be ticked.
@@ -49,7 +49,7 @@ pub(super) async fn page(
         @if sender.may_pick() {
             (choice_of_ruleset(site, &pick, &rulesets))
             (show::form(site, sender, &hidden(&pick), &fields(&pick, &rulesets, &ticks)))
-            script src=(site.links.to(&script::TEAMS.path)) defer {}
+            script src=(site.links.to(&asset::TEAMS.path)) defer {}
         }
         (sign_in(site, sender, &pick))
     };

@@ -1,11 +1,14 @@
 //! How even some matches were, as lines of a table.
 
-use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
     store::Closeness,
-    web::{chances::OF_DECIDED, pages::lists::scrolled, words},
+    web::{
+        chances::OF_DECIDED,
+        pages::table::Table,
+        words::{number_or_dash, percent, tenths},
+    },
 };
 
 /// How even some matches were.
@@ -52,46 +55,32 @@ impl From<Closeness> for BalanceLine {
 /// The heading of a column of dates, which are not broken into two lines.
 pub(super) const WEEK_OF: &str = "Week of";
 
-/// A table with a line for each name.
-pub(super) fn table(label: &str, first: &str, lines: &[(&str, &BalanceLine)]) -> Markup {
-    scrolled(
-        label,
-        &html! {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { (first) }
-                        th.num scope="col" { "Matches" }
-                        th.num scope="col" { "Mean difference" }
-                        th.num.wide scope="col" { "Team 0 won" }
-                        th.num scope="col" { abbr title=(OF_DECIDED) { "Favourite won" } }
-                        th.num scope="col" { "Draws" }
-                        th.num.wide scope="col" { abbr title="Mean squared difference between forecast and result" { "Brier" } }
-                        th.num.wide scope="col" { "Minutes" }
-                    }
-                }
-                tbody {
-                    @for (name, line) in lines {
-                        tr {
-                            th.date[first == WEEK_OF] scope="row" { (name) }
-                            td.num { (line.matches) }
-                            td.num { (words::or_dash(line.mean_gap.map(words::tenths))) }
-                            td.num.wide { (words::or_dash(line.team_0_won.map(words::percent))) }
-                            td.num { (words::or_dash(line.favourite_won.map(words::percent))) }
-                            td.num { (words::or_dash(line.draws.map(words::percent))) }
-                            td.num.wide { (words::or_dash(line.brier.map(|brier| format!("{brier:.3}")))) }
-                            td.num.wide { (words::or_dash(line.mean_minutes.map(words::tenths))) }
-                        }
-                    }
-                }
-            }
-        },
-    )
-}
-
-/// The lines with their names, for a table.
-pub(super) fn named(list: &[NamedBalance]) -> Vec<(&str, &BalanceLine)> {
-    list.iter()
-        .map(|own| (own.name.as_str(), &own.line))
-        .collect()
+/// A table of these lines.
+pub(super) fn table<'a>(
+    label: &str,
+    first: &str,
+    lines: impl IntoIterator<Item = &'a NamedBalance>,
+) -> Table<'a, NamedBalance> {
+    Table::of(label, lines)
+        .name(first, |own| &own.name)
+        .class(if first == WEEK_OF { "date" } else { "" })
+        .num("Matches", |own| own.line.matches)
+        .num("Mean difference", |own| {
+            number_or_dash(own.line.mean_gap, tenths)
+        })
+        .wide_num("Team 0 won", |own| {
+            number_or_dash(own.line.team_0_won, percent)
+        })
+        .num("Favourite won", |own| {
+            number_or_dash(own.line.favourite_won, percent)
+        })
+        .explained(OF_DECIDED)
+        .num("Draws", |own| number_or_dash(own.line.draws, percent))
+        .wide_num("Brier", |own| {
+            number_or_dash(own.line.brier, |brier| format!("{brier:.3}"))
+        })
+        .explained("Mean squared difference between forecast and result")
+        .wide_num("Minutes", |own| {
+            number_or_dash(own.line.mean_minutes, tenths)
+        })
 }

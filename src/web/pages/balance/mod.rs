@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{Timestamp, plain_name},
-    store::{ChanceStep, Closeness, WeekOfBalance},
+    store::{Closeness, WeekOfBalance},
     web::{
         Site,
         answer::Page,
         chances::OF_FORECAST,
         encode::path_part,
         error::WebError,
-        plot::{self, Bar},
+        plot::{self, Bar, CalibrationPoint},
         words,
     },
 };
 
 use gaps::{GapBar, gap_bars};
-use lines::{BalanceLine, NamedBalance, WEEK_OF, named, table};
+use lines::{BalanceLine, NamedBalance, WEEK_OF, table};
 
 /// The most maps in the table.
 const MAPS: i64 = 25;
@@ -63,95 +63,10 @@ struct PredictionLine {
     learned: u64,
     predicted: u64,
     /// By how much the mean log loss is lower than a coin's.
-    #[serde(serialize_with = "rounded")]
     gain: f64,
     /// The 95 % interval reaches so far on both sides of the gain; `None` for too few predictions.
     gain_reach: Option<f64>,
     sentence: String,
-}
-
-#[derive(Debug, Serialize)]
-struct CalibrationPoint {
-    #[serde(serialize_with = "rounded")]
-    forecast: f64,
-    #[serde(serialize_with = "rounded")]
-    won: f64,
-    matches: i64,
-}
-
-fn rounded<S: serde::Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_f64((number * 10_000.0).round() / 10_000.0)
-}
-
-/// Reads the balance report of the chosen ruleset, or of that with most matches.
-pub(in crate::web) async fn balance(
-    site: &Site,
-    choice: &BalanceChoice,
-) -> Result<BalancePage, WebError> {
-    let lines = site.pages().ruleset_lines().await?;
-    let rulesets: Vec<String> = lines.iter().map(|line| line.ruleset.clone()).collect();
-    let ruleset = match choice.ruleset.as_ref().filter(|name| !name.is_empty()) {
-        Some(name) if rulesets.contains(name) => Some(name.clone()),
-        Some(_) => return Err(WebError::NoRuleset),
-        None => rulesets.first().cloned(),
-    };
-    let name = ruleset.clone().unwrap_or_default();
-    let date = choice.date.clone().filter(|date| !date.is_empty());
-    let from = match &date {
-        Some(date) => Some(Timestamp::parse(date).ok_or(WebError::BadRequest)?),
-        None => None,
-    };
-    let weeks = site.pages().balance_weeks(&name).await?;
-    let part = |wanted: &dyn Fn(Timestamp) -> bool| {
-        let weeks = weeks.iter().filter(|week| wanted(week.begins));
-        BalanceLine::from(sum(weeks))
-    };
-    let all = part(&|_| true);
-    let gaps = match all.mean_gap {
-        Some(_) => gap_bars(&site.pages().balance_gaps(&name).await?),
-        None => Vec::new(),
-    };
-    let maps = site.pages().balance_maps(&name, MAPS).await?;
-    let steps = site.pages().balance_chances(&name).await?;
-    let point = |step: ChanceStep| CalibrationPoint {
-        forecast: step.chance,
-        won: step.won,
-        matches: step.matches,
-    };
-    let week = |week: &WeekOfBalance| NamedBalance {
-        name: words::day(week.begins),
-        line: week.closeness.into(),
-    };
-    let with_teams = weeks.iter().filter(|week| week.closeness.matches > 0);
-    let latest: Vec<&WeekOfBalance> = with_teams.collect();
-    let latest = &latest[latest.len().saturating_sub(WEEKS)..];
-    let beside_coin = site.learning().metrics().beside_coin(&name);
-    let predictions = beside_coin.map(|of| PredictionLine {
-        learned: of.learned,
-        predicted: of.predicted,
-        gain: of.gain,
-        gain_reach: of.reach,
-        sentence: of.to_string(),
-    });
-    Ok(BalancePage {
-        predictions,
-        all,
-        before: from.map(|from| part(&|begins| begins < from)),
-        after: from.map(|from| part(&|begins| begins >= from)),
-        gaps,
-        calibration: steps.into_iter().map(point).collect(),
-        maps: maps
-            .into_iter()
-            .map(|map| NamedBalance {
-                name: plain_name(&map.map),
-                line: map.closeness.into(),
-            })
-            .collect(),
-        weeks: latest.iter().map(|own| week(own)).collect(),
-        ruleset,
-        rulesets,
-        date,
-    })
 }
 
 fn sum<'a>(weeks: impl Iterator<Item = &'a WeekOfBalance>) -> Closeness {
@@ -199,27 +114,21 @@ impl BalancePage {
             height: bar.matches as f64,
         });
         let gaps: Vec<Bar> = gaps.collect();
-        let steps: Vec<ChanceStep> = self
-            .calibration
-            .iter()
-            .map(|point| ChanceStep {
-                matches: point.matches,
-                chance: point.forecast,
-                won: point.won,
-            })
-            .collect();
         let gaps = plot::bars(
             "Number of matches by the difference of scores",
             "difference of scores",
             &gaps,
         )?;
-        let calibration = plot::calibration("How often favourites won, by their forecast", &steps)?;
+        let calibration = plot::calibration(
+            "How often favourites won, by their forecast",
+            &self.calibration,
+        )?;
         Ok(html! {
             div.columns {
                 @if !self.gaps.is_empty() {
                     figure { figcaption { "Matches by the difference of scores" } (gaps) }
                 }
-                @if !steps.is_empty() {
+                @if !self.calibration.is_empty() {
                     figure {
                         figcaption { "Forecasts: on the line, favourites win as often as predicted. A draw is half a win" }
                         (calibration)
@@ -231,6 +140,71 @@ impl BalancePage {
 }
 
 impl Page for BalancePage {
+    type Choice = BalanceChoice;
+
+    /// Reads the balance report of the chosen ruleset, or of that with most matches.
+    async fn read(site: &Site, _: &str, choice: &BalanceChoice) -> Result<Self, WebError> {
+        let lines = site.pages().ruleset_lines().await?;
+        let rulesets: Vec<String> = lines.iter().map(|line| line.ruleset.clone()).collect();
+        let ruleset = match choice.ruleset.as_ref().filter(|name| !name.is_empty()) {
+            Some(name) if rulesets.contains(name) => Some(name.clone()),
+            Some(_) => return Err(WebError::NoRuleset),
+            None => rulesets.first().cloned(),
+        };
+        let name = ruleset.clone().unwrap_or_default();
+        let date = choice.date.clone().filter(|date| !date.is_empty());
+        let from = match &date {
+            Some(date) => Some(Timestamp::parse(date).ok_or(WebError::BadRequest)?),
+            None => None,
+        };
+        let weeks = site.pages().balance_weeks(&name).await?;
+        let part = |wanted: &dyn Fn(Timestamp) -> bool| {
+            let weeks = weeks.iter().filter(|week| wanted(week.begins));
+            BalanceLine::from(sum(weeks))
+        };
+        let all = part(&|_| true);
+        let gaps = match all.mean_gap {
+            Some(_) => gap_bars(&site.pages().balance_gaps(&name).await?),
+            None => Vec::new(),
+        };
+        let maps = site.pages().balance_maps(&name, MAPS).await?;
+        let steps = site.pages().balance_chances(&name).await?;
+        let week = |week: &WeekOfBalance| NamedBalance {
+            name: words::day(week.begins),
+            line: week.closeness.into(),
+        };
+        let with_teams = weeks.iter().filter(|week| week.closeness.matches > 0);
+        let latest: Vec<&WeekOfBalance> = with_teams.collect();
+        let latest = &latest[latest.len().saturating_sub(WEEKS)..];
+        let beside_coin = site.learning().metrics().beside_coin(&name);
+        let predictions = beside_coin.map(|of| PredictionLine {
+            learned: of.learned,
+            predicted: of.predicted,
+            gain: words::rounded(of.gain, 4),
+            gain_reach: of.reach,
+            sentence: of.to_string(),
+        });
+        Ok(Self {
+            predictions,
+            all,
+            before: from.map(|from| part(&|begins| begins < from)),
+            after: from.map(|from| part(&|begins| begins >= from)),
+            gaps,
+            calibration: steps.into_iter().map(CalibrationPoint::from).collect(),
+            maps: maps
+                .into_iter()
+                .map(|map| NamedBalance {
+                    name: plain_name(&map.map),
+                    line: map.closeness.into(),
+                })
+                .collect(),
+            weeks: latest.iter().map(|own| week(own)).collect(),
+            ruleset,
+            rulesets,
+            date,
+        })
+    }
+
     fn title(&self) -> String {
         match &self.ruleset {
             Some(ruleset) => format!("Balance of {ruleset}"),
@@ -250,10 +224,13 @@ impl Page for BalancePage {
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
-        let mut lines = vec![("All", &self.all)];
-        lines.extend(self.before.as_ref().map(|line| ("Before", line)));
-        lines.extend(self.after.as_ref().map(|line| ("After", line)));
-        let weeks: Vec<(&str, &BalanceLine)> = named(&self.weeks).into_iter().rev().collect();
+        let part = |name: &str, line: &BalanceLine| NamedBalance {
+            name: name.to_owned(),
+            line: line.clone(),
+        };
+        let mut parts = vec![part("All", &self.all)];
+        parts.extend(self.before.iter().map(|line| part("Before", line)));
+        parts.extend(self.after.iter().map(|line| part("After", line)));
         let by_week = self.weeks.iter().filter_map(|week| {
             Some(Bar {
                 name: week.name.clone(),
@@ -270,7 +247,7 @@ impl Page for BalancePage {
                 @if let Some(predictions) = &self.predictions {
                     p { (predictions.sentence) "." }
                 }
-                (table("Balance", "Weeks", &lines))
+                (table("Balance", "Weeks", &parts))
                 p.note {
                     "The favourite is the team that was more likely to win by the forecast; the closer to 50 % it won, \
                      the more even the teams were. Shares of wins are of the matches that a team won, without draws. \
@@ -286,9 +263,9 @@ impl Page for BalancePage {
                     }
                 }
                 h2 { "By map" }
-                (table("By map", "Map", &named(&self.maps)))
+                (table("By map", "Map", &self.maps))
                 h2 { "By week" }
-                (table("By week", WEEK_OF, &weeks))
+                (table("By week", WEEK_OF, self.weeks.iter().rev()))
             }
         })
     }

@@ -10,8 +10,8 @@ use crate::{
         Site,
         chances::{AS_PICKED, AS_STARTED, OF_CHANCES},
         name::Player,
-        pages::lists::{MatchSummary, scrolled},
-        words,
+        pages::{lists::MatchSummary, table::Table},
+        words::{self, number_or_dash},
     },
 };
 
@@ -66,59 +66,57 @@ impl GameChange {
     }
 }
 
+/// Teams at a moment of a match.
+struct Moment<'a> {
+    time: String,
+    what: Markup,
+    teams: &'a TeamChances,
+}
+
 /// The chances of a match as they were picked, as play started, and after each change.
 pub(super) fn table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) -> Markup {
-    let told = &summary.chances;
-    let first = [(AS_PICKED, &told.picked), (AS_STARTED, &told.started)];
-    let first = first
-        .iter()
-        .filter_map(|(moment, teams)| Some((*moment, teams.as_ref()?)));
-    let all = (first.clone().map(|(_, teams)| teams)).chain(changes.iter().map(|one| &one.teams));
-    let bots = all
-        .clone()
-        .any(|teams| teams.bots.iter().any(|&bots| bots > 0));
-    let teams = all
-        .map(|teams| teams.win.len().max(teams.humans.len()))
-        .max();
-    let Some(teams) = teams else { return html! {} };
-    let numbers = |of: &TeamChances| {
-        html! {
-            td.num { (words::or_dash(Some(of.sizes()).filter(|sizes| !sizes.is_empty()))) }
-            @if bots { td.num { (versus(&of.bots)) } }
-            @for team in 0..teams { td.num { (words::or_dash(of.win.get(team).map(|&chance| words::chance(chance)))) } }
-        }
+    let moment = |time: &str, what: &str, teams| Moment {
+        time: time.to_owned(),
+        what: html! { (what) },
+        teams,
     };
+    let told = &summary.chances;
+    let mut moments = Vec::new();
+    moments.extend(
+        told.picked
+            .iter()
+            .map(|teams| moment("–", AS_PICKED, teams)),
+    );
+    moments.extend(
+        told.started
+            .iter()
+            .map(|teams| moment("0:00", AS_STARTED, teams)),
+    );
+    moments.extend(changes.iter().map(|change| Moment {
+        time: words::length(i64::try_from(change.at).unwrap_or(i64::MAX)),
+        what: change.text(site),
+        teams: &change.teams,
+    }));
+    let count = |one: &Moment<'_>| one.teams.win.len().max(one.teams.humans.len());
+    let Some(teams) = moments.iter().map(count).max() else {
+        return html! {};
+    };
+    let has_bots = |one: &Moment<'_>| one.teams.bots.iter().any(|&bots| bots > 0);
+    let sizes = |one: &Moment<'_>| Some(one.teams.sizes()).filter(|sizes| !sizes.is_empty());
+    let mut table = Table::of("Chances", &moments)
+        .text("Time", |one| &one.time)
+        .name("Teams", |one| &one.what)
+        .num("Players", move |one| words::or_dash(sizes(one)))
+        .num("of them bots", |one| versus(&one.teams.bots))
+        .only_if(moments.iter().any(has_bots));
+    for team in 0..teams {
+        table = table.num(&format!("Team {team}"), move |one| {
+            number_or_dash(one.teams.win.get(team).copied(), words::chance)
+        });
+    }
     html! {
         h2 { "Chances" }
-        (scrolled("Chances", &html! {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "Time" }
-                        th scope="col" { "Teams" }
-                        th.num scope="col" { "Players" }
-                        @if bots { th.num scope="col" { "of them bots" } }
-                        @for team in 0..teams { th.num scope="col" { "Team " (team) } }
-                    }
-                }
-                tbody {
-                    @for (moment, of) in first {
-                        tr {
-                            td { @if moment == AS_STARTED { "0:00" } @else { "–" } }
-                            th scope="row" { (moment) }
-                            (numbers(of))
-                        }
-                    }
-                    @for change in changes {
-                        tr {
-                            td { (words::length(i64::try_from(change.at).unwrap_or(i64::MAX))) }
-                            th scope="row" { (change.text(site)) }
-                            (numbers(&change.teams))
-                        }
-                    }
-                }
-            }
-        }))
+        (table)
         p.note {
             (OF_CHANCES)
             @if changes.len() >= MAX_TEAM_CHANGES { " Only the first " (MAX_TEAM_CHANGES) " changes are kept." }

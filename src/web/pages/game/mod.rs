@@ -17,6 +17,7 @@ use crate::{
     web::{
         Site,
         answer::Page,
+        asked::Nothing,
         chances::{AS_PICKED, AS_STARTED, FORECAST, OF_FORECAST, favourite, of_forecast, sentence},
         error::WebError,
         plot, words,
@@ -51,60 +52,6 @@ struct GameTeam {
     number: usize,
     score: f64,
     players: Vec<GameSeat>,
-}
-
-/// Reads the match with this number.
-pub(in crate::web) async fn game(site: &Site, number: &str) -> Result<GamePage, WebError> {
-    let id: i64 = number.parse().map_err(|_| WebError::NoMatch)?;
-    let found = site
-        .pages()
-        .page_match(id)
-        .await?
-        .ok_or(WebError::NoMatch)?;
-    let numbers = site.settings.shows_numbers();
-    let swapped = if numbers && !found.is_archived {
-        other_sides(site, &found)
-    } else {
-        Vec::new()
-    };
-    let summary = MatchSummary::from(found.line.clone()).shown(site);
-    let team = |(number, score): (usize, &f64)| GameTeam {
-        number,
-        score: *score,
-        players: Vec::new(),
-    };
-    let mut page = GamePage {
-        changes: found
-            .changes
-            .iter()
-            .filter(|_| numbers)
-            .map(|change| GameChange::new(change, &found.seats))
-            .collect(),
-        mutators: found.mutators.iter().map(|name| plain_name(name)).collect(),
-        teams: found.line.scores.iter().enumerate().map(team).collect(),
-        others: Vec::new(),
-        reasons: found
-            .balance
-            .as_deref()
-            .filter(|_| numbers)
-            .and_then(reasons),
-        events: found.events,
-        archived: found.is_archived,
-        summary,
-    };
-    for (at, seat) in found.seats.into_iter().enumerate() {
-        let team = seat
-            .team
-            .or_else(|| seat.stays.first().map(|stay| stay.team));
-        let team = team.and_then(|team| page.teams.get_mut(usize::from(team)));
-        let own = swapped.iter().find(|(of, _)| *of == at);
-        let seat = GameSeat::new(seat, numbers, own.map(|(_, chance)| *chance));
-        match team {
-            Some(team) => team.players.push(seat),
-            None => page.others.push(seat),
-        }
-    }
-    Ok(page)
 }
 
 /// For each seat of a match between two teams, the forecast for the other team with this player.
@@ -206,6 +153,62 @@ impl GamePage {
 }
 
 impl Page for GamePage {
+    type Choice = Nothing;
+
+    /// Reads the match with this number.
+    async fn read(site: &Site, number: &str, _: &Nothing) -> Result<Self, WebError> {
+        let id: i64 = number.parse().map_err(|_| WebError::NoMatch)?;
+        let found = site
+            .pages()
+            .page_match(id)
+            .await?
+            .ok_or(WebError::NoMatch)?;
+        let numbers = site.settings.shows_numbers();
+        let swapped = if numbers && !found.is_archived {
+            other_sides(site, &found)
+        } else {
+            Vec::new()
+        };
+        let summary = MatchSummary::from(found.line.clone()).shown(site);
+        let team = |(number, score): (usize, &f64)| GameTeam {
+            number,
+            score: *score,
+            players: Vec::new(),
+        };
+        let mut page = Self {
+            changes: found
+                .changes
+                .iter()
+                .filter(|_| numbers)
+                .map(|change| GameChange::new(change, &found.seats))
+                .collect(),
+            mutators: found.mutators.iter().map(|name| plain_name(name)).collect(),
+            teams: found.line.scores.iter().enumerate().map(team).collect(),
+            others: Vec::new(),
+            reasons: found
+                .balance
+                .as_deref()
+                .filter(|_| numbers)
+                .and_then(reasons),
+            events: found.events,
+            archived: found.is_archived,
+            summary,
+        };
+        for (at, seat) in found.seats.into_iter().enumerate() {
+            let team = seat
+                .team
+                .or_else(|| seat.stays.first().map(|stay| stay.team));
+            let team = team.and_then(|team| page.teams.get_mut(usize::from(team)));
+            let own = swapped.iter().find(|(of, _)| *of == at);
+            let seat = GameSeat::new(seat, numbers, own.map(|(_, chance)| *chance));
+            match team {
+                Some(team) => team.players.push(seat),
+                None => page.others.push(seat),
+            }
+        }
+        Ok(page)
+    }
+
     fn title(&self) -> String {
         format!("Match {} on {}", self.summary.id, self.summary.map)
     }

@@ -5,7 +5,12 @@ use serde::Serialize;
 
 use crate::{
     store::{PageSeat, PageStay},
-    web::{Site, name::Player, pages::lists::scrolled, words},
+    web::{
+        Site,
+        name::Player,
+        pages::table::Table,
+        words::{self, number_or_dash},
+    },
 };
 
 /// A player of the match.
@@ -50,46 +55,31 @@ impl GameSeat {
 
 /// A table of players of a match that lasted `whole` milliseconds. With `other`, it has a column of the forecasts for
 /// the other side.
-pub(super) fn players(
-    site: &Site,
+pub(super) fn players<'a>(
+    site: &'a Site,
     caption: &str,
-    list: &[GameSeat],
+    list: &'a [GameSeat],
     whole: i64,
     other: bool,
-) -> Markup {
-    let numbers = site.settings.shows_numbers();
-    scrolled(
-        caption,
-        &html! {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "Player" }
-                        th.num scope="col" { "Points" }
-                        th.num.wide scope="col" { abbr title="Kills and deaths" { "K : D" } }
-                        th.num scope="col" { "Played" }
-                        @if numbers { th.num scope="col" { "Weight" } }
-                        @if other { th.num scope="col" { "Other side" } }
-                    }
-                }
-                tbody {
-                    @for seat in list {
-                        tr {
-                            th scope="row" {
-                                (seat.player.link(&site.links))
-                                @if let Some(left) = &seat.left { " " span.tag { (left) } }
-                            }
-                            td.num { (words::or_dash(seat.points.map(words::number))) }
-                            td.num.wide { (seat.kills) " : " (seat.deaths) }
-                            td.num { (played(seat.played, whole)) }
-                            @if numbers { td.num { (words::or_dash(seat.weight.map(words::tenths))) } }
-                            @if other { td.num { (words::or_dash(seat.other_side.map(words::chance))) } }
-                        }
-                    }
-                }
-            }
-        },
-    )
+) -> Table<'a, GameSeat> {
+    let player = |seat: &GameSeat| {
+        html! {
+            (seat.player.link(&site.links))
+            @if let Some(left) = &seat.left { " " span.tag { (left) } }
+        }
+    };
+    Table::of(caption, list)
+        .name("Player", player)
+        .num("Points", |seat| number_or_dash(seat.points, words::number))
+        .wide_num("K : D", |seat| format!("{} : {}", seat.kills, seat.deaths))
+        .explained("Kills and deaths")
+        .num("Played", move |seat| played(seat.played, whole))
+        .num("Weight", |seat| number_or_dash(seat.weight, words::tenths))
+        .only_if(site.settings.shows_numbers())
+        .num("Other side", |seat| {
+            number_or_dash(seat.other_side, words::chance)
+        })
+        .only_if(other)
 }
 
 /// How long a player has played, and which part of the match, unless it was all of it.

@@ -1,6 +1,5 @@
 //! The latest matches of a player.
 
-use maud::{Markup, html};
 use serde::Serialize;
 
 use super::letter;
@@ -9,9 +8,11 @@ use crate::{
     store::GameOfPerson,
     web::{
         Site,
-        chances::{AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST},
-        pages::lists::as_text,
-        words,
+        pages::{
+            lists::{chance_head, match_link},
+            table::Table,
+        },
+        words::{self, as_text, number_or_dash},
     },
 };
 
@@ -83,46 +84,25 @@ pub(super) fn listed(games: &[GameOfPerson], numbers: bool) -> Vec<PlayedGame> {
 }
 
 /// A table of the player's latest matches.
-pub(super) fn table(site: &Site, games: &[PlayedGame]) -> Markup {
+pub(super) fn table<'a>(site: &'a Site, games: &'a [PlayedGame]) -> Table<'a, PlayedGame> {
     let numbers = site.settings.shows_numbers();
     // A column has one kind of chance.
-    let as_started = (games.iter()).any(|game| game.chance_as_started.is_some());
-    let (head, means) = match as_started {
-        true => (AS_STARTED, OF_CHANCES),
-        false => (FORECAST, OF_FORECAST),
-    };
-    html! {
-        table {
-            thead {
-                tr {
-                    th scope="col" { "Match" }
-                    th scope="col" { "Map" }
-                    th.wide scope="col" { "Ruleset" }
-                    th scope="col" { "Result" }
-                    th.num scope="col" { "Points" }
-                    @if numbers {
-                        th.num scope="col" { abbr title=(means) { (head) } }
-                        th.num.wide scope="col" { "Change" }
-                    }
-                }
-            }
-            tbody {
-                @for game in games {
-                    tr {
-                        td { a href=(site.links.game(game.id)) { (words::time(game.ended)) } }
-                        td { (game.map) }
-                        td.wide { (words::ruleset(&game.ruleset)) }
-                        td { (result_word(game.result)) }
-                        td.num { (words::scores(&[game.points_for, game.points_against])) }
-                        @if numbers {
-                            td.num { (words::or_dash(game.chance(as_started).map(words::chance))) }
-                            td.num.wide { (words::or_dash(game.change.map(words::signed))) }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let as_started = games.iter().any(|game| game.chance_as_started.is_some());
+    let (head, means) = chance_head(as_started);
+    let points = |game: &PlayedGame| words::scores(&[game.points_for, game.points_against]);
+    Table::of("Matches", games)
+        .text("Match", |game| match_link(site, game.id, game.ended))
+        .text("Map", |game| &game.map)
+        .wide_text("Ruleset", |game| words::ruleset(&game.ruleset))
+        .text("Result", |game| result_word(game.result))
+        .num("Points", points)
+        .num(head, move |game| {
+            number_or_dash(game.chance(as_started), words::chance)
+        })
+        .explained(means)
+        .only_if(numbers)
+        .wide_num("Change", |game| number_or_dash(game.change, words::signed))
+        .only_if(numbers)
 }
 
 fn result_word(result: Option<f64>) -> &'static str {

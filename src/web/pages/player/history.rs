@@ -1,44 +1,27 @@
 //! The weight of a player over time.
 
-use maud::{Markup, html};
-use serde::Serialize;
-
 use crate::{
-    domain::Timestamp,
     store::{GameOfPerson, StandingLine},
-    web::{
-        error::WebError,
-        pages::lists::as_text,
-        plot::{self, WeightPoint},
-    },
+    web::{plot::WeightPoint, words::rounded},
 };
 
 /// The most points of a plot. Of more, evenly distributed ones are drawn.
 const POINTS: usize = 200;
 
-/// The weight after a match.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct HistoryPoint {
-    #[serde(serialize_with = "as_text")]
-    at: Timestamp,
-    weight: f64,
-    deviation: f64,
-}
-
 /// The weights after the matches of a ruleset, the first one first. The last one is the weight of now, which matches
 /// of others may have changed since, or an operator, or another choice of the rating system.
-pub(super) fn history(games: &[GameOfPerson], standing: &StandingLine) -> Vec<HistoryPoint> {
+pub(super) fn history(games: &[GameOfPerson], standing: &StandingLine) -> Vec<WeightPoint> {
     let own = (games.iter().rev()).filter(|game| game.ruleset == standing.ruleset);
-    let point = |at, weight, deviation| HistoryPoint {
+    let point = |at, weight, deviation| WeightPoint {
         at,
-        weight: rounded(weight),
-        deviation: rounded(deviation),
+        weight: rounded(weight, 3),
+        deviation: rounded(deviation, 3),
     };
     let points = own.filter_map(|game| {
         let (weight, deviation) = game.after?;
         Some(point(game.ended, weight, deviation))
     });
-    let mut points: Vec<HistoryPoint> = points.collect();
+    let mut points: Vec<WeightPoint> = points.collect();
     if let Some(last) = points.last_mut() {
         let at = standing.learned.unwrap_or(last.at).max(last.at);
         let now = point(at, standing.row.weight, standing.row.deviation);
@@ -57,27 +40,11 @@ pub(super) fn history(games: &[GameOfPerson], standing: &StandingLine) -> Vec<Hi
     (0..POINTS).map(|at| points[place(at)]).collect()
 }
 
-fn rounded(number: f64) -> f64 {
-    (number * 1_000.0).round() / 1_000.0
-}
-
-/// Draws the weight under a ruleset; `label` describes the plot to people who do not see it.
-pub(super) fn plot(label: &str, history: &[HistoryPoint]) -> Result<Markup, WebError> {
-    let point = |point: &HistoryPoint| WeightPoint {
-        at: point.at,
-        weight: point.weight,
-        deviation: point.deviation,
-    };
-    let points: Vec<WeightPoint> = history.iter().map(point).collect();
-    let plot = plot::weights(label, &points)?;
-    Ok(html! { (plot) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        domain::{Kind, PlayerKey},
+        domain::{Kind, PlayerKey, Timestamp},
         store::BoardRow,
         web::pages::player::tests::game,
     };

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use crate::{domain::plain_name, store::GameOfPerson, web::words};
+use crate::{
+    domain::plain_name,
+    store::GameOfPerson,
+    web::{pages::table::Table, words},
+};
 
 /// The fewest games on a map that count.
 pub(super) const ON_MAP: i64 = 3;
@@ -52,14 +56,10 @@ pub(super) fn map_table(title: &str, list: &[MapResult]) -> Markup {
     html! {
         section {
             h3 { (title) }
-            table {
-                thead { tr { th scope="col" { "Map" } th.num scope="col" { "Won" } th.num scope="col" { "Games" } } }
-                tbody {
-                    @for row in list {
-                        tr { th scope="row" { (row.map) } td.num { (words::percent(row.won)) } td.num { (row.games) } }
-                    }
-                }
-            }
+            (Table::of(title, list)
+                .name("Map", |row| &row.map)
+                .num("Won", |row| words::percent(row.won))
+                .num("Games", |row| row.games))
         }
     }
 }

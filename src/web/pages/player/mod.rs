@@ -10,17 +10,23 @@ use serde::{Deserialize, Serialize};
 use super::{
     board::BoardLine,
     companions::{CompanionTables, companions},
-    lists::scrolled,
+    table::Table,
 };
 use crate::{
     domain::Kind,
     learning::{WeightHere, WhyQuestion, WhyRating},
     store::StandingLine,
-    web::{Site, answer::Page, error::WebError, name::Player, words},
+    web::{
+        Site,
+        answer::Page,
+        error::WebError,
+        name::Player,
+        plot::{self, WeightPoint},
+        words,
+    },
 };
 
 use games::PlayedGame;
-use history::HistoryPoint;
 use maps::{MapResult, ON_MAP, map_table};
 
 /// How many of the latest matches are read.
@@ -64,7 +70,7 @@ struct PlayerStandingLine {
     line: BoardLine,
     /// The weight after each of the latest matches, the first one first, and the weight of now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    history: Vec<HistoryPoint>,
+    history: Vec<WeightPoint>,
 }
 
 /// Why the weight under a ruleset is what it is.
@@ -81,63 +87,6 @@ impl From<&WhyRating> for WhyWeight {
             sentences: why.sentences(),
         }
     }
-}
-
-/// Reads the page of the player with this handle or identity.
-pub(in crate::web) async fn player(
-    site: &Site,
-    text: &str,
-    choice: &KindChoice,
-) -> Result<PlayerPage, WebError> {
-    let kind = choice.kind.as_deref().and_then(Kind::parse);
-    let person = site.pages().person(text, kind).await?;
-    let person = person.ok_or(WebError::NoPlayer)?;
-    let kind = person.key.kind;
-    let standings = site.pages().standings_of(&person).await?;
-    let games = site.pages().games_of(person.person, GAMES).await?;
-    let latest = standings.iter().max_by_key(|line| line.row.last_seen);
-    let name = latest.map(|line| line.row.name.clone());
-    let (best_maps, worst_maps) = maps::maps(&games);
-    let numbers = site.settings.shows_numbers();
-    let weights: Vec<WeightHere> = standings.iter().map(weight_here).collect();
-    let asked = WhyQuestion {
-        player: &person.key,
-        person: person.person,
-        games: &games,
-        weights: &weights,
-        ruleset: None,
-        most: PLOTS,
-        now: site.now(),
-    };
-    let why = match numbers {
-        true => site.learning().why(&asked).await?,
-        false => Vec::new(),
-    };
-    let standing = |line: StandingLine| PlayerStandingLine {
-        history: match numbers {
-            true => history::history(&games, &line),
-            false => Vec::new(),
-        },
-        ruleset: line.ruleset,
-        players: line.of,
-        line: BoardLine::new(site, kind, line.row, line.of),
-    };
-    Ok(PlayerPage {
-        standings: standings.into_iter().map(standing).collect(),
-        why: why.iter().map(WhyWeight::from).collect(),
-        companions: companions(site, person.person, &games).await?,
-        form: games
-            .iter()
-            .filter_map(|game| game.result)
-            .map(letter)
-            .take(FORM)
-            .collect(),
-        games: games::listed(&games, numbers),
-        best_maps,
-        worst_maps,
-        identity: site.settings.show_ids.then_some(person.key.id),
-        player: Player::new(Some(person.handle), name, kind),
-    })
 }
 
 fn weight_here(line: &StandingLine) -> WeightHere {
@@ -159,37 +108,19 @@ fn letter(result: f64) -> char {
 }
 
 impl PlayerPage {
-    fn standings(&self, site: &Site) -> Markup {
-        let numbers = site.settings.shows_numbers();
-        let divisions = self.standings.iter().any(|row| row.line.division.is_some());
-        html! {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "Ruleset" }
-                        @if numbers { th.num scope="col" { "Weight" } }
-                        @if divisions { th scope="col" { "Division" } }
-                        th.num scope="col" { "Place" }
-                        th.num scope="col" { "Better than" }
-                        th.num scope="col" { "Games" }
-                        th.wide scope="col" { "Last seen" }
-                    }
-                }
-                tbody {
-                    @for row in &self.standings {
-                        tr {
-                            th scope="row" { a href=(site.links.ruleset(&row.ruleset)) { (words::ruleset(&row.ruleset)) } }
-                            @if numbers { td.num { (words::or_dash(row.line.measure())) } }
-                            @if divisions { td { (words::or_dash(row.line.division.clone())) } }
-                            td.num { (row.line.place) " of " (row.players) }
-                            td.num { (words::or_dash(row.line.better_than())) }
-                            td.num { (row.line.games) }
-                            td.wide { (words::day(row.line.last_seen)) }
-                        }
-                    }
-                }
-            }
-        }
+    fn standings<'a>(&'a self, site: &'a Site) -> Table<'a, PlayerStandingLine> {
+        Table::of("Standings", &self.standings)
+            .name("Ruleset", |row| site.links.to_ruleset(&row.ruleset))
+            .num("Weight", |row| words::or_dash(row.line.measure()))
+            .only_if(site.settings.shows_numbers())
+            .text("Division", |row| words::or_dash(row.line.division.clone()))
+            .only_if(self.standings.iter().any(|row| row.line.division.is_some()))
+            .num("Place", |row| {
+                format!("{} of {}", row.line.place, row.players)
+            })
+            .num("Better than", |row| words::or_dash(row.line.better_than()))
+            .num("Games", |row| row.line.games)
+            .wide_text("Last seen", |row| words::day(row.line.last_seen))
     }
 
     /// Why the weights are what they are.
@@ -212,7 +143,7 @@ impl PlayerPage {
         for row in many.take(PLOTS) {
             let name = self.player.plain();
             let label = format!("Weight of {name} in {} over time", row.ruleset);
-            plots.push((&row.ruleset, history::plot(&label, &row.history)?));
+            plots.push((&row.ruleset, plot::weights(&label, &row.history)?));
         }
         Ok(html! {
             @for (ruleset, plot) in plots {
@@ -226,6 +157,61 @@ impl PlayerPage {
 }
 
 impl Page for PlayerPage {
+    type Choice = KindChoice;
+
+    /// Reads the page of the player with this handle or identity.
+    async fn read(site: &Site, text: &str, choice: &KindChoice) -> Result<Self, WebError> {
+        let kind = choice.kind.as_deref().and_then(Kind::parse);
+        let person = site.pages().person(text, kind).await?;
+        let person = person.ok_or(WebError::NoPlayer)?;
+        let kind = person.key.kind;
+        let standings = site.pages().standings_of(&person).await?;
+        let games = site.pages().games_of(person.person, GAMES).await?;
+        let latest = standings.iter().max_by_key(|line| line.row.last_seen);
+        let name = latest.map(|line| line.row.name.clone());
+        let (best_maps, worst_maps) = maps::maps(&games);
+        let numbers = site.settings.shows_numbers();
+        let weights: Vec<WeightHere> = standings.iter().map(weight_here).collect();
+        let asked = WhyQuestion {
+            player: &person.key,
+            person: person.person,
+            games: &games,
+            weights: &weights,
+            ruleset: None,
+            most: PLOTS,
+            now: site.now(),
+        };
+        let why = match numbers {
+            true => site.learning().why(&asked).await?,
+            false => Vec::new(),
+        };
+        let standing = |line: StandingLine| PlayerStandingLine {
+            history: match numbers {
+                true => history::history(&games, &line),
+                false => Vec::new(),
+            },
+            ruleset: line.ruleset,
+            players: line.of,
+            line: BoardLine::new(site, kind, line.row, line.of),
+        };
+        Ok(Self {
+            standings: standings.into_iter().map(standing).collect(),
+            why: why.iter().map(WhyWeight::from).collect(),
+            companions: companions(site, person.person, &games).await?,
+            form: games
+                .iter()
+                .filter_map(|game| game.result)
+                .map(letter)
+                .take(FORM)
+                .collect(),
+            games: games::listed(&games, numbers),
+            best_maps,
+            worst_maps,
+            identity: site.settings.show_ids.then_some(person.key.id),
+            player: Player::new(Some(person.handle), name, kind),
+        })
+    }
+
     fn title(&self) -> String {
         self.player.plain().to_owned()
     }
@@ -247,14 +233,14 @@ impl Page for PlayerPage {
                     span.form { @for result in &self.form { span class=(form_class(*result)) { (result) } " " } }
                 }
             }
-            (scrolled("Standings", &self.standings(site)))
+            (self.standings(site))
             (self.plots()?)
             @if site.settings.shows_numbers() {
                 p.note { "The band is one standard deviation: how far off the weight may easily be. A newcomer has 50." }
             }
             (self.why())
             h2 { "Latest matches" }
-            (scrolled("Matches", &games::table(site, &self.games)))
+            (games::table(site, &self.games))
             p.note {
                 "Points are those of the player's team, and those against it, while the player was on it."
                 @if site.settings.shows_numbers() {

@@ -9,8 +9,8 @@ use crate::{
     web::{
         Site,
         error::WebError,
-        pages::lists::{as_text, heads, scrolled},
-        words,
+        pages::table::Table,
+        words::{self, as_text},
     },
 };
 
@@ -89,57 +89,33 @@ pub(super) fn body(site: &Site, instances: &[InstanceSummary], hosted: &[HostedS
     html! {
         @if !instances.is_empty() {
             h2 { "Instances" }
-            (scrolled("Instances", &instance_table(instances)))
+            (instance_table(instances))
         }
         @if !hosted.is_empty() {
             h2 { "Hosted matches" }
-            (scrolled("Hosted matches", &hosted_table(site, hosted)))
+            (hosted_table(site, hosted))
         }
     }
 }
 
-fn instance_table(list: &[InstanceSummary]) -> Markup {
-    html! {
-        table {
-            (heads(&[("Instance", ""), ("Region", ""), ("Matches", "num"), ("State", "")]))
-            tbody {
-                @for row in list {
-                    tr {
-                        th scope="row" { (row.name) }
-                        td { (words::or_dash(row.region.clone())) }
-                        td.num { (row.used) " of " (row.slots) }
-                        td { (row.state) }
-                    }
-                }
-            }
-        }
-    }
+fn instance_table(list: &[InstanceSummary]) -> Table<'_, InstanceSummary> {
+    Table::of("Instances", list)
+        .name("Instance", |row| &row.name)
+        .text("Region", |row| words::or_dash(row.region.clone()))
+        .num("Matches", |row| format!("{} of {}", row.used, row.slots))
+        .text("State", |row| row.state)
 }
 
-fn hosted_table(site: &Site, list: &[HostedSummary]) -> Markup {
-    html! {
-        table {
-            (heads(&[
-                ("Match", ""), ("Queue", ""), ("State", ""), ("Since", "wide"),
-                ("Instance", "wide"), ("Players", "num wide"),
-            ]))
-            tbody {
-                @for row in list {
-                    tr {
-                        th scope="row" {
-                            @match row.recorded {
-                                true => a href=(site.links.game(row.id)) { (row.id) },
-                                false => (row.id),
-                            }
-                        }
-                        td { (row.queue) }
-                        td { (row.state) }
-                        td.wide { (words::time(row.since)) }
-                        td.wide { (words::or_dash(row.instance.clone())) }
-                        td.num.wide { (row.players) }
-                    }
-                }
-            }
-        }
-    }
+fn hosted_table<'a>(site: &'a Site, list: &'a [HostedSummary]) -> Table<'a, HostedSummary> {
+    let number = |row: &HostedSummary| match row.recorded {
+        true => html! { a href=(site.links.game(row.id)) { (row.id) } },
+        false => html! { (row.id) },
+    };
+    Table::of("Hosted matches", list)
+        .name("Match", number)
+        .text("Queue", |row| &row.queue)
+        .text("State", |row| &row.state)
+        .wide_text("Since", |row| words::time(row.since))
+        .wide_text("Instance", |row| words::or_dash(row.instance.clone()))
+        .wide_num("Players", |row| row.players)
 }

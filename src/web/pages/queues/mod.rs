@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::lists::{as_text, heads, scrolled};
+use super::table::Table;
 use crate::{
     domain::{Timestamp, counted},
     protocol,
@@ -17,9 +17,10 @@ use crate::{
     web::{
         Site,
         answer::Page,
+        asked::Nothing,
         error::WebError,
         plot::{self, Bar},
-        words,
+        words::{self, as_text, number_or_dash},
     },
 };
 
@@ -100,33 +101,6 @@ impl QueueLine {
     }
 }
 
-/// Reads the page of queues; there is none if no queues are configured.
-pub(in crate::web) async fn queues(site: &Site) -> Result<QueuesPage, WebError> {
-    let names = site.queues().names();
-    if names.is_empty() {
-        return Err(WebError::NotFound);
-    }
-    let sizes = timeout(PATIENCE, site.queues().list()).await;
-    let sizes = sizes.ok().and_then(Result::ok).unwrap_or_default();
-    let first = site.now().0.div_euclid(HOUR) - (HOURS - 1);
-    let hours = site.pages().queue_hours(first).await?;
-    let mut queues = Vec::with_capacity(names.len());
-    for (name, rules) in names {
-        let size = sizes.iter().find(|size| size.name == name);
-        let own: Vec<&QueueHour> = hours.iter().filter(|hour| hour.queue == name).collect();
-        let mut summary = QueueSummary::new(name, size, &own, first);
-        (summary.matches_looked_at, summary.rules) =
-            rules::read(site, &summary.name, &rules).await?;
-        queues.push(summary);
-    }
-    let (instances, hosted) = hosting::read(site).await?;
-    Ok(QueuesPage {
-        queues,
-        instances,
-        hosted,
-    })
-}
-
 impl QueueSummary {
     fn new(
         name: String,
@@ -180,7 +154,7 @@ impl QueueSummary {
                 p { "No ticket has left this queue in the last 24 hours." }
             } @else {
                 figure { figcaption { "Mean wait by hour, in seconds" } (plot::bars(&title, "hour (UTC)", &bars)?) }
-                (scrolled(&format!("Hours of {}", self.name), &hours(&used)))
+                (hours(&self.name, &used))
             }
             @if !self.rules.is_empty() { (rules::table(&self.name, &self.rules, self.matches_looked_at)) }
         })
@@ -192,33 +166,54 @@ fn wait_of(seconds: f64) -> String {
     words::length((seconds * 1_000.0) as i64)
 }
 
-fn hours(list: &[&HourLine]) -> Markup {
-    html! {
-        table {
-            (heads(&[
-                ("Hour", ""), ("Matches", "num"), ("Matched", "num"), ("Cancelled", "num wide"),
-                ("Expired", "num wide"), ("Mean wait", "num"), ("Longest", "num wide"),
-                ("Mean penalty", "num wide"),
-            ]))
-            tbody {
-                @for hour in list {
-                    tr {
-                        th scope="row" { (words::time(hour.from)) }
-                        td.num { (hour.line.matches) }
-                        td.num { (hour.line.matched) }
-                        td.num.wide { (hour.line.cancelled) }
-                        td.num.wide { (hour.line.expired) }
-                        td.num { (words::or_dash(hour.line.mean_wait.map(wait_of))) }
-                        td.num.wide { (words::or_dash(hour.line.longest_wait.map(wait_of))) }
-                        td.num.wide { (words::or_dash(hour.line.mean_penalty.map(words::tenths))) }
-                    }
-                }
-            }
-        }
-    }
+fn hours<'a>(queue: &str, list: &[&'a HourLine]) -> Table<'a, HourLine> {
+    Table::of(&format!("Hours of {queue}"), list.iter().copied())
+        .name("Hour", |hour| words::time(hour.from))
+        .num("Matches", |hour| hour.line.matches)
+        .num("Matched", |hour| hour.line.matched)
+        .wide_num("Cancelled", |hour| hour.line.cancelled)
+        .wide_num("Expired", |hour| hour.line.expired)
+        .num("Mean wait", |hour| {
+            number_or_dash(hour.line.mean_wait, wait_of)
+        })
+        .wide_num("Longest", |hour| {
+            number_or_dash(hour.line.longest_wait, wait_of)
+        })
+        .wide_num("Mean penalty", |hour| {
+            number_or_dash(hour.line.mean_penalty, words::tenths)
+        })
 }
 
 impl Page for QueuesPage {
+    type Choice = Nothing;
+
+    /// Reads the page of queues; there is none if no queues are configured.
+    async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
+        let names = site.queues().names();
+        if names.is_empty() {
+            return Err(WebError::NotFound);
+        }
+        let sizes = timeout(PATIENCE, site.queues().list()).await;
+        let sizes = sizes.ok().and_then(Result::ok).unwrap_or_default();
+        let first = site.now().0.div_euclid(HOUR) - (HOURS - 1);
+        let hours = site.pages().queue_hours(first).await?;
+        let mut queues = Vec::with_capacity(names.len());
+        for (name, rules) in names {
+            let size = sizes.iter().find(|size| size.name == name);
+            let own: Vec<&QueueHour> = hours.iter().filter(|hour| hour.queue == name).collect();
+            let mut summary = QueueSummary::new(name, size, &own, first);
+            (summary.matches_looked_at, summary.rules) =
+                rules::read(site, &summary.name, &rules).await?;
+            queues.push(summary);
+        }
+        let (instances, hosted) = hosting::read(site).await?;
+        Ok(Self {
+            queues,
+            instances,
+            hosted,
+        })
+    }
+
     fn title(&self) -> String {
         "Queues".to_owned()
     }

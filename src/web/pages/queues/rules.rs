@@ -5,12 +5,7 @@ use serde::Serialize;
 
 use crate::{
     matchmaking::RuleReport,
-    web::{
-        Site,
-        error::WebError,
-        pages::lists::{heads, scrolled},
-        words,
-    },
+    web::{Site, error::WebError, pages::table::Table, words},
 };
 
 /// The most matches that are looked at: the latest.
@@ -60,26 +55,14 @@ fn penalty(rule: &str, matches: &[Vec<String>]) -> RulePenalty {
 
 /// A table with the costs of each rule.
 pub(super) fn table(queue: &str, rules: &[RulePenalty], matches: usize) -> Markup {
+    let share = |violated| words::percent(violated as f64 / matches.max(1) as f64);
     html! {
         h3 { "Penalties by rule, over the last " (matches) " matches" }
-        (scrolled(&format!("Rules of {queue}"), &html! {
-            table {
-                (heads(&[
-                    ("Rule", ""), ("Matches with a cost", "num"), ("Mean cost", "num"),
-                    ("Highest cost", "num wide"),
-                ]))
-                tbody {
-                    @for rule in rules {
-                        tr {
-                            th scope="row" { (rule.rule) }
-                            td.num { (rule.violated) " (" (words::percent(rule.violated as f64 / matches.max(1) as f64)) ")" }
-                            td.num { (format!("{:.2}", rule.mean_cost)) }
-                            td.num.wide { (format!("{:.2}", rule.highest)) }
-                        }
-                    }
-                }
-            }
-        }))
+        (Table::of(&format!("Rules of {queue}"), rules)
+            .name("Rule", |own| &own.rule)
+            .num("Matches with a cost", |own| format!("{} ({})", own.violated, share(own.violated)))
+            .num("Mean cost", |own| format!("{:.2}", own.mean_cost))
+            .wide_num("Highest cost", |own| format!("{:.2}", own.highest)))
     }
 }
 
