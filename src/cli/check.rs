@@ -67,7 +67,7 @@ pub(super) async fn run(args: CheckArgs) -> Result<(), CliError> {
         0 => Ok(()),
         faults => {
             let (path, faults) = (path.display(), counted(faults, "fault"));
-            Err(CliError::Damaged(format!("{path}: {faults}")))
+            Err(CliError::damaged(format!("{path}: {faults}")))
         }
     }
 }
@@ -89,9 +89,7 @@ async fn derive_again(
     }
     let before = copy.derived_hashes().await?;
     let from = service.store().derived_from().await?;
-    let (matches, _) = service.store().extent().await?;
-    let total = u64::try_from(matches).unwrap_or(0);
-    let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go");
+    let mut progress = Progress::of_matches(&service).await?;
     let rebuilt = service.learning().rebuild(|done| progress.set(done)).await;
     progress.done();
     let again = service.store().derived_from().await?;

@@ -75,7 +75,7 @@ impl ConfigSource {
     pub(super) fn text(&self) -> Result<String, CliError> {
         if self.file.is_none() && !self.folder.as_os_str().is_empty() && !self.folder.is_dir() {
             let why = "there is no such folder";
-            return Err(CliError::Input(format!("{}: {why}", self.folder.display())));
+            return Err(CliError::input(format!("{}: {why}", self.folder.display())));
         }
         self.file.as_deref().map_or(Ok(String::new()), read)
     }
@@ -86,10 +86,9 @@ impl ConfigSource {
         let text = self.text()?;
         let loaded = Config::load_in(&self.folder, &text, environment());
         loaded.map_err(|source| match (source, &self.file) {
-            (source @ ConfigError::Line { .. }, Some(path)) => CliError::Config {
-                path: path.clone(),
-                source,
-            },
+            (source @ ConfigError::Line { .. }, Some(path)) => {
+                CliError::settings(format!("{}: {source}", path.display()))
+            }
             (other, _) => other.into(),
         })
     }
@@ -138,7 +137,9 @@ impl CommonArgs {
         let mut config = self.settings()?;
         if let Some(db) = &self.db {
             if config.store.url.is_some() {
-                return Err(CliError::TwoDatabases);
+                return Err(CliError::settings(
+                    "--db names an SQLite file and store.url a PostgreSQL database; only one can be used",
+                ));
             }
             config.store.database.clone_from(db);
         } else if self.settings.dir.is_none() {
@@ -159,10 +160,12 @@ fn refuse_other_database(config: &Config) -> Result<(), CliError> {
     let (database, here) = (&config.store.database, &config.store.database_as_written);
     let is_other = config.store.url.is_none() && database != here;
     if is_other && !database.exists() && here.exists() {
-        return Err(CliError::OtherDatabase {
-            database: database.clone(),
-            here: here.clone(),
-        });
+        let (database, here) = (database.display(), here.display());
+        return Err(CliError::settings(format!(
+            "there is no database at {database}, but there is one in the current folder, {here}: a relative path in \
+             a configuration file is relative to the folder of that file. Move the database there, or set [store] \
+             database to its whole path"
+        )));
     }
     Ok(())
 }
@@ -174,10 +177,8 @@ pub(super) fn load_config(file: &Path) -> Result<Config, CliError> {
 
 /// The text of a configuration file.
 fn read(path: &Path) -> Result<String, CliError> {
-    let unreadable = |why: &str| CliError::ConfigFile {
-        path: path.to_owned(),
-        why: why.to_owned(),
-    };
+    let unreadable =
+        |why: &str| CliError::settings(format!("configuration file {}: {why}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => unreadable("not found"),
         io::ErrorKind::PermissionDenied => unreadable("permission denied"),
@@ -190,11 +191,10 @@ fn read(path: &Path) -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
-        let why = "the line is not UTF-8".to_owned();
-        CliError::Config {
-            path: path.to_owned(),
-            source: ConfigError::Line { line, why },
-        }
+        CliError::settings(format!(
+            "{}: line {line}: the line is not UTF-8",
+            path.display()
+        ))
     })
 }
 

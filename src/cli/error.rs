@@ -1,11 +1,14 @@
 //! Why a command failed, and the exit code for it.
 
-use std::{io, path::PathBuf};
+use std::{error::Error, fmt, io, path::Path};
+
+use tokio::task::JoinError;
 
 use crate::{
     config::ConfigError,
     daemon::DaemonError,
     deliveries::DeliveryError,
+    domain::PatternError,
     drivers::DriverError,
     learning::LearningError,
     logs::LogError,
@@ -15,203 +18,189 @@ use crate::{
     store::{BackupError, StoreError, TransferError},
 };
 
-/// Why a command failed; [`CliError::exit_code`] maps it to the exit code.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum CliError {
-    #[error("{}: {source}", path.display())]
-    Config { path: PathBuf, source: ConfigError },
-    #[error(transparent)]
-    ConfigValue(#[from] ConfigError),
-    #[error("configuration file {}: {why}", path.display())]
-    ConfigFile { path: PathBuf, why: String },
-    #[error(
-        "there is no database at {}, but there is one in the current folder, {}: a relative path in a \
-         configuration file is relative to the folder of that file. Move the database there, or set [store] \
-         database to its whole path", database.display(), here.display()
-    )]
-    OtherDatabase { database: PathBuf, here: PathBuf },
-    #[error("--db names an SQLite file and store.url a PostgreSQL database; only one can be used")]
-    TwoDatabases,
-    #[error("log.filter: {0}")]
-    LogFilter(#[from] tracing_subscriber::filter::ParseError),
-    #[error("{}: {source}", path.display())]
-    File { path: PathBuf, source: io::Error },
-    #[error("{0}")]
-    Usage(String),
-    #[error("{0}")]
-    Input(String),
-    #[error("{0}")]
-    Damaged(String),
-    #[error("{0}")]
-    Unreachable(String),
-    #[error(transparent)]
-    Delivery(DeliveryError),
-    #[error(transparent)]
-    Daemon(DaemonError),
-    #[error(transparent)]
-    Service(#[from] ServiceError),
-    #[error(transparent)]
-    Learning(#[from] LearningError),
-    #[error(transparent)]
-    Session(#[from] SessionError),
-    #[error(transparent)]
-    Task(#[from] tokio::task::JoinError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error("cannot draw the plot: {0}")]
-    Plot(String),
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    #[error(transparent)]
-    Csv(#[from] csv::Error),
+/// Why a command failed.
+#[derive(Debug)]
+pub(super) struct CliError {
+    why: Box<dyn Error + Send + Sync>,
+    /// 2 for the flags, 3 for the configuration, 4 for the input, 5 for the database, 6 for what may pass by itself, 1
+    /// for anything else. Clap itself exits with 2 if the flags are invalid, too.
+    code: u8,
+    is_broken_pipe: bool,
 }
 
-impl From<LogError> for CliError {
-    fn from(error: LogError) -> Self {
-        match error {
-            LogError::File { path, source } => Self::File { path, source },
-            LogError::Store(error) => Self::Store(error),
-            LogError::Task(error) => Self::Task(error),
-            other => Self::Input(other.to_string()),
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.why.fmt(f)
+    }
+}
+
+impl CliError {
+    fn new(code: u8, why: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let why = why.into();
+        let cause = why.source().and_then(|cause| cause.downcast_ref());
+        Self {
+            code: cause
+                .filter(|cause| is_full(cause))
+                .map_or(code, |_| PASSING),
+            why,
+            is_broken_pipe: false,
+        }
+    }
+
+    /// The flags are wrong.
+    pub(super) fn usage(why: &str) -> Self {
+        Self::new(2, why)
+    }
+
+    /// The configuration is wrong.
+    pub(super) fn settings(why: impl ToString) -> Self {
+        Self::new(3, why.to_string())
+    }
+
+    /// A file or an argument is wrong.
+    pub(super) fn input(why: impl ToString) -> Self {
+        Self::new(4, why.to_string())
+    }
+
+    /// A file cannot be read or written.
+    pub(super) fn in_file(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |error| {
+            let code = if is_full(&error) { PASSING } else { 4 };
+            Self::new(code, format!("{}: {error}", path.display()))
+        }
+    }
+
+    /// The database is damaged.
+    pub(super) fn damaged(why: String) -> Self {
+        Self::new(5, why)
+    }
+
+    /// Something else has failed.
+    pub(super) fn failed(why: impl ToString) -> Self {
+        Self::new(1, why.to_string())
+    }
+
+    /// The message, followed by the causes that it does not contain.
+    pub(super) fn message(&self) -> String {
+        let mut message = without_codes(&self.to_string());
+        let mut cause = self.why.source();
+        while let Some(inner) = cause {
+            let text = without_codes(&inner.to_string());
+            if !message.contains(&text) {
+                message.push_str(&format!(": {text}"));
+            }
+            cause = inner.source();
+        }
+        message
+    }
+
+    /// Whether the reader of stdout has closed it, as `head` does.
+    pub(super) fn is_broken_pipe(&self) -> bool {
+        self.is_broken_pipe
+    }
+
+    /// The exit code.
+    pub(super) fn exit_code(&self) -> u8 {
+        self.code
+    }
+
+    fn of_output(
+        code: u8,
+        kind: Option<io::ErrorKind>,
+        error: impl Error + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            why: error.into(),
+            code,
+            is_broken_pipe: kind == Some(io::ErrorKind::BrokenPipe),
         }
     }
 }
 
-impl From<BackupError> for CliError {
-    fn from(error: BackupError) -> Self {
-        match error {
-            BackupError::File { path, source } => Self::File { path, source },
-            error @ BackupError::Exists(_) => Self::Input(error.to_string()),
-            BackupError::Store(error) => Self::Store(error),
-            BackupError::Ended(error) => Self::Task(error),
-        }
+/// The exit code if the same command can succeed later, although nobody has changed anything: the database was locked or
+/// away, or the disk was full.
+const PASSING: u8 = 6;
+
+fn is_full(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::StorageFull
+}
+
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
+        let code = if is_full(&error) { PASSING } else { 1 };
+        Self::of_output(code, Some(error.kind()), error)
     }
 }
 
-impl From<TransferError> for CliError {
-    fn from(error: TransferError) -> Self {
-        match error {
-            TransferError::Store(error) => Self::Store(error),
-            other => Self::Input(other.to_string()),
-        }
+impl From<serde_json::Error> for CliError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::of_output(1, error.io_error_kind(), error)
     }
 }
 
-impl From<DeliveryError> for CliError {
-    fn from(error: DeliveryError) -> Self {
-        match error {
-            DeliveryError::Store(error) => Self::Store(error),
-            other => Self::Delivery(other),
-        }
+impl From<csv::Error> for CliError {
+    fn from(error: csv::Error) -> Self {
+        let kind = match error.kind() {
+            csv::ErrorKind::Io(error) => Some(error.kind()),
+            _ => None,
+        };
+        Self::of_output(1, kind, error)
     }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        Self::new(if error.is_passing() { PASSING } else { 5 }, error)
+    }
+}
+
+/// Gives each type of error the exit code of its own variants; a variant with an error of another type has that one's.
+macro_rules! exit_codes {
+    ($($error:ident: $code:literal $(, $variant:ident)*;)*) => {$(
+        impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                match error {
+                    $($error::$variant(inner) => inner.into(),)*
+                    error => Self::new($code, error),
+                }
+            }
+        }
+    )*};
+}
+
+exit_codes! {
+    BackupError: 4, Store, Ended;
+    ConfigError: 3;
+    DeliveryError: 3, Store;
+    DriverError: 4, Io;
+    JoinError: 1;
+    LearningError: 1, Store, Pattern;
+    LogError: 4, Store, Task;
+    PatternError: 3;
+    ServiceError: 1, Learning, Pattern;
+    SessionError: 1, Store;
+    SimulateError: 1, Service, Learning, Session, Store, Io;
+    TransferError: 4, Store;
 }
 
 impl From<DaemonError> for CliError {
     fn from(error: DaemonError) -> Self {
         match error {
-            DaemonError::Config(error) => Self::ConfigValue(error),
-            DaemonError::Store(error) => Self::Store(error),
-            DaemonError::Service(error) => Self::Service(error),
-            DaemonError::Learning(error) => Self::Learning(error),
-            DaemonError::Logs(error) => error.into(),
+            DaemonError::Config(error) => error.into(),
             DaemonError::Deliveries(error) => error.into(),
-            other => Self::Daemon(other),
-        }
-    }
-}
-
-impl From<SimulateError> for CliError {
-    fn from(error: SimulateError) -> Self {
-        match error {
-            SimulateError::Service(error) => Self::Service(error),
-            SimulateError::Learning(error) => Self::Learning(error),
-            SimulateError::Session(error) => Self::Session(error),
-            SimulateError::Store(error) => Self::Store(error),
-            SimulateError::Io(error) => Self::Io(error),
-            SimulateError::Task(error) => Self::Task(error),
-        }
-    }
-}
-
-impl From<DriverError> for CliError {
-    fn from(error: DriverError) -> Self {
-        match error {
-            DriverError::File { path, source } => Self::File { path, source },
-            DriverError::Input(why) => Self::Input(why),
-            DriverError::Io(error) => Self::Io(error),
-        }
-    }
-}
-
-impl CliError {
-    /// Whether the reader of stdout has closed it, as `head` does.
-    pub fn is_broken_pipe(&self) -> bool {
-        let kind = match self {
-            CliError::Io(error) => Some(error.kind()),
-            CliError::Json(error) => error.io_error_kind(),
-            CliError::Csv(error) => match error.kind() {
-                csv::ErrorKind::Io(error) => Some(error.kind()),
-                _ => None,
-            },
-            _ => None,
-        };
-        kind == Some(io::ErrorKind::BrokenPipe)
-    }
-
-    /// The exit code: 2 for the flags, 3 for the configuration, 4 for the input, 5 for the database, 6 for what may pass
-    /// by itself, 1 for anything else. Clap itself exits with 2 if the flags are invalid, too.
-    pub fn exit_code(&self) -> u8 {
-        if self.is_passing() {
-            return 6;
-        }
-        match self {
-            CliError::Usage(_) => 2,
-            CliError::Config { .. }
-            | CliError::ConfigFile { .. }
-            | CliError::OtherDatabase { .. }
-            | CliError::ConfigValue(_)
-            | CliError::TwoDatabases
-            | CliError::LogFilter(_)
-            | CliError::Delivery(_) => 3,
-            CliError::Daemon(DaemonError::Tls(_)) => 3,
-            CliError::Service(
-                ServiceError::Pattern(_) | ServiceError::Learning(LearningError::Pattern(_)),
-            ) => 3,
-            CliError::Learning(LearningError::Pattern(_)) => 3,
-            CliError::File { .. } | CliError::Input(_) => 4,
-            CliError::Damaged(_) => 5,
-            error if error.of_store().is_some() => 5,
-            _ => 1,
-        }
-    }
-
-    /// Whether the same command can succeed later, although nobody has changed anything: the database was locked or
-    /// away, or the disk was full.
-    fn is_passing(&self) -> bool {
-        let full = |error: &io::Error| error.kind() == io::ErrorKind::StorageFull;
-        match self {
-            CliError::File { source, .. } | CliError::Io(source) => full(source),
-            error => error.of_store().is_some_and(StoreError::is_passing),
-        }
-    }
-
-    /// The error of the database that this one is.
-    fn of_store(&self) -> Option<&StoreError> {
-        match self {
-            CliError::Store(error)
-            | CliError::Service(ServiceError::Learning(LearningError::Store(error)))
-            | CliError::Learning(LearningError::Store(error))
-            | CliError::Session(SessionError::Store(error)) => Some(error),
-            _ => None,
+            DaemonError::Learning(error) => error.into(),
+            DaemonError::Logs(error) => error.into(),
+            DaemonError::Service(error) => error.into(),
+            DaemonError::Store(error) => error.into(),
+            DaemonError::Tls(_) => Self::new(3, error),
+            DaemonError::Listen { .. } | DaemonError::Io(_) => Self::new(1, error),
         }
     }
 }
 
 /// A message without the numbers that the operating system and SQLite give to errors, and without the words that the
 /// library of databases puts before each.
-pub(super) fn without_codes(message: &str) -> String {
+fn without_codes(message: &str) -> String {
     let mut text = message.replace("error returned from database: ", "");
     text = text.replace("error communicating with database: ", "");
     for (start, end) in [(" (os error ", ")"), ("(code: ", ") ")] {

@@ -37,7 +37,8 @@ const CHUNK: u32 = 256;
 pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
     let service = open(&args.common.load()?, false).await?;
     let done = if args.file == Path::new("-") {
-        write(&service, &args, &mut BufWriter::new(io::stdout().lock())).await
+        let mut out = BufWriter::new(io::stdout().lock());
+        write(&service, &args, &mut out, CliError::from).await
     } else {
         to_file(&service, &args).await
     };
@@ -49,34 +50,31 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
 /// or not at all.
 async fn to_file(service: &Service, args: &ExportArgs) -> Result<(), CliError> {
     let path = &args.file;
-    let fail = |source| CliError::File {
-        path: path.clone(),
-        source,
-    };
+    let fail = CliError::in_file(&path);
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}", std::process::id()));
     let partial = path.with_file_name(name);
     let mut file = BufWriter::new(File::create_new(&partial).map_err(fail)?);
-    let written = match write(service, args, &mut file).await {
-        Ok(()) => {
-            let file = file.into_inner().map_err(|error| fail(error.into_error()));
-            let kept = file.and_then(|file| file.sync_all().map_err(fail));
-            kept.and_then(|()| fs::rename(&partial, path).map_err(fail))
-        }
-        Err(CliError::Io(source)) => Err(fail(source)),
-        Err(other) => Err(other),
-    };
+    let written = write(service, args, &mut file, fail).await.and_then(|()| {
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+        let kept = file.and_then(|file| file.sync_all());
+        kept.and_then(|()| fs::rename(&partial, path)).map_err(fail)
+    });
     if written.is_err() {
         let _ = fs::remove_file(&partial);
     }
     written
 }
 
-async fn write(service: &Service, args: &ExportArgs, out: &mut impl Write) -> Result<(), CliError> {
-    let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
+/// Writes the matches; `fail` is what a write that fails makes the command fail with.
+async fn write(
+    service: &Service,
+    args: &ExportArgs,
+    out: &mut impl Write,
+    fail: impl Fn(io::Error) -> CliError,
+) -> Result<(), CliError> {
     let store = service.store();
-    let (total, _) = store.extent().await?;
-    let mut progress = Progress::new(u64::try_from(total).unwrap_or(0), template);
+    let mut progress = Progress::of_matches(service).await?;
     let mut cursor = args.since.map_or(Cursor::START, Cursor::since);
     let mut done = 0;
     'all: loop {
@@ -89,11 +87,12 @@ async fn write(service: &Service, args: &ExportArgs, out: &mut impl Write) -> Re
             if args.until.is_some_and(|until| stored.record.end >= until) {
                 break 'all;
             }
-            writeln!(out, "{}", write_record(&stored.record, stored.fingerprint))?;
+            let line = write_record(&stored.record, stored.fingerprint);
+            writeln!(out, "{line}").map_err(&fail)?;
             done += 1;
         }
         progress.set(done);
     }
     progress.done();
-    Ok(out.flush()?)
+    out.flush().map_err(fail)
 }

@@ -4,14 +4,13 @@
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
-use comfy_table::Cell;
 use serde_json::json;
 
 use super::{
     CliError, CommonArgs, open, print_json,
     queue::NO_QUEUE,
     sidecar::{AgentArgs, run_agent},
-    table::{name_cell, print_rows, printable},
+    table::{Table, or_dash, printable},
 };
 use crate::{
     config::Config,
@@ -51,7 +50,7 @@ pub(super) struct MatchesArgs {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
-    /// List at most so many
+    /// List at most N
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
     #[command(flatten)]
@@ -119,20 +118,15 @@ async fn instances(args: &InstancesArgs) -> Result<(), CliError> {
         return print_json(&rows.iter().map(instance_json).collect::<Vec<_>>());
     }
     let none = format!("no instance has connected{}", without_queues(&config));
-    let heads = [
-        "instance", "address", "region", ">used", ">slots", ">load", "state",
-    ];
-    print_rows(&rows, &none, &heads, |row| {
-        [
-            name_cell(&row.name),
-            name_cell(&row.address),
-            name_cell(row.region.as_deref().unwrap_or("-")),
-            Cell::new(row.used),
-            Cell::new(row.slots),
-            Cell::new(format!("{:.2}", row.load)),
-            Cell::new(state(row)),
-        ]
-    })
+    Table::of(&rows)
+        .text("instance", |row| &row.name)
+        .text("address", |row| &row.address)
+        .text("region", |row| or_dash(row.region.as_ref()))
+        .num("used", |row| row.used)
+        .num("slots", |row| row.slots)
+        .num("load", |row| format!("{:.2}", row.load))
+        .text("state", state)
+        .print_or(&none)
 }
 
 /// That there are no queues either, if there are none.
@@ -170,7 +164,7 @@ async fn drain(args: &DrainArgs) -> Result<(), CliError> {
     service.close().await;
     if !known {
         let name = printable(name);
-        return Err(CliError::Input(format!("there is no instance {name}")));
+        return Err(CliError::input(format!("there is no instance {name}")));
     }
     let what = match args.off {
         true => "gets matches again",
@@ -190,22 +184,17 @@ async fn matches(args: &MatchesArgs) -> Result<(), CliError> {
     }
     let none = "no instance has hosted a match in the last day";
     let none = format!("{none}{}", without_queues(&config));
-    let heads = [
-        ">match", "queue", "state", "since", "instance", ">tries", ">players", "why", "outcome",
-    ];
-    print_rows(&rows, &none, &heads, |row| {
-        [
-            Cell::new(row.id),
-            name_cell(&row.queue),
-            name_cell(&row.state),
-            Cell::new(row.since),
-            name_cell(row.instance.as_deref().unwrap_or("-")),
-            Cell::new(row.tries),
-            Cell::new(row.players),
-            name_cell(&row.why),
-            name_cell(row.outcome.as_deref().unwrap_or("-")),
-        ]
-    })
+    Table::of(&rows)
+        .num("match", |row| row.id)
+        .text("queue", |row| &row.queue)
+        .text("state", |row| &row.state)
+        .text("since", |row| row.since)
+        .text("instance", |row| or_dash(row.instance.as_ref()))
+        .num("tries", |row| row.tries)
+        .num("players", |row| row.players)
+        .text("why", |row| &row.why)
+        .text("outcome", |row| or_dash(row.outcome.as_ref()))
+        .print_or(&none)
 }
 
 fn hosted_json(row: &HostedRow) -> serde_json::Value {

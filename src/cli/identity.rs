@@ -37,7 +37,7 @@ pub(super) async fn named(
         several => {
             let ids = several.iter().map(|one| printable(&one.key.id));
             let ids: Vec<String> = ids.collect();
-            Err(CliError::Input(format!(
+            Err(CliError::input(format!(
                 "{} players are called {}: give one of the identities {}",
                 ids.len(),
                 printable(text),

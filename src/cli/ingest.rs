@@ -8,10 +8,9 @@ use std::{
 };
 
 use clap::{Args, builder::PossibleValuesParser};
-use comfy_table::Cell;
 use serde::Serialize;
 
-use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress, table::table};
+use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress, table::Table};
 use crate::{
     domain::{Timestamp, counted},
     ingest::Format,
@@ -245,10 +244,8 @@ impl IngestReport {
     }
 
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut table = table(&["games", ">"]);
-        let mut row = |what: String, count: u64| {
-            table.add_row([Cell::new(what), Cell::new(count)]);
-        };
+        let mut rows = Vec::new();
+        let mut row = |what: String, count: u64| rows.push((what, count));
         row("found".into(), self.games);
         row("rated".into(), self.rated);
         for (reason, count) in &self.not_rated {
@@ -265,7 +262,8 @@ impl IngestReport {
         if self.identical_lines_kept > 0 {
             row("identical lines, kept".into(), self.identical_lines_kept);
         }
-        writeln!(out, "{table}")
+        let table = Table::of(&rows).text("games", |(what, _)| what);
+        writeln!(out, "{}", table.num("", |(_, count)| count))
     }
 }
 

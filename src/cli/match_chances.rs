@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::table::{printable, table};
+use super::table::Table;
 use crate::{
-    domain::{MatchRecord, TeamChances, TeamChange, versus},
+    domain::{MatchRecord, TeamChange, versus},
     store::PageMatch,
 };
 
@@ -40,17 +40,20 @@ pub(super) fn write(
         .iter()
         .map(|(.., of)| of.win.len().max(of.humans.len()));
     let teams = teams.max().unwrap_or(0);
-    let own = (0..teams).map(|team| format!(">team {team}"));
-    let heads = [">minutes", "teams", ">players", ">bots"].map(str::to_owned);
-    let heads: Vec<String> = heads.into_iter().chain(own).collect();
-    let mut lines = table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
-    for (at, text, of) in rows {
-        let minutes = at.map_or(String::new(), |at| format!("{:.1}", at as f64 / 60_000.0));
-        let mut cells = vec![minutes, text, of.sizes(), versus(&of.bots)];
-        cells.extend((0..teams).map(|team| cell(of, team)));
-        lines.add_row(cells);
+    let minutes = |at: Option<u64>| at.map(|at| format!("{:.1}", at as f64 / 60_000.0));
+    let mut table = Table::of(&rows)
+        .num("minutes", |(at, ..)| minutes(*at).unwrap_or_default())
+        .text("teams", |(_, text, _)| text)
+        .num("players", |(.., of)| of.sizes())
+        .num("bots", |(.., of)| versus(&of.bots));
+    for team in 0..teams {
+        table = table.num(&format!("team {team}"), |(.., of)| {
+            of.win
+                .get(team)
+                .map_or(String::new(), |&chance| percent(chance))
+        });
     }
-    writeln!(out, "{lines}")
+    writeln!(out, "{table}")
 }
 
 /// A change in words.
@@ -58,18 +61,11 @@ fn text(change: &TeamChange, record: &MatchRecord) -> String {
     let who = change
         .who
         .and_then(|who| record.participants.get(who as usize));
-    let name = who.map_or_else(|| "a player".to_owned(), |who| printable(&who.name));
+    let name = who.map_or_else(|| "a player".to_owned(), |who| who.name.clone());
     match change.words() {
         (Some(before), after) => format!("{before}{name}{after}"),
         (None, all) => all,
     }
-}
-
-fn cell(teams: &TeamChances, team: usize) -> String {
-    teams
-        .win
-        .get(team)
-        .map_or(String::new(), |&chance| percent(chance))
 }
 
 fn percent(chance: f64) -> String {

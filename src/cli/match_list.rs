@@ -1,14 +1,13 @@
 //! `evenkeel match list`: the latest matches.
 
 use clap::Args;
-use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{
     CliError, CommonArgs,
     identity::named,
     open, print_json,
-    table::{name_cell, print_rows, printable},
+    table::{Table, or_dash, printable},
 };
 use crate::{
     domain::{Kind, Timestamp, plain_name},
@@ -98,33 +97,22 @@ pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
     let of = args.game.as_deref().map(printable);
     let of = of.map_or(String::new(), |game| format!(" of {game}"));
     let none = format!("there is no match{of}");
-    let heads = [
-        ">id",
-        "ended (UTC)",
-        ">minutes",
-        "ruleset",
-        "map",
-        "server",
-        ">humans",
-        ">bots",
-        "score",
-        "rated",
-    ];
-    print_rows(&lines, &none, &heads, |line| {
+    let scores = |line: &ListedMatch| {
         let scores: Vec<String> = line.scores.iter().map(f64::to_string).collect();
-        [
-            Cell::new(line.id),
-            Cell::new(&line.ended),
-            Cell::new(format!("{:.1}", line.minutes)),
-            name_cell(line.ruleset.as_deref().unwrap_or("-")),
-            name_cell(&plain_name(&line.map)),
-            name_cell(&plain_name(&line.server)),
-            Cell::new(line.humans),
-            Cell::new(line.bots),
-            Cell::new(scores.join(":")),
-            Cell::new(line.unrated.as_deref().unwrap_or("yes")),
-        ]
-    })
+        scores.join(":")
+    };
+    Table::of(&lines)
+        .num("id", |line| line.id)
+        .text("ended (UTC)", |line| &line.ended)
+        .num("minutes", |line| format!("{:.1}", line.minutes))
+        .text("ruleset", |line| or_dash(line.ruleset.as_ref()))
+        .text("map", |line| plain_name(&line.map))
+        .text("server", |line| plain_name(&line.server))
+        .num("humans", |line| line.humans)
+        .num("bots", |line| line.bots)
+        .text("score", scores)
+        .text("rated", |line| line.unrated.as_deref().unwrap_or("yes"))
+        .print_or(&none)
 }
 
 /// The latest matches of a player.

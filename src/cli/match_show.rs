@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{
@@ -11,7 +10,7 @@ use super::{
     match_list::ListedMatch,
     matches::{parse_id, unknown},
     open, print_json,
-    table::{name_cell, printable, table},
+    table::{Table, printable},
 };
 use crate::{
     domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange},
@@ -122,14 +121,14 @@ fn write_text(
     ruling: Option<Option<String>>,
 ) -> io::Result<()> {
     let id = told.line.id;
-    let minutes = record.millis() as f64 / 60_000.0;
+    let lasted = record.millis() as f64 / 60_000.0;
     let server = match record.server.as_str() {
         "" => "an unnamed server".to_owned(),
         name => printable(name),
     };
     writeln!(
         out,
-        "match {id}: {} on {}, {server}, {} (UTC), {minutes:.1} minutes",
+        "match {id}: {} on {}, {server}, {} (UTC), {lasted:.1} minutes",
         printable(&record.game_type),
         match record.map.as_str() {
             "" => "an unnamed map".to_owned(),
@@ -150,13 +149,25 @@ fn write_text(
         Some(None) => writeln!(out, "rated")?,
         Some(Some(reason)) => writeln!(out, "not rated: {reason}")?,
     }
-    let heads = [
-        "team", "name", "id", ">minutes", ">points", ">kills", ">deaths", "outcome",
-    ];
-    let mut players = table(&heads);
-    for participant in &record.participants {
-        players.add_row(cells(record, participant));
-    }
+    let on = |one: &Participant| {
+        let teams: Vec<String> = teams(record, one).iter().map(u8::to_string).collect();
+        teams.join(" ")
+    };
+    let id = |one: &Participant| match one.key.kind {
+        Kind::Human => one.key.id.clone(),
+        Kind::Bot => "bot".to_owned(),
+    };
+    let players = Table::of(&record.participants)
+        .text("team", on)
+        .text("name", |one| &one.name)
+        .text("id", id)
+        .num("minutes", |one| format!("{:.1}", minutes(one)))
+        .num("points", |one| {
+            one.points.map_or(String::new(), |p| p.to_string())
+        })
+        .num("kills", |one| one.kills)
+        .num("deaths", |one| one.deaths)
+        .text("outcome", |one| own_outcome(record.outcome, one));
     writeln!(out, "{players}")?;
     match_chances::write(out, told, record)
 }
@@ -182,28 +193,6 @@ fn teams(record: &MatchRecord, participant: &Participant) -> Vec<u8> {
 fn minutes(participant: &Participant) -> f64 {
     let millis: u64 = participant.presence.iter().map(|p| p.span.millis()).sum();
     millis as f64 / 60_000.0
-}
-
-fn cells(record: &MatchRecord, participant: &Participant) -> [Cell; 8] {
-    let teams: Vec<String> = teams(record, participant)
-        .iter()
-        .map(u8::to_string)
-        .collect();
-    let points = participant.points.map_or(String::new(), |p| p.to_string());
-    let id = match participant.key.kind {
-        Kind::Human => Cell::new(printable(&participant.key.id)),
-        Kind::Bot => Cell::new("bot"),
-    };
-    [
-        Cell::new(teams.join(" ")),
-        name_cell(&participant.name),
-        id,
-        Cell::new(format!("{:.1}", minutes(participant))),
-        Cell::new(points),
-        Cell::new(participant.kills),
-        Cell::new(participant.deaths),
-        Cell::new(own_outcome(record.outcome, participant)),
-    ]
 }
 
 /// The outcome for one player: that of the team they were on for longest.

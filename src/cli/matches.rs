@@ -74,13 +74,13 @@ pub(super) fn parse_id(text: &str) -> Result<i64, String> {
 }
 
 pub(super) fn unknown(id: i64) -> CliError {
-    CliError::Input(format!("there is no match {id}"))
+    CliError::input(format!("there is no match {id}"))
 }
 
 async fn set_void(selection: &SelectionArgs, void: bool) -> Result<(), CliError> {
     if selection.ids.is_empty() && selection.player.is_none() {
         let why = "which matches? Give their numbers, or --player and the identity of a player";
-        return Err(CliError::Usage(why.to_owned()));
+        return Err(CliError::usage(why));
     }
     let service = open(&selection.common.load()?, false).await?;
     let ids = select(&service, selection).await?;
@@ -129,7 +129,7 @@ async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>
             Some(from) => format!(" that ended on {from} or later"),
             None => String::new(),
         };
-        return Err(CliError::Input(format!(
+        return Err(CliError::input(format!(
             "{kind} {player} has played in none of the matches{since}"
         )));
     }

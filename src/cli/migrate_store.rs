@@ -6,12 +6,11 @@ use std::{
 };
 
 use clap::Args;
-use comfy_table::Cell;
 
 use super::{
     CliError, SettingsArgs,
     progress::Progress,
-    table::{printable, table},
+    table::{Table, printable},
 };
 use crate::{
     config::Config,
@@ -87,7 +86,7 @@ pub(super) async fn run(args: MigrateStoreArgs) -> Result<(), CliError> {
     }
     if !faults.is_empty() {
         let faults = faults.join("; ");
-        return Err(CliError::Damaged(format!(
+        return Err(CliError::damaged(format!(
             "{faults}. {to} cannot be used: remove what is in it, and begin again"
         )));
     }
@@ -106,7 +105,7 @@ fn say(line: &str) -> Result<(), CliError> {
 /// Makes the source of an earlier transfer usable again.
 async fn undo(from: &DatabaseUrl, patience: Duration) -> Result<(), CliError> {
     let Some(to) = store::take_back(from, patience).await? else {
-        return Err(CliError::Input(format!("{from} was not moved")));
+        return Err(CliError::input(format!("{from} was not moved")));
     };
     writeln!(
         io::stdout(),
@@ -121,7 +120,7 @@ fn place(name: &str, text: &str) -> Result<DatabaseUrl, CliError> {
         false => Ok(DatabaseUrl::File(text.into())),
         true => match PostgresUrl::parse(text) {
             Ok(url) => Ok(DatabaseUrl::Server(url, PoolSettings::default())),
-            Err(why) => Err(CliError::Input(format!("{name} {why}"))),
+            Err(why) => Err(CliError::input(format!("{name} {why}"))),
         },
     }
 }
@@ -153,31 +152,24 @@ async fn compare(transfer: &mut Transfer, total: u64) -> Result<Vec<TableCompare
 /// Derives all weights from the matches of the target, and compares them with those that were copied.
 async fn verify(transfer: &Transfer, config: &Config) -> Result<Verified, CliError> {
     let service = Service::open(transfer.target(), config.service())?;
-    let (matches, _) = service.store().extent().await?;
-    let total = u64::try_from(matches).unwrap_or(0);
-    let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go");
+    let mut progress = Progress::of_matches(&service).await?;
     let verified = service.learning().verify(|done| progress.set(done)).await;
     progress.done();
     Ok(verified?)
 }
 
 fn print(compared: &[TableCompared]) -> Result<(), CliError> {
-    let mut shown = table(&["table", ">rows", ">rows in TO", "sum of SHA-256", ""]);
-    for one in compared {
-        let digits = |sum: String| sum.chars().take(DIGITS).collect::<String>();
-        let (source, target) = (one.source.to_string(), one.target.to_string());
-        let result = match one.is_equal() {
-            true => "equal".to_owned(),
-            false => format!("TO has {}", digits(target)),
-        };
-        shown.add_row([
-            Cell::new(one.table),
-            Cell::new(one.source.rows),
-            Cell::new(one.target.rows),
-            Cell::new(digits(source)),
-            Cell::new(result),
-        ]);
-    }
+    let digits = |sum: String| sum.chars().take(DIGITS).collect::<String>();
+    let result = |one: &TableCompared| match one.is_equal() {
+        true => "equal".to_owned(),
+        false => format!("TO has {}", digits(one.target.to_string())),
+    };
+    let shown = Table::of(compared)
+        .text("table", |one| one.table)
+        .num("rows", |one| one.source.rows)
+        .num("rows in TO", |one| one.target.rows)
+        .text("sum of SHA-256", |one| digits(one.source.to_string()))
+        .text("", result);
     say(&shown.to_string())
 }
 

@@ -44,14 +44,15 @@ mod webhook;
 mod weights;
 
 use std::{
-    error::Error,
-    io::{self, Write},
-    path::PathBuf,
+    fs::File,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
 };
 
 use clap::{Args, Parser, Subcommand};
+use rand::{TryRng, rngs::SysRng};
 
 use crate::{
     config::{Config, LogFormat, LogSection},
@@ -142,16 +143,7 @@ pub fn run(cli: Cli) -> ExitCode {
         // `evenkeel weights … | head` succeeds.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            let mut message = format!("evenkeel: {}", error::without_codes(&error.to_string()));
-            let mut cause = error.source();
-            while let Some(inner) = cause {
-                let text = error::without_codes(&inner.to_string());
-                if !message.contains(&text) {
-                    message.push_str(&format!(": {text}"));
-                }
-                cause = inner.source();
-            }
-            let _ = writeln!(io::stderr(), "{message}");
+            let _ = writeln!(io::stderr(), "evenkeel: {}", error.message());
             ExitCode::from(error.exit_code())
         }
     }
@@ -209,9 +201,8 @@ fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, 
 fn sqlite_file(config: &Config) -> Result<PathBuf, CliError> {
     match &config.store.url {
         None => Ok(config.store.database.clone()),
-        Some(_) => Err(CliError::Input(
-            "this command is for SQLite files; for PostgreSQL use pg_dump and pg_amcheck"
-                .to_owned(),
+        Some(_) => Err(CliError::input(
+            "this command is for SQLite files; for PostgreSQL use pg_dump and pg_amcheck",
         )),
     }
 }
@@ -223,7 +214,8 @@ fn archive(config: &Config) -> Result<Option<Arc<Archive>>, CliError> {
 
 /// Sends the log of this process to stderr.
 fn log_to_stderr(log: &LogSection) -> Result<(), CliError> {
-    let filter = tracing_subscriber::EnvFilter::try_new(&log.filter)?;
+    let filter = tracing_subscriber::EnvFilter::try_new(&log.filter)
+        .map_err(|error| CliError::settings(format!("log.filter: {error}")))?;
     // Names come from untrusted players: both formats escape control sequences.
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -244,4 +236,28 @@ fn log_to_stderr(log: &LogSection) -> Result<(), CliError> {
 /// set.
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
     Ok(daemon::open_service(config, create).await?)
+}
+
+/// Random bytes of the system.
+fn random<const N: usize>() -> Result<[u8; N], CliError> {
+    let mut bytes = [0; N];
+    let filled = SysRng.try_fill_bytes(&mut bytes);
+    filled.map_err(|error| CliError::failed(format!("no random numbers: {error}")))?;
+    Ok(bytes)
+}
+
+/// Parses a number from `least` to `most`.
+fn between(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "no number".to_owned())?;
+    let fits = (least..=most).contains(&number);
+    fits.then_some(number)
+        .ok_or_else(|| format!("must be {least} to {most}"))
+}
+
+/// Opens a file that a command reads; `-` is standard input.
+fn open_input(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(match path.as_os_str() == "-" {
+        true => Box::new(io::stdin()),
+        false => Box::new(File::open(path)?),
+    })
 }

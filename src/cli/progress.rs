@@ -7,6 +7,9 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::CliError;
+use crate::server::Service;
+
 /// The time after which the bar appears.
 const DELAY: Duration = Duration::from_secs(1);
 
@@ -29,6 +32,16 @@ impl Progress {
             since: Instant::now(),
             shown: false,
         }
+    }
+
+    /// A bar of all stored matches.
+    pub(super) async fn of_matches(service: &Service) -> Result<Self, CliError> {
+        let (total, _) = service.store().extent().await?;
+        let total = u64::try_from(total).unwrap_or(0);
+        Ok(Self::new(
+            total,
+            "{wide_bar} {pos}/{len} matches, {eta} to go",
+        ))
     }
 
     /// Moves the bar to `done` steps.

@@ -35,12 +35,13 @@ pub(super) struct RebuildArgs {
 
 pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
-    let archive = match args.from_logs {
-        true => Some(archive(&config)?.ok_or_else(|| {
-            CliError::Input("no logs are archived: ingest.archive is not set".to_owned())
-        })?),
-        false => None,
-    };
+    let archive =
+        match args.from_logs {
+            true => Some(archive(&config)?.ok_or_else(|| {
+                CliError::input("no logs are archived: ingest.archive is not set")
+            })?),
+            false => None,
+        };
     // With archived logs, even a missing database can be restored.
     let service = open(&config, args.from_logs).await?;
     let logs = match archive {
@@ -120,13 +121,8 @@ fn write_logs(reread: &Reread) -> io::Result<()> {
 
 /// Folds all stored matches again, with a progress bar.
 async fn learn(service: &Service) -> Result<Rebuilt, CliError> {
-    let (total, _) = service.store().extent().await?;
-    let total = u64::try_from(total).unwrap_or(0);
-    let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go");
-    let rebuilt = service
-        .learning()
-        .rebuild(|done| progress.set(done))
-        .await?;
+    let mut progress = Progress::of_matches(service).await?;
+    let rebuilt = service.learning().rebuild(|done| progress.set(done)).await;
     progress.done();
-    Ok(rebuilt)
+    Ok(rebuilt?)
 }

@@ -33,7 +33,7 @@ pub(super) async fn run(args: ReplayArgs) -> Result<ExitCode, CliError> {
     let replayed = service.sessions().replay(args.id).await?;
     service.close().await;
     let missing = || {
-        CliError::Input(format!(
+        CliError::input(format!(
             "there is no decision {}, or it has been deleted",
             args.id
         ))

@@ -1,44 +1,97 @@
-//! Tables on the terminal. Names come from players, so control sequences in them are escaped.
+//! Tables on the terminal: each column is stated once, with its head, and what it has in each row. Names come from
+//! players, so control sequences in heads and cells are escaped.
 
-use std::io::{self, Write};
+use std::{
+    fmt,
+    io::{self, Write},
+};
 
-use comfy_table::{Cell, CellAlignment, Row, Table, presets};
+use comfy_table::{CellAlignment, presets};
 
 use super::CliError;
 
-/// An empty table with these column heads. A `>` before a head aligns its column to the right, for
-/// numbers.
-pub(super) fn table(heads: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header(heads.iter().map(|head| head.trim_start_matches('>')));
-    for (column, head) in table.column_iter_mut().zip(heads) {
-        if head.starts_with('>') {
-            column.set_cell_alignment(CellAlignment::Right);
+/// A table of rows of one kind.
+pub(super) struct Table<'a, R> {
+    rows: Vec<&'a R>,
+    columns: Vec<Column>,
+}
+
+struct Column {
+    head: String,
+    is_number: bool,
+    cells: Vec<String>,
+}
+
+impl<'a, R> Table<'a, R> {
+    /// A table of these rows, without columns yet.
+    pub(super) fn of(rows: impl IntoIterator<Item = &'a R>) -> Self {
+        let (rows, columns) = (rows.into_iter().collect(), Vec::new());
+        Self { rows, columns }
+    }
+
+    /// Adds a column of texts, which begin at its left edge.
+    pub(super) fn text<C: ToString>(self, head: &str, cell: impl Fn(&'a R) -> C) -> Self {
+        self.column(head, false, cell)
+    }
+
+    /// Adds a column of numbers, which end at its right edge.
+    pub(super) fn num<C: ToString>(self, head: &str, cell: impl Fn(&'a R) -> C) -> Self {
+        self.column(head, true, cell)
+    }
+
+    /// Removes the last column unless it is shown.
+    pub(super) fn only_if(mut self, is_shown: bool) -> Self {
+        if !is_shown {
+            self.columns.pop();
         }
+        self
     }
-    table
+
+    fn column<C: ToString>(
+        mut self,
+        head: &str,
+        is_number: bool,
+        cell: impl Fn(&'a R) -> C,
+    ) -> Self {
+        let text = |row: &&'a R| printable(&cell(row).to_string());
+        self.columns.push(Column {
+            head: printable(head),
+            is_number,
+            cells: self.rows.iter().map(text).collect(),
+        });
+        self
+    }
+
+    /// Prints the table, or the sentence `none` if there are no rows.
+    pub(super) fn print_or(&self, none: &str) -> Result<(), CliError> {
+        let mut out = io::stdout().lock();
+        Ok(match self.rows.is_empty() {
+            true => writeln!(out, "{none}")?,
+            false => writeln!(out, "{self}")?,
+        })
+    }
 }
 
-/// Prints a table of these rows, or the sentence `none` if there are none.
-pub(super) fn print_rows<T, R: Into<Row>>(
-    rows: &[T],
-    none: &str,
-    heads: &[&str],
-    cells: impl FnMut(&T) -> R,
-) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
-    if rows.is_empty() {
-        return Ok(writeln!(out, "{none}")?);
+impl<R> fmt::Display for Table<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED);
+        table.set_header(self.columns.iter().map(|column| &column.head));
+        for (column, own) in table.column_iter_mut().zip(&self.columns) {
+            if own.is_number {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for at in 0..self.rows.len() {
+            table.add_row(self.columns.iter().map(|column| &column.cells[at]));
+        }
+        table.fmt(f)
     }
-    let mut shown = table(heads);
-    shown.add_rows(rows.iter().map(cells));
-    Ok(writeln!(out, "{shown}")?)
 }
 
-/// A cell for text from outside, such as a player's name.
-pub(super) fn name_cell(name: &str) -> Cell {
-    Cell::new(printable(name))
+/// What may be missing.
+pub(super) fn or_dash<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
 /// The text with control characters and direction marks escaped, so that it cannot control a

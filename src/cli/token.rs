@@ -3,10 +3,9 @@
 use std::io::{self, Read, Write};
 
 use clap::{Args, Subcommand};
-use rand::{TryRng, rngs::SysRng};
 use serde_json::json;
 
-use super::{CliError, print_json, progress::print_error_line};
+use super::{CliError, print_json, progress::print_error_line, random};
 use crate::domain::{Secret, to_hex};
 
 /// The number of random bytes of a token.
@@ -37,11 +36,7 @@ pub(super) fn run(args: &TokenArgs) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     match args.command {
         TokenCommand::New { json } => {
-            let mut bytes = [0; BYTES];
-            SysRng
-                .try_fill_bytes(&mut bytes)
-                .map_err(|error| CliError::Io(io::Error::other(error)))?;
-            let token = to_hex(&bytes);
+            let token = to_hex(&random::<BYTES>()?);
             let hash = Secret::of(&token).hash();
             if json {
                 return print_json(&json!({"token": token, "hash": hash}));
@@ -54,7 +49,7 @@ pub(super) fn run(args: &TokenArgs) -> Result<(), CliError> {
             io::stdin().lock().take(MOST).read_to_string(&mut text)?;
             let token = text.trim();
             if token.is_empty() {
-                return Err(CliError::Input("the standard input is empty".to_owned()));
+                return Err(CliError::input("the standard input is empty"));
             }
             writeln!(out, "{}", Secret::of(token).hash())?;
             if Secret::can_be_guessed(token) {

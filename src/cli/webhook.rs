@@ -1,4 +1,4 @@
-//! `evenkeel webhook`: tests a webhook, lists what waits, and draws a secret.
+//! `evenkeel webhook`: tests a webhook, lists what waits, and generates a secret.
 
 use std::{
     io::{self, Write},
@@ -7,13 +7,11 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use comfy_table::Cell;
-use rand::{TryRng, rngs::SysRng};
 use serde_json::json;
 
 use super::{
-    CliError, CommonArgs, block_on, open, print_json,
-    table::{name_cell, table},
+    CliError, CommonArgs, block_on, open, print_json, random,
+    table::{Table, or_dash},
 };
 use crate::{
     deliveries::HookSender,
@@ -23,7 +21,7 @@ use crate::{
     webhooks::{HookEvent, HookKind, HookReport, HookVerdict, SigningKeys, body, verdict},
 };
 
-/// Test the webhooks of the configuration, list what waits for them, or draw a secret
+/// Test the webhooks of the configuration, list what waits for them, or generate a secret
 #[derive(Debug, Args)]
 pub(super) struct WebhookArgs {
     #[command(subcommand)]
@@ -71,7 +69,7 @@ fn test(name: &str, as_json: bool, common: &CommonArgs) -> Result<ExitCode, CliE
     let config = common.settings()?;
     let mut hooks = config.webhook.iter();
     let Some(hook) = hooks.find(|hook| hook.name.to_string() == name) else {
-        return Err(CliError::Input(format!(
+        return Err(CliError::input(format!(
             "the configuration has no webhook {name}"
         )));
     };
@@ -115,39 +113,20 @@ async fn list(as_json: bool, common: &CommonArgs) -> Result<(), CliError> {
     if as_json {
         return print_json(&rows.iter().map(row_json).collect::<Vec<_>>());
     }
-    let mut out = io::stdout().lock();
-    let heads = [
-        "webhook",
-        "events",
-        ">waiting",
-        "oldest",
-        ">delivered",
-        ">dropped",
-        ">tries",
-        "failed",
-        "why",
-    ];
-    let mut shown = table(&heads);
-    for row in &rows {
-        let oldest = row.oldest.map_or("-".to_owned(), |at| at.to_string());
-        let (failed, why) = match &row.failure {
-            Some((at, why)) => (at.to_string(), why.as_str()),
-            None => ("-".to_owned(), "-"),
-        };
-        shown.add_row([
-            name_cell(&row.name),
-            Cell::new(words(row).join(" ")),
-            Cell::new(row.waiting),
-            Cell::new(oldest),
-            Cell::new(row.delivered),
-            Cell::new(row.dropped),
-            Cell::new(row.tries),
-            Cell::new(failed),
-            name_cell(why),
-        ]);
-    }
-    writeln!(out, "{shown}")?;
-    Ok(())
+    let failed = |row: &HookRow| or_dash(row.failure.as_ref().map(|(at, _)| *at));
+    let table = Table::of(&rows)
+        .text("webhook", |row| &row.name)
+        .text("events", |row| words(row).join(" "))
+        .num("waiting", |row| row.waiting)
+        .text("oldest", |row| or_dash(row.oldest))
+        .num("delivered", |row| row.delivered)
+        .num("dropped", |row| row.dropped)
+        .num("tries", |row| row.tries)
+        .text("failed", failed)
+        .text("why", |row| {
+            or_dash(row.failure.as_ref().map(|(_, why)| why))
+        });
+    Ok(writeln!(io::stdout().lock(), "{table}")?)
 }
 
 fn row_json(row: &HookRow) -> serde_json::Value {
@@ -172,13 +151,4 @@ fn words(row: &HookRow) -> Vec<&'static str> {
 fn secret() -> Result<(), CliError> {
     writeln!(io::stdout().lock(), "{}", SigningKeys::secret(&random()?))?;
     Ok(())
-}
-
-/// Random bytes of the system.
-fn random<const N: usize>() -> Result<[u8; N], CliError> {
-    let mut bytes = [0; N];
-    SysRng
-        .try_fill_bytes(&mut bytes)
-        .map_err(|error| CliError::Io(io::Error::other(error)))?;
-    Ok(bytes)
 }

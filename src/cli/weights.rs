@@ -3,14 +3,13 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{
     CliError, CommonArgs,
     csv_cell::csv_cell,
     open, print_json,
-    table::{name_cell, printable, table},
+    table::{Table, printable},
 };
 use crate::{domain::Kind, rating::worth, store::WeightRow};
 
@@ -135,18 +134,14 @@ fn write_table(
     ruleset: &str,
     players: &[RankedPlayer<'_>],
 ) -> io::Result<()> {
-    let mut table = table(&[">", "name", "id", ">weight", ">±", ">games", "last seen"]);
-    for player in players {
-        table.add_row([
-            Cell::new(player.place),
-            name_cell(player.name),
-            name_cell(player.id),
-            Cell::new(format!("{:.3}", player.weight)),
-            Cell::new(format!("{:.3}", player.deviation)),
-            Cell::new(player.games),
-            Cell::new(&player.last_seen),
-        ]);
-    }
+    let table = Table::of(players)
+        .num("", |player| player.place)
+        .text("name", |player| player.name)
+        .text("id", |player| player.id)
+        .num("weight", |player| format!("{:.3}", player.weight))
+        .num("±", |player| format!("{:.3}", player.deviation))
+        .num("games", |player| player.games)
+        .text("last seen", |player| &player.last_seen);
     writeln!(out, "{}\n{table}", printable(ruleset))
 }
 

@@ -12,4 +12,6 @@ mod season;
 
 pub use error::SimulateError;
 pub(crate) use queue::{QueueOutcome, SearchPlan};
-pub(crate) use season::{Estimate, Policy, PolicyReport, SeasonPlan, World, WorldSettings};
+pub(crate) use season::{
+    Estimate, Policy, PolicyLine, PolicyReport, SeasonPlan, World, WorldSettings,
+};

@@ -12,7 +12,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 
-use super::{CliError, SettingsArgs, print_json, progress::Progress};
+use super::{CliError, SettingsArgs, open_input, print_json, progress::Progress};
 use crate::{
     config::Config,
     domain::{Ident, units::MaxDifference},
@@ -158,9 +158,9 @@ enum EngineArg {
 pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     let config = args.config.load()?;
     let (text, format) = read(args)?;
-    let input = |why: String| CliError::Input(format!("{}: {why}", args.file.display()));
+    let input = |why: String| CliError::input(format!("{}: {why}", args.file.display()));
     let mut lobby = LobbyFile::parse(&text, format).map_err(input)?;
-    apply_flags(&mut lobby, args).map_err(CliError::Input)?;
+    apply_flags(&mut lobby, args).map_err(CliError::input)?;
     if lobby.players.is_empty() {
         return Err(input("there are no players in it".to_owned()));
     }
@@ -168,14 +168,14 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     let has_bots =
         config.lobby.bots && !args.no_bots && humans >= config.lobby.min_humans.as_usize();
     let mut spec = lobby.into_spec(&config, has_bots).map_err(input)?;
-    spec.check().map_err(problem_error)?;
-    let mut settings = settings(args, &config).map_err(CliError::Input)?;
+    spec.check().map_err(CliError::input)?;
+    let mut settings = settings(args, &config).map_err(CliError::input)?;
     let other_scale = strengths::decide(&mut spec, &mut settings, &config.rating.rating);
     let relaxed = spec.relax();
     let seed = args.seed.unwrap_or_else(draw_seed);
-    let problem = Problem::new(spec).map_err(problem_error)?;
+    let problem = Problem::new(spec).map_err(CliError::input)?;
     let time = Duration::from_millis(args.time.unwrap_or(config.balance.deadline_ms.get().into()));
-    let mut solution = solve(&problem, &settings, seed, time).map_err(problem_error)?;
+    let mut solution = solve(&problem, &settings, seed, time).map_err(CliError::input)?;
     if !has_bots {
         // The places that bots would fill stay empty.
         solution.bots.fill(0);
@@ -245,26 +245,14 @@ fn solve(
 }
 
 fn read(args: &BalanceArgs) -> Result<(String, FileFormat), CliError> {
-    let fail = |source| CliError::File {
-        path: args.file.clone(),
-        source,
-    };
+    let fail = CliError::in_file(&args.file);
+    let reader = open_input(&args.file).map_err(fail)?;
     let mut bytes = Vec::new();
-    if args.file.as_os_str() == "-" {
-        io::stdin()
-            .lock()
-            .take(MAX_FILE + 1)
-            .read_to_end(&mut bytes)
-            .map_err(fail)?;
-    } else {
-        let file = std::fs::File::open(&args.file).map_err(fail)?;
-        file.take(MAX_FILE + 1)
-            .read_to_end(&mut bytes)
-            .map_err(fail)?;
-    }
+    let read = reader.take(MAX_FILE + 1).read_to_end(&mut bytes);
+    read.map_err(fail)?;
     if bytes.len() as u64 > MAX_FILE {
         let path = args.file.display();
-        return Err(CliError::Input(format!(
+        return Err(CliError::input(format!(
             "{path}: the file is longer than {MAX_FILE} bytes"
         )));
     }
@@ -397,8 +385,4 @@ fn set_factor(factors: &mut partition::Factors, text: &str) -> Result<(), String
     } else {
         Err(format!("--factor {text}: there is no term {name}"))
     }
-}
-
-fn problem_error(error: ProblemError) -> CliError {
-    CliError::Input(error.to_string())
 }

@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use comfy_table::Cell;
 use serde::Serialize;
 
 use crate::{
-    cli::table::{name_cell, printable, table},
+    cli::table::{Table, printable},
     domain::counted,
     partition::{self, Problem, Solution},
 };
@@ -86,18 +85,14 @@ pub(super) fn write(
     let (solution, seed) = (chosen.solution, chosen.seed);
     for number in 0..solution.sums.len() {
         let team = chosen.team(number);
-        let mut table = table(&[&format!(">team {number}"), ""]);
-        for player in &team.players {
-            table.add_row([Cell::new(round(player.weight)), name_cell(player.name)]);
-        }
+        let players = team.players.iter();
+        let mut rows: Vec<(f64, String)> = players
+            .map(|player| (player.weight, player.name.to_owned()))
+            .collect();
         if team.bots > 0 {
-            let bots = round(team.bots as f64 * team.bot_weight);
-            let what = format!(
-                "{} of {}",
-                counted(team.bots, "bot"),
-                round(team.bot_weight)
-            );
-            table.add_row([Cell::new(bots), Cell::new(what)]);
+            let (bots, weight) = (counted(team.bots, "bot"), round(team.bot_weight));
+            let what = format!("{bots} of {weight}");
+            rows.push((team.bots as f64 * team.bot_weight, what));
         }
         for party in &team.parties {
             let what = format!(
@@ -105,14 +100,16 @@ pub(super) fn write(
                 party.players.join(", "),
                 round(party.multiplier)
             );
-            table.add_row([Cell::new(round(party.more)), name_cell(&what)]);
+            rows.push((party.more, what));
         }
         let (players, bots) = (
             counted(team.players.len(), "player"),
             counted(team.bots, "bot"),
         );
-        let what = format!("sum: {players} and {bots}");
-        table.add_row([Cell::new(round(team.sum)), Cell::new(what)]);
+        rows.push((team.sum, format!("sum: {players} and {bots}")));
+        let table = Table::of(&rows)
+            .num(&format!("team {number}"), |(weight, _)| round(*weight))
+            .text("", |(_, what)| what);
         writeln!(out, "{table}")?;
     }
     let how = if solution.exact {

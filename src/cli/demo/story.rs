@@ -7,16 +7,11 @@ use std::{
     path::Path,
 };
 
-use comfy_table::Cell;
-
 use super::{Kept, RULESET, held_out::HeldOut, teams::PickedTeams};
 use crate::{
-    cli::{
-        CliError,
-        table::{name_cell, table},
-    },
+    cli::{CliError, table::Table},
     domain::{MatchRecord, SAME_CHANCE},
-    partition::WhatIf,
+    partition::{WeightedHuman, WhatIf},
     store::WeightRow,
 };
 
@@ -56,18 +51,18 @@ learns from them for the ruleset {RULESET}: 0 to 100 (an unknown player has 50),
 deviations (±). \"Skill\" is the setting of each bot on the server, 1 to 5; Evenkeel does not see it.
 "
     )?;
-    let mut table = table(&[">", "name", ">weight", ">±", ">matches", ">skill"]);
-    for (place, row) in (1..).zip(weights) {
+    let skill = |row: &WeightRow| {
         let skill = SKILL.iter().find(|(name, _)| *name == row.name);
-        table.add_row([
-            Cell::new(place),
-            name_cell(&row.name),
-            Cell::new(format!("{:.1}", row.weight)),
-            Cell::new(format!("{:.1}", row.deviation)),
-            Cell::new(row.games),
-            Cell::new(skill.map_or(String::new(), |(_, skill)| skill.to_string())),
-        ]);
-    }
+        skill.map_or(String::new(), |(_, skill)| skill.to_string())
+    };
+    let rows: Vec<(usize, &WeightRow)> = (1..).zip(weights).collect();
+    let table = Table::of(&rows)
+        .num("", |(place, _)| place)
+        .text("name", |(_, row)| &row.name)
+        .num("weight", |(_, row)| format!("{:.1}", row.weight))
+        .num("±", |(_, row)| format!("{:.1}", row.deviation))
+        .num("matches", |(_, row)| row.games)
+        .num("skill", |(_, row)| skill(row));
     writeln!(out, "{table}\n")
 }
 
@@ -88,17 +83,19 @@ Eight of the bots join a game, as if they were humans, and Evenkeel picks two te
 same for humans, whose weights are learned separately.
 "
     )?;
-    let mut table = table(&["team 0", ">weight", "team 1", ">weight"]);
-    for (one, other) in members(0).zip(members(1)) {
-        let cells = [one, other].map(|player| {
-            let weight = Cell::new(format!("{:.1}", player.weight));
-            [name_cell(&player.key), weight]
-        });
-        table.add_row(cells.into_iter().flatten());
-    }
-    let sums = &lobby.solution.sums;
-    let sum = |team: usize| Cell::new(format!("{:.1}", sums.get(team).copied().unwrap_or(0.0)));
-    table.add_row([Cell::new("sum"), sum(0), Cell::new("sum"), sum(1)]);
+    let player = |player: &WeightedHuman| (player.key.clone(), player.weight);
+    let sum = |team: usize| {
+        let sum = lobby.solution.sums.get(team).copied();
+        ("sum".to_owned(), sum.unwrap_or(0.0))
+    };
+    let rows = members(0).zip(members(1));
+    let rows = rows.map(|(one, other)| (player(one), player(other)));
+    let rows: Vec<_> = rows.chain([(sum(0), sum(1))]).collect();
+    let table = Table::of(&rows)
+        .text("team 0", |((name, _), _)| name)
+        .num("weight", |((_, weight), _)| format!("{weight:.1}"))
+        .text("team 1", |(_, (name, _))| name)
+        .num("weight", |(_, (_, weight))| format!("{weight:.1}"));
     writeln!(out, "{table}\n")
 }
 
@@ -164,18 +161,23 @@ Evenkeel starts again without weights. It learns from the first {learned} matche
 of the last {matches} before it learns from that match.
 "
     )?;
-    let mut table = table(&["", ">Evenkeel", ">a coin"]);
     let half = *matches as f64 / 2.0;
-    table.add_row([
-        Cell::new("winner predicted"),
-        Cell::new(format!("{right} of {matches}")),
-        Cell::new(format!("{half} of {matches}")),
-    ]);
-    table.add_row([
-        Cell::new("log loss (lower is better)"),
-        Cell::new(format!("{log_loss:.3}")),
-        Cell::new(format!("{:.3}", std::f64::consts::LN_2)),
-    ]);
+    let rows = [
+        (
+            "winner predicted",
+            format!("{right} of {matches}"),
+            format!("{half} of {matches}"),
+        ),
+        (
+            "log loss (lower is better)",
+            format!("{log_loss:.3}"),
+            format!("{:.3}", std::f64::consts::LN_2),
+        ),
+    ];
+    let table = Table::of(&rows)
+        .text("", |(what, ..)| what)
+        .num("Evenkeel", |(_, own, _)| own)
+        .num("a coin", |(.., coin)| coin);
     writeln!(
         out,
         "{table}\n\nA coin is right in {right} or more of {matches} matches in {} of 100 tries. {matches} matches are few:\n\
@@ -250,7 +252,7 @@ fn program() -> &'static str {
 pub(super) fn config(database: &Path) -> Result<String, CliError> {
     let path = database.to_str().ok_or_else(|| {
         let path = database.display();
-        CliError::Input(format!(
+        CliError::input(format!(
             "{path}: a configuration file cannot name this path"
         ))
     })?;

@@ -62,10 +62,10 @@ impl PickedTeams {
         if spec.strengths.is_none() {
             settings.objective = Objective::Ratio;
         }
-        let wrong = |error: partition::ProblemError| CliError::Input(error.to_string());
-        let problem = Problem::new(spec).map_err(wrong)?;
+        let problem = Problem::new(spec).map_err(CliError::input)?;
         // Eight players take microseconds, so no time limit is needed.
-        let solution = partition::solve(&problem, &settings, SEED, &mut || false).map_err(wrong)?;
+        let solution =
+            partition::solve(&problem, &settings, SEED, &mut || false).map_err(CliError::input)?;
         let chance = |team_of: &[u8]| {
             let teams = [0, 1].map(|team| members(team_of, team));
             standings.chance(&ruleset, MAP, &teams).unwrap_or(0.5)

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{BASE_RATE, EvaluateArgs, EvaluatedHistory, plan};
@@ -10,7 +9,7 @@ use crate::{
     cli::{
         CliError, print_json,
         progress::Progress,
-        table::{printable, table},
+        table::{Table, printable},
     },
     domain::{Rulebook, counted},
     history::{CONFIDENCE, Comparison, FIRST_MATCHES, FirstMatches, FreshLine, fresh, fresh_steps},
@@ -22,7 +21,7 @@ use crate::{
 pub(super) struct FreshReport {
     history: String,
     matches: usize,
-    /// The history is begun anew every so many matches.
+    /// The history is begun anew after every `every` matches.
     every: usize,
     starts: usize,
     /// The share of resampled differences that each interval contains.
@@ -37,7 +36,7 @@ pub(super) struct FreshReport {
 struct FreshSystem {
     system: &'static str,
     first: Vec<FirstScores>,
-    /// After so many matches with a winner, it predicts better than a coin.
+    /// The number of matches with a winner after which it predicts better than a coin.
     beats_coin_after: Option<usize>,
 }
 
@@ -46,7 +45,7 @@ struct FreshSystem {
 struct FirstScores {
     /// The number of matches with a winner after each start.
     matches: usize,
-    /// The number of starts that have so many.
+    /// The number of starts that have as many.
     starts: usize,
     log_loss: f64,
     /// The 95 % bootstrap interval of the log loss minus a coin's.
@@ -139,18 +138,20 @@ impl FreshReport {
             counted(*matches, "match"),
             counted(*starts, "start"),
         )?;
-        let heads = FIRST_MATCHES.map(|number| {
+        let beats = |system: &FreshSystem| match system.beats_coin_after {
+            None => "-".to_owned(),
+            Some(0) => "at once".to_owned(),
+            Some(after) => counted(after, "match"),
+        };
+        let mut table = Table::of(&self.systems).text("log loss", |system| system.system);
+        for number in FIRST_MATCHES {
             let of = |system: &FreshSystem| system.of(number).map_or(0, |first| first.starts);
-            let starts = self.systems.first().map_or(0, of);
-            format!(">first {number} (of {})", counted(starts, "start"))
-        });
-        let mut columns = vec!["log loss"];
-        columns.extend(heads.iter().map(String::as_str));
-        columns.push(">beats a coin after");
-        let mut table = table(&columns);
-        for system in &self.systems {
-            table.add_row(system.cells());
+            let starts = counted(self.systems.first().map_or(0, of), "start");
+            table = table.num(&format!("first {number} (of {starts})"), |system| {
+                system.of(number).map(FirstScores::text).unwrap_or_default()
+            });
         }
+        let table = table.num("beats a coin after", beats);
         writeln!(out, "{table}\n{}", self.summary)
     }
 }
@@ -170,20 +171,6 @@ impl FreshSystem {
 
     fn of(&self, matches: usize) -> Option<&FirstScores> {
         self.first.iter().find(|first| first.matches == matches)
-    }
-
-    fn cells(&self) -> Vec<Cell> {
-        let mut cells = vec![Cell::new(self.system)];
-        cells.extend(FIRST_MATCHES.map(|number| {
-            let text = self.of(number).map(FirstScores::text);
-            Cell::new(text.unwrap_or_default())
-        }));
-        cells.push(Cell::new(match self.beats_coin_after {
-            None => "-".to_owned(),
-            Some(0) => "at once".to_owned(),
-            Some(after) => counted(after, "match"),
-        }));
-        cells
     }
 }
 

@@ -127,7 +127,7 @@ impl EvaluateArgs {
     fn check_exchange(&self) -> Result<(), CliError> {
         let files = self.exchange.iter().filter_map(|e| e.file.as_ref());
         match files.into_iter().find(|file| !self.files.contains(file)) {
-            Some(file) => Err(CliError::Input(format!(
+            Some(file) => Err(CliError::input(format!(
                 "--exchange {}: this file is not evaluated",
                 file.display()
             ))),
@@ -178,7 +178,8 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
             .try_for_each(|report| report.write(&mut out))?;
     }
     if let (Some(path), Some(report)) = (&args.plot, reports.first()) {
-        plot(path, report).map_err(|error| CliError::Plot(error.to_string()))?;
+        plot(path, report)
+            .map_err(|error| CliError::failed(format!("cannot draw the plot: {error}")))?;
     }
     Ok(())
 }
@@ -215,10 +216,7 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliErro
 }
 
 fn create_csv(path: &Path) -> Result<csv::Writer<std::fs::File>, CliError> {
-    let file = std::fs::File::create(path).map_err(|source| CliError::File {
-        path: path.to_owned(),
-        source,
-    })?;
+    let file = std::fs::File::create(path).map_err(CliError::in_file(&path))?;
     let mut csv = csv::Writer::from_writer(file);
     csv.write_record(["history", "match", "ended", "system", "chance", "outcome"])?;
     Ok(csv)

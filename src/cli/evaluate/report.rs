@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{BASE_RATE, EvaluateArgs, summary::summary};
 use crate::{
-    cli::table::{printable, table},
+    cli::table::{Table, printable},
     domain::counted,
     history::{CONFIDENCE, Comparison, Evaluation, Line, Subset},
     rating::SystemName,
@@ -119,12 +118,6 @@ impl HistoryReport {
             printable(history),
             counted(*matches, "match"),
         )?;
-        let difference = format!(
-            "log loss − {}, {:.0} %",
-            self.against,
-            100.0 * self.confidence
-        );
-        let beside = format!("beside {}", self.against);
         for (subset, rows, summary) in [
             ("all", &self.all, &self.summary),
             (
@@ -133,25 +126,36 @@ impl HistoryReport {
                 &self.experienced_summary,
             ),
         ] {
-            let heads = [
-                subset,
-                ">matches",
-                ">accuracy",
-                ">log loss",
-                ">Brier",
-                ">calibration",
-                &difference,
-                &beside,
-                ">µs/match",
-            ];
-            let mut table = table(&heads);
-            for row in rows {
-                table.add_row(row.cells());
-            }
+            let table = self.table(subset, rows);
             writeln!(out, "{table}\n{summary}")?;
         }
         self.explain_coins(out)?;
         self.best.iter().try_for_each(|best| best.write(out))
+    }
+}
+
+impl HistoryReport {
+    fn table<'a>(&self, subset: &str, rows: &'a [SystemScores]) -> Table<'a, SystemScores> {
+        let percent = 100.0 * self.confidence;
+        let difference = format!("log loss − {}, {percent:.0} %", self.against);
+        let interval = |[low, high]: [f64; 2]| format!("{low:+.4} … {high:+.4}");
+        let micros = |micros: f64| format!("{micros:.1}");
+        Table::of(rows)
+            .text(subset, |row| row.system)
+            .num("matches", |row| row.matches)
+            .num("accuracy", |row| format!("{:.1} %", row.accuracy * 100.0))
+            .num("log loss", |row| format!("{:.4}", row.log_loss))
+            .num("Brier", |row| format!("{:.4}", row.brier))
+            .num("calibration", |row| format!("{:.4}", row.calibration_error))
+            .text(&difference, |row| {
+                row.against.map(interval).unwrap_or_default()
+            })
+            .text(&format!("beside {}", self.against), |row| {
+                row.comparison.map_or("", Comparison::as_str)
+            })
+            .num("µs/match", |row| {
+                row.micros_per_match.map(micros).unwrap_or_default()
+            })
     }
 }
 
@@ -214,26 +218,6 @@ impl SystemScores {
                 .map(|bin| (bin.chance, bin.frequency, bin.count))
                 .collect(),
         }
-    }
-
-    fn cells(&self) -> [Cell; 9] {
-        let against = self
-            .against
-            .map(|[low, high]| format!("{low:+.4} … {high:+.4}"));
-        [
-            Cell::new(self.system),
-            Cell::new(self.matches),
-            Cell::new(format!("{:.1} %", self.accuracy * 100.0)),
-            Cell::new(format!("{:.4}", self.log_loss)),
-            Cell::new(format!("{:.4}", self.brier)),
-            Cell::new(format!("{:.4}", self.calibration_error)),
-            Cell::new(against.unwrap_or_default()),
-            Cell::new(self.comparison.map_or("", Comparison::as_str)),
-            Cell::new(
-                self.micros_per_match
-                    .map_or_else(String::new, |micros| format!("{micros:.1}")),
-            ),
-        ]
     }
 }
 

@@ -1,13 +1,12 @@
 //! `evenkeel player find`: players by a part of a name or identity.
 
 use clap::Args;
-use comfy_table::Cell;
 use serde::Serialize;
 
 use crate::{
     cli::{
         CliError, CommonArgs, print_json,
-        table::{name_cell, print_rows, printable},
+        table::{Table, or_dash, printable},
     },
     domain::{Kind, plain_name},
     server::Service,
@@ -67,15 +66,12 @@ pub(super) async fn run(args: &FindArgs, service: &Service) -> Result<(), CliErr
     }
     let text = printable(&args.text);
     let none = format!("no player has \"{text}\" in a name or identity");
-    let heads = ["name", "", "handle", "id", ">rated matches", "last seen"];
-    print_rows(&lines, &none, &heads, |line| {
-        [
-            name_cell(&plain_name(&line.name)),
-            Cell::new(line.kind),
-            name_cell(line.handle.as_deref().unwrap_or("-")),
-            name_cell(&line.id),
-            Cell::new(line.games),
-            Cell::new(line.last_seen.as_deref().unwrap_or("-")),
-        ]
-    })
+    Table::of(&lines)
+        .text("name", |line| plain_name(&line.name))
+        .text("", |line| line.kind)
+        .text("handle", |line| or_dash(line.handle.as_ref()))
+        .text("id", |line| &line.id)
+        .num("rated matches", |line| line.games)
+        .text("last seen", |line| or_dash(line.last_seen.as_ref()))
+        .print_or(&none)
 }

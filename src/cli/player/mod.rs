@@ -149,7 +149,7 @@ impl PlayerCommand {
 /// Rejects the identities that games give to all players without an identity of their own.
 fn check_identity(key: &PlayerKey) -> Result<(), CliError> {
     match Ident::from_text(&key.id).is_nobody() {
-        true => Err(CliError::Input(format!(
+        true => Err(CliError::input(format!(
             "\"{}\" identifies no player: games give it to everyone whose identity they do not know",
             printable(&key.id)
         ))),
@@ -160,23 +160,12 @@ fn check_identity(key: &PlayerKey) -> Result<(), CliError> {
 pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     let command = &args.command;
     let service = open(&command.common().load()?, command.creates()).await?;
+    let nothing = |()| None;
     let changed = match command {
-        PlayerCommand::Find(args) => {
-            find::run(args, &service).await?;
-            None
-        }
-        PlayerCommand::Show(args) => {
-            show::run(args, &service).await?;
-            None
-        }
-        PlayerCommand::Why(args) => {
-            why::run(args, &service).await?;
-            None
-        }
-        PlayerCommand::Suspects(args) => {
-            suspects::run(args, &service).await?;
-            None
-        }
+        PlayerCommand::Find(args) => find::run(args, &service).await.map(nothing)?,
+        PlayerCommand::Show(args) => show::run(args, &service).await.map(nothing)?,
+        PlayerCommand::Why(args) => why::run(args, &service).await.map(nothing)?,
+        PlayerCommand::Suspects(args) => suspects::run(args, &service).await.map(nothing)?,
         PlayerCommand::Merge { player, into, new } => {
             let key = player.named(&service).await?;
             Some(merge(&service, &key, into, *new).await?)
@@ -193,12 +182,12 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
             }
         }
         PlayerCommand::Hide(player) => {
-            hide(&service, &player.named(&service).await?, true).await?;
-            None
+            let key = player.named(&service).await?;
+            hide(&service, &key, true).await.map(nothing)?
         }
         PlayerCommand::Unhide(player) => {
-            hide(&service, &player.named(&service).await?, false).await?;
-            None
+            let key = player.named(&service).await?;
+            hide(&service, &key, false).await.map(nothing)?
         }
         PlayerCommand::StartWeight(args) => Some(start::run(args, &service).await?),
         PlayerCommand::StartWeights(args) => Some(start::run_list(args, &service).await?),
@@ -228,7 +217,7 @@ async fn split(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
     let id = printable(&key.id);
     match service.store().split_player(key).await? {
         true => Ok(format!("{id} counts as a player of its own again")),
-        false => Err(CliError::Input(format!(
+        false => Err(CliError::input(format!(
             "{id} is not merged into another identity"
         ))),
     }
@@ -278,7 +267,7 @@ async fn hide(service: &Service, key: &PlayerKey, hidden: bool) -> Result<(), Cl
         (true, true) => format!("{id} is not shown on the statistics pages any more"),
         (true, false) => format!("{id} is hidden already"),
         (false, true) => format!("{id} is shown on the statistics pages again"),
-        (false, false) => return Err(CliError::Input(format!("{id} is not hidden"))),
+        (false, false) => return Err(CliError::input(format!("{id} is not hidden"))),
     };
     writeln!(io::stdout(), "{done}")?;
     Ok(())
@@ -302,7 +291,7 @@ async fn require_matches(service: &Service, key: &PlayerKey) -> Result<(), CliEr
     if has_matches(service, key).await? {
         return Ok(());
     }
-    Err(CliError::Input(nobody(service, key).await?))
+    Err(CliError::input(nobody(service, key).await?))
 }
 
 /// Fails unless the player has a name in a stored match, and says how to set something for a player to come.
@@ -311,7 +300,7 @@ async fn require_known(service: &Service, key: &PlayerKey) -> Result<(), CliErro
         return Ok(());
     }
     let nobody = nobody(service, key).await?;
-    Err(CliError::Input(format!(
+    Err(CliError::input(format!(
         "{nobody}; for a player who has not played yet, add --new"
     )))
 }
@@ -346,7 +335,7 @@ async fn merge(
     check_identity(&target)?;
     if target == *key {
         let message = "an identity cannot be merged into itself";
-        return Err(CliError::Input(message.to_owned()));
+        return Err(CliError::input(message));
     }
     if !new {
         require_known(service, key).await?;

@@ -3,14 +3,13 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{IdentityArgs, require_matches};
 use crate::{
     cli::{
         CliError, print_json,
-        table::{name_cell, printable, table},
+        table::{Table, or_dash, printable},
     },
     domain::{Kind, PlayerKey, StartWeight, Timestamp, behaviour::BehaviourDay},
     rating::divisions,
@@ -201,21 +200,14 @@ fn write_reports(out: &mut impl Write, of: &PlayerProfile) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "behaviour {:.1}", of.behaviour)?;
-    let mut reports = table(&["reported by", ">points", ">reports", ">no-shows", "last"]);
-    for line in &of.reports {
-        let reporter = if line.reporter.is_empty() {
-            "-"
-        } else {
-            &line.reporter
-        };
-        reports.add_row([
-            name_cell(reporter),
-            Cell::new(line.points),
-            Cell::new(line.reports),
-            Cell::new(line.no_shows),
-            Cell::new(&line.last),
-        ]);
-    }
+    let reports = Table::of(&of.reports)
+        .text("reported by", |line| {
+            or_dash(Some(&line.reporter).filter(|name| !name.is_empty()))
+        })
+        .num("points", |line| line.points)
+        .num("reports", |line| line.reports)
+        .num("no-shows", |line| line.no_shows)
+        .text("last", |line| &line.last);
     writeln!(out, "{reports}")
 }
 
@@ -235,29 +227,28 @@ fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io
         writeln!(out, "starts at weight {}{how}", start.weight)?;
     }
     write_reports(out, of)?;
-    let mut names = table(&["name", ">matches", "first", "last"]);
-    for line in &of.names {
-        names.add_row([
-            name_cell(&line.name),
-            Cell::new(line.matches),
-            Cell::new(&line.first),
-            Cell::new(&line.last),
-        ]);
-    }
+    let names = Table::of(&of.names)
+        .text("name", |line| &line.name)
+        .num("matches", |line| line.matches)
+        .text("first", |line| &line.first)
+        .text("last", |line| &line.last);
     if !of.names.is_empty() {
         writeln!(out, "{names}")?;
     }
     if of.weights.is_empty() {
         return Ok(());
     }
-    let mut heads = vec!["ruleset", ">weight", ">±", ">games", "last seen"];
-    if divisions {
-        heads.extend(["division", ">progress"]);
-    }
-    let mut weights = table(&heads);
-    for line in &of.weights {
-        weights.add_row(weight_cells(line, divisions));
-    }
+    let progress = |line: &WeightLine| line.progress.map(|part| format!("{:.0} %", 100.0 * part));
+    let weights = Table::of(&of.weights)
+        .text("ruleset", |line| &line.ruleset)
+        .num("weight", |line| format!("{:.3}", line.weight))
+        .num("±", |line| format!("{:.3}", line.deviation))
+        .num("games", |line| line.games)
+        .text("last seen", |line| &line.last_seen)
+        .text("division", |line| or_dash(line.division.as_ref()))
+        .only_if(divisions)
+        .num("progress", |line| or_dash(progress(line)))
+        .only_if(divisions);
     writeln!(out, "{weights}")?;
     write_roles(out, &of.weights)
 }
@@ -269,31 +260,11 @@ fn write_roles(out: &mut impl Write, weights: &[WeightLine]) -> io::Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
-    let mut roles = table(&["ruleset", ">on team 0", ">on team 1", ">as commander"]);
-    for line in lines {
-        let [zero, one] = line.sides.map_or([None; 2], |sides| sides.map(Some));
-        let mut cells = vec![name_cell(&line.ruleset)];
-        for weight in [zero, one, line.commander] {
-            let shown = weight.map_or_else(|| "-".to_owned(), |weight| format!("{weight:.3}"));
-            cells.push(Cell::new(shown));
-        }
-        roles.add_row(cells);
-    }
+    let shown = |weight: Option<f64>| or_dash(weight.map(|weight| format!("{weight:.3}")));
+    let roles = Table::of(lines)
+        .text("ruleset", |line| &line.ruleset)
+        .num("on team 0", |line| shown(line.sides.map(|[zero, _]| zero)))
+        .num("on team 1", |line| shown(line.sides.map(|[_, one]| one)))
+        .num("as commander", |line| shown(line.commander));
     writeln!(out, "{roles}")
-}
-
-fn weight_cells(line: &WeightLine, divisions: bool) -> Vec<Cell> {
-    let mut cells = vec![
-        name_cell(&line.ruleset),
-        Cell::new(format!("{:.3}", line.weight)),
-        Cell::new(format!("{:.3}", line.deviation)),
-        Cell::new(line.games),
-        Cell::new(&line.last_seen),
-    ];
-    if divisions {
-        let progress = line.progress.map(|part| format!("{:.0} %", 100.0 * part));
-        cells.push(name_cell(line.division.as_deref().unwrap_or("-")));
-        cells.push(Cell::new(progress.as_deref().unwrap_or("-")));
-    }
-    cells
 }

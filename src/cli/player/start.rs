@@ -72,17 +72,14 @@ pub(super) async fn run(args: &StartArgs, service: &Service) -> Result<String, C
 
 /// Stores a list of start weights, all or none of it, and returns what to print.
 pub(super) async fn run_list(args: &StartListArgs, service: &Service) -> Result<String, CliError> {
-    let file = |source| CliError::File {
-        path: args.file.clone(),
-        source,
-    };
+    let file = CliError::in_file(&args.file);
     let mut text = Vec::new();
     let opened = File::open(&args.file).map_err(file)?;
     let read = opened.take(LARGEST + 1).read_to_end(&mut text);
     read.map_err(file)?;
     let starts = read_list(&text).map_err(|why| {
         let name = args.file.display();
-        CliError::Input(format!("{name}: {why}"))
+        CliError::input(format!("{name}: {why}"))
     })?;
     service.store().set_start_weights(&starts).await?;
     Ok(format!(

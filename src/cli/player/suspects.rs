@@ -1,15 +1,11 @@
 //! `evenkeel player suspects`: players who are perhaps another account of a known player.
 
 use clap::Args;
-use comfy_table::Cell;
 use serde::Serialize;
 
 use super::CommonArgs;
 use crate::{
-    cli::{
-        CliError, print_json,
-        table::{name_cell, print_rows},
-    },
+    cli::{CliError, print_json, table::Table},
     history::{SUSPECT_THRESHOLD, Suspect},
     server::Service,
 };
@@ -64,15 +60,12 @@ pub(super) async fn run(args: &SuspectsArgs, service: &Service) -> Result<(), Cl
         return print_json(&lines);
     }
     let none = "no player with few matches plays far above a newcomer";
-    let heads = ["ruleset", "name", "id", ">weight", ">games", "reason"];
-    print_rows(&lines, none, &heads, |line| {
-        [
-            name_cell(&line.ruleset),
-            name_cell(&line.name),
-            name_cell(&line.id),
-            Cell::new(format!("{:.3}", line.weight)),
-            Cell::new(line.games),
-            Cell::new(&line.reason),
-        ]
-    })
+    Table::of(&lines)
+        .text("ruleset", |line| &line.ruleset)
+        .text("name", |line| &line.name)
+        .text("id", |line| &line.id)
+        .num("weight", |line| format!("{:.3}", line.weight))
+        .num("games", |line| line.games)
+        .text("reason", |line| &line.reason)
+        .print_or(none)
 }

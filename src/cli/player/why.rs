@@ -3,14 +3,13 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{IdentityArgs, require_matches};
 use crate::{
     cli::{
         CliError, print_json,
-        table::{printable, table},
+        table::{Table, or_dash, printable},
     },
     domain::PlayerKey,
     learning::{WeighedMatch, WeightHere, WhyQuestion, WhyRating},
@@ -65,7 +64,7 @@ pub(super) async fn run(args: &WhyArgs, service: &Service) -> Result<(), CliErro
         let under = game.map_or_else(String::new, |game| format!(" under {game}"));
         let (kind, id) = (key.kind, printable(&key.id));
         let why = format!("{kind} {id} has no rated match{under}");
-        return Err(CliError::Input(why));
+        return Err(CliError::input(why));
     };
     if args.json {
         let shown = |facts| ShownRating {
@@ -143,36 +142,20 @@ fn write(
 }
 
 /// The latest matches, with what was expected and what happened.
-fn matches(matches: &[WeighedMatch]) -> comfy_table::Table {
-    let heads = [
-        ">match",
-        "ended (UTC)",
-        ">expected",
-        "result",
-        ">change",
-        ">weight",
-        ">points",
-        ">others",
-    ];
-    let mut listed = table(&heads);
-    let cell = |text: Option<String>| Cell::new(text.as_deref().unwrap_or("-"));
-    let tenths = |number: Option<f64>| number.map(|number| format!("{number:.1}"));
-    for one in matches.iter().take(LISTED) {
-        listed.add_row([
-            Cell::new(one.id),
-            Cell::new(one.ended),
-            cell(
-                one.expected
-                    .map(|chance| format!("{:.0} %", 100.0 * chance)),
-            ),
-            cell(one.result.map(|result| word(result).to_owned())),
-            cell(one.change.map(|change| format!("{change:+.1}"))),
-            cell(tenths(one.weight)),
-            cell(tenths(one.points)),
-            cell(tenths(one.points_of_others)),
-        ]);
-    }
-    listed
+fn matches(matches: &[WeighedMatch]) -> Table<'_, WeighedMatch> {
+    let tenths = |number: Option<f64>| or_dash(number.map(|number| format!("{number:.1}")));
+    let percent = |chance: f64| format!("{:.0} %", 100.0 * chance);
+    Table::of(matches.iter().take(LISTED))
+        .num("match", |one| one.id)
+        .text("ended (UTC)", |one| one.ended)
+        .num("expected", |one| or_dash(one.expected.map(percent)))
+        .text("result", |one| or_dash(one.result.map(word)))
+        .num("change", |one| {
+            or_dash(one.change.map(|change| format!("{change:+.1}")))
+        })
+        .num("weight", |one| tenths(one.weight))
+        .num("points", |one| tenths(one.points))
+        .num("others", |one| tenths(one.points_of_others))
 }
 
 fn word(result: f64) -> &'static str {

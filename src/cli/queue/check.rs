@@ -69,7 +69,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
 fn checked(name: String, settings: QueueSettings) -> Result<CheckedQueue, CliError> {
     let (rules, attributes) = (settings.rules.len(), settings.attributes.len());
     let queue = Queue::new(&name, settings);
-    let queue = queue.map_err(|error| CliError::Input(error.to_string()))?;
+    let queue = queue.map_err(CliError::input)?;
     let findings = queue.findings().into_iter().map(|finding| FoundFault {
         severity: match finding.severity {
             Severity::Contradiction => CONTRADICTION,

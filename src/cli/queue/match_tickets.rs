@@ -10,10 +10,10 @@ use std::{
 use clap::{Args, value_parser};
 use serde_json::{Map, Value, json};
 
-use super::tickets;
+use super::{configured, tickets};
 use crate::{
-    cli::{CliError, load_config, progress::print_error_line},
-    matchmaking::{Effort, Plan, PlanInput, PlannedMatch, Queue, Ticket},
+    cli::{CliError, progress::print_error_line},
+    matchmaking::{Effort, Plan, PlanInput, PlannedMatch, Ticket},
     queues::Threads,
 };
 
@@ -55,13 +55,7 @@ pub(super) struct MatchArgs {
 }
 
 pub(super) fn run(args: &MatchArgs) -> Result<(), CliError> {
-    let mut config = load_config(&args.config)?;
-    let Some(settings) = config.queue.remove(&args.queue) else {
-        let why = format!("{}: no queue {}", args.config.display(), args.queue);
-        return Err(CliError::Input(why));
-    };
-    let queue = Queue::new(&args.queue, settings);
-    let queue = queue.map_err(|error| CliError::Input(error.to_string()))?;
+    let queue = configured(&args.config, &args.queue)?;
     let tickets = tickets::read(&args.tickets, &queue)?;
     let since = Instant::now();
     let threads = Threads(args.threads.into());
@@ -96,7 +90,7 @@ pub(super) fn run(args: &MatchArgs) -> Result<(), CliError> {
 /// Prints why a ticket is left, or what each rule finds in its match.
 fn explain(id: &str, input: &PlanInput<'_>, plan: &Plan) -> Result<(), CliError> {
     let place = input.tickets.iter().position(|ticket| ticket.id == id);
-    let place = place.ok_or_else(|| CliError::Input(format!("there is no ticket {id}")))?;
+    let place = place.ok_or_else(|| CliError::input(format!("there is no ticket {id}")))?;
     let mut matches = (1..).zip(&plan.matches);
     let seated =
         matches.find(|(_, found)| found.teams.iter().flatten().any(|other| *other == place));

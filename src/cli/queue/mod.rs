@@ -9,11 +9,12 @@ mod simulate;
 mod status;
 mod tickets;
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use clap::{Args, Subcommand};
 
-use super::{CliError, block_on};
+use super::{CliError, block_on, load_config};
+use crate::matchmaking::Queue;
 
 /// What is printed instead of an empty table.
 pub(super) const NO_QUEUE: &str = "no queue is configured: see [queue] in the manual";
@@ -42,9 +43,14 @@ pub(super) fn run(args: &QueueArgs) -> Result<ExitCode, CliError> {
         QueueCommand::Check(args) => check::run(args),
         QueueCommand::Replay(args) => block_on(replay::run(args)),
         QueueCommand::Load(args) => load::run(args).map(|()| ExitCode::SUCCESS),
-        QueueCommand::Status(args) => {
-            super::block_on(status::run(args)).map(|()| ExitCode::SUCCESS)
-        }
+        QueueCommand::Status(args) => block_on(status::run(args)).map(|()| ExitCode::SUCCESS),
         QueueCommand::Simulate(args) => simulate::run(args).map(|()| ExitCode::SUCCESS),
     }
+}
+
+/// The queue of this name in a configuration file.
+fn configured(file: &Path, name: &str) -> Result<Queue, CliError> {
+    let settings = load_config(file)?.queue.remove(name);
+    let none = || CliError::input(format!("{}: no queue {name}", file.display()));
+    Queue::new(name, settings.ok_or_else(none)?).map_err(CliError::input)
 }

@@ -41,12 +41,12 @@ pub(super) async fn run(args: &ReplayArgs) -> Result<ExitCode, CliError> {
     service.close().await;
     let missing = || {
         let why = "there is no such match of the queue, or a day has passed since";
-        CliError::Input(format!("{}: {why}", args.id))
+        CliError::input(format!("{}: {why}", args.id))
     };
     let found = found?.ok_or_else(missing)?;
     let now = config.queue.get(&found.formed.queue);
     let replayed = replay(&found, now, Threads(args.threads.into()))
-        .map_err(|why| CliError::Input(format!("match {}: {why}", args.id)))?;
+        .map_err(|why| CliError::input(format!("match {}: {why}", args.id)))?;
     let planned = replayed.found.as_ref();
     let planned = planned.map(|planned| line(args.id, planned, &replayed.tickets));
     let (code, what) = match (replayed.same_teams, replayed.same_picks) {

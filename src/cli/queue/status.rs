@@ -1,14 +1,13 @@
 //! `evenkeel queue status`: how many tickets of the last day are in which state.
 
 use clap::Args;
-use comfy_table::Cell;
 use serde_json::json;
 
 use super::NO_QUEUE;
 use crate::{
     cli::{
         CliError, CommonArgs, open, print_json,
-        table::{name_cell, print_rows},
+        table::{Table, or_dash},
     },
     store::QueueRow,
 };
@@ -45,25 +44,14 @@ pub(super) async fn run(args: &StatusArgs) -> Result<(), CliError> {
         true => NO_QUEUE,
         false => "nobody has been in a queue in the last day",
     };
-    let heads = [
-        "queue",
-        ">queued",
-        ">proposed",
-        ">hosted",
-        ">matched",
-        ">cancelled",
-        ">expired",
-        ">players waiting",
-        "oldest",
-    ];
-    print_rows(&rows, none, &heads, |row| {
-        let mut cells = vec![name_cell(&row.name)];
-        cells.extend(row.tickets.map(Cell::new));
-        cells.push(Cell::new(row.players));
-        let oldest = row.oldest.map(|at| at.to_string());
-        cells.push(Cell::new(oldest.as_deref().unwrap_or("-")));
-        cells
-    })
+    let mut table = Table::of(&rows).text("queue", |row| &row.name);
+    for (at, state) in STATES.iter().enumerate() {
+        table = table.num(state, |row| row.tickets[at]);
+    }
+    table
+        .num("players waiting", |row| row.players)
+        .text("oldest", |row| or_dash(row.oldest))
+        .print_or(none)
 }
 
 fn row_json(row: &QueueRow) -> serde_json::Value {

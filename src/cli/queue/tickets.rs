@@ -2,13 +2,12 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    fs::File,
-    io::{self, BufRead, BufReader, Read},
+    io::{BufRead, BufReader, Read},
     path::Path,
 };
 
 use crate::{
-    cli::CliError,
+    cli::{CliError, open_input},
     matchmaking::{Known, Queue, Raw, Ticket, TicketSpec, is_known},
 };
 
@@ -20,21 +19,14 @@ const MAX_LINE: u64 = 1 << 20;
 /// Reads the tickets of a file; `-` is standard input. Attributes that begin with `@` are what the
 /// daemon would know of the player.
 pub(super) fn read(path: &Path, queue: &Queue) -> Result<Vec<Ticket>, CliError> {
-    let file = |source| CliError::File {
-        path: path.to_owned(),
-        source,
-    };
-    let reader: Box<dyn Read> = match path.as_os_str() == "-" {
-        true => Box::new(io::stdin()),
-        false => Box::new(File::open(path).map_err(file)?),
-    };
-    let mut reader = BufReader::new(reader);
+    let file = CliError::in_file(&path);
+    let mut reader = BufReader::new(open_input(path).map_err(file)?);
     let (mut tickets, mut ids, mut players) = (Vec::new(), HashSet::new(), HashSet::new());
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
         let fault =
-            |why: String| CliError::Input(format!("{}: line {number}: {why}", path.display()));
+            |why: String| CliError::input(format!("{}: line {number}: {why}", path.display()));
         let read = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line);
         match read.map_err(file)? {
             0 => break,

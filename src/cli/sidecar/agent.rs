@@ -4,11 +4,10 @@
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
-use rand::{TryRng, rngs::SysRng};
 
 use super::{common::millis, exec_folder, report, server::ServerArgs};
 use crate::{
-    cli::CliError,
+    cli::{CliError, random},
     daemon::ShutdownSignal,
     domain::to_hex,
     drivers::{DaemonConnection, Driver, GameLog, IdTech3Console, KeptMatch, ServerProcess},
@@ -110,10 +109,7 @@ impl AgentArgs {
 
 /// A password of 128 random bits.
 fn draw_password() -> Result<String, CliError> {
-    let mut bytes = [0; 16];
-    let drawn = SysRng.try_fill_bytes(&mut bytes);
-    drawn.map_err(|error| CliError::Input(format!("no random numbers: {error}")))?;
-    Ok(to_hex(&bytes))
+    Ok(to_hex(&random::<16>()?))
 }
 
 pub(in crate::cli) async fn run(args: AgentArgs) -> Result<(), CliError> {

@@ -66,7 +66,7 @@ impl DaemonArgs {
     /// # Errors
     /// Fails if the file is missing, unreadable, without a usable certificate, or not needed.
     pub(super) fn endpoint(&self) -> Result<DaemonEndpoint, CliError> {
-        let wrong = |why: &str| CliError::Input(why.to_owned());
+        let wrong = CliError::input;
         match (&self.daemon, &self.tls_ca) {
             (DaemonAddress::Plain(address), None) => Ok(DaemonEndpoint::Plain(*address)),
             (DaemonAddress::Plain(_), Some(_)) => Err(wrong(
@@ -76,13 +76,10 @@ impl DaemonArgs {
                 "tls:// needs --tls-ca FILE with the certificates that you trust",
             )),
             (DaemonAddress::Encrypted(host, port), Some(path)) => {
-                let pem = std::fs::read(path).map_err(|source| CliError::File {
-                    path: path.clone(),
-                    source,
-                })?;
+                let pem = std::fs::read(path).map_err(CliError::in_file(&path))?;
                 let trust = Trust::new(&pem, host);
                 let trust = trust
-                    .map_err(|error| CliError::Input(format!("{}: {error}", path.display())))?;
+                    .map_err(|error| CliError::input(format!("{}: {error}", path.display())))?;
                 Ok(DaemonEndpoint::Encrypted(host.clone(), *port, trust))
             }
         }

@@ -39,7 +39,7 @@ impl ServerArgs {
             Some(file) => secret_in(file)?,
             None => std::env::var("EVENKEEL_RCON_PASSWORD").unwrap_or_default(),
         };
-        Password::new(&password).map_err(|why| CliError::Input(why.to_owned()))
+        Password::new(&password).map_err(CliError::input)
     }
 
     /// The name of the game server in HELLO: the given one, or the address of the console.
@@ -61,9 +61,6 @@ impl ServerArgs {
 /// # Errors
 /// Fails if the file cannot be read.
 pub(super) fn secret_in(file: &Path) -> Result<String, CliError> {
-    let text = std::fs::read_to_string(file).map_err(|source| CliError::File {
-        path: file.to_owned(),
-        source,
-    })?;
+    let text = std::fs::read_to_string(file).map_err(CliError::in_file(&file))?;
     Ok(text.lines().next().unwrap_or("").to_owned())
 }

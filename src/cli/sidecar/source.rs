@@ -65,7 +65,7 @@ pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
             GameLog::datagrams(listen, server.rcon.ip(), secret)?
         }
         (Some(path), None) => GameLog::file_or_folder(path),
-        (None, None) => return Err(CliError::Input("--log or --log-udp is missing".to_owned())),
+        (None, None) => return Err(CliError::input("--log or --log-udp is missing")),
     };
     let commands = common.commands(&args.move_command);
     let engine = Source::new(commands, args.game, millis(args.opening));

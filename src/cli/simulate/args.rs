@@ -3,7 +3,7 @@
 use clap::{Args, value_parser};
 
 use crate::{
-    cli::SettingsArgs,
+    cli::{SettingsArgs, between},
     domain::LeaveReason,
     simulate::{Policy, World, WorldSettings},
 };
@@ -123,17 +123,15 @@ impl WorldArgs {
 }
 
 fn up_to_a_half(text: &str) -> Result<f64, String> {
-    let share: f64 = text.parse().map_err(|_| "no number".to_owned())?;
-    let fine = (0.0..=0.5).contains(&share);
-    fine.then_some(share)
-        .ok_or_else(|| "must be 0 to 0.5".to_owned())
+    between(text, 0.0, 0.5)
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let share: f64 = text.parse().map_err(|_| "no number".to_owned())?;
-    let fine = (0.0..=1.0).contains(&share);
-    fine.then_some(share)
-        .ok_or_else(|| "must be 0 to 1".to_owned())
+    between(text, 0.0, 1.0)
+}
+
+fn amount(text: &str) -> Result<f64, String> {
+    between(text, 0.0, 1_000.0)
 }
 
 fn reason(text: &str) -> Result<LeaveReason, String> {
@@ -141,13 +139,6 @@ fn reason(text: &str) -> Result<LeaveReason, String> {
         let words = LeaveReason::ALL.map(LeaveReason::as_str);
         format!("must be one of {}", words.join(", "))
     })
-}
-
-fn amount(text: &str) -> Result<f64, String> {
-    let amount: f64 = text.parse().map_err(|_| "no number".to_owned())?;
-    let fine = (0.0..=1_000.0).contains(&amount);
-    fine.then_some(amount)
-        .ok_or_else(|| "must be 0 to 1000".to_owned())
 }
 
 #[cfg(test)]

@@ -2,11 +2,9 @@
 
 use std::io::{self, Write};
 
-use comfy_table::Cell;
-
 use crate::{
-    cli::table::table,
-    simulate::{Estimate, PolicyReport},
+    cli::table::{Table, or_dash},
+    simulate::{Estimate, PolicyLine, PolicyReport},
 };
 
 /// Writes the report as tables.
@@ -20,41 +18,26 @@ pub(super) fn print(out: &mut impl Write, report: &PolicyReport<'_>) -> io::Resu
         report.seed,
         report.rating_system
     )?;
-    let mut even = table(&[
-        "policy",
-        ">score difference",
-        ">less the first's",
-        ">shutouts",
-        ">within one goal",
-        ">stronger team's chance of a goal",
-        ">log loss, coin 0.693",
-    ]);
-    for line in &report.policies {
-        even.add_row([
-            Cell::new(line.policy.name()),
-            shown(&line.difference, 2),
-            shown(&line.difference_to_first, 2),
-            shown(&line.shutouts, 3),
-            shown(&line.close, 3),
-            shown(&line.favourite, 3),
-            shown(&line.log_loss, 3),
-        ]);
-    }
+    let even = Table::of(&report.policies)
+        .text("policy", |line| line.policy.name())
+        .num("score difference", |line| shown(&line.difference, 2))
+        .num("less the first's", |line| {
+            shown(&line.difference_to_first, 2)
+        })
+        .num("shutouts", |line| shown(&line.shutouts, 3))
+        .num("within one goal", |line| shown(&line.close, 3))
+        .num("stronger team's chance of a goal", |line| {
+            shown(&line.favourite, 3)
+        })
+        .num("log loss, coin 0.693", |line| shown(&line.log_loss, 3));
     writeln!(out, "{even}")?;
-    let mut learned = table(&[
-        "policy",
-        ">Spearman, humans",
-        ">Spearman, bots",
-        ">moves per player and hour",
-    ]);
-    for line in &report.policies {
-        learned.add_row([
-            Cell::new(line.policy.name()),
-            shown(&line.spearman_humans, 3),
-            shown(&line.spearman_bots, 3),
-            shown(&line.moves_per_player_hour, 2),
-        ]);
-    }
+    let learned = Table::of(&report.policies)
+        .text("policy", |line| line.policy.name())
+        .num("Spearman, humans", |line| shown(&line.spearman_humans, 3))
+        .num("Spearman, bots", |line| shown(&line.spearman_bots, 3))
+        .num("moves per player and hour", |line| {
+            shown(&line.moves_per_player_hour, 2)
+        });
     writeln!(out, "{learned}")?;
     print_twins(out, report)
 }
@@ -64,30 +47,30 @@ pub(super) fn print(out: &mut impl Write, report: &PolicyReport<'_>) -> io::Resu
 fn print_twins(out: &mut impl Write, report: &PolicyReport<'_>) -> io::Result<()> {
     let [first, others] = match (report.world.quitters, report.world.farmers) {
         (0, 0) => return Ok(()),
-        (_, 0) => [">weight of quitters", ">of those as strong who stay"],
+        (_, 0) => ["weight of quitters", "of those as strong who stay"],
         _ => [
-            ">weight of farmers",
-            ">of those as strong who play for the team",
+            "weight of farmers",
+            "of those as strong who play for the team",
         ],
     };
-    let mut weights = table(&["policy", first, others, ">difference", ">of all humans"]);
-    for line in &report.policies {
-        let figures = match report.world.farmers {
-            0 => [line.quitters, line.stayers, line.quitters_less_stayers],
-            _ => [
-                line.farmers,
-                line.team_players,
-                line.farmers_less_team_players,
-            ],
-        };
-        let [first, others, less] = figures.map(|estimate| shown(&estimate, 2));
-        let all = shown(&line.all_humans, 2);
-        weights.add_row([Cell::new(line.policy.name()), first, others, less, all]);
-    }
+    let figures = |line: &PolicyLine| match report.world.farmers {
+        0 => [line.quitters, line.stayers, line.quitters_less_stayers],
+        _ => [
+            line.farmers,
+            line.team_players,
+            line.farmers_less_team_players,
+        ],
+    };
+    let weights = Table::of(&report.policies)
+        .text("policy", |line| line.policy.name())
+        .num(first, |line| shown(&figures(line)[0], 2))
+        .num(others, |line| shown(&figures(line)[1], 2))
+        .num("difference", |line| shown(&figures(line)[2], 2))
+        .num("of all humans", |line| shown(&line.all_humans, 2));
     writeln!(out, "{weights}")
 }
 
-/// A table's cell with an estimate, to this number of decimal places.
-fn shown(estimate: &Option<Estimate>, places: usize) -> Cell {
-    Cell::new(estimate.map_or_else(|| "-".to_owned(), |e| e.show(places)))
+/// An estimate, to this number of decimal places.
+fn shown(estimate: &Option<Estimate>, places: usize) -> String {
+    or_dash(estimate.map(|estimate| estimate.show(places)))
 }

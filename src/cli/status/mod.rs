@@ -88,7 +88,7 @@ fn address_of(config: &Config) -> Result<SocketAddr, CliError> {
         (Some(address), _) | (None, WebAddress::At(address)) => address,
         (None, WebAddress::Off) => {
             let why = "the daemon shows its status nowhere: set [web] listen or metrics_listen";
-            return Err(CliError::Unreachable(why.to_owned()));
+            return Err(CliError::failed(why));
         }
     };
     // A daemon that listens on all addresses is also at this machine's own.
@@ -109,14 +109,13 @@ fn ask(address: SocketAddr) -> Result<Status, CliError> {
         .proxy(None)
         .user_agent(concat!("evenkeel/", env!("CARGO_PKG_VERSION")))
         .build();
-    let fail = |why: String| {
-        CliError::Unreachable(format!("no status from the daemon at {address}: {why}"))
-    };
+    let fail =
+        |why: String| CliError::failed(format!("no status from the daemon at {address}: {why}"));
     let agent = ureq::Agent::from(config);
     let sent = agent.get(format!("http://{address}/status.json")).call();
     let mut response = sent.map_err(|error| match error {
         ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            CliError::Unreachable(format!(
+            CliError::failed(format!(
                 "the daemon is not running at {address}, or has no pages there: see [web] listen"
             ))
         }

@@ -1,13 +1,13 @@
 //! The status as tables.
 
-use comfy_table::{Cell, Table, presets};
+use comfy_table::presets;
 
-use super::super::table::{name_cell, table};
+use super::super::table::{Table, or_dash, printable};
 use crate::watch::{BackupStatus, QueueStatus, Status};
 
 /// The status without queues and warnings, one row for each part.
-pub(super) fn summary(status: &Status) -> Table {
-    let mut shown = Table::new();
+pub(super) fn summary(status: &Status) -> comfy_table::Table {
+    let mut shown = comfy_table::Table::new();
     shown.load_style(presets::UTF8_FULL_CONDENSED);
     let rows = [
         of_daemon(status),
@@ -16,7 +16,7 @@ pub(super) fn summary(status: &Status) -> Table {
         of_disk(status),
     ];
     for (head, text) in rows.into_iter().flatten() {
-        shown.add_row([Cell::new(head), name_cell(&text)]);
+        shown.add_row([head.to_owned(), printable(&text)]);
     }
     shown
 }
@@ -136,26 +136,18 @@ fn backup(backups: Option<&BackupStatus>) -> String {
 }
 
 /// The queues, one row for each.
-pub(super) fn queues(queues: &[QueueStatus]) -> Table {
-    let heads = [
-        "queue",
-        ">tickets",
-        ">players",
-        ">oldest wait",
-        ">last search",
-    ];
-    let mut shown = table(&heads);
-    for queue in queues {
-        let age = queue.round_age_seconds;
-        shown.add_row(vec![
-            name_cell(&queue.name),
-            Cell::new(queue.tickets),
-            Cell::new(queue.players),
-            Cell::new(span(queue.oldest_wait_seconds as u64)),
-            Cell::new(age.map_or("-".to_owned(), |age| format!("{} ago", span(age as u64)))),
-        ]);
-    }
-    shown
+pub(super) fn queues(queues: &[QueueStatus]) -> Table<'_, QueueStatus> {
+    let ago = |age: f64| format!("{} ago", span(age as u64));
+    Table::of(queues)
+        .text("queue", |queue| &queue.name)
+        .num("tickets", |queue| queue.tickets)
+        .num("players", |queue| queue.players)
+        .num("oldest wait", |queue| {
+            span(queue.oldest_wait_seconds as u64)
+        })
+        .num("last search", |queue| {
+            or_dash(queue.round_age_seconds.map(ago))
+        })
 }
 
 /// Seconds in the two largest units that fit.

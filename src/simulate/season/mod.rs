@@ -38,7 +38,7 @@ use known::KnownLobby;
 pub(crate) use odds::World;
 pub(crate) use policy::Policy;
 use report::LearnedWeights;
-pub(crate) use report::{Estimate, PolicyReport, SeasonFigures};
+pub(crate) use report::{Estimate, PolicyLine, PolicyReport, SeasonFigures};
 use server::{GameOutcome, SimServer};
 pub(crate) use world::WorldSettings;
 use world::{GamePlan, TrueStrengths};

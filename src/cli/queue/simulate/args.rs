@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, value_parser};
 
 use crate::{
+    cli::between,
     matchmaking::{Effort, Load},
     virtual_queue::SimulationSettings,
 };
@@ -115,13 +116,6 @@ struct PeopleArgs {
     /// Share of the players with a new vehicle
     #[arg(long, value_name = "SHARE", default_value_t = 0.08, value_parser = share)]
     newcomers: f64,
-}
-
-fn between(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "no number".to_owned())?;
-    let fits = (least..=most).contains(&number);
-    fits.then_some(number)
-        .ok_or_else(|| format!("must be {least} to {most}"))
 }
 
 fn hours(text: &str) -> Result<f64, String> {

@@ -6,27 +6,18 @@ mod print;
 
 use std::io;
 
+use super::configured;
 use crate::{
-    cli::{CliError, load_config, print_json, progress::Progress},
-    matchmaking::Queue,
+    cli::{CliError, print_json, progress::Progress},
     simulate::{QueueOutcome, SearchPlan},
 };
 pub(super) use args::SimulateArgs;
 
 pub(super) fn run(args: &SimulateArgs) -> Result<(), CliError> {
-    let settings = args.settings().map_err(CliError::Input)?;
-    let mut config = load_config(&args.config)?;
-    let Some(queue) = config.queue.remove(&args.queue) else {
-        let why = format!("{}: no queue {}", args.config.display(), args.queue);
-        return Err(CliError::Input(why));
-    };
-    let queue = Queue::new(&args.queue, queue);
-    let queue = queue.map_err(|error| CliError::Input(error.to_string()))?;
+    let settings = args.settings().map_err(CliError::input)?;
+    let queue = configured(&args.config, &args.queue)?;
     if let Some(folder) = &args.svg {
-        std::fs::create_dir_all(folder).map_err(|source| CliError::File {
-            path: folder.clone(),
-            source,
-        })?;
+        std::fs::create_dir_all(folder).map_err(CliError::in_file(&folder))?;
     }
     let template = "{wide_bar} {pos}/{len} virtual seconds, {eta} to go";
     let mut progress = Progress::new(settings.length as u64, template);
@@ -36,10 +27,11 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), CliError> {
     };
     let outcome = QueueOutcome::of(&queue, settings, plan, |now| progress.set(now));
     let outcome =
-        outcome.map_err(|error| CliError::Input(format!("no ticket can be drawn: {error}")))?;
+        outcome.map_err(|error| CliError::input(format!("no ticket can be drawn: {error}")))?;
     progress.done();
     if let Some(folder) = &args.svg {
-        plot::plot(folder, &outcome.report).map_err(|error| CliError::Plot(error.to_string()))?;
+        plot::plot(folder, &outcome.report)
+            .map_err(|error| CliError::failed(format!("cannot draw the plot: {error}")))?;
     }
     let mut out = io::stdout().lock();
     if args.json {

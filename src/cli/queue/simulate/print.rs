@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::{
-    cli::table::{printable, table},
+    cli::table::{Table, printable},
     simulate::QueueOutcome,
     virtual_queue::{CategoryWaits, MatchQuantiles, SimulationReport},
 };
@@ -57,34 +57,26 @@ fn counts(out: &mut impl Write, report: &SimulationReport) -> io::Result<()> {
 }
 
 fn waits(out: &mut impl Write, head: &str, rows: &[CategoryWaits]) -> io::Result<()> {
-    let heads = [
-        head, ">number", ">matched", ">mean s", ">p50 s", ">p95 s", ">p99 s", ">most s",
-    ];
-    let mut waits = table(&heads);
-    for row in rows {
-        let mut cells = vec![
-            printable(&row.category),
-            row.tickets.to_string(),
-            format!("{:.1} %", 100.0 * row.matched),
-        ];
-        let numbers = [row.mean, row.p50, row.p95, row.p99, row.most];
-        cells.extend(numbers.map(|seconds| format!("{seconds:.2}")));
-        waits.add_row(cells);
-    }
+    let seconds = |seconds: f64| format!("{seconds:.2}");
+    let waits = Table::of(rows)
+        .text(head, |row| &row.category)
+        .num("number", |row| row.tickets)
+        .num("matched", |row| percent(row.matched))
+        .num("mean s", |row| seconds(row.mean))
+        .num("p50 s", |row| seconds(row.p50))
+        .num("p95 s", |row| seconds(row.p95))
+        .num("p99 s", |row| seconds(row.p99))
+        .num("most s", |row| seconds(row.most));
     writeln!(out, "{waits}")
 }
 
 /// How often each map and each mode was picked.
 fn picks(out: &mut impl Write, report: &SimulationReport) -> io::Result<()> {
     for picked in &report.picks {
-        let mut shares = table(&[&printable(&picked.pick), ">matches", ">of the matches"]);
-        for word in &picked.words {
-            shares.add_row([
-                printable(&word.word),
-                word.matches.to_string(),
-                format!("{:.1} %", 100.0 * word.share),
-            ]);
-        }
+        let shares = Table::of(&picked.words)
+            .text(&picked.pick, |word| &word.word)
+            .num("matches", |word| word.matches)
+            .num("of the matches", |word| percent(word.share));
         writeln!(out, "{shares}")?;
         writeln!(
             out,
@@ -106,35 +98,32 @@ fn matches(out: &mut impl Write, report: &SimulationReport) -> io::Result<()> {
         report.dropped,
         report.dissolved,
     )?;
-    let mut sizes = table(&["team size", ">matches", ">of the players"]);
-    for size in &report.sizes {
-        sizes.add_row([
-            size.size.to_string(),
-            size.matches.to_string(),
-            format!("{:.1} %", 100.0 * size.players),
-        ]);
-    }
+    let sizes = Table::of(&report.sizes)
+        .text("team size", |size| size.size)
+        .num("matches", |size| size.matches)
+        .num("of the players", |size| percent(size.players));
     writeln!(out, "{sizes}")?;
-    let mut rules = table(&["rule", "", ">matches that violate it", ">penalty a match"]);
-    for rule in &report.rules {
-        rules.add_row([
-            printable(&rule.rule),
-            if rule.hard { "hard" } else { "" }.to_owned(),
-            rule.violated.to_string(),
-            format!("{:.3}", rule.cost),
-        ]);
-    }
+    let rules = Table::of(&report.rules)
+        .text("rule", |rule| &rule.rule)
+        .text("", |rule| if rule.hard { "hard" } else { "" })
+        .num("matches that violate it", |rule| rule.violated)
+        .num("penalty a match", |rule| format!("{:.3}", rule.cost));
     writeln!(out, "{rules}")?;
     picks(out, report)?;
-    let mut spreads = table(&["of a match", ">p50", ">p95", ">most"]);
     let rows: [(&str, &MatchQuantiles); 3] = [
         ("difference of the teams' sums", &report.closeness.gap),
         ("chance, from even", &report.closeness.chance),
         ("penalty", &report.penalty),
     ];
-    for (what, spread) in rows {
-        let numbers = [spread.p50, spread.p95, spread.most].map(|number| format!("{number:.3}"));
-        spreads.add_row([what.to_owned()].into_iter().chain(numbers));
-    }
+    let figure = |number: f64| format!("{number:.3}");
+    let spreads = Table::of(&rows)
+        .text("of a match", |(what, _)| what)
+        .num("p50", |(_, spread)| figure(spread.p50))
+        .num("p95", |(_, spread)| figure(spread.p95))
+        .num("most", |(_, spread)| figure(spread.most));
     writeln!(out, "{spreads}")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
