@@ -31,7 +31,7 @@ use evenkeel::{
     },
     learning::AT_ONCE,
     server::{Gate, Listeners, Service},
-    web::{self, Site},
+    web::{self, Audience, Site},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use tempfile::TempDir;
@@ -64,7 +64,13 @@ fn main() {
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     let site = Arc::new(Site::new(service.clone(), config.web.pages.clone()));
-    runtime.spawn(web::run(listener, site, tasks, stop, Duration::ZERO));
+    runtime.spawn(web::run(
+        listener,
+        (site, Audience::Visitors),
+        tasks,
+        stop,
+        Duration::ZERO,
+    ));
     println!("\nalone:");
     measure(address);
     beside_the_wire(&config, &runtime, service, address);

@@ -9,7 +9,7 @@ use crate::{
     config::{Config, WebAddress, WebSection},
     server::{Gate, Limits, Service},
     watch::Watched,
-    web::{self, Site},
+    web::{self, Audience, Site},
 };
 
 /// The listeners over HTTP.
@@ -90,17 +90,17 @@ impl PageServer {
     pub(super) fn start(self, tasks: &Tasks, limits: Limits, threads: &PageThreads) {
         let drain = limits.drain_seconds.duration();
         let PageListeners { pages, metrics } = self.listeners;
-        if let Some(listener) = pages {
-            let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
-            let serving = web::run(listener, self.site.clone(), tracker, stop, drain);
-            threads.spawn(&tasks.tracker, serving);
+        if pages.is_some() {
             let service = self.service;
             tasks.spawn(async move { compare_systems(service).await });
         }
-        if let Some(listener) = metrics {
-            let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
-            let serving = web::run_metrics(listener, self.site, tracker, stop, drain);
-            threads.spawn(&tasks.tracker, serving);
+        for (listener, audience) in [(pages, Audience::Visitors), (metrics, Audience::Operators)] {
+            if let Some(listener) = listener {
+                let (tracker, stop) = (tasks.tracker.clone(), tasks.stop.clone());
+                let served = (self.site.clone(), audience);
+                let serving = web::run(listener, served, tracker, stop, drain);
+                threads.spawn(&tasks.tracker, serving);
+            }
         }
     }
 }

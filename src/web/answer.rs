@@ -28,7 +28,7 @@ impl Form {
         }
     }
 
-    fn content_type(self) -> &'static str {
+    pub(super) fn content_type(self) -> &'static str {
         match self {
             Self::Html => "text/html; charset=utf-8",
             Self::Json => "application/json",
@@ -64,29 +64,6 @@ pub(super) trait Page: Serialize + Send + Sized {
 /// How long visitors and proxies may use an answer without asking again, in seconds.
 const FRESH: &str = "public, max-age=5";
 
-/// The answer to a request for a page.
-pub(super) fn answer(
-    site: &Site,
-    request: &HeaderMap,
-    form: Form,
-    page: Result<impl Page, WebError>,
-) -> Response {
-    let made = page.and_then(|page| match form {
-        Form::Html => {
-            let body = page.body(site)?;
-            let page = frame(site, &page.title(), &page.path(), &body);
-            Ok(page.into_string())
-        }
-        Form::Json => {
-            serde_json::to_string(&page).map_err(|error| WebError::Broken(error.to_string()))
-        }
-    });
-    match made {
-        Ok(text) => fresh(request, form.content_type(), text),
-        Err(error) => refuse(site, form, &error),
-    }
-}
-
 /// An answer with the text, or without it if the visitor has the same text already.
 pub(super) fn fresh(request: &HeaderMap, content_type: &'static str, text: String) -> Response {
     let hash = Sha256::digest(text.as_bytes());
@@ -115,11 +92,16 @@ pub(super) fn json(content: &impl Serialize) -> Result<Response, serde_json::Err
     let encoded = serde_json::to_string(content);
     let text =
         encoded.inspect_err(|error| tracing::error!(%error, "an answer cannot be encoded"))?;
+    Ok(uncached(StatusCode::OK, Form::Json.content_type(), text))
+}
+
+/// An answer that nobody keeps.
+pub(super) fn uncached(status: StatusCode, content_type: &'static str, text: String) -> Response {
     let fields = [
-        (header::CONTENT_TYPE, Form::Json.content_type()),
+        (header::CONTENT_TYPE, content_type),
         (header::CACHE_CONTROL, "no-store"),
     ];
-    Ok((fields, text).into_response())
+    (status, fields, text).into_response()
 }
 
 /// The answer to a request that has no page.
@@ -140,9 +122,5 @@ pub(super) fn refuse(site: &Site, form: Form, error: &WebError) -> Response {
         }
         Form::Json => serde_json::json!({ "error": why }).to_string(),
     };
-    let headers = [
-        (header::CONTENT_TYPE, form.content_type()),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    (error.status(), headers, Body::from(text)).into_response()
+    uncached(error.status(), form.content_type(), text)
 }

@@ -11,8 +11,9 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
     Site,
-    answer::{Form, Page, answer, refuse},
+    answer::{Form, Page, fresh, refuse},
     error::WebError,
+    frame::frame,
 };
 
 /// The query of a page on which there is nothing to choose. What a query contains is ignored then.
@@ -31,7 +32,20 @@ pub(super) struct Asked<C> {
 impl<C> Asked<C> {
     /// The answer to the request.
     pub(super) fn answer(&self, site: &Site, page: Result<impl Page, WebError>) -> Response {
-        answer(site, &self.fields, self.form, page)
+        let made = page.and_then(|page| match self.form {
+            Form::Html => {
+                let body = page.body(site)?;
+                let page = frame(site, &page.title(), &page.path(), &body);
+                Ok(page.into_string())
+            }
+            Form::Json => {
+                serde_json::to_string(&page).map_err(|error| WebError::Broken(error.to_string()))
+            }
+        });
+        match made {
+            Ok(text) => fresh(&self.fields, self.form.content_type(), text),
+            Err(error) => refuse(site, self.form, &error),
+        }
     }
 }
 

@@ -39,40 +39,29 @@ const REFUSAL: Duration = Duration::from_secs(2);
 /// How long a connection whose time is over may take to send the rest of its answer.
 const REST: Duration = Duration::from_secs(5);
 
-/// Serves pages until `stop` is cancelled; connections are tasks of `tasks`. Then no connection begins
-/// another request, and those that have not ended after `drain` are dropped. Returns once all have ended.
+/// What a listener is for.
+#[derive(Clone, Copy, Debug)]
+pub enum Audience {
+    /// The pages, and everything else that the site has.
+    Visitors,
+    /// Only what is for operators.
+    Operators,
+}
+
+/// Serves a site until `stop` is cancelled; connections are tasks of `tasks`. Then no connection begins
+/// another request, and those that have not ended after `drain` are dropped.
 pub async fn run(
     listener: TcpListener,
-    site: Arc<Site>,
+    (site, audience): (Arc<Site>, Audience),
     tasks: TaskTracker,
     stop: CancellationToken,
     drain: Duration,
 ) {
-    let router = routes::router(site.clone());
-    accept_all(listener, Visitors::new(site), router, tasks, stop, drain).await;
-}
-
-/// Serves only what is for operators, in the same way.
-pub async fn run_metrics(
-    listener: TcpListener,
-    site: Arc<Site>,
-    tasks: TaskTracker,
-    stop: CancellationToken,
-    drain: Duration,
-) {
-    let router = routes::metrics_router(site.clone());
-    accept_all(listener, Visitors::new(site), router, tasks, stop, drain).await;
-}
-
-/// Accepts connections until `stop` is cancelled.
-async fn accept_all(
-    listener: TcpListener,
-    visitors: Arc<Visitors>,
-    router: Router,
-    tasks: TaskTracker,
-    stop: CancellationToken,
-    drain: Duration,
-) {
+    let router = match audience {
+        Audience::Visitors => routes::router(site.clone()),
+        Audience::Operators => routes::metrics_router(site.clone()),
+    };
+    let visitors = Visitors::new(site);
     while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
         match accepted {
             Ok((stream, peer)) => match Visit::begin(&visitors, peer, &stop) {

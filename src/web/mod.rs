@@ -36,6 +36,6 @@ mod watching;
 mod words;
 
 pub use api::{ApiSettings, WebOrigin};
-pub use connection::{run, run_metrics};
+pub use connection::{Audience, run};
 pub use settings::{PageNumbers, WebLimits, WebSettings};
 pub use site::Site;

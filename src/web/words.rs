@@ -91,6 +91,18 @@ pub(super) fn scores(scores: &[f64]) -> String {
     scores.join(" : ")
 }
 
+/// Scores in the colours of their teams.
+pub(super) fn coloured_scores(scores: &[f64]) -> Markup {
+    html! {
+        p.score {
+            @for (team, score) in scores.iter().enumerate() {
+                @if team > 0 { " : " }
+                span class=(team_class(team)) { (number(*score)) }
+            }
+        }
+    }
+}
+
 /// Minutes and seconds, such as `3:13`.
 pub(super) fn length(millis: i64) -> String {
     let seconds = millis.max(0) / 1_000;

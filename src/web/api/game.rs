@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The most players of a question, which is the most that a roster may have.
-const MOST: usize = 128;
+pub(in crate::web) const MOST_PLAYERS: usize = 128;
 /// The longest name of a ruleset, a map or a party, in bytes.
 pub(super) const NAME: usize = 255;
 
@@ -74,7 +74,7 @@ fn two() -> u8 {
 /// The largest score.
 const MOST_POINTS: f64 = 1e9;
 /// The largest seed, so that no language loses digits of it.
-const LARGEST_SEED: u64 = (1 << 53) - 1;
+pub(in crate::web) const LARGEST_SEED: u64 = (1 << 53) - 1;
 
 impl AskedGame {
     /// Whether play has begun in it.
@@ -132,7 +132,7 @@ impl AskedGame {
     }
 
     fn check(&self) -> Result<(), Problem> {
-        if self.players.len() > MOST {
+        if self.players.len() > MOST_PLAYERS {
             let (code, text) = (Code::RosterFull, "the roster is full".to_owned());
             return Err(Refusal { code, text }.into());
         }

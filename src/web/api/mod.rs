@@ -38,7 +38,7 @@ pub(super) use answers::{Team, TeamPlayer, Teams};
 pub(super) use body::{read_out, within};
 use call::no_such_path;
 pub(super) use call::{Call, address, prove, too_often};
-pub(super) use game::AskedGame;
+pub(super) use game::{AskedGame, LARGEST_SEED, MOST_PLAYERS};
 pub(super) use matches::{record_one, set_void};
 pub(super) use problem::Problem;
 pub use settings::{ApiSettings, WebOrigin};

@@ -15,7 +15,7 @@ use crate::{
     server::{queue_refusal, session_refusal},
     session::SessionError,
     store::StoreError,
-    web::error::WebError,
+    web::{answer::uncached, error::WebError},
 };
 
 /// A refusal of a request, which has changed nothing.
@@ -181,11 +181,7 @@ impl IntoResponse for Problem {
             "code": self.code.as_str(),
             "detail": self.detail,
         });
-        let fields = [
-            (header::CONTENT_TYPE, "application/problem+json"),
-            (header::CACHE_CONTROL, "no-store"),
-        ];
-        let mut response = (self.status, fields, body.to_string()).into_response();
+        let mut response = uncached(self.status, "application/problem+json", body.to_string());
         let added = response.headers_mut();
         if self.status == StatusCode::UNAUTHORIZED {
             added.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -17,7 +17,10 @@ use crate::{
         asked::Nothing,
         error::WebError,
         name::Player,
-        pages::{BoardLine, GamePage, LivePage, MatchSummary, part_of_board},
+        pages::{
+            BoardLine, GamePage, KnownPlayer, LivePage, MatchSummary, PlayerStanding, SEARCH,
+            part_of_board,
+        },
     },
 };
 
@@ -26,8 +29,6 @@ const USUAL: i64 = 50;
 const MOST: i64 = 200;
 /// The most players whose weights one request asks for.
 const MOST_RATINGS: usize = 100;
-/// The longest text that is searched for, in bytes.
-const SEARCH: usize = 64;
 /// The last place from which a leaderboard can be read.
 const LAST_PLACE: i64 = 5_000_000;
 
@@ -163,36 +164,13 @@ pub(super) async fn players(call: Call) -> Result<Response, Problem> {
     answer(&serde_json::json!({ "players": players }))
 }
 
-/// A player's standing under a ruleset.
-#[derive(Debug, Serialize)]
-struct Standing {
-    ruleset: String,
-    /// The number of players who have a place there.
-    players: i64,
-    #[serde(flatten)]
-    line: BoardLine,
-}
-
 /// `GET /v1/players/{handle}`
 pub(super) async fn player(call: Call) -> Result<Response, Problem> {
     let kind = call.query::<Part>()?.kind()?;
-    let site = &call.site;
-    let person = site.pages().person(call.part("name"), kind).await?;
-    let person = person.ok_or(WebError::NoPlayer)?;
-    let lines = site.pages().standings_of(&person).await?;
-    let latest = lines.iter().max_by_key(|line| line.row.last_seen);
-    let name = latest.map(|line| line.row.name.clone());
-    let kind = person.key.kind;
-    let standings: Vec<Standing> = lines
-        .into_iter()
-        .map(|line| Standing {
-            ruleset: line.ruleset,
-            players: line.of,
-            line: BoardLine::new(site, kind, line.row, line.of),
-        })
-        .collect();
-    let player = Player::new(Some(person.handle), name, kind);
-    answer(&serde_json::json!({ "player": player, "standings": standings }))
+    let known = KnownPlayer::read(&call.site, call.part("name"), kind).await?;
+    let line = |line| PlayerStanding::new(&call.site, known.person.key.kind, line);
+    let standings: Vec<PlayerStanding> = known.standings.into_iter().map(line).collect();
+    answer(&serde_json::json!({ "player": known.player, "standings": standings }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -286,10 +264,7 @@ pub(super) async fn matches(call: Call) -> Result<Response, Problem> {
     let has_next = lines.len() as i64 > limit;
     lines.truncate(usize::try_from(limit).unwrap_or(0));
     let next = lines.last().map(|line| line.id).filter(|_| has_next);
-    let matches: Vec<MatchSummary> = lines
-        .into_iter()
-        .map(|line| MatchSummary::from(line).shown(&call.site))
-        .collect();
+    let matches = MatchSummary::list(&call.site, lines);
     answer(&serde_json::json!({ "matches": matches, "next": next }))
 }
 

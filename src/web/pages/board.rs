@@ -31,7 +31,7 @@ const ROOM: Room = Room {
     players: 100,
 };
 /// The longest search, in bytes.
-const SEARCH: usize = 64;
+pub(in crate::web) const SEARCH: usize = 64;
 /// The last page that can be asked for.
 const PAGES: i64 = 100_000;
 
@@ -140,16 +140,20 @@ pub(in crate::web) async fn part_of_board(
 }
 
 impl Board {
-    /// The address of another page of this board.
-    fn link(&self, site: &Site, kind: &str, page: i64) -> String {
-        let mut link = format!("{}?kind={kind}", site.links.ruleset(&self.ruleset));
+    /// The address of another page of this board, below the base path.
+    fn address(&self, kind: &str, page: i64) -> String {
+        let mut address = format!("/rulesets/{}?kind={kind}", path_part(&self.ruleset));
         if !self.search.is_empty() {
-            link.push_str(&format!("&q={}", path_part(&self.search)));
+            address.push_str(&format!("&q={}", path_part(&self.search)));
         }
         if page > 1 {
-            link.push_str(&format!("&page={page}"));
+            address.push_str(&format!("&page={page}"));
         }
-        link
+        address
+    }
+
+    fn link(&self, site: &Site, kind: &str, page: i64) -> String {
+        site.links.to(&self.address(kind, page))
     }
 
     /// The choice between humans and bots, and the search.
@@ -242,10 +246,7 @@ impl Page for Board {
             players,
             rows: rows.into_iter().map(line).collect(),
             now: present(site, &games, ROOM).await?,
-            matches: lines
-                .into_iter()
-                .map(|line| MatchSummary::from(line).shown(site))
-                .collect(),
+            matches: MatchSummary::list(site, lines),
             search,
         })
     }
@@ -255,12 +256,7 @@ impl Page for Board {
     }
 
     fn path(&self) -> String {
-        let mut path = format!("/rulesets/{}", path_part(&self.ruleset));
-        path.push_str(&format!("?kind={}&page={}", self.kind, self.page));
-        if !self.search.is_empty() {
-            path.push_str(&format!("&q={}", path_part(&self.search)));
-        }
-        path
+        self.address(self.kind, self.page)
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {

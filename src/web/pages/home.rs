@@ -79,11 +79,10 @@ impl Page for Home {
         let rulesets = site.pages().ruleset_lines().await?;
         let lines = site.pages().latest_matches(None, MATCHES).await?;
         let now = present(site, &running(site), ROOM).await?;
-        let summary = |line| MatchSummary::from(line).shown(site);
         Ok(Self {
             rulesets: rulesets.into_iter().map(RulesetSummary::from).collect(),
             now,
-            matches: lines.into_iter().map(summary).collect(),
+            matches: MatchSummary::list(site, lines),
         })
     }
 

@@ -74,12 +74,21 @@ impl From<MatchLine> for MatchSummary {
 }
 
 impl MatchSummary {
-    /// Leaves out what a site does not show.
-    pub(in crate::web) fn shown(mut self, site: &Site) -> Self {
+    /// The matches as a site shows them.
+    pub(in crate::web) fn list(site: &Site, lines: Vec<MatchLine>) -> Vec<Self> {
+        lines
+            .into_iter()
+            .map(|line| Self::new(site, line))
+            .collect()
+    }
+
+    /// A match as a site shows it: without chances if it shows no numbers.
+    pub(in crate::web) fn new(site: &Site, line: MatchLine) -> Self {
+        let mut summary = Self::from(line);
         if !site.settings.shows_numbers() {
-            (self.chances, self.forecast) = (ChanceSummary::default(), None);
+            (summary.chances, summary.forecast) = (ChanceSummary::default(), None);
         }
-        self
+        summary
     }
 
     pub(in crate::web) fn ruleset_or_dash(&self) -> &str {
@@ -145,7 +154,8 @@ pub(super) fn match_link(site: &Site, id: i64, ended: Timestamp) -> Markup {
     html! { a href=(site.links.game(id)) { (words::time(ended)) } }
 }
 
-fn ruleset_link(site: &Site, line: &MatchSummary) -> Markup {
+/// The ruleset of a match, with a link if the match is rated.
+pub(super) fn ruleset_link(site: &Site, line: &MatchSummary) -> Markup {
     match &line.ruleset {
         Some(ruleset) if line.unrated.is_none() => site.links.to_ruleset(ruleset),
         Some(ruleset) => words::ruleset(ruleset),

@@ -86,19 +86,14 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
             h2 { (game.server_or_dash()) @if let Some(map) = &game.map { " – " (map) } }
             p {
                 @match game.has_board {
-                    true => a href=(site.links.ruleset(&game.ruleset)) { (words::ruleset(&game.ruleset)) },
+                    true => (site.links.to_ruleset(&game.ruleset)),
                     false => (words::ruleset(&game.ruleset)),
                 }
                 " · " (state(game))
                 @if !game.connected { " · the game server is away" }
             }
             @if !game.scores.is_empty() {
-                p.score {
-                    @for (team, score) in game.scores.iter().enumerate() {
-                        @if team > 0 { " : " }
-                        span class=(words::team_class(team)) { (words::number(*score)) }
-                    }
-                }
+                (words::coloured_scores(&game.scores))
             }
             (told(&game.chances, game.began.is_some()))
             @if left_out {

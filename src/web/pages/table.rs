@@ -31,31 +31,27 @@ impl<'a, R> Table<'a, R> {
 
     /// Adds the column that names the rows.
     pub(super) fn name<C: Render>(self, head: &str, cell: impl Fn(&'a R) -> C + 'a) -> Self {
-        let mut table = self.column(head, "", cell);
-        if let Some(column) = table.columns.last_mut() {
-            column.is_name = true;
-        }
-        table
+        self.column(head, "", true, cell)
     }
 
     /// Adds a column of texts.
     pub(super) fn text<C: Render>(self, head: &str, cell: impl Fn(&'a R) -> C + 'a) -> Self {
-        self.column(head, "", cell)
+        self.column(head, "", false, cell)
     }
 
     /// Adds a column of texts that narrow screens leave out.
     pub(super) fn wide_text<C: Render>(self, head: &str, cell: impl Fn(&'a R) -> C + 'a) -> Self {
-        self.column(head, "wide", cell)
+        self.column(head, "wide", false, cell)
     }
 
     /// Adds a column of numbers.
     pub(super) fn num<C: Render>(self, head: &str, cell: impl Fn(&'a R) -> C + 'a) -> Self {
-        self.column(head, "num", cell)
+        self.column(head, "num", false, cell)
     }
 
     /// Adds a column of numbers that narrow screens leave out.
     pub(super) fn wide_num<C: Render>(self, head: &str, cell: impl Fn(&'a R) -> C + 'a) -> Self {
-        self.column(head, "num wide", cell)
+        self.column(head, "num wide", false, cell)
     }
 
     /// Gives the last column these classes.
@@ -86,12 +82,13 @@ impl<'a, R> Table<'a, R> {
         mut self,
         head: &str,
         class: &'static str,
+        is_name: bool,
         cell: impl Fn(&'a R) -> C + 'a,
     ) -> Self {
         self.columns.push(Column {
             head: html! { (head) },
             class,
-            is_name: false,
+            is_name,
             cell: Box::new(move |row| cell(row).render()),
         });
         self

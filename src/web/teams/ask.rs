@@ -15,13 +15,11 @@ use crate::{
     store::BoardQuery,
     web::{
         Site,
-        api::{AskedGame, Call, Problem},
+        api::{AskedGame, Call, MOST_PLAYERS, Problem},
         error::WebError,
     },
 };
 
-/// The most players of a game, which is the most that a roster may have.
-const MOST: usize = 128;
 /// The most players of a ruleset who are compared with a name that nobody has.
 const COMPARED: i64 = 1_000;
 
@@ -68,8 +66,10 @@ pub(super) async fn called(
 /// Who plays in a pick, and what has to be asked about.
 pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
     let typed = names(&pick.names);
-    if typed.len() + pick.known.len() + pick.new.len() > MOST {
-        return Err(Problem::bad(format!("At most {MOST} people can play.")));
+    if typed.len() + pick.known.len() + pick.new.len() > MOST_PLAYERS {
+        return Err(Problem::bad(format!(
+            "At most {MOST_PLAYERS} people can play."
+        )));
     }
     let texts: Vec<String> = typed.iter().chain(&pick.new).cloned().collect();
     let known = called(site, &pick.ruleset, &texts, &pick.known).await?;

@@ -17,13 +17,14 @@ use std::{net::IpAddr, sync::Arc};
 use axum::{
     extract::{Query, Request, State},
     http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{
     Site,
+    answer::{Form, uncached},
     api::{self, Api, Problem, address, read_out, within},
     error::WebError,
     frame::frame,
@@ -240,11 +241,7 @@ fn answer(site: &Site, made: Result<Shown, Problem>) -> Response {
         cookie: None,
     });
     let page = frame(site, "Teams", "/teams", &shown.page).into_string();
-    let fields = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    let mut response = (shown.status, fields, page).into_response();
+    let mut response = uncached(shown.status, Form::Html.content_type(), page);
     let cookie = shown
         .cookie
         .and_then(|cookie| HeaderValue::try_from(cookie).ok());

@@ -5,12 +5,10 @@ use super::{
     names::{LONGEST, clean},
     people::Person,
 };
-use crate::web::api::Problem;
+use crate::web::api::{LARGEST_SEED, Problem};
 
 /// The most fields of a form.
 const FIELDS: usize = 1_000;
-/// The largest seed, which is the largest that `/v1` takes.
-const LARGEST_SEED: u64 = (1 << 53) - 1;
 
 /// The fields of a form, in their order.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use crate::{
     store::MatchLine,
     web::{
         Site,
-        api::{Problem, Team, Teams},
+        api::{Problem, Team, TeamPlayer, Teams},
         words,
     },
 };
@@ -47,6 +47,9 @@ pub(super) fn teams(
     teams: &Teams<'_>,
     played: &Played,
 ) -> Markup {
+    let weights = |team: &Team<'_>| -> Vec<Option<f64>> {
+        team.players.iter().map(TeamPlayer::known_weight).collect()
+    };
     let again = html! {
         button type="submit" name="do" value="again" { "Again: the next best teams" }
         button type="submit" name="do" value="edit" { "Change who plays" }
@@ -54,7 +57,11 @@ pub(super) fn teams(
     html! {
         h1 { (sizes(played)) }
         p.odds { (odds(teams).replace(" %", "\u{a0}%")) }
-        div.sides { @for (at, sides) in teams.teams.iter().zip(&played.teams).enumerate() { (side(at, sides)) } }
+        div.sides {
+            @for (at, (team, people)) in teams.teams.iter().zip(&played.teams).enumerate() {
+                (side(at, team.chance.flatten(), people, &weights(team)))
+            }
+        }
         @if sender.may_record() { (who_won(site, sender, pick, played)) }
         (form(site, sender, &pick.fields(), &again))
         (reasons(pick, teams, played))
@@ -88,19 +95,18 @@ fn odds(teams: &Teams<'_>) -> String {
     }
 }
 
-/// A team, and who is on it.
-fn side(at: usize, (team, people): (&Team<'_>, &Vec<Person>)) -> Markup {
+/// A team with who is on it, and the weights that are known, in the same order.
+fn side(at: usize, chance: Option<f64>, people: &[Person], weights: &[Option<f64>]) -> Markup {
     html! {
         section.side {
             h2 class=(words::team_class(at)) {
-                "Team " (at)
-                @if let Some(chance) = team.chance.flatten() { " " span.weight { (words::chance(chance)) } }
+                "Team " (at) @if let Some(chance) = chance { " " span.weight { (words::chance(chance)) } }
             }
             ul.players {
-                @for (person, player) in people.iter().zip(&team.players) {
+                @for (at, one) in people.iter().enumerate() {
                     li {
-                        bdi { (person.name()) }
-                        @if let Some(weight) = player.known_weight() { " " span.weight { (words::tenths(weight)) } }
+                        bdi { (one.name()) }
+                        @if let Some(Some(weight)) = weights.get(at) { " " span.weight { (words::tenths(*weight)) } }
                     }
                 }
             }
@@ -271,14 +277,7 @@ pub(super) fn to_record(
 /// Who was on which team.
 fn lineups(played: &Played) -> Markup {
     html! {
-        div.sides {
-            @for (at, team) in played.teams.iter().enumerate() {
-                section.side {
-                    h2 class=(words::team_class(at)) { "Team " (at) }
-                    ul.players { @for one in team { li { bdi { (one.name()) } } } }
-                }
-            }
-        }
+        div.sides { @for (at, people) in played.teams.iter().enumerate() { (side(at, None, people, &[])) } }
     }
 }
 

@@ -7,12 +7,12 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::{
-    lists::MatchSummary,
+    lists::{MatchSummary, ruleset_link},
     reasons::{Reasons, reasons},
-    swaps::{SwapSeat, swaps},
 };
 use crate::{
     domain::{UNTIMED_MILLIS, plain_name},
+    learning::{SwapSeat, swaps},
     store::PageMatch,
     web::{
         Site,
@@ -71,7 +71,9 @@ fn other_sides(site: &Site, found: &PageMatch) -> Vec<(usize, f64)> {
         Some((at, swapped))
     });
     let (places, seats): (Vec<usize>, Vec<SwapSeat>) = placed.unzip();
-    let chances = swaps(site, &ruleset, &found.line.map, &seats, found.line.forecast);
+    let standings = site.learning().standings_at(site.now());
+    let (map, forecast) = (&found.line.map, found.line.forecast);
+    let chances = swaps(&standings, &ruleset, map, &seats, forecast);
     places.into_iter().zip(chances).collect()
 }
 
@@ -109,16 +111,7 @@ impl GamePage {
         html! {
             dl.facts {
                 div { dt { "Map" } dd { (line.map) } }
-                @if let Some(ruleset) = &line.ruleset {
-                    div {
-                        dt { "Ruleset" }
-                        dd {
-                            @if line.unrated.is_none() {
-                                a href=(site.links.ruleset(ruleset)) { (words::ruleset(ruleset)) }
-                            } @else { (words::ruleset(ruleset)) }
-                        }
-                    }
-                }
+                @if line.ruleset.is_some() { div { dt { "Ruleset" } dd { (ruleset_link(site, line)) } } }
                 div { dt { "Began" } dd { (words::time(line.started)) } }
                 div { dt { "Played" } dd {
                     @match line.untimed {
@@ -169,7 +162,7 @@ impl Page for GamePage {
         } else {
             Vec::new()
         };
-        let summary = MatchSummary::from(found.line.clone()).shown(site);
+        let summary = MatchSummary::new(site, found.line.clone());
         let team = |(number, score): (usize, &f64)| GameTeam {
             number,
             score: *score,
@@ -223,12 +216,7 @@ impl Page for GamePage {
         Ok(html! {
             h1 { (self.title()) }
             @if !self.summary.scores.is_empty() {
-                p.score {
-                    @for (at, team) in self.teams.iter().enumerate() {
-                        @if at > 0 { " : " }
-                        span class=(words::team_class(at)) { (words::number(team.score)) }
-                    }
-                }
+                (words::coloured_scores(&self.summary.scores))
             }
             (self.verdict())
             (self.facts(site))

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     domain::Kind,
     learning::{WeightHere, WhyQuestion, WhyRating},
-    store::StandingLine,
+    store::{PersonRow, StandingLine},
     web::{
         Site,
         answer::Page,
@@ -49,7 +49,7 @@ pub(in crate::web) struct PlayerPage {
     player: Player,
     #[serde(skip_serializing_if = "Option::is_none")]
     identity: Option<String>,
-    standings: Vec<PlayerStandingLine>,
+    standings: Vec<PlayerStanding>,
     /// The results of the last matches, the latest first: `W`, `D` or `L`.
     form: Vec<char>,
     /// Why the weights are what they are, those with most matches first; none if numbers are not shown.
@@ -63,7 +63,7 @@ pub(in crate::web) struct PlayerPage {
 
 /// A player's standing under a ruleset.
 #[derive(Debug, Serialize)]
-struct PlayerStandingLine {
+pub(in crate::web) struct PlayerStanding {
     ruleset: String,
     players: i64,
     #[serde(flatten)]
@@ -71,6 +71,45 @@ struct PlayerStandingLine {
     /// The weight after each of the latest matches, the first one first, and the weight of now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<WeightPoint>,
+}
+
+impl PlayerStanding {
+    /// The standing of a player of this kind, without the history.
+    pub(in crate::web) fn new(site: &Site, kind: Kind, line: StandingLine) -> Self {
+        Self {
+            ruleset: line.ruleset,
+            players: line.of,
+            line: BoardLine::new(site, kind, line.row, line.of),
+            history: Vec::new(),
+        }
+    }
+}
+
+/// A player with a page, and where the player stands.
+pub(in crate::web) struct KnownPlayer {
+    pub(in crate::web) person: PersonRow,
+    pub(in crate::web) player: Player,
+    pub(in crate::web) standings: Vec<StandingLine>,
+}
+
+impl KnownPlayer {
+    /// Reads the player with this handle or identity, who has the name of their latest match.
+    pub(in crate::web) async fn read(
+        site: &Site,
+        text: &str,
+        kind: Option<Kind>,
+    ) -> Result<Self, WebError> {
+        let person = site.pages().person(text, kind).await?;
+        let person = person.ok_or(WebError::NoPlayer)?;
+        let standings = site.pages().standings_of(&person).await?;
+        let latest = standings.iter().max_by_key(|line| line.row.last_seen);
+        let name = latest.map(|line| line.row.name.clone());
+        Ok(Self {
+            player: Player::new(Some(person.handle.clone()), name, person.key.kind),
+            person,
+            standings,
+        })
+    }
 }
 
 /// Why the weight under a ruleset is what it is.
@@ -108,7 +147,7 @@ fn letter(result: f64) -> char {
 }
 
 impl PlayerPage {
-    fn standings<'a>(&'a self, site: &'a Site) -> Table<'a, PlayerStandingLine> {
+    fn standings<'a>(&'a self, site: &'a Site) -> Table<'a, PlayerStanding> {
         Table::of("Standings", &self.standings)
             .name("Ruleset", |row| site.links.to_ruleset(&row.ruleset))
             .num("Weight", |row| words::or_dash(row.line.measure()))
@@ -162,13 +201,12 @@ impl Page for PlayerPage {
     /// Reads the page of the player with this handle or identity.
     async fn read(site: &Site, text: &str, choice: &KindChoice) -> Result<Self, WebError> {
         let kind = choice.kind.as_deref().and_then(Kind::parse);
-        let person = site.pages().person(text, kind).await?;
-        let person = person.ok_or(WebError::NoPlayer)?;
-        let kind = person.key.kind;
-        let standings = site.pages().standings_of(&person).await?;
+        let KnownPlayer {
+            person,
+            player,
+            standings,
+        } = KnownPlayer::read(site, text, kind).await?;
         let games = site.pages().games_of(person.person, GAMES).await?;
-        let latest = standings.iter().max_by_key(|line| line.row.last_seen);
-        let name = latest.map(|line| line.row.name.clone());
         let (best_maps, worst_maps) = maps::maps(&games);
         let numbers = site.settings.shows_numbers();
         let weights: Vec<WeightHere> = standings.iter().map(weight_here).collect();
@@ -185,14 +223,12 @@ impl Page for PlayerPage {
             true => site.learning().why(&asked).await?,
             false => Vec::new(),
         };
-        let standing = |line: StandingLine| PlayerStandingLine {
+        let standing = |line: StandingLine| PlayerStanding {
             history: match numbers {
                 true => history::history(&games, &line),
                 false => Vec::new(),
             },
-            ruleset: line.ruleset,
-            players: line.of,
-            line: BoardLine::new(site, kind, line.row, line.of),
+            ..PlayerStanding::new(site, person.key.kind, line)
         };
         Ok(Self {
             standings: standings.into_iter().map(standing).collect(),
@@ -208,7 +244,7 @@ impl Page for PlayerPage {
             best_maps,
             worst_maps,
             identity: site.settings.show_ids.then_some(person.key.id),
-            player: Player::new(Some(person.handle), name, kind),
+            player,
         })
     }
 

@@ -1,10 +1,7 @@
 //! What would have been expected if one player had been on the other side.
 
-use crate::{
-    domain::{LineupPlayer, Link, PlayerKey, Ruleset},
-    learning::Standings,
-    web::Site,
-};
+use super::Standings;
+use crate::domain::{LineupPlayer, Link, PlayerKey, Ruleset};
 
 /// The most players for whom this is computed.
 const MOST: usize = 32;
@@ -13,19 +10,21 @@ const NEWCOMER: f64 = 50.0;
 
 /// A player on one of two teams.
 #[derive(Clone, Debug)]
-pub(super) struct SwapSeat {
-    pub(super) key: PlayerKey,
-    pub(super) team: u8,
+pub struct SwapSeat {
+    /// The player.
+    pub key: PlayerKey,
+    /// The team, 0 or 1.
+    pub team: u8,
     /// The weight before the match; `None` for a newcomer.
-    pub(super) before: Option<f64>,
+    pub before: Option<f64>,
 }
 
 /// For each player of a match between two teams, the forecast for the other team if the player alone had been
 /// on it. Strengths are those of the weights before the match, and without any change `forecast` is the
 /// chance of team 0; how much a strength or a side of the map counts, the rating system knows as of today.
 /// Empty if there are too many players, or no weights.
-pub(super) fn swaps(
-    site: &Site,
+pub fn swaps(
+    standings: &Standings,
     ruleset: &Ruleset,
     map: &str,
     seats: &[SwapSeat],
@@ -34,8 +33,7 @@ pub(super) fn swaps(
     if seats.len() > MOST || seats.len() < 2 {
         return Vec::new();
     }
-    let standings = site.learning().standings_at(site.now());
-    let edge = |moved| edge(&standings, ruleset, map, seats, moved);
+    let edge = |moved| edge(standings, ruleset, map, seats, moved);
     let Some((link, played)) = edge(None) else {
         return Vec::new();
     };
