@@ -11,11 +11,7 @@ use std::{
 use ipnet::IpNet;
 use serde::Deserialize;
 
-use super::{
-    Config, ConfigError,
-    check::Fault,
-    values::{self, ConfiguredToken},
-};
+use super::{Config, ConfigError, check::Fault, token::ConfiguredToken, values};
 use crate::{
     access::{AccessSettings, ClientSpec, PlayerScope},
     domain::{Right, Rights},

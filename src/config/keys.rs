@@ -10,7 +10,8 @@ use serde::Deserialize;
 use super::{
     ConfiguredValues,
     clients::ClientSection,
-    values::{self, ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
+    token::{self, ConfiguredToken},
+    values::{self, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
     access::RateSettings,
@@ -79,7 +80,7 @@ pub struct ServerSection {
     pub resume_grace_seconds: UpToADay,
     pub allow_anonymous: bool,
     pub tls: TlsSection,
-    #[serde(deserialize_with = "values::tokens")]
+    #[serde(deserialize_with = "token::tokens")]
     pub clients: BTreeMap<String, ConfiguredToken>,
 }
 

@@ -19,6 +19,7 @@ mod presets;
 mod removed;
 mod rooms;
 mod texts;
+mod token;
 mod values;
 
 use std::{collections::BTreeMap, path::Path};
@@ -41,7 +42,8 @@ pub use origins::{HIDDEN, ValueInForce, ValueOrigin};
 pub use presets::GamePreset;
 pub use removed::REMOVED;
 pub use texts::{DEFAULT, START, TUNING, all_keys};
-pub use values::{ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress};
+pub use token::ConfiguredToken;
+pub use values::{Date, FolderChoice, FormatChoice, JournalChoice, WebAddress};
 
 impl Config {
     /// Does what [`load_in`](Self::load_in) does, for a file in the current folder.

@@ -2,7 +2,6 @@
 //! deserialised, so that an error names its key.
 
 use std::{
-    collections::BTreeMap,
     fmt,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
@@ -14,11 +13,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 use tracing_subscriber::EnvFilter;
 
 use super::{AddressError, parse_address};
-use crate::{
-    domain::{Secret, Timestamp},
-    logs,
-    store::postgres::PostgresUrl,
-};
+use crate::{domain::Timestamp, logs, store::postgres::PostgresUrl};
 
 /// Why a table is refused that has a blank key.
 pub(super) const NO_NAME: &str = "must not have an empty name";
@@ -226,52 +221,6 @@ pub(super) fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Er
         Ok(_) => Ok(text),
         Err(error) => Err(D::Error::custom(format_args!("is not a filter: {error}"))),
     }
-}
-
-/// The token of a client, or its hash. Only the digest is kept, and no error contains the value, so that
-/// nothing can print it.
-#[derive(Clone, Debug)]
-pub struct ConfiguredToken {
-    /// What proves the client's identity.
-    pub secret: Secret,
-    /// Whether the token is so short that it can be guessed.
-    pub can_be_guessed: bool,
-}
-
-impl<'de> Deserialize<'de> for ConfiguredToken {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match toml::Value::deserialize(from)? {
-            toml::Value::String(text) => Self::of(&text).map_err(D::Error::custom),
-            _ => Err(D::Error::custom("must be text in quotes")),
-        }
-    }
-}
-
-impl ConfiguredToken {
-    /// The token of this text.
-    pub(super) fn of(text: &str) -> Result<Self, &'static str> {
-        if text.trim().is_empty() {
-            return Err("must not be empty");
-        }
-        let why = "must be a token, or a hash as `evenkeel token` prints it";
-        let secret = Secret::configured(text).ok_or(why)?;
-        let can_be_guessed = Secret::can_be_guessed(text);
-        Ok(Self {
-            secret,
-            can_be_guessed,
-        })
-    }
-}
-
-/// Deserialises the tokens of clients, by name.
-pub(super) fn tokens<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<BTreeMap<String, ConfiguredToken>, D::Error> {
-    let tokens = BTreeMap::<String, ConfiguredToken>::deserialize(from)?;
-    if tokens.keys().any(|name| name.trim().is_empty()) {
-        return Err(D::Error::custom(NO_NAME));
-    }
-    Ok(tokens)
 }
 
 /// Deserialises an address and port, or an empty text.

@@ -1,6 +1,7 @@
 //! The daemon: opens everything that the configuration names, and owns every long-running task.
 //!
-//! All of them are tasks of one [`TaskTracker`], and one [`CancellationToken`] stops them. From then on
+//! All of them are tasks of one [`TaskTracker`](tokio_util::task::TaskTracker), and one
+//! [`CancellationToken`](tokio_util::sync::CancellationToken) stops them. From then on
 //! there is one deadline: [`Limits::drain_seconds`] for the connections, and 0.9 s more for
 //! everything else.
 //!
@@ -14,44 +15,44 @@ mod clocks;
 mod error;
 mod file_limit;
 mod file_watch;
+mod open;
 mod pages;
 mod reload;
 mod service_manager;
 mod shutdown;
+mod tasks;
 mod threads;
 mod upkeep;
 
-use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{
-    net::TcpListener,
     task::JoinHandle,
     time::{Instant, timeout_at},
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     config::{Config, ConfiguredValues},
     deliveries::Deliveries,
     learning::AT_ONCE,
-    logs::{Archive, Follower, LogError},
-    server::{self, Gate, Limits, Listeners, Service, TlsIdentity, TlsListener},
-    store::{self, Backups},
-    watch::{BackupMetrics, Watched},
+    logs::Follower,
+    server::{Gate, Limits, Listeners, Service},
+    store::Backups,
+    watch::{BackupMetrics, Monitor},
 };
 
 pub use error::DaemonError;
 pub use file_watch::FileWatch;
+use open::{bind, bind_address, follower, open_journal};
+pub use open::{check_certificate, open_archive, open_service};
 use pages::{PageListeners, PageServer};
 pub use reload::{Reloader, reload};
 pub use service_manager::{reloaded, reloading};
 pub use shutdown::{ReloadSignal, ShutdownSignal};
+use tasks::Tasks;
 use threads::{ConnectionThreads, PageThreads};
 use upkeep::UpkeepSettings;
 
-/// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
-/// archive and the end of all tasks together. The rest of a second is left to the end of the process.
-const LAST_WRITES: Duration = Duration::from_millis(900);
 /// A daemon that has opened everything and does not serve yet.
 pub struct Daemon {
     listeners: Listeners,
@@ -66,7 +67,7 @@ pub struct Daemon {
     upkeep: UpkeepSettings,
     deliveries: Deliveries,
     pages: PageServer,
-    watched: Arc<Watched>,
+    monitor: Arc<Monitor>,
     /// The configuration that it has been opened with.
     values: ConfiguredValues,
 }
@@ -112,15 +113,15 @@ impl Daemon {
             tracing::warn!("every host that reaches {address} can use this daemon");
         }
         let backups = config.backups();
-        let mut watched = Watched::new(service.clone());
-        watched.gate = Some(gate.clone());
-        watched.followed = follower.as_ref().map(|(one, _)| one.metrics().clone());
-        watched.hooks = deliveries.metrics();
-        watched.backups = backups.as_ref().map(|_| Arc::default());
+        let mut monitor = Monitor::new(service.clone());
+        monitor.gate = Some(gate.clone());
+        monitor.followed = follower.as_ref().map(|(one, _)| one.metrics().clone());
+        monitor.hooks = deliveries.metrics();
+        monitor.backups = backups.as_ref().map(|_| Arc::default());
         let is_file = config.store.url.is_none();
-        watched.database = is_file.then(|| config.store.database.clone());
-        let watched = Arc::new(watched);
-        let pages = PageServer::new(pages, config, &gate, &service, &watched)?;
+        monitor.database = is_file.then(|| config.store.database.clone());
+        let monitor = Arc::new(monitor);
+        let pages = PageServer::new(pages, config, &gate, &service, &monitor)?;
         Ok(Self {
             listeners,
             threads,
@@ -133,7 +134,7 @@ impl Daemon {
             upkeep: UpkeepSettings::of(config),
             deliveries,
             pages,
-            watched,
+            monitor,
             values: config.values.clone(),
         })
     }
@@ -168,11 +169,11 @@ impl Daemon {
         tasks.spawn(clocks::watch(self.service.clone()));
         if let Some(backups) = self.backups {
             let clock = self.service.sessions().clock().clone();
-            let metrics: Arc<BackupMetrics> = self.watched.backups.clone().unwrap_or_default();
+            let metrics: Arc<BackupMetrics> = self.monitor.backups.clone().unwrap_or_default();
             tasks.spawn(backups::back_up_daily(backups, clock, metrics));
         }
-        let watched = self.watched;
-        tasks.spawn(async move { watched.run().await });
+        let monitor = self.monitor;
+        tasks.spawn(async move { monitor.run().await });
         if let Ok(address) = self.listeners.plain.local_addr() {
             service_manager::ready(&format!("serving game servers at {address}"));
         }
@@ -265,169 +266,4 @@ async fn end_following(following: Option<JoinHandle<()>>, deadline: Instant) {
         tracing::warn!("the followed logs are not all archived");
         abort.abort();
     }
-}
-
-/// The tasks of a daemon, which stop together.
-struct Tasks {
-    tracker: TaskTracker,
-    stop: CancellationToken,
-}
-
-impl Tasks {
-    fn new(service: &Service) -> Self {
-        Self {
-            tracker: service.sessions().tasks().clone(),
-            stop: CancellationToken::new(),
-        }
-    }
-
-    /// Runs a task until it ends or the daemon stops.
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let stop = self.stop.clone();
-        self.tracker.spawn(async move {
-            stop.run_until_cancelled(task).await;
-        });
-    }
-
-    /// Serves until `shutdown` resolves, stops all tasks, and ends all connections. Returns the deadline for
-    /// everything else that the daemon has to do before its end.
-    async fn serve(
-        &self,
-        listeners: Listeners,
-        service: Arc<Service>,
-        limits: Limits,
-        gate: Arc<Gate>,
-        shutdown: impl Future<Output = ()>,
-    ) -> Instant {
-        if let Some(tls) = &listeners.tls {
-            self.spawn(tls.identity.clone().watch());
-        }
-        let sessions = service.sessions().clone();
-        self.spawn(async move { sessions.run_background().await });
-        let sessions = service.sessions().clone();
-        self.spawn(async move { sessions.run_journal_sync().await });
-        let learning = service.learning().clone();
-        self.spawn(async move { learning.learn_recorded().await });
-        let queues = service.queues().clone();
-        // Not stopped with the other tasks: connections that end still wait for its answers.
-        let queueing = self.tracker.spawn({
-            let queues = queues.clone();
-            async move { queues.run().await }
-        });
-        let (tasks, stop) = (self.tracker.clone(), self.stop.clone());
-        let serving = self
-            .tracker
-            .spawn(server::run(listeners, service, limits, gate, tasks, stop));
-        shutdown.await;
-        let deadline = Instant::now() + limits.drain_seconds.duration() + LAST_WRITES;
-        self.stop.cancel();
-        match timeout_at(deadline, serving).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::error!(%error, "the server has failed"),
-            Err(_) => tracing::warn!("connections have not ended in time"),
-        }
-        queues.stop();
-        if timeout_at(deadline, queueing).await.is_err() {
-            tracing::warn!("the queues have not stopped in time");
-        }
-        deadline
-    }
-
-    /// Waits for the end of all tasks.
-    async fn end(&self, deadline: Instant) {
-        self.tracker.close();
-        if timeout_at(deadline, self.tracker.wait()).await.is_err() {
-            let tasks = self.tracker.len();
-            tracing::warn!(tasks, "tasks have not ended in time");
-        }
-    }
-}
-
-/// Opens the database of a configuration, and the service over it.
-///
-/// # Errors
-/// Fails if the database cannot be opened, or if the configuration contains an invalid pattern.
-pub async fn open_service(config: &Config, create: bool) -> Result<Service, DaemonError> {
-    let busy = config.store.busy_ms.duration();
-    let store = store::open_at(&config.database(), create, busy).await?;
-    Ok(Service::open(store, config.service())?)
-}
-
-/// Binds the configured addresses, and reads the certificate of encrypted connections.
-async fn bind(config: &Config) -> Result<Listeners, DaemonError> {
-    let plain = bind_address("[server] listen", config.server.listen).await?;
-    let section = &config.server.tls;
-    let tls = match section.listen {
-        None => None,
-        Some(address) => Some(TlsListener {
-            identity: Arc::new(TlsIdentity::load(&section.certificate, &section.key)?),
-            listener: bind_address("[server.tls] listen", address).await?,
-            handshake: section.handshake_seconds.duration(),
-        }),
-    };
-    Ok(Listeners {
-        plain,
-        tls,
-        runtimes: Vec::new(),
-    })
-}
-
-/// Binds the address that a key of the configuration has.
-async fn bind_address(key: &'static str, address: SocketAddr) -> Result<TcpListener, DaemonError> {
-    let bound = TcpListener::bind(address).await;
-    bound.map_err(|source| DaemonError::Listen {
-        key,
-        address,
-        source,
-    })
-}
-
-/// Reads the certificate and the key for encrypted connections, if these are configured.
-///
-/// # Errors
-/// Fails if a daemon could not start with them.
-pub fn check_certificate(config: &Config) -> Result<(), DaemonError> {
-    let section = &config.server.tls;
-    if section.listen.is_some() {
-        TlsIdentity::load(&section.certificate, &section.key)?;
-    }
-    Ok(())
-}
-
-/// Opens the journal of running games, and parks the games in it. If it cannot be opened, the
-/// daemon starts all the same, but running games end with it.
-async fn open_journal(service: &Service, folder: &Path) {
-    if let Err(error) = service.sessions().open_journal(folder).await {
-        let folder = folder.display();
-        tracing::error!(%error, %folder, "running games are not journaled: they end with the daemon");
-    }
-}
-
-/// Opens the archive of logs, if one is configured.
-///
-/// # Errors
-/// Fails if the folder cannot be created or read.
-pub fn open_archive(config: &Config) -> Result<Option<Arc<Archive>>, LogError> {
-    config.ingest.archive().map(Archive::open).transpose()
-}
-
-/// The follower of the configured logs; `None` if there are none.
-fn follower(
-    config: &Config,
-    service: &Arc<Service>,
-) -> Result<Option<(Follower, Duration)>, DaemonError> {
-    let follows = config.follows();
-    if follows.is_empty() {
-        return Ok(None);
-    }
-    tracing::info!(logs = follows.len(), "following");
-    let settings = &config.ingest;
-    let follower = Follower::start(
-        service.store().clone(),
-        service.learning().clone(),
-        follows,
-        open_archive(config)?,
-        settings.settle(),
-    )?;
-    Ok(Some((follower, settings.interval())))
 }

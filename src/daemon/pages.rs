@@ -8,7 +8,7 @@ use super::{DaemonError, Tasks, bind_address, threads::PageThreads};
 use crate::{
     config::{Config, WebAddress, WebSection},
     server::{Gate, Limits, Service},
-    watch::Watched,
+    watch::Monitor,
     web::{self, Audience, Site},
 };
 
@@ -56,7 +56,7 @@ impl PageServer {
         config: &Config,
         gate: &Arc<Gate>,
         service: &Arc<Service>,
-        watched: &Arc<Watched>,
+        monitor: &Arc<Monitor>,
     ) -> Result<Self, DaemonError> {
         let PageListeners { pages, metrics } = &listeners;
         let web = &config.web;
@@ -77,7 +77,7 @@ impl PageServer {
         }
         let site = Site::new(service.clone(), web.pages.clone());
         let from = web.metrics_from.clone();
-        let site = site.with_metrics(watched.clone(), from, metrics.is_none());
+        let site = site.with_metrics(monitor.clone(), from, metrics.is_none());
         let site = site.with_api(config.api.clone(), gate.clone());
         Ok(Self {
             site: Arc::new(site),

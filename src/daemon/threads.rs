@@ -20,7 +20,7 @@ pub(super) struct ConnectionThreads {
 }
 
 impl ConnectionThreads {
-    /// Starts so many threads.
+    /// Starts `number` threads.
     ///
     /// # Errors
     /// Fails if the operating system refuses a thread, or what its runtime needs.

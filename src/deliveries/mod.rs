@@ -36,7 +36,7 @@ pub use url::HookUrl;
 
 use hook::Hook;
 
-/// How long to wait after so many failed tries: see [`delay`].
+/// How long to wait after a number of failed tries: see [`delay`].
 pub type Delays = fn(u32, u16, &HookAnswer) -> Duration;
 
 /// The webhooks of the configuration, ready to be sent events.

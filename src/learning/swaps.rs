@@ -19,7 +19,7 @@ pub struct SwapSeat {
     pub before: Option<f64>,
 }
 
-/// For each player of a match between two teams, the forecast for the other team if the player alone had been
+/// For each seat of a match between two teams that has a team, the forecast for the other team if the player alone had been
 /// on it. Strengths are those of the weights before the match, and without any change `forecast` is the
 /// chance of team 0; how much a strength or a side of the map counts, the rating system knows as of today.
 /// Empty if there are too many players, or no weights.
@@ -27,23 +27,26 @@ pub fn swaps(
     standings: &Standings,
     ruleset: &Ruleset,
     map: &str,
-    seats: &[SwapSeat],
+    seats: &[Option<SwapSeat>],
     forecast: Option<f64>,
-) -> Vec<f64> {
+) -> Vec<Option<f64>> {
+    let (all, seats) = (seats, seats.iter().flatten().collect::<Vec<_>>());
     if seats.len() > MOST || seats.len() < 2 {
         return Vec::new();
     }
-    let edge = |moved| edge(standings, ruleset, map, seats, moved);
+    let edge = |moved| edge(standings, ruleset, map, &seats, moved);
     let Some((link, played)) = edge(None) else {
         return Vec::new();
     };
     let shift = forecast.map_or(0.0, |forecast| link.edge(forecast) - played);
-    let other_side = |(at, seat): (usize, &SwapSeat)| {
+    let mut places = 0..;
+    let mut other_side = |seat: &SwapSeat| {
         // Without an opponent there is nothing to predict.
-        let chance = edge(Some(at)).map_or(0.5, |(link, edge)| link.chance(edge + shift));
+        let chance = edge(places.next()).map_or(0.5, |(link, edge)| link.chance(edge + shift));
         if seat.team == 0 { 1.0 - chance } else { chance }
     };
-    seats.iter().enumerate().map(other_side).collect()
+    let swapped = all.iter().map(|seat| seat.as_ref().map(&mut other_side));
+    swapped.collect()
 }
 
 /// The edge of team 0 by the weights before the match, with the player `moved` on the other team. `None` if
@@ -52,7 +55,7 @@ fn edge(
     standings: &Standings,
     ruleset: &Ruleset,
     map: &str,
-    seats: &[SwapSeat],
+    seats: &[&SwapSeat],
     moved: Option<usize>,
 ) -> Option<(Link, f64)> {
     let mut teams = vec![Vec::new(), Vec::new()];

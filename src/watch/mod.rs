@@ -3,22 +3,22 @@
 //! All numbers come from memory, except for the size of the database and whether it answers, for which there is
 //! a time limit: a daemon whose disk is stuck can still be watched. This room changes nothing.
 //!
-//! Entry point: [`Watched`].
+//! Entry point: [`Monitor`].
 
 mod backups;
 mod clock;
 mod http;
+mod monitor;
 mod recent;
 mod status;
 mod summary;
 mod warnings;
-mod watched;
 
 pub use backups::BackupMetrics;
 pub use http::HttpMetrics;
+pub use monitor::{Monitor, NotReady};
 pub use status::{
     BacklogStatus, BackupStatus, FollowStatus, GameStatus, HookStatus, HostingStatus,
     JournalStatus, MatchStatus, OtherSettingsStatus, PredictionStatus, QueueStatus, Status,
     StoreStatus,
 };
-pub use watched::{NotReady, Watched};

@@ -2,8 +2,8 @@
 
 use super::{
     BacklogStatus, BackupMetrics, BackupStatus, FollowStatus, GameStatus, HookStatus,
-    HostingStatus, JournalStatus, MatchStatus, OtherSettingsStatus, PredictionStatus, QueueStatus,
-    Status, StoreStatus, Watched, warnings::warnings,
+    HostingStatus, JournalStatus, MatchStatus, Monitor, OtherSettingsStatus, PredictionStatus,
+    QueueStatus, Status, StoreStatus, warnings::warnings,
 };
 use crate::{
     deliveries::HookMetrics,
@@ -12,7 +12,7 @@ use crate::{
     queues::{HostingLevels, QueueLevels},
 };
 
-impl Watched {
+impl Monitor {
     /// How the daemon is, and what is wrong.
     pub async fn status(&self) -> Status {
         let not_ready = self.readiness().await.err();

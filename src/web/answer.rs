@@ -40,6 +40,8 @@ impl Form {
 pub(super) trait Page: Serialize + Send + Sized {
     /// What a visitor chooses on the page, as the query states it.
     type Choice: DeserializeOwned + Send + Sync;
+    /// The path of the page below the base path, without `.json`; `{name}` stands for what the page is about.
+    const PATH: &str;
 
     /// Reads the page of what has this name in the path, if it is about one thing.
     fn read(
@@ -51,8 +53,10 @@ pub(super) trait Page: Serialize + Send + Sized {
     /// The title, without the name of the site.
     fn title(&self) -> String;
 
-    /// The path of the page below the base path, without `.json`.
-    fn path(&self) -> String;
+    /// The path of this page, with its query.
+    fn path(&self) -> String {
+        Self::PATH.to_owned()
+    }
 
     /// The content of the page.
     ///

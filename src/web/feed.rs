@@ -21,12 +21,8 @@ const ENTRIES: i64 = 30;
 pub(super) async fn feed(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
     match site.pages().latest_matches(None, ENTRIES).await {
         Ok(lines) => {
-            let matches: Vec<_> = lines.into_iter().map(MatchSummary::from).collect();
-            fresh(
-                &headers,
-                "application/atom+xml; charset=utf-8",
-                atom(&site, &matches),
-            )
+            let text = atom(&site, &MatchSummary::list(&site, lines));
+            fresh(&headers, "application/atom+xml; charset=utf-8", text)
         }
         Err(error) => refuse(&site, Form::Html, &WebError::from(error)),
     }

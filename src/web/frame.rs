@@ -62,7 +62,7 @@ fn has_data(path: &str) -> bool {
 }
 
 /// The path of the data of a page, which may have a query.
-fn data(path: &str) -> String {
+pub(super) fn data(path: &str) -> String {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mark = if query.is_empty() { "" } else { "?" };
     match path {

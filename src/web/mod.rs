@@ -14,7 +14,6 @@
 mod access;
 mod answer;
 mod api;
-mod asked;
 mod asset;
 mod chances;
 mod connection;
@@ -24,6 +23,7 @@ mod feed;
 mod frame;
 mod links;
 mod name;
+mod page_request;
 mod pages;
 mod plot;
 mod present;

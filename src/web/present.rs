@@ -53,6 +53,14 @@ pub(super) struct Room {
     pub(super) players: usize,
 }
 
+impl Room {
+    /// On a page that is about something else.
+    pub(super) const BESIDES: Self = Self {
+        games: 8,
+        players: 100,
+    };
+}
+
 /// The running games, those with most humans first.
 pub(super) fn running(site: &Site) -> Vec<Arc<LiveGame>> {
     let mut games = site.live();
@@ -118,10 +126,7 @@ pub(super) async fn present(
 /// A game without its players.
 fn line(site: &Site, game: &LiveGame, ruleset: &Ruleset) -> PresentGame {
     PresentGame {
-        server: match game.server.is_empty() {
-            true => String::new(),
-            false => plain_name(&game.server),
-        },
+        server: words::server_name(&game.server),
         connected: game.is_connected,
         ruleset: ruleset.to_string(),
         has_board: false,

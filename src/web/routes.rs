@@ -16,10 +16,11 @@ use super::{
     Site,
     answer::{Form, Page, refuse},
     api::{self, Problem},
-    asked::Asked,
     asset,
     error::WebError,
     feed,
+    frame::data,
+    page_request::PageRequest,
     pages::{BalancePage, Board, GamePage, Home, LivePage, PlayerPage, QueuesPage, SystemsPage},
     teams,
     visitors::Visit,
@@ -33,25 +34,17 @@ type Sites = State<Arc<Site>>;
 
 /// The routes of all pages, with the headers that every answer has.
 pub(super) fn router(site: Arc<Site>) -> Router {
-    let mut pages = Router::new()
-        .route("/", get(show::<Home>))
-        .route("/index.json", get(show::<Home>))
-        .route("/rulesets/{name}", get(show::<Board>))
-        .route("/players/{name}", get(show::<PlayerPage>))
-        .route("/matches/{name}", get(show::<GamePage>))
+    let pages = Router::new()
+        .route(Board::PATH, get(show::<Board>))
+        .route(GamePage::PATH, get(show::<GamePage>))
+        .route(PlayerPage::PATH, get(show::<PlayerPage>))
         .route("/matches.atom", get(feed::feed))
         .route(&asset::STYLE.path, get(async || asset::STYLE.answer()))
         .route(&asset::LIVE.path, get(async || asset::LIVE.answer()))
         .fallback(nothing);
-    for (path, page) in [
-        ("/balance", get(show::<BalancePage>)),
-        ("/live", get(show::<LivePage>)),
-        ("/queues", get(show::<QueuesPage>)),
-        ("/systems", get(show::<SystemsPage>)),
-    ] {
-        pages = pages.route(&format!("{path}.json"), page.clone());
-        pages = pages.route(path, page);
-    }
+    let pages = with_data::<BalancePage>(with_data::<Home>(pages));
+    let pages = with_data::<QueuesPage>(with_data::<LivePage>(pages));
+    let pages = with_data::<SystemsPage>(pages);
     let pages = match &site.api {
         Some(_) => pages
             .route("/teams", get(teams::page).post(teams::form))
@@ -143,7 +136,7 @@ async fn guard(
             .insert(name, HeaderValue::from_static(value));
     }
     let (status, took) = (response.status().as_u16(), began.elapsed());
-    site.watched().http().answered(status, took.as_secs_f64());
+    site.monitor().http().answered(status, took.as_secs_f64());
     response
 }
 
@@ -168,8 +161,14 @@ async fn nothing(State(site): Sites, request: Request) -> Response {
     refuse(&site, form, &WebError::NotFound)
 }
 
+/// Adds a page, and its data under a path of their own.
+fn with_data<P: Page + 'static>(pages: Router<Arc<Site>>) -> Router<Arc<Site>> {
+    let pages = pages.route(P::PATH, get(show::<P>));
+    pages.route(&data(P::PATH), get(show::<P>))
+}
+
 /// Answers a request for a page.
-async fn show<P: Page>(State(site): Sites, asked: Asked<P::Choice>) -> Response {
+async fn show<P: Page>(State(site): Sites, asked: PageRequest<P::Choice>) -> Response {
     let page = P::read(&site, &asked.name, &asked.choice).await;
     asked.answer(&site, page)
 }

@@ -16,13 +16,13 @@ use crate::{
     server::{Gate, Service},
     session::LiveGame,
     store::Store,
-    watch::Watched,
+    watch::Monitor,
 };
 
 /// The service that the pages are about, and how they look.
 pub struct Site {
     service: Arc<Service>,
-    watched: Arc<Watched>,
+    monitor: Arc<Monitor>,
     /// Which addresses may read the metrics and the status.
     pub(super) metrics_from: Vec<IpNet>,
     /// Whether metrics and status are beside the pages, and not on a listener of their own.
@@ -43,7 +43,7 @@ impl Site {
     /// Pages about what a service has stored and learned.
     pub fn new(service: Arc<Service>, settings: WebSettings) -> Self {
         Self {
-            watched: Arc::new(Watched::new(service.clone())),
+            monitor: Arc::new(Monitor::new(service.clone())),
             service,
             metrics_from: Vec::new(),
             has_metrics: true,
@@ -55,8 +55,8 @@ impl Site {
 
     /// Shows operators at these addresses what is watched: `beside` the pages, or only on a listener of its own.
     #[must_use]
-    pub fn with_metrics(mut self, watched: Arc<Watched>, from: Vec<IpNet>, beside: bool) -> Self {
-        (self.watched, self.metrics_from, self.has_metrics) = (watched, from, beside);
+    pub fn with_metrics(mut self, monitor: Arc<Monitor>, from: Vec<IpNet>, beside: bool) -> Self {
+        (self.monitor, self.metrics_from, self.has_metrics) = (monitor, from, beside);
         self
     }
 
@@ -68,8 +68,8 @@ impl Site {
     }
 
     /// The metrics and the status, which operators read.
-    pub(super) fn watched(&self) -> &Watched {
-        &self.watched
+    pub(super) fn monitor(&self) -> &Monitor {
+        &self.monitor
     }
 
     /// The read models of the store.

@@ -55,7 +55,7 @@ impl Visitors {
 
     /// What is counted about all visitors.
     pub(super) fn metrics(&self) -> &HttpMetrics {
-        self.site.watched().http()
+        self.site.monitor().http()
     }
 
     /// The nanoseconds since this was created.

@@ -37,13 +37,13 @@ impl FromRequestParts<Arc<Site>> for Operator {
 
 /// `/metrics`: all metrics, as text for Prometheus.
 pub(super) async fn metrics(Operator(site): Operator) -> Response {
-    let text = site.watched().metrics().await;
+    let text = site.monitor().metrics().await;
     ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response()
 }
 
 /// `/status.json`: the status of the daemon.
 pub(super) async fn status(Operator(site): Operator) -> Response {
-    match json(&site.watched().status().await) {
+    match json(&site.monitor().status().await) {
         Ok(answer) => answer,
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
@@ -51,7 +51,7 @@ pub(super) async fn status(Operator(site): Operator) -> Response {
 
 /// `/readyz`: whether weights can be asked for, and the database answers.
 pub(super) async fn ready(State(site): State<Arc<Site>>) -> Response {
-    match site.watched().readiness().await {
+    match site.monitor().readiness().await {
         Ok(()) => "ready\n".into_response(),
         Err(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")).into_response(),
     }

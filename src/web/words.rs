@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Serializer;
 
-use crate::domain::Timestamp;
+use crate::domain::{Timestamp, plain_name};
 
 /// A date and time to the minute in UTC, such as `2026-11-20 15:28`.
 pub(super) fn minute(at: Timestamp) -> String {
@@ -103,6 +103,14 @@ pub(super) fn coloured_scores(scores: &[f64]) -> Markup {
     }
 }
 
+/// The name of a game server; empty for one without a name.
+pub(super) fn server_name(name: &str) -> String {
+    match name.is_empty() {
+        true => String::new(),
+        false => plain_name(name),
+    }
+}
+
 /// Minutes and seconds, such as `3:13`.
 pub(super) fn length(millis: i64) -> String {
     let seconds = millis.max(0) / 1_000;
@@ -119,8 +127,8 @@ pub(super) fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
-/// A number that may be missing, in these words.
-pub(super) fn number_or_dash(number: Option<f64>, words: fn(f64) -> String) -> String {
+/// A number in these words, or a dash if it is not known.
+pub(super) fn known(number: Option<f64>, words: fn(f64) -> String) -> String {
     or_dash(number.map(words))
 }
 

@@ -9,8 +9,7 @@ use crate::domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, Time
 
 /// The version of the content. It grows if a key changes its meaning; keys may be added without that.
 const VERSION: u32 = 1;
-/// The most bytes of a body. A match with so many players that its body would be larger is sent without
-/// their names.
+/// The most bytes of a body. A match whose body would be larger is sent without the names of its players.
 pub const MAX_BODY: usize = 64 * 1_024;
 
 /// The event as JSON, at most [`MAX_BODY`] bytes long.

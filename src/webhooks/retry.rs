@@ -14,7 +14,7 @@ const REFUSALS: u32 = 5;
 /// How a receiver has answered a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookAnswer {
-    /// With this HTTP status, and the wish to wait for so many seconds, if it has one.
+    /// With this HTTP status, and the seconds for which it asks to wait, if it states them.
     Status(u16, Option<u64>),
     /// Not at all, for this reason.
     Failed(String),

@@ -2,14 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use clap::ValueEnum;
 use serde::Deserialize;
 
-use super::FileFormat;
 use crate::{
     config::Config,
     domain::units::MaxDifference,
     partition::{Bots, ProblemSpec, WeightedHuman},
 };
+
+/// How a lobby file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FileFormat {
+    /// By the ending of the file's name: .toml, .json, or else a list
+    Auto,
+    /// One line `weight name` per player
+    List,
+    /// A lobby file in TOML
+    Toml,
+    /// A lobby file in JSON
+    Json,
+}
 
 /// The content of a lobby file. A missing setting has the configured value.
 #[derive(Debug, Default, Deserialize)]

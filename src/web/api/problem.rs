@@ -137,14 +137,11 @@ impl From<SessionError> for Problem {
 
 impl From<QueuesError> for Problem {
     fn from(error: QueuesError) -> Self {
-        let is_missing = matches!(
-            error,
-            QueuesError::Refused(TicketRefused::NoTicket | TicketRefused::NoQueue(_))
-        );
-        let problem = Self::from(queue_refusal(error));
-        match is_missing {
-            true => Self::nothing(problem.detail),
-            false => problem.by_state(),
+        match error {
+            QueuesError::Refused(TicketRefused::NoTicket | TicketRefused::NoQueue(_)) => {
+                Self::nothing(queue_refusal(error).text)
+            }
+            _ => Self::from(queue_refusal(error)).by_state(),
         }
     }
 }

@@ -14,9 +14,9 @@ use crate::{
     store::BoardQuery,
     web::{
         answer::Page,
-        asked::Nothing,
         error::WebError,
         name::Player,
+        page_request::Nothing,
         pages::{
             BoardLine, GamePage, KnownPlayer, LivePage, MatchSummary, PlayerStanding, SEARCH,
             part_of_board,

@@ -25,11 +25,6 @@ use crate::{
 const ROWS: i64 = 50;
 /// The number of matches below them.
 const MATCHES: i64 = 10;
-/// How many running games of the ruleset are shown, and how many of their players.
-const ROOM: Room = Room {
-    games: 8,
-    players: 100,
-};
 /// The longest search, in bytes.
 pub(in crate::web) const SEARCH: usize = 64;
 /// The last page that can be asked for.
@@ -197,6 +192,7 @@ impl Board {
 
 impl Page for Board {
     type Choice = BoardChoice;
+    const PATH: &str = "/rulesets/{name}";
 
     /// Reads one page of the players of a ruleset, or of those whom a search finds.
     async fn read(site: &Site, name: &str, choice: &BoardChoice) -> Result<Self, WebError> {
@@ -245,7 +241,7 @@ impl Page for Board {
             has_next,
             players,
             rows: rows.into_iter().map(line).collect(),
-            now: present(site, &games, ROOM).await?,
+            now: present(site, &games, Room::BESIDES).await?,
             matches: MatchSummary::list(site, lines),
             search,
         })

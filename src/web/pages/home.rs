@@ -13,21 +13,16 @@ use crate::{
     web::{
         Site,
         answer::Page,
-        asked::Nothing,
         chances::{OF_DECIDED, OF_FORECAST},
         error::WebError,
+        page_request::Nothing,
         present::{PresentGame, Room, names, present, running},
-        words::{self, as_text, number_or_dash, percent, tenths},
+        words::{self, as_text, known, percent, tenths},
     },
 };
 
 /// The number of matches on the page.
 const MATCHES: i64 = 20;
-/// How many running games are shown, and how many of their players.
-const ROOM: Room = Room {
-    games: 8,
-    players: 100,
-};
 
 /// The home page: rulesets, running games and the latest matches.
 #[derive(Debug, Serialize)]
@@ -73,12 +68,13 @@ impl From<RulesetLine> for RulesetSummary {
 
 impl Page for Home {
     type Choice = Nothing;
+    const PATH: &str = "/";
 
     /// Reads what the home page shows.
     async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
         let rulesets = site.pages().ruleset_lines().await?;
         let lines = site.pages().latest_matches(None, MATCHES).await?;
-        let now = present(site, &running(site), ROOM).await?;
+        let now = present(site, &running(site), Room::BESIDES).await?;
         Ok(Self {
             rulesets: rulesets.into_iter().map(RulesetSummary::from).collect(),
             now,
@@ -88,10 +84,6 @@ impl Page for Home {
 
     fn title(&self) -> String {
         "Rulesets and matches".to_owned()
-    }
-
-    fn path(&self) -> String {
-        "/".to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
@@ -136,13 +128,9 @@ fn rulesets<'a>(site: &'a Site, list: &'a [RulesetSummary]) -> Table<'a, Ruleset
         .num("Matches", |line| line.rated_matches)
         .wide_num("Humans", |line| line.humans)
         .wide_num("Bots", |line| line.bots)
-        .num("Mean difference", |line| {
-            number_or_dash(line.mean_gap, tenths)
-        })
-        .num("Favourite won", |line| {
-            number_or_dash(line.favourite_won, percent)
-        })
+        .num("Mean difference", |line| known(line.mean_gap, tenths))
+        .num("Favourite won", |line| known(line.favourite_won, percent))
         .explained(OF_DECIDED)
-        .num("Draws", |line| number_or_dash(line.draws, percent))
+        .num("Draws", |line| known(line.draws, percent))
         .wide_text("Last match", |line| words::time(line.last))
 }

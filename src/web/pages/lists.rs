@@ -13,7 +13,7 @@ use crate::{
             AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, favourite as favourite_words,
             of_forecast,
         },
-        words::{self, as_text},
+        words::{self, as_text, server_name},
     },
 };
 
@@ -47,32 +47,6 @@ pub(in crate::web) struct MatchSummary {
     pub(in crate::web) unrated: Option<String>,
 }
 
-impl From<MatchLine> for MatchSummary {
-    fn from(line: MatchLine) -> Self {
-        Self {
-            id: line.id,
-            started: line.started,
-            ended: line.ended,
-            untimed: line.untimed,
-            ruleset: line.ruleset,
-            map: plain_name(&line.map),
-            server: if line.server.is_empty() {
-                String::new()
-            } else {
-                plain_name(&line.server)
-            },
-            chances: line.chances,
-            forecast: line.forecast.filter(|_| line.scores.len() == 2),
-            scores: line.scores,
-            outcome: line.outcome,
-            winner: line.winner,
-            humans: line.humans,
-            bots: line.bots,
-            unrated: line.unrated,
-        }
-    }
-}
-
 impl MatchSummary {
     /// The matches as a site shows them.
     pub(in crate::web) fn list(site: &Site, lines: Vec<MatchLine>) -> Vec<Self> {
@@ -84,11 +58,29 @@ impl MatchSummary {
 
     /// A match as a site shows it: without chances if it shows no numbers.
     pub(in crate::web) fn new(site: &Site, line: MatchLine) -> Self {
-        let mut summary = Self::from(line);
-        if !site.settings.shows_numbers() {
-            (summary.chances, summary.forecast) = (ChanceSummary::default(), None);
+        let numbers = site.settings.shows_numbers();
+        let forecast = line.forecast.filter(|_| numbers && line.scores.len() == 2);
+        Self {
+            id: line.id,
+            started: line.started,
+            ended: line.ended,
+            untimed: line.untimed,
+            ruleset: line.ruleset,
+            map: plain_name(&line.map),
+            server: server_name(&line.server),
+            chances: if numbers {
+                line.chances
+            } else {
+                ChanceSummary::default()
+            },
+            forecast,
+            scores: line.scores,
+            outcome: line.outcome,
+            winner: line.winner,
+            humans: line.humans,
+            bots: line.bots,
+            unrated: line.unrated,
         }
-        summary
     }
 
     pub(in crate::web) fn ruleset_or_dash(&self) -> &str {

@@ -8,11 +8,11 @@ use crate::{
     web::{
         Site,
         answer::Page,
-        asked::Nothing,
         asset,
         chances::{AS_PICKED, AS_STARTED, OF_CHANCES, sentence},
         error::WebError,
         name::Player,
+        page_request::Nothing,
         present::{PresentGame, Room, count, names, present, running},
         words,
     },
@@ -37,6 +37,7 @@ pub(in crate::web) struct LivePage {
 
 impl Page for LivePage {
     type Choice = Nothing;
+    const PATH: &str = "/live";
 
     /// Reads the running games that have players.
     async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
@@ -52,10 +53,6 @@ impl Page for LivePage {
 
     fn title(&self) -> String {
         "Running games".to_owned()
-    }
-
-    fn path(&self) -> String {
-        "/live".to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {

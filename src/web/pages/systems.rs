@@ -10,8 +10,8 @@ use crate::{
     web::{
         Site,
         answer::Page,
-        asked::Nothing,
         error::WebError,
+        page_request::Nothing,
         words::{self, as_text},
     },
 };
@@ -60,6 +60,7 @@ impl From<SystemsReport> for SystemsComparison {
 
 impl Page for SystemsPage {
     type Choice = Nothing;
+    const PATH: &str = "/systems";
 
     /// Reads the last comparison. One that another version has made in another form is left out.
     async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
@@ -72,10 +73,6 @@ impl Page for SystemsPage {
 
     fn title(&self) -> String {
         "Rating systems".to_owned()
-    }
-
-    fn path(&self) -> String {
-        "/systems".to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {

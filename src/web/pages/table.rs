@@ -54,14 +54,6 @@ impl<'a, R> Table<'a, R> {
         self.column(head, "num wide", false, cell)
     }
 
-    /// Gives the last column these classes.
-    pub(super) fn class(mut self, class: &'static str) -> Self {
-        if let Some(column) = self.columns.last_mut() {
-            column.class = class;
-        }
-        self
-    }
-
     /// Explains the head of the last column.
     pub(super) fn explained(mut self, title: &str) -> Self {
         if let Some(column) = self.columns.last_mut() {

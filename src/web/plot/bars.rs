@@ -3,7 +3,7 @@
 use maud::Markup;
 use plotters::prelude::*;
 
-use super::{DATA, GRID, INK, TEXT, draw};
+use super::{DATA, INK, TEXT, draw, plain};
 use crate::web::{error::WebError, words};
 
 /// A bar and the text below it.
@@ -15,22 +15,15 @@ pub(in crate::web) struct Bar {
 
 /// Draws bars beside each other; where there are many, not every name is written.
 pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Markup, WebError> {
-    let most = list
-        .iter()
-        .map(|bar| bar.height)
-        .fold(0.0, f64::max)
-        .max(1e-9);
+    let most = list.iter().map(|bar| bar.height).fold(1e-9, f64::max);
     // Two labels must not be the same number.
     let height_of = |height: &f64| match most < 0.5 {
         true => format!("{height:.2}"),
         false => words::number(*height),
     };
     let count = list.len().max(1);
-    let longest = list
-        .iter()
-        .map(|bar| bar.name.chars().count())
-        .max()
-        .unwrap_or(1);
+    let lengths = list.iter().map(|bar| bar.name.chars().count());
+    let longest = lengths.max().unwrap_or(1);
     // About 8 units of the plot's 500 for each character, and a gap.
     let step = (count * (longest * 8 + 10)).div_ceil(500).max(1);
     let name = |at: &f64| {
@@ -47,14 +40,8 @@ pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Mar
             .x_label_area_size(48)
             .y_label_area_size(44)
             .build_cartesian_2d(-0.5..count as f64 - 0.5, 0.0..most * 1.05)?;
-        chart
-            .configure_mesh()
+        plain(&mut chart.configure_mesh())
             .disable_x_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(TRANSPARENT)
-            .max_light_lines(1)
-            .axis_style(GRID)
-            .label_style(("sans-serif", TEXT).into_font().color(&INK))
             .x_desc(below)
             .x_labels(0)
             .y_labels(5)

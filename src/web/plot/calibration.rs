@@ -4,7 +4,7 @@ use maud::Markup;
 use plotters::prelude::*;
 use serde::Serialize;
 
-use super::{DATA, GRID, INK, TEXT, draw};
+use super::{DATA, INK, draw, plain};
 use crate::{
     store::ChanceStep,
     web::{error::WebError, words},
@@ -43,13 +43,7 @@ pub(in crate::web) fn calibration(
             .x_label_area_size(48)
             .y_label_area_size(62)
             .build_cartesian_2d(0.5..1.02, low - 0.05..1.05)?;
-        chart
-            .configure_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(TRANSPARENT)
-            .max_light_lines(1)
-            .axis_style(GRID)
-            .label_style(("sans-serif", TEXT).into_font().color(&INK))
+        plain(&mut chart.configure_mesh())
             .x_desc("forecast for the favourite")
             .y_desc("favourite won (draw: half)")
             .x_labels(6)

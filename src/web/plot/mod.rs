@@ -17,8 +17,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use maud::{Markup, PreEscaped, html};
 use plotters::{
-    coord::Shift,
-    prelude::{DrawingArea, IntoDrawingArea, RGBColor, SVGBackend},
+    chart::MeshStyle,
+    coord::{Shift, types::RangedCoordf64},
+    prelude::*,
 };
 
 use super::error::WebError;
@@ -49,6 +50,17 @@ const SIZE: (u32, u32) = (520, 280);
 const TEXT: u32 = 18;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+type Mesh<'a, 'b, 'c> = MeshStyle<'a, 'b, RangedCoordf64, RangedCoordf64, SVGBackend<'c>>;
+
+/// Gives the lines and labels of a chart the look that all plots have.
+fn plain<'m, 'a, 'b, 'c>(mesh: &'m mut Mesh<'a, 'b, 'c>) -> &'m mut Mesh<'a, 'b, 'c> {
+    mesh.bold_line_style(GRID)
+        .light_line_style(TRANSPARENT)
+        .max_light_lines(1)
+        .axis_style(GRID)
+        .label_style(("sans-serif", TEXT).into_font().color(&INK))
+}
 
 /// Draws a plot. `label` describes it to people who cannot see it.
 fn draw(

@@ -3,7 +3,7 @@
 use maud::Markup;
 use plotters::prelude::*;
 
-use super::{GRID, INK, TEAMS, TEXT, draw};
+use super::{TEAMS, draw, plain};
 use crate::web::{error::WebError, words};
 
 /// Draws the scores of `teams` teams from changes in order of time: milliseconds, team, points.
@@ -38,14 +38,8 @@ pub(in crate::web) fn score(
             .x_label_area_size(48)
             .y_label_area_size(36)
             .build_cartesian_2d(0.0..end, least..most * 1.05)?;
-        chart
-            .configure_mesh()
+        plain(&mut chart.configure_mesh())
             .disable_x_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(TRANSPARENT)
-            .max_light_lines(1)
-            .axis_style(GRID)
-            .label_style(("sans-serif", TEXT).into_font().color(&INK))
             .x_desc("minutes")
             .x_labels(6)
             .y_labels(ticks)

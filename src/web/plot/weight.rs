@@ -4,7 +4,7 @@ use maud::Markup;
 use plotters::prelude::*;
 use serde::Serialize;
 
-use super::{DATA, GRID, INK, RANGE, TEXT, draw};
+use super::{DATA, RANGE, draw, plain};
 use crate::{
     domain::Timestamp,
     web::{
@@ -56,14 +56,8 @@ pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Mar
             .x_label_area_size(30)
             .y_label_area_size(36)
             .build_cartesian_2d(first..last, least..most)?;
-        chart
-            .configure_mesh()
+        plain(&mut chart.configure_mesh())
             .disable_x_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(TRANSPARENT)
-            .max_light_lines(1)
-            .axis_style(GRID)
-            .label_style(("sans-serif", TEXT).into_font().color(&INK))
             .x_labels(4)
             .y_labels(5)
             .x_label_formatter(&date)

@@ -121,11 +121,8 @@ fn players(pick: &Pick, people: &[Person]) -> Result<Vec<Value>, Problem> {
     let apart = wishes("Apart", &pick.apart, people)?;
     let players = people.iter().enumerate().map(|(at, person)| {
         let own = apart.iter().filter(|group| group.contains(&at));
-        let others: BTreeSet<String> = own
-            .flatten()
-            .filter(|other| **other != at)
-            .map(|other| people[*other].id())
-            .collect();
+        let others = own.flatten().filter(|other| **other != at);
+        let others: BTreeSet<String> = others.map(|other| people[*other].id()).collect();
         let last = pick.last.iter().find(|(id, _)| person.had_id(id));
         let last = last.map(|(_, team)| *team);
         let company = party.iter().filter(|own| **own == party[at]).count() > 1;

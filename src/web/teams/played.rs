@@ -123,9 +123,8 @@ impl Played {
     /// The match in the short form of `/v1`.
     fn body(&self, outcome: &Outcome) -> Value {
         let player = |one: &Person| json!({"id": one.id(), "name": one.recorded_name()});
-        let teams: Vec<Vec<Value>> = self
-            .teams
-            .iter()
+        let teams = self.teams.iter();
+        let teams: Vec<Vec<Value>> = teams
             .map(|team| team.iter().map(player).collect())
             .collect();
         let mut body =

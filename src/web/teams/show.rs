@@ -71,11 +71,8 @@ pub(super) fn teams(
 
 /// The numbers of players, as in `3 v 2`.
 fn sizes(played: &Played) -> String {
-    let sizes: Vec<String> = played
-        .teams
-        .iter()
-        .map(|team| team.len().to_string())
-        .collect();
+    let sizes = played.teams.iter().map(|team| team.len().to_string());
+    let sizes: Vec<String> = sizes.collect();
     sizes.join(" v ")
 }
 

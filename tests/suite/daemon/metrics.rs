@@ -13,7 +13,7 @@ use std::{
 use evenkeel::{
     domain::Kind,
     metrics::{Histogram, SECONDS, SHARES},
-    watch::{NotReady, Status, Watched},
+    watch::{Monitor, NotReady, Status},
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -486,8 +486,8 @@ fn a_status_that_is_not_good_has_an_exit_code() {
 #[tokio::test]
 async fn a_daemon_without_weights_is_not_ready() {
     let (service, _folder) = common::service(&common::config("")).await;
-    let watched = Watched::new(service.clone());
-    assert_eq!(watched.readiness().await, Ok(()));
+    let monitor = Monitor::new(service.clone());
+    assert_eq!(monitor.readiness().await, Ok(()));
     let record = common::game(0, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
     service
         .store()
@@ -495,17 +495,17 @@ async fn a_daemon_without_weights_is_not_ready() {
         .await
         .unwrap();
     service.learning().resume(0).await.unwrap();
-    assert_eq!(watched.readiness().await, Err(NotReady::Starting));
-    let status = watched.status().await;
+    assert_eq!(monitor.readiness().await, Err(NotReady::Starting));
+    let status = monitor.status().await;
     assert!(!status.ready);
     assert_eq!(
         status.warnings,
         ["not ready: the first weights are being derived"]
     );
     service.learning().refresh().await.unwrap();
-    assert_eq!(watched.readiness().await, Ok(()));
+    assert_eq!(monitor.readiness().await, Ok(()));
     service.close().await;
-    assert_eq!(watched.readiness().await, Err(NotReady::Database));
+    assert_eq!(monitor.readiness().await, Err(NotReady::Database));
 }
 
 /// Names that would end a line, or look like another one.

@@ -6,7 +6,7 @@ use evenkeel::{
     domain::Timestamp,
     server::Service,
     session::{Clock, MachineClock},
-    watch::Watched,
+    watch::Monitor,
 };
 use tempfile::TempDir;
 
@@ -93,19 +93,19 @@ async fn a_daemon_says_that_its_clock_differs() {
     };
     for (minutes, says) in [(10, Some("ahead of")), (-10, Some("behind")), (0, None)] {
         let daemon = daemon(&database, minutes).await;
-        let watched = Arc::new(Watched::new(daemon.service.clone()));
-        let runs = watched.clone();
+        let monitor = Arc::new(Monitor::new(daemon.service.clone()));
+        let runs = monitor.clone();
         let running = tokio::spawn(async move { runs.run().await });
-        let clock = async || watched.status().await.store.clock_difference_seconds;
+        let clock = async || monitor.status().await.store.clock_difference_seconds;
         until(async || clock().await.is_some()).await;
-        let status = watched.status().await;
+        let status = monitor.status().await;
         let warns = |warning: &String| warning.contains("the clock of this machine");
         let warning = status.warnings.iter().find(|warning| warns(warning));
         match says {
             Some(side) => assert!(warning.is_some_and(|one| one.contains(side)), "{warning:?}"),
             None => assert_eq!(warning, None),
         }
-        let metrics = watched.metrics().await;
+        let metrics = monitor.metrics().await;
         let metric = metrics
             .lines()
             .find_map(|line| line.strip_prefix("evenkeel_clock_difference_seconds "));

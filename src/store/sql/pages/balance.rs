@@ -90,6 +90,26 @@ impl Closeness {
     }
 }
 
+impl std::iter::Sum for Closeness {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |sum, of| Self {
+            rated: sum.rated + of.rated,
+            matches: sum.matches + of.matches,
+            draws: sum.draws + of.draws,
+            scored: sum.scored + of.scored,
+            gap: sum.gap + of.gap,
+            minutes: sum.minutes + of.minutes,
+            untimed: sum.untimed + of.untimed,
+            first_won: sum.first_won + of.first_won,
+            decided: sum.decided + of.decided,
+            predicted: sum.predicted + of.predicted,
+            predicted_won: sum.predicted_won + of.predicted_won,
+            favoured: sum.favoured + of.favoured,
+            brier: sum.brier + of.brier,
+        })
+    }
+}
+
 /// A mean, or `None` without anything to take it over.
 fn mean(sum: f64, count: i64) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)

@@ -1,5 +1,6 @@
 //! How even some matches were, as lines of a table.
 
+use maud::html;
 use serde::Serialize;
 
 use crate::{
@@ -7,7 +8,7 @@ use crate::{
     web::{
         chances::OF_DECIDED,
         pages::table::Table,
-        words::{number_or_dash, percent, tenths},
+        words::{known, percent, tenths},
     },
 };
 
@@ -37,6 +38,13 @@ pub(super) struct NamedBalance {
     pub(super) line: BalanceLine,
 }
 
+impl NamedBalance {
+    pub(super) fn new(name: String, of: Closeness) -> Self {
+        let line = of.into();
+        Self { name, line }
+    }
+}
+
 impl From<Closeness> for BalanceLine {
     fn from(of: Closeness) -> Self {
         Self {
@@ -61,26 +69,21 @@ pub(super) fn table<'a>(
     first: &str,
     lines: impl IntoIterator<Item = &'a NamedBalance>,
 ) -> Table<'a, NamedBalance> {
+    let is_date = first == WEEK_OF;
     Table::of(label, lines)
-        .name(first, |own| &own.name)
-        .class(if first == WEEK_OF { "date" } else { "" })
-        .num("Matches", |own| own.line.matches)
-        .num("Mean difference", |own| {
-            number_or_dash(own.line.mean_gap, tenths)
-        })
-        .wide_num("Team 0 won", |own| {
-            number_or_dash(own.line.team_0_won, percent)
-        })
-        .num("Favourite won", |own| {
-            number_or_dash(own.line.favourite_won, percent)
-        })
+        .name(
+            first,
+            move |own| html! { span.date[is_date] { (own.name) } },
+        )
+        .num("Matches", |of| of.line.matches)
+        .num("Mean difference", |of| known(of.line.mean_gap, tenths))
+        .wide_num("Team 0 won", |of| known(of.line.team_0_won, percent))
+        .num("Favourite won", |of| known(of.line.favourite_won, percent))
         .explained(OF_DECIDED)
-        .num("Draws", |own| number_or_dash(own.line.draws, percent))
-        .wide_num("Brier", |own| {
-            number_or_dash(own.line.brier, |brier| format!("{brier:.3}"))
+        .num("Draws", |of| known(of.line.draws, percent))
+        .wide_num("Brier", |of| {
+            known(of.line.brier, |brier| format!("{brier:.3}"))
         })
         .explained("Mean squared difference between forecast and result")
-        .wide_num("Minutes", |own| {
-            number_or_dash(own.line.mean_minutes, tenths)
-        })
+        .wide_num("Minutes", |of| known(of.line.mean_minutes, tenths))
 }

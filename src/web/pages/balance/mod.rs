@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{Timestamp, plain_name},
-    store::{Closeness, WeekOfBalance},
+    store::{Closeness, MapOfBalance, WeekOfBalance},
     web::{
         Site,
         answer::Page,
@@ -69,27 +69,6 @@ struct PredictionLine {
     sentence: String,
 }
 
-fn sum<'a>(weeks: impl Iterator<Item = &'a WeekOfBalance>) -> Closeness {
-    weeks.fold(Closeness::default(), |sum, week| {
-        let of = &week.closeness;
-        Closeness {
-            rated: sum.rated + of.rated,
-            matches: sum.matches + of.matches,
-            draws: sum.draws + of.draws,
-            scored: sum.scored + of.scored,
-            gap: sum.gap + of.gap,
-            minutes: sum.minutes + of.minutes,
-            untimed: sum.untimed + of.untimed,
-            first_won: sum.first_won + of.first_won,
-            decided: sum.decided + of.decided,
-            predicted: sum.predicted + of.predicted,
-            predicted_won: sum.predicted_won + of.predicted_won,
-            favoured: sum.favoured + of.favoured,
-            brier: sum.brier + of.brier,
-        }
-    })
-}
-
 impl BalancePage {
     fn controls(&self, site: &Site) -> Markup {
         html! {
@@ -141,6 +120,7 @@ impl BalancePage {
 
 impl Page for BalancePage {
     type Choice = BalanceChoice;
+    const PATH: &str = "/balance";
 
     /// Reads the balance report of the chosen ruleset, or of that with most matches.
     async fn read(site: &Site, _: &str, choice: &BalanceChoice) -> Result<Self, WebError> {
@@ -160,7 +140,7 @@ impl Page for BalancePage {
         let weeks = site.pages().balance_weeks(&name).await?;
         let part = |wanted: &dyn Fn(Timestamp) -> bool| {
             let weeks = weeks.iter().filter(|week| wanted(week.begins));
-            BalanceLine::from(sum(weeks))
+            BalanceLine::from(weeks.map(|week| week.closeness).sum::<Closeness>())
         };
         let all = part(&|_| true);
         let gaps = match all.mean_gap {
@@ -169,10 +149,9 @@ impl Page for BalancePage {
         };
         let maps = site.pages().balance_maps(&name, MAPS).await?;
         let steps = site.pages().balance_chances(&name).await?;
-        let week = |week: &WeekOfBalance| NamedBalance {
-            name: words::day(week.begins),
-            line: week.closeness.into(),
-        };
+        let week =
+            |week: &&WeekOfBalance| NamedBalance::new(words::day(week.begins), week.closeness);
+        let map = |of: &MapOfBalance| NamedBalance::new(plain_name(&of.map), of.closeness);
         let with_teams = weeks.iter().filter(|week| week.closeness.matches > 0);
         let latest: Vec<&WeekOfBalance> = with_teams.collect();
         let latest = &latest[latest.len().saturating_sub(WEEKS)..];
@@ -191,14 +170,8 @@ impl Page for BalancePage {
             after: from.map(|from| part(&|begins| begins >= from)),
             gaps,
             calibration: steps.into_iter().map(CalibrationPoint::from).collect(),
-            maps: maps
-                .into_iter()
-                .map(|map| NamedBalance {
-                    name: plain_name(&map.map),
-                    line: map.closeness.into(),
-                })
-                .collect(),
-            weeks: latest.iter().map(|own| week(own)).collect(),
+            maps: maps.iter().map(map).collect(),
+            weeks: latest.iter().map(week).collect(),
             ruleset,
             rulesets,
             date,

@@ -11,7 +11,7 @@ use crate::{
         chances::{AS_PICKED, AS_STARTED, OF_CHANCES},
         name::Player,
         pages::{lists::MatchSummary, table::Table},
-        words::{self, number_or_dash},
+        words::{self, known},
     },
 };
 
@@ -111,7 +111,7 @@ pub(super) fn table(site: &Site, summary: &MatchSummary, changes: &[GameChange])
         .only_if(moments.iter().any(has_bots));
     for team in 0..teams {
         table = table.num(&format!("Team {team}"), move |one| {
-            number_or_dash(one.teams.win.get(team).copied(), words::chance)
+            known(one.teams.win.get(team).copied(), words::chance)
         });
     }
     html! {

@@ -13,13 +13,13 @@ use super::{
 use crate::{
     domain::{UNTIMED_MILLIS, plain_name},
     learning::{SwapSeat, swaps},
-    store::PageMatch,
+    store::{PageMatch, PageSeat},
     web::{
         Site,
         answer::Page,
-        asked::Nothing,
         chances::{AS_PICKED, AS_STARTED, FORECAST, OF_FORECAST, favourite, of_forecast, sentence},
         error::WebError,
+        page_request::Nothing,
         plot, words,
     },
 };
@@ -55,26 +55,23 @@ struct GameTeam {
 }
 
 /// For each seat of a match between two teams, the forecast for the other team with this player.
-fn other_sides(site: &Site, found: &PageMatch) -> Vec<(usize, f64)> {
+fn other_sides(site: &Site, found: &PageMatch) -> Vec<Option<f64>> {
     if found.line.scores.len() != 2 || found.line.unrated.is_some() {
         return Vec::new();
     }
     let rulebook = site.learning().rulebook();
     let ruleset = rulebook.ruleset_of_mode(&found.game_type, &found.mode, &found.mutators);
-    let placed = found.seats.iter().enumerate();
-    let placed = placed.filter_map(|(at, seat)| {
-        let swapped = SwapSeat {
+    let seat = |seat: &PageSeat| {
+        Some(SwapSeat {
             key: seat.key.clone(),
             team: seat.team?,
             before: seat.before,
-        };
-        Some((at, swapped))
-    });
-    let (places, seats): (Vec<usize>, Vec<SwapSeat>) = placed.unzip();
+        })
+    };
+    let seats: Vec<Option<SwapSeat>> = found.seats.iter().map(seat).collect();
     let standings = site.learning().standings_at(site.now());
     let (map, forecast) = (&found.line.map, found.line.forecast);
-    let chances = swaps(&standings, &ruleset, map, &seats, forecast);
-    places.into_iter().zip(chances).collect()
+    swaps(&standings, &ruleset, map, &seats, forecast)
 }
 
 impl GamePage {
@@ -147,22 +144,20 @@ impl GamePage {
 
 impl Page for GamePage {
     type Choice = Nothing;
+    const PATH: &str = "/matches/{name}";
 
     /// Reads the match with this number.
     async fn read(site: &Site, number: &str, _: &Nothing) -> Result<Self, WebError> {
         let id: i64 = number.parse().map_err(|_| WebError::NoMatch)?;
-        let found = site
-            .pages()
-            .page_match(id)
-            .await?
-            .ok_or(WebError::NoMatch)?;
+        let found = site.pages().page_match(id).await?;
+        let found = found.ok_or(WebError::NoMatch)?;
         let numbers = site.settings.shows_numbers();
-        let swapped = if numbers && !found.is_archived {
-            other_sides(site, &found)
-        } else {
-            Vec::new()
+        let swapped = match numbers && !found.is_archived {
+            true => other_sides(site, &found),
+            false => Vec::new(),
         };
         let summary = MatchSummary::new(site, found.line.clone());
+        let balance = found.balance.as_deref().filter(|_| numbers);
         let team = |(number, score): (usize, &f64)| GameTeam {
             number,
             score: *score,
@@ -178,11 +173,7 @@ impl Page for GamePage {
             mutators: found.mutators.iter().map(|name| plain_name(name)).collect(),
             teams: found.line.scores.iter().enumerate().map(team).collect(),
             others: Vec::new(),
-            reasons: found
-                .balance
-                .as_deref()
-                .filter(|_| numbers)
-                .and_then(reasons),
+            reasons: balance.and_then(reasons),
             events: found.events,
             archived: found.is_archived,
             summary,
@@ -192,8 +183,8 @@ impl Page for GamePage {
                 .team
                 .or_else(|| seat.stays.first().map(|stay| stay.team));
             let team = team.and_then(|team| page.teams.get_mut(usize::from(team)));
-            let own = swapped.iter().find(|(of, _)| *of == at);
-            let seat = GameSeat::new(seat, numbers, own.map(|(_, chance)| *chance));
+            let other_side = swapped.get(at).copied().flatten();
+            let seat = GameSeat::new(seat, numbers, other_side);
             match team {
                 Some(team) => team.players.push(seat),
                 None => page.others.push(seat),

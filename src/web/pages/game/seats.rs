@@ -9,7 +9,7 @@ use crate::{
         Site,
         name::Player,
         pages::table::Table,
-        words::{self, number_or_dash},
+        words::{self, known},
     },
 };
 
@@ -70,15 +70,13 @@ pub(super) fn players<'a>(
     };
     Table::of(caption, list)
         .name("Player", player)
-        .num("Points", |seat| number_or_dash(seat.points, words::number))
+        .num("Points", |seat| known(seat.points, words::number))
         .wide_num("K : D", |seat| format!("{} : {}", seat.kills, seat.deaths))
         .explained("Kills and deaths")
         .num("Played", move |seat| played(seat.played, whole))
-        .num("Weight", |seat| number_or_dash(seat.weight, words::tenths))
+        .num("Weight", |seat| known(seat.weight, words::tenths))
         .only_if(site.settings.shows_numbers())
-        .num("Other side", |seat| {
-            number_or_dash(seat.other_side, words::chance)
-        })
+        .num("Other side", |seat| known(seat.other_side, words::chance))
         .only_if(other)
 }
 

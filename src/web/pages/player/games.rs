@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::letter;
+use super::{letter, result_word};
 use crate::{
     domain::{Timestamp, plain_name},
     store::GameOfPerson,
@@ -12,7 +12,7 @@ use crate::{
             lists::{chance_head, match_link},
             table::Table,
         },
-        words::{self, as_text, number_or_dash},
+        words::{self, as_text, known},
     },
 };
 
@@ -94,24 +94,17 @@ pub(super) fn table<'a>(site: &'a Site, games: &'a [PlayedGame]) -> Table<'a, Pl
         .text("Match", |game| match_link(site, game.id, game.ended))
         .text("Map", |game| &game.map)
         .wide_text("Ruleset", |game| words::ruleset(&game.ruleset))
-        .text("Result", |game| result_word(game.result))
+        .text("Result", |game| {
+            game.result.map_or("–", |of| result_word(letter(of)))
+        })
         .num("Points", points)
         .num(head, move |game| {
-            number_or_dash(game.chance(as_started), words::chance)
+            known(game.chance(as_started), words::chance)
         })
         .explained(means)
         .only_if(numbers)
-        .wide_num("Change", |game| number_or_dash(game.change, words::signed))
+        .wide_num("Change", |game| known(game.change, words::signed))
         .only_if(numbers)
-}
-
-fn result_word(result: Option<f64>) -> &'static str {
-    match result.map(letter) {
-        Some('W') => "won",
-        Some('L') => "lost",
-        Some(_) => "draw",
-        None => "–",
-    }
 }
 
 #[cfg(test)]

@@ -119,15 +119,6 @@ struct WhyWeight {
     sentences: Vec<String>,
 }
 
-impl From<&WhyRating> for WhyWeight {
-    fn from(why: &WhyRating) -> Self {
-        Self {
-            ruleset: why.ruleset.clone(),
-            sentences: why.sentences(),
-        }
-    }
-}
-
 fn weight_here(line: &StandingLine) -> WeightHere {
     WeightHere {
         ruleset: line.ruleset.clone(),
@@ -197,15 +188,13 @@ impl PlayerPage {
 
 impl Page for PlayerPage {
     type Choice = KindChoice;
+    const PATH: &str = "/players/{name}";
 
     /// Reads the page of the player with this handle or identity.
     async fn read(site: &Site, text: &str, choice: &KindChoice) -> Result<Self, WebError> {
         let kind = choice.kind.as_deref().and_then(Kind::parse);
-        let KnownPlayer {
-            person,
-            player,
-            standings,
-        } = KnownPlayer::read(site, text, kind).await?;
+        let known = KnownPlayer::read(site, text, kind).await?;
+        let (person, standings) = (known.person, known.standings);
         let games = site.pages().games_of(person.person, GAMES).await?;
         let (best_maps, worst_maps) = maps::maps(&games);
         let numbers = site.settings.shows_numbers();
@@ -223,6 +212,11 @@ impl Page for PlayerPage {
             true => site.learning().why(&asked).await?,
             false => Vec::new(),
         };
+        let results = games.iter().filter_map(|game| game.result);
+        let why_weight = |why: &WhyRating| WhyWeight {
+            ruleset: why.ruleset.clone(),
+            sentences: why.sentences(),
+        };
         let standing = |line: StandingLine| PlayerStanding {
             history: match numbers {
                 true => history::history(&games, &line),
@@ -232,19 +226,14 @@ impl Page for PlayerPage {
         };
         Ok(Self {
             standings: standings.into_iter().map(standing).collect(),
-            why: why.iter().map(WhyWeight::from).collect(),
+            why: why.iter().map(why_weight).collect(),
             companions: companions(site, person.person, &games).await?,
-            form: games
-                .iter()
-                .filter_map(|game| game.result)
-                .map(letter)
-                .take(FORM)
-                .collect(),
+            form: results.map(letter).take(FORM).collect(),
             games: games::listed(&games, numbers),
             best_maps,
             worst_maps,
             identity: site.settings.show_ids.then_some(person.key.id),
-            player,
+            player: known.player,
         })
     }
 
@@ -266,7 +255,7 @@ impl Page for PlayerPage {
             @if !self.form.is_empty() {
                 p {
                     "Last results, the latest first: "
-                    span.form { @for result in &self.form { span class=(form_class(*result)) { (result) } " " } }
+                    span.form { @for result in &self.form { span class=(result_word(*result)) { (result) } " " } }
                 }
             }
             (self.standings(site))
@@ -296,8 +285,9 @@ impl Page for PlayerPage {
     }
 }
 
-fn form_class(result: char) -> &'static str {
-    match result {
+/// The word for the letter of a result, which is also its class.
+fn result_word(letter: char) -> &'static str {
+    match letter {
         'W' => "won",
         'L' => "lost",
         _ => "draw",

@@ -17,10 +17,10 @@ use crate::{
     web::{
         Site,
         answer::Page,
-        asked::Nothing,
         error::WebError,
+        page_request::Nothing,
         plot::{self, Bar},
-        words::{self, as_text, number_or_dash},
+        words::{self, as_text, known},
     },
 };
 
@@ -107,6 +107,7 @@ impl QueueSummary {
         size: Option<&protocol::QueueLine>,
         hours: &[&QueueHour],
         first: i64,
+        (matches_looked_at, rules): (usize, Vec<RulePenalty>),
     ) -> Self {
         let line = |hour: i64| {
             let own = hours.iter().copied().filter(|own| own.hour == hour);
@@ -122,8 +123,8 @@ impl QueueSummary {
             median_wait: size.and_then(|size| size.wait),
             day: QueueLine::of(hours.iter().copied()),
             hours: (first..first + HOURS).map(line).collect(),
-            matches_looked_at: 0,
-            rules: Vec::new(),
+            matches_looked_at,
+            rules,
         }
     }
 
@@ -173,19 +174,16 @@ fn hours<'a>(queue: &str, list: &[&'a HourLine]) -> Table<'a, HourLine> {
         .num("Matched", |hour| hour.line.matched)
         .wide_num("Cancelled", |hour| hour.line.cancelled)
         .wide_num("Expired", |hour| hour.line.expired)
-        .num("Mean wait", |hour| {
-            number_or_dash(hour.line.mean_wait, wait_of)
-        })
-        .wide_num("Longest", |hour| {
-            number_or_dash(hour.line.longest_wait, wait_of)
-        })
+        .num("Mean wait", |hour| known(hour.line.mean_wait, wait_of))
+        .wide_num("Longest", |hour| known(hour.line.longest_wait, wait_of))
         .wide_num("Mean penalty", |hour| {
-            number_or_dash(hour.line.mean_penalty, words::tenths)
+            known(hour.line.mean_penalty, words::tenths)
         })
 }
 
 impl Page for QueuesPage {
     type Choice = Nothing;
+    const PATH: &str = "/queues";
 
     /// Reads the page of queues; there is none if no queues are configured.
     async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
@@ -201,10 +199,8 @@ impl Page for QueuesPage {
         for (name, rules) in names {
             let size = sizes.iter().find(|size| size.name == name);
             let own: Vec<&QueueHour> = hours.iter().filter(|hour| hour.queue == name).collect();
-            let mut summary = QueueSummary::new(name, size, &own, first);
-            (summary.matches_looked_at, summary.rules) =
-                rules::read(site, &summary.name, &rules).await?;
-            queues.push(summary);
+            let findings = rules::read(site, &name, &rules).await?;
+            queues.push(QueueSummary::new(name, size, &own, first, findings));
         }
         let (instances, hosted) = hosting::read(site).await?;
         Ok(Self {
@@ -216,10 +212,6 @@ impl Page for QueuesPage {
 
     fn title(&self) -> String {
         "Queues".to_owned()
-    }
-
-    fn path(&self) -> String {
-        "/queues".to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
@@ -258,7 +250,7 @@ mod tests {
         };
         let rows = [hour(10, 2, 30_000, 1), hour(12, 0, 0, 0)];
         let own: Vec<&QueueHour> = rows.iter().collect();
-        let summary = QueueSummary::new("q".into(), None, &own, 10);
+        let summary = QueueSummary::new("q".into(), None, &own, 10, (0, Vec::new()));
         assert_eq!(summary.hours.len(), HOURS as usize);
         assert_eq!(summary.hours[0].from, Timestamp(10 * HOUR));
         assert_eq!(summary.hours[1].line, QueueLine::default());

@@ -21,7 +21,7 @@ use super::{
 pub(super) struct Nothing {}
 
 /// A request for a page, with the choice `C` that its query states.
-pub(super) struct Asked<C> {
+pub(super) struct PageRequest<C> {
     form: Form,
     /// The last part of the path without `.json`, where it names what the page is about.
     pub(super) name: String,
@@ -29,7 +29,7 @@ pub(super) struct Asked<C> {
     fields: HeaderMap,
 }
 
-impl<C> Asked<C> {
+impl<C> PageRequest<C> {
     /// The answer to the request.
     pub(super) fn answer(&self, site: &Site, page: Result<impl Page, WebError>) -> Response {
         let made = page.and_then(|page| match self.form {
@@ -49,7 +49,7 @@ impl<C> Asked<C> {
     }
 }
 
-impl<C: DeserializeOwned> FromRequestParts<Arc<Site>> for Asked<C> {
+impl<C: DeserializeOwned> FromRequestParts<Arc<Site>> for PageRequest<C> {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Response> {

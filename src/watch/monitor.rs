@@ -40,7 +40,7 @@ pub enum NotReady {
 
 /// The parts of a running daemon whose counters make up its metrics and its status.
 #[derive(Debug)]
-pub struct Watched {
+pub struct Monitor {
     pub(super) service: Arc<Service>,
     /// The counters of connections; `None` without a listener for game servers.
     pub gate: Option<Arc<Gate>>,
@@ -59,7 +59,7 @@ pub struct Watched {
     pub(super) clocks: ClockDifference,
 }
 
-impl Watched {
+impl Monitor {
     /// Watches a service. The daemon then sets the other parts that it has.
     pub fn new(service: Arc<Service>) -> Self {
         Self {
