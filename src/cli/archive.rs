@@ -69,7 +69,7 @@ async fn archive(service: &Service, before: Timestamp) -> Result<(), CliError> {
 
 /// Writes each chunk to a file of the folder. An older file is replaced once the new one is complete on disk.
 async fn write(service: &Service, chunks: &[ChunkRow], folder: &Path) -> Result<(), CliError> {
-    fs::create_dir_all(folder).map_err(CliError::in_file(&folder))?;
+    fs::create_dir_all(folder).map_err(CliError::in_file(folder))?;
     for chunk in chunks.iter().filter(|chunk| chunk.matches > 0) {
         let Some(content) = service.store().chunk_file(chunk.chunk).await? else {
             continue;

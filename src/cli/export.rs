@@ -50,7 +50,7 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
 /// or not at all.
 async fn to_file(service: &Service, args: &ExportArgs) -> Result<(), CliError> {
     let path = &args.file;
-    let fail = CliError::in_file(&path);
+    let fail = CliError::in_file(path);
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}", std::process::id()));
     let partial = path.with_file_name(name);

@@ -65,10 +65,11 @@ impl<'a, R> Table<'a, R> {
     /// Prints the table, or the sentence `none` if there are no rows.
     pub(super) fn print_or(&self, none: &str) -> Result<(), CliError> {
         let mut out = io::stdout().lock();
-        Ok(match self.rows.is_empty() {
+        match self.rows.is_empty() {
             true => writeln!(out, "{none}")?,
             false => writeln!(out, "{self}")?,
-        })
+        }
+        Ok(())
     }
 }
 

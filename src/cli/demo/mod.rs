@@ -146,7 +146,7 @@ impl Kept {
     /// # Errors
     /// Fails if the folder cannot be created or contains one of the files already.
     fn prepare(folder: &Path) -> Result<Self, CliError> {
-        let fail = CliError::in_file(&folder);
+        let fail = CliError::in_file(folder);
         fs::create_dir_all(folder).map_err(fail)?;
         let folder = std::path::absolute(folder).map_err(fail)?;
         let kept = Self {
@@ -183,7 +183,7 @@ impl Kept {
 
 /// Writes a new file, and removes it again if writing fails.
 fn create(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), CliError> {
-    let fail = CliError::in_file(&path);
+    let fail = CliError::in_file(path);
     let mut file = File::create_new(path).map_err(fail)?;
     let written = write(&mut file).and_then(|()| file.sync_all());
     if written.is_err() {

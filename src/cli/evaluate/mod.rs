@@ -216,7 +216,7 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliErro
 }
 
 fn create_csv(path: &Path) -> Result<csv::Writer<std::fs::File>, CliError> {
-    let file = std::fs::File::create(path).map_err(CliError::in_file(&path))?;
+    let file = std::fs::File::create(path).map_err(CliError::in_file(path))?;
     let mut csv = csv::Writer::from_writer(file);
     csv.write_record(["history", "match", "ended", "system", "chance", "outcome"])?;
     Ok(csv)

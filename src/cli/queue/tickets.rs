@@ -19,7 +19,7 @@ const MAX_LINE: u64 = 1 << 20;
 /// Reads the tickets of a file; `-` is standard input. Attributes that begin with `@` are what the
 /// daemon would know of the player.
 pub(super) fn read(path: &Path, queue: &Queue) -> Result<Vec<Ticket>, CliError> {
-    let file = CliError::in_file(&path);
+    let file = CliError::in_file(path);
     let mut reader = BufReader::new(open_input(path).map_err(file)?);
     let (mut tickets, mut ids, mut players) = (Vec::new(), HashSet::new(), HashSet::new());
     let mut line = Vec::new();

@@ -76,7 +76,7 @@ impl DaemonArgs {
                 "tls:// needs --tls-ca FILE with the certificates that you trust",
             )),
             (DaemonAddress::Encrypted(host, port), Some(path)) => {
-                let pem = std::fs::read(path).map_err(CliError::in_file(&path))?;
+                let pem = std::fs::read(path).map_err(CliError::in_file(path))?;
                 let trust = Trust::new(&pem, host);
                 let trust = trust
                     .map_err(|error| CliError::input(format!("{}: {error}", path.display())))?;

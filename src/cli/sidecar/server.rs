@@ -61,6 +61,6 @@ impl ServerArgs {
 /// # Errors
 /// Fails if the file cannot be read.
 pub(super) fn secret_in(file: &Path) -> Result<String, CliError> {
-    let text = std::fs::read_to_string(file).map_err(CliError::in_file(&file))?;
+    let text = std::fs::read_to_string(file).map_err(CliError::in_file(file))?;
     Ok(text.lines().next().unwrap_or("").to_owned())
 }

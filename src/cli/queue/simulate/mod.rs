@@ -17,7 +17,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let settings = args.settings().map_err(CliError::input)?;
     let queue = configured(&args.config, &args.queue)?;
     if let Some(folder) = &args.svg {
-        std::fs::create_dir_all(folder).map_err(CliError::in_file(&folder))?;
+        std::fs::create_dir_all(folder).map_err(CliError::in_file(folder))?;
     }
     let template = "{wide_bar} {pos}/{len} virtual seconds, {eta} to go";
     let mut progress = Progress::new(settings.length as u64, template);

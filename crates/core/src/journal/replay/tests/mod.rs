@@ -176,8 +176,8 @@ fn what_is_no_number_is_refused() {
         buffer
             .push(3, &Entry::Command(Cow::Owned(command)))
             .unwrap();
-        let points = &buffer.frame().unwrap().unwrap()[..];
-        let journal = [&Live::new().journal, points].concat();
+        let points = buffer.frame().unwrap().unwrap();
+        let journal = [&Live::new().journal[..], points].concat();
         assert_eq!(read(&journal).map(|_| ()), Err(JournalError::Unreadable));
     }
 }
