@@ -27,7 +27,7 @@ const LARGEST: [(&str, usize); 12] = [
     ("history", 4),
     ("learning", 5),
     ("session", 9),
-    ("web", 33),
+    ("web", 28),
     ("drivers", 2),
     ("config", 3),
     ("simulate", 2),

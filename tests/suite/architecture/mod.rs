@@ -26,7 +26,7 @@ const ROOMS: [(&str, &[&str]); 31] = [
     ("lobby", &["partition", "domain"]),
     ("matchmaking", &["partition", "domain"]),
     ("virtual_queue", &["matchmaking", "domain"]),
-    ("journal", &["lobby", "domain"]),
+    ("journal", &["lobby", "partition", "domain"]),
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
     ("lifecycle", &["domain", "matchmaking"]),

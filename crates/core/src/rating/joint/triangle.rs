@@ -179,8 +179,12 @@ impl Triangle {
         }
     }
 
-    /// Writes a matrix that was [selected](Self::select) back to its rows and columns. Applies all updates before.
+    /// Writes a matrix that was [selected](Self::select) back to its rows and columns. Applies all updates before; without
+    /// any rows it does nothing, because [`times`](Self::times) rounds otherwise once they are applied.
     pub fn restore(&mut self, kept: &[usize], selected: &Self) {
+        if kept.is_empty() {
+            return;
+        }
         self.apply_deferred();
         for (k, &i) in kept.iter().enumerate() {
             let row = &mut self.cells[start(i)..][..=i];
