@@ -11,8 +11,6 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use crate::server;
-
 /// The threads that serve connections. They end when this is dropped, with everything that still runs on them.
 pub(super) struct ConnectionThreads {
     runtimes: Vec<Handle>,
@@ -32,7 +30,6 @@ impl ConnectionThreads {
             runtimes.push(runtime.handle().clone());
             let stopped = stop.clone().cancelled_owned();
             let serve = move || {
-                runtime.spawn(server::stay_awake());
                 runtime.block_on(stopped);
                 // Does not wait for a search for teams that is still running on a blocking thread.
                 runtime.shutdown_background();

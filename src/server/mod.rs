@@ -17,7 +17,6 @@ mod queue;
 mod runtimes;
 mod service;
 mod settings;
-mod spin_wait;
 mod tls;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
@@ -47,7 +46,6 @@ pub use peer::Peer;
 pub use queue::refusal as queue_refusal;
 pub use service::{Service, ServiceError, ServiceSettings};
 pub use settings::Limits;
-pub use spin_wait::stay_awake;
 pub use tls::TlsIdentity;
 
 /// Serves until `stop` is cancelled; connections are tasks of `tasks`. Then each session finishes its

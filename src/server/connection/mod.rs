@@ -13,9 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{
-    Limits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient, spin_wait,
-};
+use super::{Limits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient};
 use crate::{
     domain::Right,
     protocol::{FramedLine, Framer, Verb},
@@ -203,7 +201,6 @@ impl<S: Stream> Connection<S> {
 
     /// Gives the peer more time after a line that is not blank. Before a required HELLO, no line does.
     fn postpone(&mut self, now: Instant) {
-        spin_wait::note(now);
         if !self.peer.must_say_hello() {
             self.idle_until = now + self.limits.idle_seconds.duration();
         }
