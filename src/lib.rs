@@ -127,16 +127,13 @@
 
 pub use evenkeel_core::{
     domain, history, ingest, journal, lifecycle, lobby, matchmaking, partition, protocol, rating,
-    sidecar, virtual_queue,
+    sidecar,
 };
 
-pub mod access;
 pub mod cli;
 pub mod client;
 pub mod config;
 pub mod daemon;
-pub mod deliveries;
-pub mod drivers;
 pub mod learning;
 pub mod leases;
 pub mod logs;
@@ -146,6 +143,5 @@ pub mod server;
 pub mod session;
 pub mod simulate;
 pub mod store;
-pub mod watch;
 pub mod web;
 pub mod webhooks;

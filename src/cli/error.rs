@@ -5,17 +5,17 @@ use std::{error::Error, fmt, io, path::Path};
 use tokio::task::JoinError;
 
 use crate::{
+    client::drivers::DriverError,
     config::ConfigError,
     daemon::DaemonError,
-    deliveries::DeliveryError,
     domain::PatternError,
-    drivers::DriverError,
     learning::LearningError,
     logs::LogError,
     server::ServiceError,
     session::SessionError,
     simulate::SimulateError,
     store::{BackupError, StoreError, TransferError},
+    webhooks::DeliveryError,
 };
 
 /// Why a command failed.

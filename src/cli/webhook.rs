@@ -14,11 +14,10 @@ use super::{
     table::{Table, or_dash},
 };
 use crate::{
-    deliveries::HookSender,
     domain::to_hex,
     session::{Clock, MachineClock},
-    store::HookRow,
-    webhooks::{HookEvent, HookKind, HookReport, HookVerdict, SigningKeys, body, verdict},
+    store::{HookEvent, HookKind, HookReport, HookRow},
+    webhooks::{HookSender, HookVerdict, SigningKeys, body, verdict},
 };
 
 /// Test the webhooks of the configuration, list what waits for them, or generate a secret

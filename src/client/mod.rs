@@ -1,4 +1,5 @@
-//! A client of the line protocol over TCP or TLS: for sidecars, tests and plugins written in Rust.
+//! The other end of the line: a client of the line protocol over TCP or TLS, for tests and plugins written in Rust, and
+//! the `drivers` of sidecars and agents, which use it.
 //!
 //! [`Client::ask`] sends one request and returns its whole reply. [`Client::send`] sends many without
 //! waiting, and [`Client::receive`] returns their replies one after the other. [`Client::split`] gives
@@ -34,6 +35,7 @@
 //! ```
 
 mod connect;
+pub mod drivers;
 mod error;
 mod halves;
 mod settings;

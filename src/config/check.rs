@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Config, FolderChoice, values::NO_NAME};
 use crate::{
-    deliveries::MAX_HOOKS,
     domain::{Patterns, Rulebook},
     lifecycle::Provider,
     matchmaking::Queue,
     rating::divisions,
+    webhooks::MAX_HOOKS,
 };
 
 /// A broken rule and the keys that break it together; the operator should change the first one.

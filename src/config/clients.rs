@@ -13,8 +13,8 @@ use serde::Deserialize;
 
 use super::{Config, ConfigError, check::Fault, token::ConfiguredToken, values};
 use crate::{
-    access::{AccessSettings, ClientSpec, PlayerScope},
     domain::{Right, Rights},
+    server::access::{AccessSettings, ClientSpec, PlayerScope},
 };
 
 /// The most bytes that are read of a file with a token.

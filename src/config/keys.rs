@@ -14,8 +14,6 @@ use super::{
     values::{self, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
-    access::RateSettings,
-    deliveries::WebhookSettings,
     domain::{
         GameTypeLists, MutatorLists,
         behaviour::BehaviourSettings,
@@ -28,10 +26,11 @@ use crate::{
     },
     matchmaking::QueueSettings,
     rating::divisions,
-    server::Limits,
+    server::{Limits, access::RateSettings},
     session::BalanceSettings,
     store::postgres::PostgresUrl,
     web::{ApiSettings, WebSettings},
+    webhooks::WebhookSettings,
 };
 
 /// The configuration; each field is a section of the documented files.

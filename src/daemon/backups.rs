@@ -6,9 +6,9 @@ use tokio::time::Instant;
 
 use crate::{
     domain::Timestamp,
+    server::watch::BackupMetrics,
     session::Clock,
     store::{BackedUp, BackupError, Backups},
-    watch::BackupMetrics,
 };
 
 /// How often the daemon looks whether a backup is due, and tries one again that has failed.

@@ -4,11 +4,11 @@ use std::{io, net::SocketAddr};
 
 use crate::{
     config::ConfigError,
-    deliveries::DeliveryError,
     learning::LearningError,
     logs::LogError,
     server::{ServiceError, TlsError},
     store::StoreError,
+    webhooks::DeliveryError,
 };
 
 /// Why the daemon cannot start.

@@ -33,12 +33,14 @@ use tokio::{
 
 use crate::{
     config::{Config, ConfiguredValues},
-    deliveries::Deliveries,
     learning::AT_ONCE,
     logs::Follower,
-    server::{Gate, Limits, Listeners, Service},
+    server::{
+        Gate, Limits, Listeners, Service,
+        watch::{BackupMetrics, Monitor},
+    },
     store::Backups,
-    watch::{BackupMetrics, Monitor},
+    webhooks::Deliveries,
 };
 
 pub use error::DaemonError;

@@ -7,8 +7,7 @@ use tokio::{net::TcpListener, time::sleep};
 use super::{DaemonError, Tasks, bind_address, threads::PageThreads};
 use crate::{
     config::{Config, WebAddress, WebSection},
-    server::{Gate, Limits, Service},
-    watch::Monitor,
+    server::{Gate, Limits, Service, watch::Monitor},
     web::{self, Audience, Site},
 };
 

@@ -5,9 +5,9 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use super::gate::{Gate, GateState};
 use crate::{
-    access::{AddressKey, Allowance, Grant},
     domain::{Right, Secret},
     protocol::Charge,
+    server::access::{AddressKey, Allowance, Grant},
 };
 
 /// The sender of a request.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::ServerMetrics;
-use crate::access::{
+use crate::server::access::{
     AccessPolicy, AccessSettings, AddressKey, AddressTable, Allowance, ClientSpec, Rates, Slowdown,
 };
 

@@ -1,9 +1,11 @@
-//! TCP: accepts connections, enforces the [`Limits`] and what the [`Gate`] permits, and drains on shutdown.
+//! The line protocol over TCP: accepts connections, enforces the [`Limits`] and what the [`Gate`] permits, and drains on
+//! shutdown. `access` decides who may connect, do what, and how fast; [`watch`] is what operators see of the service.
 //!
 //! The caller provides the listener and the cancellation token; this room opens no port and handles
 //! no signal. Whatever a peer sends, its connection costs one task and a bounded buffer for a
 //! bounded time. Entry point: [`run`].
 
+pub mod access;
 mod caller;
 mod connection;
 mod dispatch;
@@ -18,6 +20,7 @@ mod runtimes;
 mod service;
 mod settings;
 mod tls;
+pub mod watch;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 

@@ -9,9 +9,9 @@ use super::{
     gate::{Gate, GateState},
 };
 use crate::{
-    access::{AddressKey, Allowance, Grant},
     domain::{Right, Secret},
     protocol::{Charge, Code, Refusal, Request, WeightQuestion},
+    server::access::{AddressKey, Allowance, Grant},
 };
 
 /// The peer of a connection, as the gate knows it.

@@ -7,11 +7,15 @@
 )]
 
 mod error;
-mod queue;
+mod queue_outcome;
 mod season;
+mod virtual_queue;
 
 pub use error::SimulateError;
-pub(crate) use queue::{QueueOutcome, SearchPlan};
+pub(crate) use queue_outcome::{QueueOutcome, SearchPlan};
 pub(crate) use season::{
     Estimate, Policy, PolicyLine, PolicyReport, SeasonPlan, World, WorldSettings,
+};
+pub(crate) use virtual_queue::{
+    CategoryWaits, MatchQuantiles, SimulationReport, SimulationSettings,
 };

@@ -17,6 +17,7 @@ mod db;
 mod derived;
 mod error;
 mod group_commit;
+mod hook_event;
 mod hosting;
 mod lease;
 mod leases;
@@ -53,6 +54,7 @@ pub use derived::{
     CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
 };
 pub use error::StoreError;
+pub use hook_event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport};
 pub use hosting::{HostedRow, InstanceRow, QueueRow, QueueWrite};
 pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};

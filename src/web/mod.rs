@@ -6,7 +6,7 @@
 //! off by default. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.
 //! Every text of a player or a game server is escaped, and an identity is never written.
 //!
-//! `/metrics`, `/status.json`, `/healthz` and `/readyz` are for operators: the room [`watch`](crate::watch) makes
+//! `/metrics`, `/status.json`, `/healthz` and `/readyz` are for operators: [`watch`](crate::server::watch) makes
 //! them. The first two are answered to the addresses of the configuration.
 //!
 //! Each page is a struct: its JSON is the struct, its HTML is made of the same struct. Entry point: [`run`].

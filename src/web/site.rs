@@ -13,10 +13,9 @@ use crate::{
     domain::Timestamp,
     learning::Learning,
     queues::Queues,
-    server::{Gate, Service},
+    server::{Gate, Service, watch::Monitor},
     session::LiveGame,
     store::Store,
-    watch::Monitor,
 };
 
 /// The service that the pages are about, and how they look.

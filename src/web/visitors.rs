@@ -13,7 +13,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{Site, WebLimits};
-use crate::{
+use crate::server::{
     access::{AddressKey, AddressTable, Allowance, Rate},
     watch::HttpMetrics,
 };

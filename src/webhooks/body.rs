@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{FormedReport, FormedSeat, HookEvent, HookReport, RecordedReport};
-use crate::domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, Timestamp};
+use crate::{
+    domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, Timestamp},
+    store::{FormedReport, FormedSeat, HookEvent, HookReport, RecordedReport},
+};
 
 /// The version of the content. It grows if a key changes its meaning; keys may be added without that.
 const VERSION: u32 = 1;

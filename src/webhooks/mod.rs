@@ -1,20 +1,107 @@
-//! What is sent to webhooks: events as JSON, their signature, and when a failed request is repeated.
+//! Webhooks: addresses to which the daemon sends a request for each event: a match was formed by a queue, is hosted, or
+//! was recorded. One task for each webhook sends one event after the other.
 //!
-//! A webhook is an address to which the daemon sends a request for each event: a match was formed by a
-//! queue, is hosted, or was recorded. The signature follows Standard Webhooks 1.0.0
-//! (<https://www.standardwebhooks.com>), so that the libraries of that project verify it.
+//! An event is committed together with what it reports, and remains in the database until each webhook is
+//! done with it. A task notes after a request what was delivered, so that an end of the process repeats an
+//! event at most, and loses none. A receiver that fails is asked again after growing delays; the events
+//! behind the one that waits keep their order. What is too old, or beyond the number that may wait, is
+//! dropped, logged and counted. Requests run on blocking threads, one at a time for each webhook, with a
+//! time limit; no redirect is followed, and of a response only the status and two headers are used. Nothing
+//! else of the daemon waits for this room.
 //!
-//! This room sends nothing and reads no clock: the time and random numbers are arguments. It never
-//! puts a player's pass into an event.
+//! What is sent is decided without a runtime, database or clock: `body` makes events into JSON, and never puts a player's
+//! pass into it; `signature` follows Standard Webhooks 1.0.0 (<https://www.standardwebhooks.com>), so that the libraries of
+//! that project verify it; `retry` says when a failed request is repeated.
 //!
-//! Entry points: [`body`], [`SigningKeys::sign`], [`verdict`], [`delay`].
+//! Entry points: [`Deliveries::open`] and [`Deliveries::run`]; [`HookSender`] for one request.
 
 mod body;
-mod event;
+mod error;
+mod hook;
+mod metrics;
 mod retry;
+mod send;
+mod settings;
 mod signature;
+mod url;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::{session::Clock, store::Store};
 
 pub use body::{MAX_BODY, body, closeness};
-pub use event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport};
+pub use error::DeliveryError;
+pub use metrics::HookMetrics;
 pub use retry::{HookAnswer, HookVerdict, LONGEST_DELAY, delay, verdict};
+pub use send::HookSender;
+pub use settings::{HookName, MAX_HOOKS, WebhookSettings};
 pub use signature::SigningKeys;
+pub use url::HookUrl;
+
+use hook::Hook;
+
+/// How long to wait after a number of failed tries: see [`delay`].
+pub type Delays = fn(u32, u16, &HookAnswer) -> Duration;
+
+/// The webhooks of the configuration, ready to be sent events.
+#[derive(Debug)]
+pub struct Deliveries {
+    hooks: Vec<Hook>,
+}
+
+impl Deliveries {
+    /// Prepares the webhooks. From now on, what happens is an event for them.
+    ///
+    /// # Errors
+    /// Fails if the file of a secret cannot be read or has no secret, or if the database fails.
+    pub async fn open(
+        settings: &[WebhookSettings],
+        store: Arc<Store>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, DeliveryError> {
+        Self::open_with_delays(settings, store, clock, delay).await
+    }
+
+    /// Like [`open`](Self::open), with other delays after failures than those of [`delay`].
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub async fn open_with_delays(
+        settings: &[WebhookSettings],
+        store: Arc<Store>,
+        clock: Arc<dyn Clock>,
+        delays: Delays,
+    ) -> Result<Self, DeliveryError> {
+        let mut hooks = Vec::new();
+        for settings in settings {
+            let sender = Arc::new(HookSender::new(settings)?);
+            let (store, clock) = (store.clone(), clock.clone());
+            hooks.push(Hook::new(settings, sender, store, clock, delays));
+        }
+        let kinds = |hook: &WebhookSettings| (hook.name.to_string(), hook.events.clone());
+        let kinds: Vec<_> = settings.iter().map(kinds).collect();
+        store.set_webhooks(&kinds).await?;
+        Ok(Self { hooks })
+    }
+
+    /// What is counted about each webhook.
+    pub fn metrics(&self) -> Vec<Arc<HookMetrics>> {
+        self.hooks.iter().map(Hook::metrics).collect()
+    }
+
+    /// Sends events until `stop` is cancelled. Then notes what was delivered.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut tasks = JoinSet::new();
+        for hook in self.hooks {
+            tasks.spawn(hook.run(stop.clone()));
+        }
+        while let Some(ended) = tasks.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "the task of a webhook has failed");
+            }
+        }
+    }
+}

@@ -18,4 +18,3 @@ pub mod partition;
 pub mod protocol;
 pub mod rating;
 pub mod sidecar;
-pub mod virtual_queue;

@@ -8,9 +8,11 @@ use clap::{Args, ValueEnum};
 use super::{common::millis, exec_folder, report, server::ServerArgs};
 use crate::{
     cli::{CliError, random},
+    client::drivers::{
+        DaemonConnection, Driver, GameLog, IdTech3Console, KeptMatch, ServerProcess,
+    },
     daemon::ShutdownSignal,
     domain::to_hex,
-    drivers::{DaemonConnection, Driver, GameLog, IdTech3Console, KeptMatch, ServerProcess},
     sidecar::idtech3::agent::{AgentSettings, GameMode, IdTech3Agent, Limit, map_name},
 };
 

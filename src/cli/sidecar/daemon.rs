@@ -7,9 +7,8 @@ use clap::Args;
 
 use crate::{
     cli::CliError,
-    client::Trust,
+    client::{Trust, drivers::DaemonEndpoint},
     config::{AddressError, parse_address},
-    drivers::DaemonEndpoint,
 };
 
 /// The scheme of addresses for encrypted connections.

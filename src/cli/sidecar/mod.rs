@@ -19,8 +19,8 @@ use clap::{Args, Subcommand};
 
 use super::CliError;
 use crate::{
+    client::drivers::{DaemonConnection, Driver, GameLog, IdTech3Console, RemoteConsole},
     daemon::ShutdownSignal,
-    drivers::{DaemonConnection, Driver, GameLog, IdTech3Console, RemoteConsole},
     sidecar::{
         engine::Engine,
         follower::{Follower, FollowerSettings},

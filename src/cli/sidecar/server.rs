@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 
 use super::daemon::DaemonArgs;
-use crate::{cli::CliError, config::parse_address, drivers::Password};
+use crate::{cli::CliError, client::drivers::Password, config::parse_address};
 
 /// The remote console of a game server, the daemon, and what the game server sends in HELLO.
 #[derive(Debug, Args)]

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     cli::CliError,
+    client::drivers::{GameLog, RemoteConsole, SourceConsole},
     config::parse_address,
-    drivers::{GameLog, RemoteConsole, SourceConsole},
     sidecar::{follower::CommandTemplate, source::Source},
 };
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     cli::CliError,
-    drivers::{DarkPlacesConsole, GameLog, RemoteConsole, Security},
+    client::drivers::{DarkPlacesConsole, GameLog, RemoteConsole, Security},
     sidecar::{follower::CommandTemplate, xonotic::Xonotic},
 };
 

@@ -14,7 +14,7 @@ use clap::Args;
 use super::{CliError, SettingsArgs, print_json, print_json_line, table::printable};
 use crate::{
     config::{Config, WebAddress, parse_address},
-    watch::Status,
+    server::watch::Status,
 };
 
 use shown::{queues, summary};

@@ -3,7 +3,7 @@
 use comfy_table::presets;
 
 use super::super::table::{Table, or_dash, printable};
-use crate::watch::{BackupStatus, QueueStatus, Status};
+use crate::server::watch::{BackupStatus, QueueStatus, Status};
 
 /// The status without queues and warnings, one row for each part.
 pub(super) fn summary(status: &Status) -> comfy_table::Table {

@@ -3,8 +3,10 @@
 use super::{archive::fetch, chances};
 use crate::{
     domain::{MAX_TEAMS, TeamChances},
-    store::{StoreError, chunk::ChunkCache, db::*},
-    webhooks::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport},
+    store::{
+        FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport, StoreError,
+        chunk::ChunkCache, db::*,
+    },
 };
 
 /// The content of an event; `None` if what it reports is no longer stored.

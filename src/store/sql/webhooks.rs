@@ -3,8 +3,7 @@
 use super::{Store, hook_reports};
 use crate::{
     domain::Timestamp,
-    store::{StoreError, db::*},
-    webhooks::{HookEvent, HookKind, HookReport},
+    store::{HookEvent, HookKind, HookReport, StoreError, db::*},
 };
 
 /// What became of the events up to a number.

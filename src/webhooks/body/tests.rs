@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     domain::{PlayerKey, Presence, Span, TeamChances},
-    webhooks::HookKind,
+    store::HookKind,
 };
 
 fn event(kind: HookKind) -> HookEvent {

@@ -28,7 +28,7 @@ const LARGEST: [(&str, usize); 12] = [
     ("learning", 5),
     ("session", 9),
     ("web", 28),
-    ("drivers", 2),
+    ("client", 2),
     ("config", 3),
     ("simulate", 2),
     ("cli", 2),

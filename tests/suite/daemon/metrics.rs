@@ -13,7 +13,7 @@ use std::{
 use evenkeel::{
     domain::Kind,
     metrics::{Histogram, SECONDS, SHARES},
-    watch::{Monitor, NotReady, Status},
+    server::watch::{Monitor, NotReady, Status},
 };
 use serde_json::Value;
 use tempfile::TempDir;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use evenkeel::{
     domain::Timestamp,
-    server::Service,
+    server::{Service, watch::Monitor},
     session::{Clock, MachineClock},
-    watch::Monitor,
 };
 use tempfile::TempDir;
 

@@ -10,11 +10,10 @@ use std::{
 };
 
 use evenkeel::{
-    deliveries::Deliveries,
     domain::{Kind, MatchRecord, PlayerKey},
     session::MachineClock,
-    store::{HookNote, HookRow, HookWaits, Store},
-    webhooks::{HookAnswer, HookReport, delay},
+    store::{HookNote, HookReport, HookRow, HookWaits, Store},
+    webhooks::{Deliveries, HookAnswer, delay},
 };
 use tempfile::TempDir;
 use tokio::task::JoinHandle;

@@ -43,7 +43,7 @@ pub struct Attribute {
 
 impl Attribute {
     /// The value of a player who does not state one; `None` if it must be stated.
-    pub(crate) fn absent(&self) -> Option<Value> {
+    pub fn absent(&self) -> Option<Value> {
         let empty = match self.of {
             AttributeType::Set(_) => Some(Value::Set(Vec::new())),
             AttributeType::Flag => Some(Value::Number(0.0)),

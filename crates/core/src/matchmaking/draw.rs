@@ -3,24 +3,24 @@
 use crate::domain::Stream;
 
 /// A number with the standard normal distribution (Box and Muller, 1958).
-pub(crate) fn normal(stream: &mut Stream) -> f64 {
+pub fn normal(stream: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.unit()));
     radius * libm::cos(std::f64::consts::TAU * stream.unit())
 }
 
 /// A number of at least 0 with the exponential distribution.
-pub(crate) fn exponential(mean: f64, stream: &mut Stream) -> f64 {
+pub fn exponential(mean: f64, stream: &mut Stream) -> f64 {
     -mean * libm::log(1.0 - stream.unit())
 }
 
 /// A number above 0 whose logarithm is normal with the deviation `spread`.
-pub(crate) fn log_normal(median: f64, spread: f64, stream: &mut Stream) -> f64 {
+pub fn log_normal(median: f64, spread: f64, stream: &mut Stream) -> f64 {
     median * libm::exp(spread * normal(stream))
 }
 
 /// Zipf's law: rank r, from 0, is drawn with a probability in proportion to 1/(r + 1).
 #[derive(Clone, Debug)]
-pub(crate) struct Zipf(Vec<f64>);
+pub struct Zipf(Vec<f64>);
 
 impl Zipf {
     /// The law for this number of ranks.

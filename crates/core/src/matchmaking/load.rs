@@ -59,7 +59,7 @@ impl Default for Load {
 
 /// The kinds of the vehicles of a tier, from the most popular vehicle on, repeating: with 30 vehicles
 /// 29 % of the players have a heavy, 28 % a medium, 23 % a destroyer and 20 % a light vehicle.
-pub(crate) const KINDS: [&str; 10] = [
+pub const VEHICLE_KINDS: [&str; 10] = [
     "heavy",
     "medium",
     "destroyer",
@@ -127,7 +127,10 @@ impl Load {
         let text = |text: &str| Raw::Text(text.to_owned());
         let mut attributes = BTreeMap::from([
             ("tier".to_owned(), Raw::Number(tier)),
-            ("kind".to_owned(), text(KINDS[rank % KINDS.len()])),
+            (
+                "kind".to_owned(),
+                text(VEHICLE_KINDS[rank % VEHICLE_KINDS.len()]),
+            ),
             ("vehicle".to_owned(), Raw::Text(format!("v{tier}-{rank}"))),
             ("modes".to_owned(), Raw::List(shared.modes.clone())),
             ("maps".to_owned(), Raw::List(maps)),

@@ -176,7 +176,7 @@ impl Queue {
     }
 
     /// The number of a player by whose sums teams are made even, if it is not a strength.
-    pub(crate) fn number_to_even(&self, player: &TicketPlayer) -> f64 {
+    pub fn number_to_even(&self, player: &TicketPlayer) -> f64 {
         self.columns.number_of(self.even_by, player)
     }
 

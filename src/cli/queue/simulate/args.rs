@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 use crate::{
     cli::between,
     matchmaking::{Effort, Load},
-    virtual_queue::SimulationSettings,
+    simulate::SimulationSettings,
 };
 
 /// Simulate a queue: people who queue, wait, play and queue again, against the real planner

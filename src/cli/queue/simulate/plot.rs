@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-use crate::virtual_queue::{CategoryWaits, SimulationReport};
+use crate::simulate::{CategoryWaits, SimulationReport};
 
 type Failure = Box<dyn std::error::Error>;
 

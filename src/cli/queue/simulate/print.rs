@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use crate::{
     cli::table::{Table, printable},
-    simulate::QueueOutcome,
-    virtual_queue::{CategoryWaits, MatchQuantiles, SimulationReport},
+    simulate::{CategoryWaits, MatchQuantiles, QueueOutcome, SimulationReport},
 };
 
 /// Prints what became of the tickets, how long they waited, and what the matches were like.

@@ -4,11 +4,8 @@ use std::{fmt, io::Read};
 
 use ureq::{Agent, http::Response};
 
-use super::{DeliveryError, HookUrl, WebhookSettings};
-use crate::{
-    domain::Timestamp,
-    webhooks::{HookAnswer, SigningKeys},
-};
+use super::{DeliveryError, HookAnswer, HookUrl, SigningKeys, WebhookSettings};
+use crate::domain::Timestamp;
 
 /// The most bytes that a response's head may have.
 const MAX_HEAD: usize = 16 * 1_024;

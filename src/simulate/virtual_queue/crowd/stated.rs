@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Crowd, CrowdMember, PartyHabits};
 use crate::{
     domain::Stream,
-    matchmaking::{AttributeType, Raw, load::KINDS},
+    matchmaking::{AttributeType, Raw, VEHICLE_KINDS},
 };
 
 impl Crowd<'_> {
@@ -24,7 +24,7 @@ impl Crowd<'_> {
                     member.is_new.then_some(Raw::Number(member.tier))
                 }
                 ("kind", AttributeType::Enum(words)) => {
-                    let kind = KINDS[member.rank % KINDS.len()];
+                    let kind = VEHICLE_KINDS[member.rank % VEHICLE_KINDS.len()];
                     let known = words.iter().any(|word| word == kind);
                     let other = words.get(member.rank % words.len().max(1));
                     let other = other.map_or("", String::as_str);

@@ -132,7 +132,7 @@ fn open(anonymous: bool, from: IpAddr) -> Grant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{access::PlayerScope, domain::Right};
+    use crate::{domain::Right, server::access::PlayerScope};
 
     fn client(name: &str, token: Option<&str>, networks: &[&str]) -> Arc<ClientSpec> {
         Arc::new(ClientSpec {

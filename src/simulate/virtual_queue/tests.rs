@@ -14,8 +14,8 @@ use crate::{
 };
 
 const FILES: [&str; 2] = [
-    include_str!("../../../../config/queues/wotb.toml"),
-    include_str!("../../../../config/queues/pickup.toml"),
+    include_str!("../../../config/queues/wotb.toml"),
+    include_str!("../../../config/queues/pickup.toml"),
 ];
 
 fn queue(name: &str) -> Queue {
@@ -116,7 +116,7 @@ proptest! {
         let mut simulation = Simulation::new(&queue, settings);
         let (mut watch, mut found) = (Watch::default(), 0);
         while simulation.next_round().unwrap() {
-            let tickets = simulation.tickets();
+            let tickets = simulation.line.tickets();
             // A ready check may hold a match back for its whole length.
             let asks = queue.settings().ready_check.get() > 0;
             let shortest = if asks { 0.0 } else { 60.0 * 0.7 };
@@ -202,7 +202,7 @@ fn tickets_are_as_configured() {
     let (mut half, mut all) = (0, 0);
     while simulation.next_round().unwrap() {
         simulation.found(&none);
-        all = simulation.tickets().len();
+        all = simulation.line.tickets().len();
         half = if simulation.now() < 150.0 { all } else { half };
     }
     let share = |of: usize| of as f64 / all as f64;
@@ -210,7 +210,7 @@ fn tickets_are_as_configured() {
         (share(half) - 0.5).abs() < 0.02,
         "arrivals are even: {half} of {all}"
     );
-    let tickets = simulation.tickets();
+    let tickets = simulation.line.tickets();
     let players: usize = tickets.iter().map(|ticket| ticket.players.len()).sum();
     assert!((11_900..=12_000).contains(&players), "{players}");
     let sized = |size| tickets.iter().filter(|t| t.players.len() == size).count();

@@ -85,7 +85,7 @@ impl AddressTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Rate;
+    use crate::server::access::Rate;
 
     fn key(text: &str) -> AddressKey {
         AddressKey::of(text.parse().unwrap())

@@ -6,10 +6,10 @@ use super::{
     QueueStatus, Status, StoreStatus, warnings::warnings,
 };
 use crate::{
-    deliveries::HookMetrics,
     domain::Timestamp,
     lifecycle::Stage,
     queues::{HostingLevels, QueueLevels},
+    webhooks::HookMetrics,
 };
 
 impl Monitor {

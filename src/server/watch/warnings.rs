@@ -134,7 +134,9 @@ fn more_warnings(status: &Status, warn: &mut impl FnMut(bool, String)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::{BackupStatus, FollowStatus, HookStatus, OtherSettingsStatus, QueueStatus};
+    use crate::server::watch::{
+        BackupStatus, FollowStatus, HookStatus, OtherSettingsStatus, QueueStatus,
+    };
 
     /// Makes something wrong, and a part of the warning about it.
     type Wrong<'a> = (&'a dyn Fn(&mut Status), &'a str);

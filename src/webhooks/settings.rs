@@ -4,10 +4,10 @@ use std::{fmt, fs::File, io::Read, path::PathBuf};
 
 use serde::Deserialize;
 
-use super::{DeliveryError, HookUrl};
+use super::{DeliveryError, HookUrl, SigningKeys};
 use crate::{
     domain::units::{Count, Seconds},
-    webhooks::{HookKind, SigningKeys},
+    store::HookKind,
 };
 
 /// The most webhooks of a configuration.

@@ -1,4 +1,4 @@
-//! What an event reports.
+//! The events that wait to be sent to webhooks, and what each reports.
 
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! What operators watch: metrics for Prometheus, the status of the daemon, and what is wrong with it.
 //!
 //! All numbers come from memory, except for the size of the database and whether it answers, for which there is
-//! a time limit: a daemon whose disk is stuck can still be watched. This room changes nothing.
+//! a time limit: a daemon whose disk is stuck can still be watched. Nothing here changes anything.
 //!
 //! Entry point: [`Monitor`].
 

@@ -1,6 +1,6 @@
 //! Who may connect, what each client may do, and how fast.
 //!
-//! This room decides and counts; it reads no clock, no socket and no file. A time is an argument, in
+//! It decides and counts; it reads no clock, no socket and no file. A time is an argument, in
 //! nanoseconds since any fixed moment. Every table has a bound, whatever strangers send.
 //!
 //! Entry points: [`AccessPolicy::greet`] for a HELLO, [`AccessPolicy::silent`] for a connection without

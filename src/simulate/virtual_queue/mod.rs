@@ -2,7 +2,7 @@
 //! planner between them.
 //!
 //! The simulation has no clock: it moves from event to event. It does not search either. The caller
-//! asks for the [next round](Simulation::next_round), gives its [tickets](Simulation::tickets) to
+//! moves on to the [next round](Simulation::next_round), gives what it [works on](Simulation::round) to
 //! the planner as the daemon does, and hands over what that has [found](Simulation::found). Rounds
 //! begin as in the daemon. What a round has found takes effect after a third of the time until the
 //! next: a daemon whose searches take longer waits longer before the next.
@@ -37,12 +37,10 @@ use agenda::{Agenda, CrowdEvent};
 use crowd::Crowd;
 use line::{WaitingLine, WaitingParty};
 use past::Past;
-pub use picked::{PickShares, WordShare};
+pub use picked::PickShares;
 use ready::AskedMatch;
-pub use report::{
-    Closeness, MatchQuantiles, RuleShare, SimulationReport, SizeShare, TicketCounts, WaitCurve,
-};
 use report::{Findings, Tallies};
+pub use report::{MatchQuantiles, SimulationReport};
 pub use settings::SimulationSettings;
 pub use waits::CategoryWaits;
 
@@ -156,11 +154,6 @@ impl<'q> Simulation<'q> {
         };
         let next = self.began.map_or(0, |began| began + spacing);
         Some(next.max(self.now))
-    }
-
-    /// The tickets of the round, in no particular order.
-    pub fn tickets(&self) -> &[Ticket] {
-        self.line.tickets()
     }
 
     /// What the planner works on in the round.

@@ -15,11 +15,11 @@ use super::{
     recent::{Failures, RecentFailures},
 };
 use crate::{
-    deliveries::HookMetrics,
     domain::Timestamp,
     logs::FollowMetrics,
     metrics::Registry,
     server::{Gate, Service},
+    webhooks::HookMetrics,
 };
 
 /// The time limit for the database to answer, and for the file system to state the size of a file.

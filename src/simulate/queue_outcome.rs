@@ -7,10 +7,10 @@ use std::{
 
 use serde::Serialize;
 
+use super::virtual_queue::{Simulation, SimulationReport, SimulationSettings};
 use crate::{
     matchmaking::{Cores, Effort, Queue, TicketError},
     queues::Threads,
-    virtual_queue::{Simulation, SimulationReport, SimulationSettings},
 };
 
 /// How the rounds of a simulated queue search.

@@ -6,11 +6,12 @@ use rand::{TryRng, rngs::SysRng};
 use tokio::{task::spawn_blocking, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::{Delays, HookMetrics, HookSender, WebhookSettings};
+use super::{
+    Delays, HookAnswer, HookMetrics, HookSender, HookVerdict, WebhookSettings, body, verdict,
+};
 use crate::{
     session::Clock,
-    store::{HookNote, HookWaits, Store, StoreError},
-    webhooks::{HookAnswer, HookEvent, HookReport, HookVerdict, body, verdict},
+    store::{HookEvent, HookNote, HookReport, HookWaits, Store, StoreError},
 };
 
 /// How often the database is asked for new events.

@@ -15,7 +15,7 @@ use super::{
     questions::{Answered, Questions},
     shown,
 };
-use crate::drivers::DriverError;
+use crate::client::drivers::DriverError;
 
 /// The start of every packet outside a client's connection.
 const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
