@@ -19,11 +19,8 @@ use super::{ROOMS, SOURCES};
 
 /// The rooms that have circles, and how many files the largest has. A number may only shrink. In `rating` the files of
 /// `joint` are one computation; that circle stays.
-const LARGEST: [(&str, usize); 12] = [
+const LARGEST: [(&str, usize); 9] = [
     ("rating", 6),
-    ("ingest", 2),
-    ("lobby", 10),
-    ("journal", 2),
     ("history", 4),
     ("learning", 5),
     ("session", 9),

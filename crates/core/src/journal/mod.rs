@@ -14,9 +14,11 @@ mod entry;
 mod error;
 mod frame;
 mod older;
+mod payload;
 mod replay;
 
-pub use entry::{EndAnswer, Entry, EntryBuffer, JournalSnapshot};
+pub use entry::{EndAnswer, Entry, JournalSnapshot};
 pub use error::JournalError;
 pub use frame::{HEADER, before_copy, copy_of_beginning};
+pub use payload::EntryBuffer;
 pub use replay::{JournaledEnd, JournaledGame};

@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Snapshot;
 use crate::domain::Outlook;
 
 /// How strong all players of a snapshot are, and how strengths become chances. Strengths are in the
@@ -30,13 +29,12 @@ impl ChanceModel {
         self.doubts.len() == self.humans.len()
     }
 
-    /// Whether the model has a strength for each human and bot of the snapshot, and all numbers are
-    /// finite.
-    pub(super) fn is_sound(&self, snapshot: &Snapshot) -> bool {
+    /// Whether the model has a strength for each of so many humans and bots, and all numbers are finite.
+    pub(super) fn is_sound(&self, humans: usize, bots: usize) -> bool {
         let strengths = self.humans.iter().chain(&self.bots).chain(&self.doubts);
         self.outlook.is_sound()
-            && self.humans.len() == snapshot.humans.len()
-            && self.bots.len() == snapshot.bots.len()
+            && self.humans.len() == humans
+            && self.bots.len() == bots
             && [0, self.humans.len()].contains(&self.doubts.len())
             && strengths.chain([&self.next_bot]).all(|s| s.is_finite())
     }

@@ -1,14 +1,14 @@
-//! The changes of a lobby as plain data, and their application.
+//! The changes of a lobby as plain data.
 //!
-//! A game changes by commands only, until it ends: [`Lobby::end`] makes its record, and
-//! [`Lobby::forget_record`] frees what the record was made of. The reports of a game server (JOIN, SCORE,
+//! A game changes by commands only, until it ends: [`Lobby::end`](super::Lobby::end) makes its record, and
+//! [`Lobby::forget_record`](super::Lobby::forget_record) frees what the record was made of. The reports of a game server (JOIN, SCORE,
 //! …) are commands; so are the effects of decisions (an assignment to teams, a human moved by
 //! auto-balance). So a decision needs the players' weights, but applying it does not. The same
 //! commands at the same times always give the same lobby, and a journal of them survives a crash.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{BalanceWatch, LastBalance, Lobby, LobbyError};
+use super::LastBalance;
 use crate::domain::{Ident, LeaveReason, Move, RoleName, TeamChances};
 
 /// One change of a lobby. Teams are counted from 0.
@@ -176,6 +176,9 @@ pub enum Command {
     Chances(TeamChances),
 }
 
+/// A command that was carried out, and the millisecond of the session at which it was.
+pub(super) type TimedCommand = (u64, Command);
+
 /// The data in GAME, and what the rulebook adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewGame {
@@ -204,6 +207,16 @@ pub struct Update {
     pub pin: Option<Option<u8>>,
     /// Ids of the humans they want to avoid; replaces the previous list.
     pub avoid: Option<Vec<String>>,
+}
+
+/// The balance of the teams at the last assessment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BalanceWatch {
+    /// The team that is too strong by the auto-balance rules, and the millisecond of the session at
+    /// which that began.
+    pub imbalance: Option<(u8, u64)>,
+    /// The team with the highest weight; `None` if several share it.
+    pub stronger: Option<u8>,
 }
 
 /// Journals of version 0.2.0 are JSON: there, a field that is present, even as null, is `Some`.
@@ -246,72 +259,6 @@ impl Command {
             Self::Join { id, .. } | Self::Move { id, .. } => Some(id),
             _ => None,
         }
-    }
-}
-
-impl Lobby {
-    /// Applies a command at `now`, in milliseconds of the session. The lobby's time never goes
-    /// back: a `now` before the previous one counts as the previous one.
-    ///
-    /// # Errors
-    /// Any [`LobbyError`]. A command that fails changes nothing.
-    pub fn apply(&mut self, command: &Command, now: u64) -> Result<(), LobbyError> {
-        self.at(now).carry_out(command)
-    }
-
-    /// Carries out a command of a decision now, and notes it in the [trail](Self::keep_trail).
-    pub(super) fn change(&mut self, command: Command) -> Result<(), LobbyError> {
-        self.carry_out(&command)?;
-        if let Some(trail) = &mut self.trail {
-            trail.push((self.now, command));
-        }
-        Ok(())
-    }
-
-    fn carry_out(&mut self, command: &Command) -> Result<(), LobbyError> {
-        let before = self.teams_before(command);
-        self.execute(command)?;
-        if let Some(before) = before {
-            self.note_change(before);
-        }
-        Ok(())
-    }
-
-    fn execute(&mut self, command: &Command) -> Result<(), LobbyError> {
-        match command {
-            Command::Game(game) => self.begin(game),
-            Command::Mutator { name } => return self.add_mutator(name),
-            Command::Map { name, players } => return self.set_map(name, *players),
-            Command::Teams { teams } => return self.set_teams(*teams),
-            Command::MinPlayers { players } => self.set_min_players(*players),
-            Command::DeclareBots { acts } => self.declare_bots(*acts),
-            Command::ShowBots => self.show_bots(),
-            Command::Join { id, update } => return self.join(id, update),
-            Command::Leave { id, reason } => return self.leave(id, *reason),
-            Command::Move { id, team } => return self.move_to(id, *team),
-            Command::BotJoin { name, team } => return self.bot_join(name, *team),
-            Command::BotLeave { name } => return self.bot_leave(name),
-            Command::Protect { id, millis } => return self.protect(id, *millis),
-            Command::Role { id, role } => return self.set_role(id, role.as_ref()),
-            Command::Start => return self.start(),
-            Command::Score { team, points, by } => return self.score(*team, *points, by.as_ref()),
-            Command::Points { id, points } => return self.points(id, *points),
-            Command::Kill { killer, victim } => return self.kill(killer, victim),
-            Command::Death { id } => return self.death(id),
-            Command::Clock { left } => return self.clock(*left),
-            Command::Assign { team_of } => return self.assign(team_of),
-            Command::Balanced(last) => self.game_mut()?.balanced = Some(last.clone()),
-            Command::Place { id, team } => return self.put_on_team(id, *team),
-            Command::Advise { moves } => self.game_mut()?.advised.clone_from(moves),
-            Command::Help { by_score } => {
-                self.game_mut()?.by_score = Some((by_score.clone(), self.now));
-            }
-            Command::AutoMove { id, team } => return self.auto_move(id, *team),
-            Command::Ask { id } => self.note_asked(id.as_ref()),
-            Command::Watch(watch) => self.game_mut()?.watch = *watch,
-            Command::Chances(told) => return self.tell_chances(told),
-        }
-        Ok(())
     }
 }
 

@@ -16,11 +16,13 @@
 //! the result.
 
 mod advantage;
+mod apply;
 mod arrivals;
 mod autobalance;
 mod balance;
 mod bots;
 mod chance;
+mod coming_bots;
 mod command;
 mod decide;
 mod decision;
@@ -30,6 +32,7 @@ mod people;
 mod place;
 mod play;
 mod player_history;
+mod question;
 mod rebalance;
 mod recorder;
 mod roster;
@@ -43,7 +46,7 @@ mod told;
 mod weights;
 
 #[cfg(test)]
-mod agree;
+mod tests;
 
 pub use advantage::{
     Advantage, AdvantageSettings, Assistance, Basis, Help, Known, ScoreSpread, TeamState,
@@ -55,16 +58,17 @@ pub use autobalance::{
 pub use balance::{Balance, BalanceAnswer, Balanced, LastBalance, Repeat, SizeLimits};
 pub use bots::{BotPlan, BotUse, Fill};
 pub use chance::ChanceModel;
-pub use command::{Command, NewGame, Update};
-pub use decision::{Decided, Decision, Question};
+pub use command::{BalanceWatch, Command, NewGame, Update};
+pub use decision::Decision;
 pub use error::LobbyError;
 pub use parties::PartyFactors;
 pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
 pub use player_history::Conduct;
+pub use question::{Decided, Question};
 pub use rebalance::{Advice, EvennessOfPlans, Rebalance, RebalanceSettings};
 pub use recorder::{Finished, RecordFrame};
 pub use roster::{Bot, Human, Roster};
 pub use settings::{LobbySettings, RosterSettings};
 pub use snapshot::{BotInGame, HumanInGame, MoveBlock, Snapshot};
-pub use state::{BalanceWatch, Lobby, RunningGame};
+pub use state::{Lobby, RunningGame};
 pub use weights::{BotWeight, Weights};

@@ -6,9 +6,6 @@ use std::collections::BTreeSet;
 use super::{Command, Lobby, LobbySettings, RunningGame, state::MAX_MUTATORS};
 use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
-/// A command that was carried out, and the millisecond of the session at which it was.
-pub(super) type TimedCommand = (u64, Command);
-
 impl Lobby {
     /// Milliseconds of the session at the last command or question.
     pub fn now(&self) -> u64 {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChanceModel, Conduct, bots::Fill, strength::TeamStrengths, weights::Counted};
+use super::{ChanceModel, Conduct, bots::Fill, weights::Counted};
 use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
 /// Who plays on which team, with their weights. A [`Lobby`](super::Lobby) makes it; it is stored
@@ -127,7 +127,7 @@ impl Snapshot {
             && self
                 .chance
                 .as_ref()
-                .is_none_or(|chance| chance.is_sound(self))
+                .is_none_or(|chance| chance.is_sound(self.humans.len(), self.bots.len()))
     }
 
     /// The weight and strength with which a human counts.
@@ -158,35 +158,6 @@ impl Snapshot {
             |bot: &BotInGame| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
         // Each team may lack as many bots as a map recommends players.
         bots.len() <= MAX_PLAYERS * MAX_TEAMS && bots.iter().all(robot)
-    }
-
-    /// Adds the bots that the game server is expected to add to the teams as they are now.
-    pub(super) fn expect_bots(&mut self) {
-        let coming = self.coming_bots();
-        if let Some(chance) = &mut self.chance {
-            let next = chance.next_bot;
-            chance.bots.extend(coming.iter().map(|_| next));
-        }
-        self.bots.extend(coming);
-    }
-
-    /// The bots that the game server is expected to add to the teams as they are now; none where it
-    /// does not act on bots.
-    pub(super) fn coming_bots(&self) -> Vec<BotInGame> {
-        let strength = TeamStrengths::of(self);
-        let missing = strength.missing_bots();
-        let coming = (0u8..).zip(missing).flat_map(|(team, missing)| {
-            std::iter::repeat_n(
-                BotInGame {
-                    name: String::new(),
-                    weight: self.next_bot,
-                    team,
-                    points: 0.0,
-                },
-                missing,
-            )
-        });
-        coming.collect()
     }
 
     /// Whether other members of this human's party are in the game.

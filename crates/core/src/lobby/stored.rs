@@ -1,4 +1,4 @@
-//! Reads decisions that older versions stored.
+//! Reads stored decisions, also those of older versions.
 //!
 //! Version 0.1 stored times of the settings in milliseconds, the gap of auto-balance together with
 //! its unit, and BALANCE in another form, with its memory in bytes.
@@ -9,8 +9,18 @@ use serde_json::{Map, Value};
 use super::{Balance, BalanceAnswer, Decided, Decision, Repeat};
 use crate::partition::{self, ProblemSpec};
 
+impl Decision {
+    /// Parses a stored decision of this kind, written by this version or an older one.
+    ///
+    /// # Errors
+    /// Fails if the JSON is not a decision.
+    pub fn parse(kind: &str, json: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(json).or_else(|error| read_older(kind, json).ok_or(error))
+    }
+}
+
 /// Parses a decision of this kind in the form of an older version; `None` if it has no such form.
-pub(super) fn read_older(kind: &str, json: &str) -> Option<Decision> {
+fn read_older(kind: &str, json: &str) -> Option<Decision> {
     let mut stored: Value = serde_json::from_str(json).ok()?;
     if kind == "balance" {
         let settings = stored.pointer_mut("/settings")?.as_object_mut()?;

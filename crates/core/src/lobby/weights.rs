@@ -1,7 +1,7 @@
 //! The players' weights, as numbers that the caller supplies. This room does not know how they are
 //! learned.
 
-use super::{ScoreSpread, roster::Bot};
+use super::ScoreSpread;
 use crate::domain::{LineupPlayer, Outlook};
 
 /// The players' weights in one game, and the rating system's predictions for it. Weights are
@@ -120,13 +120,13 @@ pub(super) fn next_bot<'a>(
 }
 
 /// The weight and strength of a bot of the game; the means if the bot is unknown.
-pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
+pub(super) fn counted_bot(weights: &dyn Weights, name: &str) -> Counted {
     let mean = || Counted {
         weight: sane(weights.mean_bot().0),
         strength: sane_strength(weights.mean_bot_strength()),
         variance: 0.0,
     };
-    let known = weights.bot(bot.name.text());
+    let known = weights.bot(name);
     known.map_or_else(mean, |bot| Counted::of_bot(&bot))
 }
 

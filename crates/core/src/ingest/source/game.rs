@@ -4,14 +4,12 @@ use super::clients::{ConnectedClients, GameContext};
 use super::grammar::{Event, PlayerAction, PlayerTag};
 use super::points::ControlPoints;
 use super::setup::ServerSetup;
-use super::totals::{SideTotals, sides_of};
+use super::totals::{SideTotals, TEAMS, sides_of};
 use crate::{
     domain::{MatchRecord, MatchRecorder, Timestamp, other_side},
     ingest::{clock::Calendar, halves::exchanged, record, skip::Skip},
 };
 
-/// Red, blue, yellow and green.
-pub(super) const TEAMS: usize = 4;
 /// The most rounds of one game. A real game has fewer.
 const MAX_ROUNDS: usize = 1_000;
 /// How far apart the beginnings of the log and of its first round may be, in milliseconds, if the

@@ -1,7 +1,9 @@
 //! The scores of the sides, followed through exchanges of sides.
 
-use super::game::TEAMS;
 use crate::domain::other_side;
+
+/// Red, blue, yellow and green.
+pub(super) const TEAMS: usize = 4;
 
 /// The scores of the sides as the log states them, and the scores of the people who are on them.
 ///

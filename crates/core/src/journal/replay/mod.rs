@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{EndAnswer, Entry, JournalError, JournalSnapshot, entry::Entries, frame::Frames};
+use super::{EndAnswer, Entry, JournalError, JournalSnapshot, frame::Frames, payload::Entries};
 use crate::{
     domain::{Timestamp, Verdict},
     lobby::{Command, Finished, Lobby, LobbySettings, RecordFrame},

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Power, Powers, Situation};
+use super::{GapUnit, Power, Powers, Situation};
 use crate::{
     domain::{chance_of_weaker, counted},
-    lobby::strength::TeamStrengths,
+    lobby::strength::{TeamStrengths, TeamSum},
 };
 
 /// Whether the teams are balanced, and why.
@@ -131,12 +131,28 @@ impl Situation {
         Some(TeamStrengths::of(&snapshot))
     }
 
+    /// Whether a team with this edge over another is too strong for it. A share is that by which its odds
+    /// exceed even ones; points are those by which its players' weights exceed the others'.
+    pub(super) fn is_edge(&self, teams: &TeamStrengths, edge: f64) -> bool {
+        let gap = self.rules.gap.get();
+        let Some(outlook) = teams.outlook() else {
+            return false;
+        };
+        match self.rules.gap_of {
+            GapUnit::Share => outlook.link.evenness(edge) * (1.0 + gap) < 1.0,
+            GapUnit::Points => {
+                let players = teams.sides().iter().map(TeamSum::players).sum();
+                edge >= outlook.per_strength_at(players) * outlook.range() * gap / 100.0
+            }
+        }
+    }
+
     /// Whether the chances of the teams are close enough.
     fn judge_chances(&self, teams: &TeamStrengths) -> Assessment {
         let edges = teams.edges_now();
         let (strong, most) = extreme(edges.iter().copied(), |a, b| a > b);
         let (weak, least) = extreme(edges.iter().copied(), |a, b| a < b);
-        if strong == weak || !self.rules.is_edge(teams, most - least) {
+        if strong == weak || !self.is_edge(teams, most - least) {
             return Assessment::Balanced(Calm::LikeChances);
         }
         let little = chance_of_weaker(teams.evenness_now());

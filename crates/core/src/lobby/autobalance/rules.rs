@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    domain::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay},
-    lobby::strength::{TeamStrengths, TeamSum},
-};
+use crate::domain::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay};
 
 /// The rules that auto-balance applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,22 +134,6 @@ impl AutoBalanceRules {
         match self.gap_of {
             GapUnit::Points => strong - weak >= gap,
             GapUnit::Share => strong > weak * (1.0 + gap),
-        }
-    }
-
-    /// Whether a team with this edge over another is too strong for it. A share is that by which its odds
-    /// exceed even ones; points are those by which its players' weights exceed the others'.
-    pub(super) fn is_edge(&self, teams: &TeamStrengths, edge: f64) -> bool {
-        let gap = self.gap.get();
-        let Some(outlook) = teams.outlook() else {
-            return false;
-        };
-        match self.gap_of {
-            GapUnit::Share => outlook.link.evenness(edge) * (1.0 + gap) < 1.0,
-            GapUnit::Points => {
-                let players = teams.sides().iter().map(TeamSum::players).sum();
-                edge >= outlook.per_strength_at(players) * outlook.range() * gap / 100.0
-            }
         }
     }
 

@@ -104,7 +104,7 @@ impl Lobby {
             if let Some(left) = missing.get_mut(team).filter(|left| **left > 0) {
                 *left -= 1;
                 teams[team].push(bot_of_lineup(bot.name.text()));
-                strengths[team] += counted_bot(weights, bot).strength;
+                strengths[team] += counted_bot(weights, bot.name.text()).strength;
             }
         }
         let plays = |name: &&str| roster.bots().iter().any(|bot| bot.name.text() == *name);

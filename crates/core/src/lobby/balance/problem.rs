@@ -98,7 +98,7 @@ impl Lobby {
         let mut there = vec![BotsThere::default(); usize::from(self.teams())];
         let mut strengths = vec![0.0; there.len()];
         for bot in roster.bots() {
-            let (team, counted) = (usize::from(bot.team), counted_bot(weights, bot));
+            let (team, counted) = (usize::from(bot.team), counted_bot(weights, bot.name.text()));
             if let (Some(there), Some(sum)) = (there.get_mut(team), strengths.get_mut(team)) {
                 there.count += 1;
                 there.weight += counted.weight;

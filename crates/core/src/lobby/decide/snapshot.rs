@@ -23,7 +23,7 @@ impl Lobby {
         let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
         let in_game = |bot: &Bot| BotInGame {
             name: bot.name.text().to_owned(),
-            weight: counted_bot(weights, bot).weight,
+            weight: counted_bot(weights, bot.name.text()).weight,
             team: bot.team,
             points: (game.recorder.points_of(Kind::Bot, bot.name.text())).unwrap_or(0.0),
         };
@@ -90,7 +90,7 @@ impl Lobby {
             outlook,
             humans: game.roster.humans().iter().map(strength).collect(),
             bots: (bots.iter())
-                .map(|bot| counted_bot(weights, bot).strength)
+                .map(|bot| counted_bot(weights, bot.name.text()).strength)
                 .collect(),
             next_bot: next_bot.strength,
         }))

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BotPlan, BotUse, Fill, LastBalance, LobbyError, LobbySettings, NewGame, Roster,
-    bots::with_unplaced, player_history::PlayerHistories, recorder::GameRecorder,
-    saved::TimedCommand,
+    BalanceWatch, BotPlan, BotUse, Fill, LastBalance, LobbyError, LobbySettings, NewGame, Roster,
+    bots::with_unplaced, command::TimedCommand, player_history::PlayerHistories,
+    recorder::GameRecorder,
 };
 use crate::domain::{Ident, MAX_TEAMS, Move};
 
@@ -69,16 +69,6 @@ pub struct RunningGame {
     pub(super) balanced: Option<LastBalance>,
     /// Moves that REBALANCE advised and that have not been made yet.
     pub(super) advised: Vec<Move>,
-}
-
-/// The balance of the teams at the last assessment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BalanceWatch {
-    /// The team that is too strong by the auto-balance rules, and the millisecond of the session at
-    /// which that began.
-    pub imbalance: Option<(u8, u64)>,
-    /// The team with the highest weight; `None` if several share it.
-    pub stronger: Option<u8>,
 }
 
 impl RunningGame {

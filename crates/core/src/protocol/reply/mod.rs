@@ -4,8 +4,6 @@ mod fields;
 mod grammar;
 mod queue;
 mod reader;
-#[cfg(test)]
-mod round_trip;
 mod teams;
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,6 @@ mod game;
 mod host;
 mod queue;
 #[cfg(test)]
-mod round_trip;
-#[cfg(test)]
 mod tests;
 mod verbs;
 

@@ -1,5 +1,7 @@
 //! Replies and their encoded bytes.
 
+mod round_trip;
+
 use bytes::{Bytes, BytesMut};
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use proptest::{collection::vec, option, prelude::*};
 
-use super::*;
+use super::super::*;
 use crate::domain::{LeaveReason, RoleName, Verdict};
 
 /// Any bytes that an identifier may have, hostile ones first.

@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use proptest::{collection::vec, option, prelude::*};
 
-use super::*;
+use super::super::*;
 use crate::protocol::{Code, FramedLine, Framer, Request};
 
 /// An identifier as a server receives it from a client that quotes where necessary.

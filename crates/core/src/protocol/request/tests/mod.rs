@@ -1,3 +1,5 @@
+mod round_trip;
+
 use bytes::Bytes;
 use proptest::prelude::*;
 
