@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{HostPlan, QueuesError, configured::Configured, instance_command::InstanceCommand};
+use super::{QueuesError, configured::Configured, instance_command::InstanceCommand};
 use crate::{
     domain::MatchId,
     lifecycle::Submission,
     matchmaking::Queue,
     protocol::{QueueLine, TicketReply},
+    session::HostedGame,
 };
 
-/// What a client asks for. The first text is the client's name.
-#[derive(Debug)]
+/// What a client asks for, as JSON in a letter to another daemon. The first text is the client's name.
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Command {
     List,
     /// The ticket, and the queue that has checked it; `None` if another daemon has checked it.
-    Submit(Option<Arc<Queue>>, Submission),
+    Submit(#[serde(skip)] Option<Arc<Queue>>, Submission),
     Cancel(String, String),
     Ticket(String, String),
     Answer {
@@ -26,10 +27,13 @@ pub(super) enum Command {
         player: String,
         accepts: bool,
     },
-    /// The client listens from now on.
+    /// The client listens from now on. Of its daemon alone.
+    #[serde(skip)]
     Listen(String),
     Explain(String, String),
     Host(InstanceCommand),
+    /// Other queues. Of each daemon alone.
+    #[serde(skip)]
     Configure(Configured),
 }
 
@@ -42,7 +46,7 @@ pub(super) enum Answer {
     List(Vec<QueueLine>),
     Ticket(TicketReply),
     Reasons(Vec<String>),
-    Plan(Box<HostPlan>),
+    Game(Box<HostedGame>),
     Seats(u32),
     /// Whether a player was on the way to a match.
     WasComing(bool),

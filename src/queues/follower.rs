@@ -15,7 +15,7 @@ use super::{
     call::{Call, ReplyTo},
     command::{Answer, Command},
     connections::Connections,
-    fleet::{PostOffice, RemoteCommand},
+    fleet::PostOffice,
     instance_command::InstanceCommand,
     links::Links,
     partition_handle::PartitionHandle,
@@ -169,10 +169,7 @@ fn pass_on(handle: &PartitionHandle, call: Call, links: &mut Links, why: &Queues
             note(links, &command);
             linked(handle, office, command)
         }
-        command => match RemoteCommand::of(command) {
-            Some(command) => command,
-            None => return drop(answer.send(Err(why.clone()))),
-        },
+        command => command,
     };
     office.call(&handle.lease, command, answer);
 }
@@ -199,13 +196,9 @@ fn note(links: &mut Links, command: &InstanceCommand) {
 }
 
 /// The same for a letter; news for a connection that it registers will reach the connection.
-fn linked(
-    handle: &PartitionHandle,
-    office: &PostOffice,
-    command: InstanceCommand,
-) -> RemoteCommand {
+fn linked(handle: &PartitionHandle, office: &PostOffice, command: InstanceCommand) -> Command {
     if let Some(link) = command.link() {
         office.link(&handle.lease, link);
     }
-    RemoteCommand::Host(command)
+    Command::Host(command)
 }

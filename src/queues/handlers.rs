@@ -8,7 +8,7 @@ use super::{
     command::{Answer, Command},
     configured::Configured,
     connections::Connections,
-    hosting::plan,
+    hosting::game,
     instance_command::InstanceCommand,
     known::admit,
     links::Links,
@@ -142,12 +142,12 @@ impl Task<'_> {
                 address,
                 opens: Some((game, link)),
             } => {
-                let plan = self.plan(&name, id)?;
+                let game_of_match = self.game(&name, id)?;
                 let life = &mut self.life;
                 life.ready(&name, id, address.as_deref())?;
                 life.opened(&name, id, game)?;
                 links.host(id, name, game, link);
-                return Ok(plan);
+                return Ok(game_of_match);
             }
             InstanceCommand::Opened {
                 name,
@@ -157,7 +157,7 @@ impl Task<'_> {
                 plans,
             } => {
                 let answer = match plans {
-                    true => self.plan(&name, id)?,
+                    true => self.game(&name, id)?,
                     false => Answer::Done,
                 };
                 self.life.opened(&name, id, game)?;
@@ -202,9 +202,9 @@ impl Task<'_> {
     }
 
     /// The game that an instance opens for a match.
-    fn plan(&self, name: &str, id: MatchId) -> Result<Answer, QueuesError> {
-        let plan = plan(self.shared, &self.life, name, id)?;
-        Ok(Answer::Plan(Box::new(plan)))
+    fn game(&self, name: &str, id: MatchId) -> Result<Answer, QueuesError> {
+        let game = game(self.shared, &self.life, name, id)?;
+        Ok(Answer::Game(Box::new(game)))
     }
 
     fn ticket(&self, number: TicketNumber) -> Result<Answer, QueuesError> {

@@ -2,12 +2,13 @@
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{HostPlan, Shared, links::Links, partition_handle::PartitionHandle};
+use super::{Shared, links::Links, partition_handle::PartitionHandle};
 use crate::{
     domain::{MAX_TEAMS, MatchId, to_hex},
     lifecycle::{HostRefused, Lifecycle, Match, Message, Seat},
     matchmaking::Host,
     protocol::{HostNotice, HostSeat, HostSession},
+    session::HostedGame,
 };
 
 /// Sends a message to the instance or the game that it is for. If the connection is lost, nothing is sent: an
@@ -76,25 +77,30 @@ fn seats(life: &Lifecycle, formed: &Match) -> Vec<HostSeat> {
 ///
 /// # Errors
 /// Fails if the instance does not host the match.
-pub(super) fn plan(
+pub(super) fn game(
     shared: &Shared,
     life: &Lifecycle,
     name: &str,
     id: MatchId,
-) -> Result<HostPlan, HostRefused> {
+) -> Result<HostedGame, HostRefused> {
     let hosted = life.at_instance(name, id)?;
     let formed = life.formed(id).ok_or(HostRefused::NotYours)?;
     let queue = shared.queue(&hosted.queue).ok_or(HostRefused::NoQueue)?;
-    let teams = u8::try_from(formed.proposal.teams.len().min(MAX_TEAMS)).unwrap_or(2);
-    Ok(HostPlan {
-        id,
-        queue: hosted.queue.clone(),
+    let proposal = &formed.proposal;
+    let teams = u8::try_from(proposal.teams.len().min(MAX_TEAMS)).unwrap_or(2);
+    let why = format!(
+        "match {id} of queue {}, with a penalty of {:.3}",
+        hosted.queue, proposal.penalty
+    );
+    let chance = proposal
+        .chance
+        .map(|chance| format!("the predicted chance that team 0 wins is {chance:.6}"));
+    Ok(HostedGame {
         ruleset: queue.settings().ruleset.clone(),
-        map: formed.proposal.map.clone(),
+        map: proposal.map.clone(),
         teams: teams.max(2),
         seats: seats(life, formed),
-        chance: formed.proposal.chance,
-        penalty: formed.proposal.penalty,
+        reasons: std::iter::once(why).chain(chance).collect(),
     })
 }
 

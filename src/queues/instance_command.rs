@@ -1,4 +1,4 @@
-//! What instances ask the task of the queues for, and the game that they open.
+//! What instances ask the task of the queues for.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,6 @@ use super::link::Link;
 use crate::{
     domain::MatchId,
     lifecycle::{Allocation, Offer},
-    protocol::HostSeat,
 };
 
 /// What an instance asks for, or reports of a match. The first text is the instance's name.
@@ -112,25 +111,4 @@ impl InstanceCommand {
             _ => None,
         }
     }
-}
-
-/// The game that an instance opens for a match.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HostPlan {
-    /// The match that the game is recorded as.
-    pub id: MatchId,
-    /// The queue that formed it.
-    pub queue: String,
-    /// The game type, and the mutators.
-    pub ruleset: String,
-    /// The map of the match, if it has one.
-    pub map: Option<String>,
-    /// Number of teams.
-    pub teams: u8,
-    /// The players with their teams and parties.
-    pub seats: Vec<HostSeat>,
-    /// The predicted chance that team 0 wins.
-    pub chance: Option<f64>,
-    /// What the violations of rules cost.
-    pub penalty: f64,
 }

@@ -1,10 +1,10 @@
 //! The calls that connections of instances make: each is an [`InstanceCommand`].
 
 use super::{
-    HostPlan, InstanceCommand, Queues, QueuesError,
+    InstanceCommand, Queues, QueuesError,
     command::{Answer, Command},
 };
-use crate::domain::MatchId;
+use crate::{domain::MatchId, session::HostedGame};
 
 impl Queues {
     /// Whether any queue needs instances.
@@ -43,13 +43,13 @@ impl Queues {
         self.of_instance(command).await.map(drop)
     }
 
-    /// The same for a command with which a connection opens the game of a match. Returns what the game is to be.
+    /// The same for a command with which a connection opens the game of a match. Returns the game.
     ///
     /// # Errors
     /// Those of [`host`](Self::host).
-    pub async fn open_game(&self, command: InstanceCommand) -> Result<HostPlan, QueuesError> {
+    pub async fn open_game(&self, command: InstanceCommand) -> Result<HostedGame, QueuesError> {
         match self.of_instance(command).await? {
-            Answer::Plan(plan) => Ok(*plan),
+            Answer::Game(game) => Ok(*game),
             _ => Err(QueuesError::Stopped),
         }
     }

@@ -4,7 +4,7 @@ use super::{
     call::{Call, ReplyTo},
     command::Command,
     connections::Connections,
-    fleet::{Remote, RemoteCommand, ToHolder},
+    fleet::{Remote, ToHolder},
     instance_command::InstanceCommand,
     task::Task,
 };
@@ -44,10 +44,9 @@ impl Task<'_> {
         let remote = &mut connections.remote;
         remote.is_there(&from);
         match serde_json::from_str(&body) {
-            Ok(ToHolder::Call(_, RemoteCommand::Host(command)))
-                if is_known(&command, &from, remote) => {}
+            Ok(ToHolder::Call(_, Command::Host(command))) if is_known(&command, &from, remote) => {}
             Ok(ToHolder::Call(call, command)) => {
-                let command = self.bound(command.into(), &from, remote);
+                let command = self.bound(command, &from, remote);
                 let outbox = remote.outbox.clone();
                 let answer = ReplyTo::There {
                     daemon: from,

@@ -1,42 +1,82 @@
 //! One connection of an instance.
 
 use std::{
-    fmt,
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::protocol::HostNotice;
+use super::fleet::RemoteLink;
+use crate::{protocol::HostNotice, session::Mailbox};
+
+/// The players who are on the way to the match in play of a connection. Clones refer to the same players.
+#[derive(Clone, Debug, Default)]
+pub struct Expected(Arc<Mutex<BTreeMap<String, (u8, Option<String>)>>>);
+
+impl Expected {
+    /// Takes the team and the party of a player who is on the way.
+    pub fn take(&self, player: &str) -> Option<(u8, Option<String>)> {
+        self.0.lock().remove(player)
+    }
+
+    fn note(&self, notice: &HostNotice) {
+        match notice {
+            HostNotice::Admit(seats) => self.0.lock().extend(
+                seats
+                    .iter()
+                    .map(|seat| (seat.player.clone(), (seat.team, seat.party.clone()))),
+            ),
+            HostNotice::Dismiss(players) => {
+                self.0.lock().retain(|player, _| !players.contains(player));
+            }
+            HostNotice::Session(_) | HostNotice::Close { .. } => {}
+        }
+    }
+}
 
 /// Sends to one connection of an instance, and knows whether the connection is open. Sending never waits.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Link {
     /// Distinguishes the links of this process, also where another daemon knows one of them.
     number: u64,
-    send: Arc<dyn Fn(&HostNotice) + Send + Sync>,
-    is_open: Arc<dyn Fn() -> bool + Send + Sync>,
+    end: End,
     /// The clock's millisecond of the last line from the connection.
     heard: Arc<AtomicU64>,
 }
 
+#[derive(Clone, Debug)]
+enum End {
+    /// A connection to this daemon.
+    Here(Mailbox, Expected),
+    /// A connection to another daemon.
+    There(RemoteLink),
+    /// A connection to another daemon of which only the number is known. It counts as closed.
+    Unknown,
+}
+
 impl Link {
-    /// A link that calls `send` to send, and `is_open` to find out whether its connection is open. The
-    /// connection stores in `heard` when it received its last line.
-    pub fn new(
-        send: impl Fn(&HostNotice) + Send + Sync + 'static,
-        is_open: impl Fn() -> bool + Send + Sync + 'static,
-        heard: Arc<AtomicU64>,
-    ) -> Self {
+    /// A link to the connection that sends what is in the mailbox. The connection stores in `heard` when it received
+    /// its last line.
+    pub fn new(mailbox: Mailbox, expected: Expected, heard: Arc<AtomicU64>) -> Self {
         static LINKS: AtomicU64 = AtomicU64::new(1);
         Self {
             number: LINKS.fetch_add(1, Ordering::Relaxed),
-            send: Arc::new(send),
-            is_open: Arc::new(is_open),
+            end: End::Here(mailbox, expected),
             heard,
+        }
+    }
+
+    /// A link to a connection of another daemon.
+    pub(super) fn there(remote: RemoteLink) -> Self {
+        Self {
+            number: remote.number,
+            heard: remote.heard.clone(),
+            end: End::There(remote),
         }
     }
 
@@ -45,11 +85,24 @@ impl Link {
     }
 
     pub(super) fn send(&self, notice: &HostNotice) {
-        (self.send)(notice);
+        match &self.end {
+            End::Here(mailbox, expected) => {
+                expected.note(notice);
+                if let Err(error) = mailbox.push_all(notice.lines()) {
+                    tracing::warn!(%error, "an instance is not sent a match");
+                }
+            }
+            End::There(remote) => remote.send(notice),
+            End::Unknown => {}
+        }
     }
 
     pub(super) fn is_open(&self) -> bool {
-        (self.is_open)()
+        match &self.end {
+            End::Here(mailbox, _) => mailbox.is_open(),
+            End::There(remote) => remote.is_open(),
+            End::Unknown => false,
+        }
     }
 
     /// The clock's millisecond of the last line.
@@ -70,15 +123,8 @@ impl<'de> Deserialize<'de> for Link {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(Self {
             number: u64::deserialize(from)?,
-            send: Arc::new(|_| {}),
-            is_open: Arc::new(|| false),
+            end: End::Unknown,
             heard: Arc::default(),
         })
-    }
-}
-
-impl fmt::Debug for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Link")
     }
 }

@@ -139,6 +139,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::{queues::Expected, session::Mailbox};
 
     #[test]
     fn a_line_that_came_while_the_daemon_stalled_counts() {
@@ -152,7 +153,9 @@ mod tests {
         life.joined(offer.clone()).unwrap();
         let heard = Arc::new(AtomicU64::new(0));
         let mut links = Links::default();
-        links.join(offer, Link::new(|_| {}, || true, heard.clone()));
+        let (mailbox, _receiver) = Mailbox::new();
+        let link = Link::new(mailbox, Expected::default(), heard.clone());
+        links.join(offer, link);
         // Nothing happens for a minute, in which the instance has sent a line.
         heard.store(55_000, Ordering::Relaxed);
         let time = |millis: u64| Timestamp(millis as i64);

@@ -1,47 +1,21 @@
 //! The connections that have sent LISTEN, by the name of their client.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use super::view::notices;
-use crate::{lifecycle::Lifecycle, protocol::Notice};
-
-/// Whether a connection has taken a push.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
-    /// The push is in the connection's queue.
-    Yes,
-    /// The client reads too slowly, and its queue is full.
-    Full,
-    /// The connection has ended.
-    Gone,
-}
-
-/// Takes the notices of a change, and says what became of them.
-type Hear = dyn Fn(&[Notice]) -> Heard + Send;
-
-/// Sends to one connection that listens. Sending never waits.
-pub struct Listener(Box<Hear>);
-
-impl Listener {
-    /// A listener that calls `hear` with the notices of each change of a ticket.
-    pub fn new(hear: impl Fn(&[Notice]) -> Heard + Send + 'static) -> Self {
-        Self(Box::new(hear))
-    }
-}
-
-impl fmt::Debug for Listener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Listener")
-    }
-}
+use crate::{
+    lifecycle::Lifecycle,
+    protocol::Notice,
+    session::{Mailbox, MailboxError},
+};
 
 /// The listening connections of all names.
 #[derive(Debug, Default)]
-pub(super) struct Listeners(BTreeMap<String, Vec<Listener>>);
+pub(super) struct Listeners(BTreeMap<String, Vec<Mailbox>>);
 
 impl Listeners {
-    pub fn add(&mut self, owner: String, listener: Listener) {
-        self.0.entry(owner).or_default().push(listener);
+    pub fn add(&mut self, owner: String, mailbox: Mailbox) {
+        self.0.entry(owner).or_default().push(mailbox);
     }
 
     /// The names for which connections listen.
@@ -50,24 +24,27 @@ impl Listeners {
     }
 
     /// Sends a change of a ticket of this client to the connections that listen for it.
-    pub fn hear(&mut self, owner: &str, notices: &[Notice]) -> Heard {
-        let Some(listeners) = self.0.get_mut(owner) else {
-            return Heard::Gone;
+    ///
+    /// # Errors
+    /// Fails if none takes it: their clients read too slowly, or they have ended.
+    pub fn hear(&mut self, owner: &str, notices: &[Notice]) -> Result<(), MailboxError> {
+        let mut heard = Err(MailboxError::Closed);
+        let Some(mailboxes) = self.0.get_mut(owner) else {
+            return heard;
         };
-        let mut heard = false;
-        listeners.retain(|listener| {
-            let now = (listener.0)(notices);
-            heard |= now == Heard::Yes;
-            now != Heard::Gone
-        });
-        match (heard, listeners.is_empty()) {
-            (true, _) => Heard::Yes,
-            (false, false) => Heard::Full,
-            (false, true) => {
-                self.0.remove(owner);
-                Heard::Gone
+        mailboxes.retain(|mailbox| {
+            let lines = notices.iter().flat_map(Notice::lines).collect();
+            let now = mailbox.push_all(lines);
+            let is_open = now != Err(MailboxError::Closed);
+            if heard.is_err() && is_open {
+                heard = now;
             }
+            is_open
+        });
+        if mailboxes.is_empty() {
+            self.0.remove(owner);
         }
+        heard
     }
 
     /// Sends all changes of tickets, which are on disk, to the connections that listen for their client. A
@@ -81,7 +58,7 @@ impl Listeners {
                     continue;
                 };
                 let notices = notices(life, record);
-                if self.hear(&owner, &notices) != Heard::Yes {
+                if self.hear(&owner, &notices).is_err() {
                     break;
                 }
                 life.sent(number);

@@ -72,16 +72,15 @@ use crate::{
     lifecycle::CoordinatorSettings,
     matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings},
     protocol::{QueueLine, TicketReply},
-    session::Clock,
+    session::{Clock, Mailbox},
     store::Store,
 };
 
 pub use allocator::{Allocator, AllocatorError};
 pub use draft::Draft;
 pub use error::{ConfigureError, QueuesError};
-pub use instance_command::{HostPlan, InstanceCommand};
-pub use link::Link;
-pub use listeners::{Heard, Listener};
+pub use instance_command::InstanceCommand;
+pub use link::{Expected, Link};
 pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
 pub use replay::{Replayed, replay};
 pub use shared::RoundCores;
@@ -319,21 +318,21 @@ impl Queues {
         self.ask(command).await.map(drop)
     }
 
-    /// Calls the listener from now on with every change of the name's tickets, and with the changes that
-    /// no listener of the name has heard.
+    /// Sends the connection from now on every change of the name's tickets, and the changes that no connection of the
+    /// name has taken.
     ///
     /// # Errors
     /// Fails if the queues do not run.
-    pub async fn listen(&self, owner: &str, listener: Listener) -> Result<(), QueuesError> {
+    pub async fn listen(&self, owner: &str, mailbox: Mailbox) -> Result<(), QueuesError> {
         let listen = || Command::Listen(owner.to_owned());
         let listeners = &self.shared.listeners;
         if self.shared.office.is_some() {
             // Before another daemon sends what has changed.
-            listeners.lock().add(owner.to_owned(), listener);
+            listeners.lock().add(owner.to_owned(), mailbox);
             return self.ask_all(listen).await.map(drop);
         }
         self.ask_all(listen).await?;
-        listeners.lock().add(owner.to_owned(), listener);
+        listeners.lock().add(owner.to_owned(), mailbox);
         Ok(())
     }
 

@@ -6,9 +6,9 @@ use super::peer::not_allowed;
 use crate::{
     domain::Ident,
     lifecycle::{HostRefused, TicketRefused},
-    protocol::{Code, Notice, QueueRequest, Refusal, Reply},
-    queues::{Draft, Heard, Listener, Queues, QueuesError},
-    session::{Mailbox, MailboxError},
+    protocol::{Code, QueueRequest, Refusal, Reply},
+    queues::{Draft, Queues, QueuesError},
+    session::Mailbox,
 };
 
 /// A connection as a client of the queues.
@@ -106,16 +106,7 @@ impl QueueClient {
         if self.listens.as_deref() == Some(owner) {
             return Ok(());
         }
-        let mailbox = self.mailbox.clone();
-        let listener = Listener::new(move |notices| {
-            let lines = notices.iter().flat_map(Notice::lines).collect();
-            match mailbox.push_all(lines) {
-                Ok(()) => Heard::Yes,
-                Err(MailboxError::Full) => Heard::Full,
-                Err(MailboxError::Closed) => Heard::Gone,
-            }
-        });
-        self.queues.listen(owner, listener).await?;
+        self.queues.listen(owner, self.mailbox.clone()).await?;
         self.listens = Some(owner.to_owned());
         Ok(())
     }

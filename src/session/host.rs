@@ -1,9 +1,12 @@
 //! The game of a hosted match: what the daemon puts into the session of an instance.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Session, SessionError};
 use crate::{
     domain::Ident,
     lobby::{Command, Update},
+    protocol::HostSeat,
 };
 
 /// The text between the name of a game server and the id of the match in the name of a session.
@@ -26,18 +29,16 @@ pub(super) fn server_name(session: &str) -> &str {
 }
 
 /// The game of a hosted match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostedGame {
-    /// The game type of the queue's ruleset.
-    pub game_type: Ident,
-    /// The gameplay mutators with which it is played.
-    pub mutators: Vec<String>,
+    /// The game type, and the gameplay mutators with which it is played.
+    pub ruleset: String,
     /// The map, if the match has one.
     pub map: Option<String>,
     /// Number of teams.
     pub teams: u8,
-    /// The players, each with a team and a party.
-    pub humans: Vec<(Ident, u8, Option<String>)>,
+    /// The players with their teams and parties.
+    pub seats: Vec<HostSeat>,
     /// Why the teams are like this, one sentence each.
     pub reasons: Vec<String>,
 }
@@ -51,10 +52,12 @@ impl Session {
     /// same.
     pub fn host(&mut self, game: &HostedGame, number: i64) -> Result<(), SessionError> {
         self.state.next_game = Some(number);
-        let new = self.new_game(&game.game_type);
+        let mut names = game.ruleset.split('+');
+        let game_type = Ident::from_text(names.next().unwrap_or_default());
+        let new = self.new_game(&game_type);
         let has_teams = matches!(&new, Command::Game(new) if new.has_teams);
         self.apply(&new)?;
-        for name in game.mutators.iter().cloned() {
+        for name in names.map(str::to_owned) {
             self.apply(&Command::Mutator { name })?;
         }
         if let Some(name) = game.map.clone() {
@@ -64,19 +67,19 @@ impl Session {
         if has_teams {
             self.apply(&Command::Teams { teams: game.teams })?;
         }
-        for (id, team, party) in &game.humans {
+        for seat in &game.seats {
             let update = Update {
                 name: None,
-                party: party.clone(),
-                team: has_teams.then_some(*team),
+                party: seat.party.clone(),
+                team: has_teams.then_some(seat.team),
                 pin: None,
                 avoid: None,
             };
-            let id = id.clone();
+            let id = Ident::from_text(&seat.player);
             self.apply(&Command::Join { id, update })?;
         }
         self.state.give_reasons(game.reasons.clone());
-        tracing::info!(players = game.humans.len(), "the game of a hosted match");
+        tracing::info!(players = game.seats.len(), "the game of a hosted match");
         Ok(())
     }
 

@@ -12,7 +12,8 @@ use tokio::{
 
 use super::{PostOffice, Push, ToDaemon, ToHolder, message::letter, office::Outgoing};
 use crate::{
-    queues::{Heard, QueuesError, Shared},
+    queues::{QueuesError, Shared},
+    session::MailboxError,
     store::{Changes, Letter, NewLetter, Post, StoreError},
 };
 
@@ -150,9 +151,9 @@ impl PostOffice {
                 if let Some(push) = self.handle(letter) {
                     let lease = push.lease.clone();
                     match shared.listeners.lock().hear(&push.owner, &push.notices) {
-                        Heard::Yes => receipts.entry(lease).or_default().push(push.receipt),
-                        Heard::Full => {}
-                        Heard::Gone => drop(deaf.insert((lease, push.owner))),
+                        Ok(()) => receipts.entry(lease).or_default().push(push.receipt),
+                        Err(MailboxError::Full) => {}
+                        Err(MailboxError::Closed) => drop(deaf.insert((lease, push.owner))),
                     }
                 }
             }

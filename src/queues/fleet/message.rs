@@ -6,13 +6,10 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{MatchId, Timestamp},
-    lifecycle::{Submission, TicketNumber},
+    domain::Timestamp,
+    lifecycle::TicketNumber,
     protocol::{HostNotice, Notice},
-    queues::{
-        command::{Command, Outcome},
-        instance_command::InstanceCommand,
-    },
+    queues::command::{Command, Outcome},
     store::NewLetter,
 };
 
@@ -20,7 +17,7 @@ use crate::{
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::queues) enum ToHolder {
     /// A client or an instance asks for something. The number is that of the call at its daemon.
-    Call(u64, RemoteCommand),
+    Call(u64, Command),
     /// Clients with these names listen.
     Listens(Vec<String>),
     /// No client with these names listens any more.
@@ -63,73 +60,6 @@ pub(in crate::queues) struct Receipt {
     pub at: Timestamp,
     /// Counts the pushes of the holder.
     pub push: u64,
-}
-
-/// A [`Command`] from another daemon.
-#[derive(Debug, Serialize, Deserialize)]
-pub(in crate::queues) enum RemoteCommand {
-    List,
-    Submit(Submission),
-    Cancel(String, String),
-    Ticket(String, String),
-    Answer {
-        owner: String,
-        id: MatchId,
-        player: String,
-        accepts: bool,
-    },
-    Explain(String, String),
-    Host(InstanceCommand),
-}
-
-impl RemoteCommand {
-    /// The call as a letter says it; `None` if it concerns only the daemon at which it was made.
-    pub fn of(command: Command) -> Option<Self> {
-        Some(match command {
-            Command::List => Self::List,
-            Command::Submit(_, submission) => Self::Submit(submission),
-            Command::Cancel(owner, id) => Self::Cancel(owner, id),
-            Command::Ticket(owner, id) => Self::Ticket(owner, id),
-            Command::Answer {
-                owner,
-                id,
-                player,
-                accepts,
-            } => Self::Answer {
-                owner,
-                id,
-                player,
-                accepts,
-            },
-            Command::Explain(owner, id) => Self::Explain(owner, id),
-            Command::Host(command) => Self::Host(command),
-            Command::Listen(..) | Command::Configure(_) => return None,
-        })
-    }
-}
-
-impl From<RemoteCommand> for Command {
-    fn from(command: RemoteCommand) -> Self {
-        match command {
-            RemoteCommand::List => Self::List,
-            RemoteCommand::Submit(submission) => Self::Submit(None, submission),
-            RemoteCommand::Cancel(owner, id) => Self::Cancel(owner, id),
-            RemoteCommand::Ticket(owner, id) => Self::Ticket(owner, id),
-            RemoteCommand::Answer {
-                owner,
-                id,
-                player,
-                accepts,
-            } => Self::Answer {
-                owner,
-                id,
-                player,
-                accepts,
-            },
-            RemoteCommand::Explain(owner, id) => Self::Explain(owner, id),
-            RemoteCommand::Host(command) => Self::Host(command),
-        }
-    }
 }
 
 /// The letters that the holder sends with its next write.

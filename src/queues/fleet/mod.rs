@@ -18,6 +18,6 @@ mod office;
 mod pending;
 mod remote;
 
-pub(super) use message::{Outbox, Push, Receipt, RemoteCommand, ToDaemon, ToHolder};
+pub(super) use message::{Outbox, Push, Receipt, ToDaemon, ToHolder};
 pub(super) use office::PostOffice;
-pub(super) use remote::Remote;
+pub(super) use remote::{Remote, RemoteLink};

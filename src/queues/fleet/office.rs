@@ -12,10 +12,13 @@ use tokio::{
     time::Instant,
 };
 
-use super::{RemoteCommand, ToHolder, pending::Pending};
+use super::{ToHolder, pending::Pending};
 use crate::{
     leases::LeaseSettings,
-    queues::{Link, QueuesError, command::Outcome},
+    queues::{
+        Link, QueuesError,
+        command::{Command, Outcome},
+    },
 };
 
 /// The most letters that wait to be sent.
@@ -72,7 +75,7 @@ impl PostOffice {
 
     /// Sends a call to the holder of a lease. It is answered in any case: if no holder does so in time, as if it
     /// had not been made.
-    pub fn call(&self, lease: &str, command: RemoteCommand, answer: oneshot::Sender<Outcome>) {
+    pub fn call(&self, lease: &str, command: Command, answer: oneshot::Sender<Outcome>) {
         let patience = self.lasts + Duration::from_secs(5);
         let until = self.millis() + patience.as_millis() as u64;
         let call = self.pending.lock().add(answer, until);
@@ -92,7 +95,7 @@ impl PostOffice {
     }
 
     /// Sends the holder of a lease an event of an instance, whose answer nobody waits for.
-    pub fn report(&self, lease: &str, command: RemoteCommand) {
+    pub fn report(&self, lease: &str, command: Command) {
         let (answer, _) = oneshot::channel();
         self.call(lease, command, answer);
     }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::{Outbox, Push, Receipt, ToDaemon};
 use crate::{
     lifecycle::{Lifecycle, TicketNumber},
+    protocol::HostNotice,
     queues::{Link, view::notices},
 };
 
@@ -32,14 +33,31 @@ pub(in crate::queues) struct Remote {
     /// What was sent of each ticket, and when.
     sent: HashMap<TicketNumber, (Receipt, Instant)>,
     pushes: u64,
-    links: BTreeMap<(String, u64), Arc<Connection>>,
+    links: BTreeMap<(String, u64), RemoteLink>,
 }
 
 /// A connection of an instance to another daemon.
-#[derive(Debug)]
-struct Connection {
-    is_open: AtomicBool,
-    heard: Arc<AtomicU64>,
+#[derive(Clone, Debug)]
+pub(in crate::queues) struct RemoteLink {
+    daemon: String,
+    /// The number by which that daemon knows it.
+    pub number: u64,
+    outbox: Outbox,
+    is_open: Arc<AtomicBool>,
+    /// The clock's millisecond of its last line.
+    pub heard: Arc<AtomicU64>,
+}
+
+impl RemoteLink {
+    /// Sends a notice with the next write.
+    pub fn send(&self, notice: &HostNotice) {
+        let notice = ToDaemon::Notice(self.number, notice.clone());
+        self.outbox.add(&self.daemon, notice);
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
 }
 
 impl Remote {
@@ -134,19 +152,16 @@ impl Remote {
 
     /// The connection of an instance to another daemon, which it knows by this number. `millis` is the time now.
     pub fn link(&mut self, daemon: &str, number: u64, millis: u64) -> Link {
-        let connection = Arc::new(Connection {
-            is_open: AtomicBool::new(true),
+        let link = RemoteLink {
+            daemon: daemon.to_owned(),
+            number,
+            outbox: self.outbox.clone(),
+            is_open: Arc::new(AtomicBool::new(true)),
             heard: Arc::new(AtomicU64::new(millis)),
-        });
+        };
         let known = (daemon.to_owned(), number);
-        self.links.insert(known, connection.clone());
-        let (outbox, daemon) = (self.outbox.clone(), daemon.to_owned());
-        let heard = connection.heard.clone();
-        Link::new(
-            move |notice| outbox.add(&daemon, ToDaemon::Notice(number, notice.clone())),
-            move || connection.is_open.load(Ordering::Relaxed),
-            heard,
-        )
+        self.links.insert(known, link.clone());
+        Link::there(link)
     }
 
     /// A daemon reports how many milliseconds ago its instances sent their last lines, and which of their

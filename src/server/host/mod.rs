@@ -1,6 +1,5 @@
 //! One connection's part in hosted matches: an instance, or the connection with the game of a match.
 
-mod news;
 mod seats;
 mod steps;
 
@@ -14,10 +13,9 @@ use crate::{
     domain::MatchId,
     lifecycle::Offer,
     protocol::{Code, HostRequest, Refusal, Reply},
-    queues::{InstanceCommand, Queues},
+    queues::{Expected, InstanceCommand, Link, Queues},
     session::{Mailbox, Session, SessionError, draw_game},
 };
-use news::{Expected, hosted_game};
 
 pub(super) use steps::Step;
 
@@ -212,14 +210,23 @@ impl HostClient {
                 plans: true,
             },
         };
-        let plan = self.queues.open_game(command).await;
-        let plan = plan.map_err(refusal)?;
+        let opened = self.queues.open_game(command).await;
+        let opened = opened.map_err(refusal)?;
         if own.is_none() {
-            session.host(&hosted_game(&plan), game).map_err(failed)?;
+            session.host(&opened, game).map_err(failed)?;
         }
         (self.game, self.found) = (Some(game), Some(id));
         self.roster = None;
         Ok(())
+    }
+
+    /// Sends this connection the notices of its matches.
+    fn link(&self) -> Link {
+        Link::new(
+            self.mailbox.clone(),
+            self.expected.clone(),
+            self.heard.clone(),
+        )
     }
 
     async fn pass_on(&self, command: InstanceCommand) -> Result<(), Refusal> {

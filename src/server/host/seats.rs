@@ -91,8 +91,7 @@ impl HostClient {
         let Request::Join(join) = request else {
             return;
         };
-        let expected = self.expected.lock().remove(join.id.text());
-        if let Some((team, party)) = expected {
+        if let Some((team, party)) = self.expected.take(join.id.text()) {
             join.team = join.team.or(Some(team));
             if join.party.is_none() {
                 join.party = party.as_deref().map(Ident::from_text);
