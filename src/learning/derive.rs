@@ -23,6 +23,8 @@ pub(super) const FOLD_VERSION: u32 = 25;
 const SETTINGS_FORMAT: u32 = 1;
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
+/// After a checkpoint, a daemon that learns from new matches waits this many times as long as it took.
+const REST: u32 = 20;
 
 /// How much [`Learning::learn`] folds and writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -150,7 +152,8 @@ impl Learning {
                 Some((_, learned)) => learned,
                 None => self.begin(&look).await?,
             };
-            learned.goal = look.saves().then_some(look.stored);
+            let rests = mode == RefreshMode::KeepOthers && began < *self.rests_until.lock();
+            learned.goal = (look.saves() && !rests).then_some(look.stored);
             let learned = self.fold(learned, look.stored, true, &mut progress).await?;
             if learned.matches < look.stored {
                 let late = look.stored - learned.matches;
@@ -187,9 +190,11 @@ impl Learning {
             look.forget_rulings(learned, &from, due);
             let new = learned.matches - learned.checkpointed;
             let is_new = look.all || new >= EVERY || !learned.taken.is_empty();
-            let is_new = is_new && learned.ruled.as_ref() == Some(&from);
+            let is_new = is_new && !rests && learned.ruled.as_ref() == Some(&from);
             if let Some(guard) = look.guard.as_ref().filter(|_| look.saves() && is_new) {
+                let since = Instant::now();
                 self.write_checkpoint(&mut slot, guard).await?;
+                *self.rests_until.lock() = Instant::now() + REST * since.elapsed();
             }
             if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());

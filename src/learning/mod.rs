@@ -88,6 +88,8 @@ pub struct Learning {
     /// The learned state and the key of its settings; locked by the one task that adds to it.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     writer: Writer,
+    /// Until when a daemon writes no further checkpoint, so that checkpoints take a small part of its time.
+    rests_until: Mutex<Instant>,
     /// Notified when weights are published.
     published: Notify,
     /// Notified when this process has recorded a match.
@@ -142,6 +144,7 @@ impl Learning {
             edition: AtomicU64::new(0),
             learned: tokio::sync::Mutex::default(),
             writer: Writer::default(),
+            rests_until: Mutex::new(Instant::now()),
             published: Notify::new(),
             recorded: Notify::new(),
             cause: Mutex::new(Span::none()),

@@ -256,9 +256,8 @@ fn sqlite_steps(
     if let Err(error) = added {
         return once(future::ready(Err(Error::Encode(error)))).boxed();
     }
-    // SQLite searches a name such as $1 among all others, and a number not.
     let text = match statement.is_built {
-        true => statement.text.replace('$', "?").into(),
+        true => without_numbers(&statement.text).into(),
         false => statement.text,
     };
     let query = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(statement.persistent);
@@ -267,6 +266,23 @@ fn sqlite_steps(
             .map_right(Row::Sqlite)
     };
     connection.fetch_many(query).map_ok(step).boxed()
+}
+
+/// The text with `?` for each parameter, if these are numbered as they come. SQLite searches the list of all names
+/// and numbers for each of them, so that thousands of parameters take longer than all the rest of the statement.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split('$');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for (number, part) in (1_usize..).zip(parts) {
+        let end = part.find(|c: char| !c.is_ascii_digit());
+        let (own, rest) = part.split_at(end.unwrap_or(part.len()));
+        if own.parse() != Ok(number) {
+            return text.replace('$', "?");
+        }
+        plain.push('?');
+        plain.push_str(rest);
+    }
+    plain
 }
 
 fn postgres_steps(
@@ -294,4 +310,23 @@ fn postgres_steps(
             .map_right(Row::Postgres)
     };
     connection.fetch_many(query).map_ok(step).boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_numbers;
+
+    #[test]
+    fn parameters_in_order_need_no_numbers() {
+        let plain = [
+            ("VALUES ($1, $2), ($3,$4)", "VALUES (?, ?), (?,?)"),
+            ("a = $1 AND b = $1", "a = ?1 AND b = ?1"),
+            ("a = $2 AND b = $1", "a = ?2 AND b = ?1"),
+            ("SELECT 1", "SELECT 1"),
+            ("$1", "?"),
+        ];
+        for (text, expected) in plain {
+            assert_eq!(without_numbers(text), expected);
+        }
+    }
 }

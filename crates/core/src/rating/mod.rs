@@ -22,6 +22,7 @@ mod roll;
 mod running;
 pub mod scoreboard;
 mod settings;
+mod shared;
 mod slope;
 mod strength;
 #[cfg(test)]
@@ -40,6 +41,7 @@ use crate::domain::Outlook;
 pub use game::{Arrival, Departure, Player, RatedGame, Seat, Tally};
 pub use roll::Roll;
 pub use settings::Settings;
+pub use shared::Shared;
 pub use strength::{RoleStrengths, Scale, Strength};
 pub use worth::worth;
 

@@ -75,6 +75,8 @@ pub struct Member {
 pub struct Bank {
     /// The filters, in the order of their priors.
     pub members: Vec<Member>,
+    /// The share of each member in the estimate, by its evidence.
+    shares: Vec<f64>,
     asked_for_points: bool,
 }
 
@@ -95,14 +97,14 @@ impl Bank {
             seen: Latent::default(),
             gain: Vec::new(),
         };
-        Self {
-            members: SKILLS
-                .into_iter()
-                .zip(preset.weights())
-                .map(member)
-                .collect(),
+        let members = SKILLS.into_iter().zip(preset.weights()).map(member);
+        let mut bank = Self {
+            members: members.collect(),
+            shares: Vec::new(),
             asked_for_points: false,
-        }
+        };
+        bank.weigh();
+        bank
     }
 
     /// Adds a copy of every filter that learns from points; called at the first match with points.
@@ -113,6 +115,7 @@ impl Bank {
             let doubles = self.members.iter().cloned();
             let doubles = doubles.map(|m| Member { points: true, ..m });
             self.members = self.members.iter().cloned().chain(doubles).collect();
+            self.weigh();
         }
     }
 
@@ -134,21 +137,26 @@ impl Bank {
     }
 
     /// Posterior probabilities of the members; they sum to 1.
-    pub fn weights(&self) -> Vec<f64> {
+    pub fn weights(&self) -> &[f64] {
+        &self.shares
+    }
+
+    /// Computes the weights from the evidence. Call it when evidence or members have changed.
+    pub fn weigh(&mut self) {
         if self.members.len() == 1 {
-            return vec![1.0];
+            self.shares = vec![1.0];
+            return;
         }
         let evidence = self.members.iter().map(|m| m.evidence);
         let best = evidence.clone().fold(f64::NEG_INFINITY, f64::max);
         let raw: Vec<f64> = evidence.map(|e| libm::exp(e - best)).collect();
         let sum: f64 = raw.iter().sum();
-        raw.into_iter().map(|w| w / sum).collect()
+        self.shares = raw.into_iter().map(|w| w / sum).collect();
     }
 
     /// The mean over the members, weighted by evidence.
     pub fn mean(&self, of: impl Fn(&Member) -> f64) -> f64 {
-        let weights = self.weights();
-        let sum = self.members.iter().zip(weights);
+        let sum = self.members.iter().zip(&self.shares);
         sum.map(|(member, weight)| weight * of(member)).sum()
     }
 
@@ -187,6 +195,7 @@ impl Bank {
         if matches == DRIFTING {
             self.try_drifts();
         }
+        self.weigh();
     }
 
     fn drop_to(&mut self, keep: usize) {
@@ -215,7 +224,7 @@ pub struct Observations {
 impl Member {
     /// The latent difference of a row, without learning from it.
     pub fn latent(&self, row: &Row) -> Latent {
-        self.filter.latent(row, &self.prior, &mut Vec::new())
+        self.filter.prediction(row, &self.prior)
     }
 
     /// Computes the latent difference of a match, all of whose columns have numbers, before
@@ -296,6 +305,7 @@ mod tests {
         for (member, evidence) in bank.members.iter_mut().zip([-3.1, -1.0, 0.0, -2.9, -9.0]) {
             member.evidence = evidence;
         }
+        bank.weigh();
         let weights = bank.weights();
         assert!((weights[1] / weights[2] - libm::exp(-1.0)).abs() < 1e-15);
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-15);
@@ -317,7 +327,13 @@ mod tests {
         let same = |(a, b): (f64, f64)| (a - b).abs() < 1e-12;
         for preset in [Preset::Any, Preset::Shooter, Preset::ArenaCtf] {
             let mut bank = Bank::new(preset);
-            assert!(bank.weights().into_iter().zip(preset.weights()).all(same));
+            assert!(
+                bank.weights()
+                    .iter()
+                    .copied()
+                    .zip(preset.weights())
+                    .all(same)
+            );
             bank.prune(1);
             assert_eq!(bank.members.len(), SPREADS, "none is dropped at once");
         }

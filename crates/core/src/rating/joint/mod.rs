@@ -180,6 +180,7 @@ impl Joint {
         for member in &mut self.bank.members {
             member.learn(game.ruleset, observed, &still, record);
         }
+        self.bank.weigh();
     }
 
     /// The columns, ascending, of players who take part in the game without learning from it.
@@ -247,8 +248,8 @@ impl Joint {
             }
             _ => true,
         });
-        let members = self.bank.weights().into_iter().zip(&self.bank.members);
-        members.map(move |(weight, member)| {
+        let members = self.bank.weights().iter().zip(&self.bank.members);
+        members.map(move |(&weight, member)| {
             let mut latent = member.latent(&row);
             for &(player, x) in &away {
                 if let Some(s) = self.skill(member, player) {

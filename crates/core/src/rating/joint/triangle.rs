@@ -3,9 +3,12 @@
 //! Values have single precision: an update passes over all of the memory, so its time is
 //! proportional to the size. For the same reason updates are deferred: up to [`DEFERRED`] wait as
 //! vectors, and one pass over the memory then applies all of them. Rows are padded with zeros to
-//! whole lanes, and rows of zeros follow up to a whole block of rows.
+//! whole lanes, and rows of zeros follow up to a whole block of rows. Copies of a matrix share the blocks that none of
+//! them has changed.
 
 use serde::{Deserialize, Serialize};
+
+use crate::rating::Shared;
 
 /// Numbers per lane: two of the widest registers that every x86-64 processor has.
 const LANES: usize = 8;
@@ -18,10 +21,10 @@ const DEFERRED: usize = 8;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Triangle {
     width: usize,
-    /// The values before the deferred updates.
-    cells: Vec<f32>,
-    /// The updates that `cells` does not contain yet, oldest first; fewer than [`DEFERRED`].
-    deferred: Vec<OuterProduct>,
+    /// The values before the deferred updates: blocks of [`LANES`] rows.
+    blocks: Vec<Shared<Vec<f32>>>,
+    /// The updates that `blocks` do not contain yet, oldest first; fewer than [`DEFERRED`].
+    deferred: Vec<Shared<OuterProduct>>,
 }
 
 /// An update: `factor` times the outer product of a padded vector with itself, to be subtracted.
@@ -36,18 +39,26 @@ fn length(i: usize) -> usize {
     LANES * (i / LANES + 1)
 }
 
-/// Index at which row `i` starts: after LANES rows of each shorter length, and the earlier rows of
-/// its own length.
+/// Index at which row `i` starts in its block.
 fn start(i: usize) -> usize {
-    let (blocks, rest) = (i / LANES, i % LANES);
-    LANES * LANES * (blocks * (blocks + 1) / 2) + rest * length(i)
+    i % LANES * length(i)
 }
 
 impl Triangle {
+    /// The values of row `i`, with its padding.
+    fn row(&self, i: usize) -> &[f32] {
+        &self.blocks[i / LANES][start(i)..][..length(i)]
+    }
+
+    /// The same, to change them.
+    fn row_mut(&mut self, i: usize) -> &mut [f32] {
+        &mut self.blocks[i / LANES].edit()[start(i)..][..length(i)]
+    }
+
     /// The value of row `i` and column `j`.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         let (i, j) = (i.max(j), i.min(j));
-        let cell = self.cells[start(i) + j];
+        let cell = self.row(i)[j];
         // In the order and with the rounding of `apply_deferred`.
         let updated = self.deferred.iter().fold(cell, |cell, update| {
             cell - update.factor * update.vector[i] * update.vector[j]
@@ -59,12 +70,12 @@ impl Triangle {
     pub fn set(&mut self, i: usize, j: usize, value: f64) {
         self.apply_deferred();
         let (i, j) = (i.max(j), i.min(j));
-        self.cells[start(i) + j] = value as f32;
+        self.row_mut(i)[j] = value as f32;
     }
 
     /// Adds to the value of row `i` and column `i`.
     pub fn add_to_diagonal(&mut self, i: usize, value: f64) {
-        self.cells[start(i) + i] += value as f32;
+        self.row_mut(i)[i] += value as f32;
     }
 
     /// Appends a row and a column of zeros, with `diagonal` on the diagonal.
@@ -73,9 +84,11 @@ impl Triangle {
         self.width += 1;
         // Whole blocks of LANES rows, so that loops need no bounds checks.
         let padded = self.width.next_multiple_of(LANES);
-        self.cells.resize(start(padded), 0.0);
-        for update in &mut self.deferred {
-            update.vector.resize(padded, 0.0);
+        if self.blocks.len() < padded / LANES {
+            self.blocks.push(Shared::new(vec![0.0; LANES * padded]));
+            for update in &mut self.deferred {
+                update.edit().vector.resize(padded, 0.0);
+            }
         }
         self.add_to_diagonal(last, diagonal);
     }
@@ -86,11 +99,9 @@ impl Triangle {
         product.resize(self.width.next_multiple_of(LANES), 0.0);
         // On and below the diagonal: LANES rows at a time, whose sums do not depend on each other.
         // Above the diagonal of a block there are zeros.
-        let mut cells = self.cells.as_slice();
         for (block, sums) in product.chunks_exact_mut(LANES).enumerate() {
             let length = LANES * (block + 1);
-            let (rows, rest) = cells.split_at(LANES * length);
-            cells = rest;
+            let rows = self.blocks[block].as_slice();
             let mut own = [0.0; LANES];
             for &(column, x) in sparse.iter().filter(|(column, _)| *column < length) {
                 for (sum, row) in own.iter_mut().zip(rows.chunks_exact(length)) {
@@ -101,7 +112,7 @@ impl Triangle {
         }
         // Above the diagonal: by symmetry, the rows of the requested columns.
         for &(column, x) in sparse {
-            let row = &self.cells[start(column)..][..column];
+            let row = &self.row(column)[..column];
             for (p, cell) in product.iter_mut().zip(row) {
                 *p += x as f32 * cell;
             }
@@ -113,70 +124,87 @@ impl Triangle {
         }
     }
 
+    /// The product with a sparse vector in that vector's own places: the same bits as in [`times`](Self::times), with
+    /// entries² instead of width · entries steps.
+    pub fn times_within(&self, sparse: &[(usize, f64)]) -> Vec<f32> {
+        let factors: Vec<f32> = (self.deferred.iter())
+            .map(|update| {
+                let along = |&(column, x): &(usize, f64)| x as f32 * update.vector[column];
+                update.factor * sparse.iter().map(along).sum::<f32>()
+            })
+            .collect();
+        let product = sparse.iter().map(|&(place, _)| {
+            let row = self.row(place);
+            let mut product = 0.0;
+            for &(column, x) in sparse.iter().filter(|(column, _)| *column < row.len()) {
+                product += x as f32 * row[column];
+            }
+            for &(column, x) in sparse.iter().filter(|(column, _)| *column > place) {
+                product += x as f32 * self.row(column)[place];
+            }
+            for (update, factor) in self.deferred.iter().zip(&factors) {
+                product -= factor * update.vector[place];
+            }
+            product
+        });
+        product.collect()
+    }
+
     /// Subtracts `factor` times the outer product of a padded vector with itself. O(width²/2) for
     /// every [`DEFERRED`]th update; the others wait for it.
     pub fn minus_outer(&mut self, vector: &[f32], factor: f64) {
-        self.deferred.push(OuterProduct {
+        self.deferred.push(Shared::new(OuterProduct {
             factor: factor as f32,
             vector: vector.to_vec(),
-        });
+        }));
         if self.deferred.len() == DEFERRED {
             self.apply_deferred();
         }
     }
 
-    /// Brings `cells` up to date.
+    /// Brings `blocks` up to date.
     fn apply_deferred(&mut self) {
         let updates = std::mem::take(&mut self.deferred);
-        if let Ok(updates) = <&[OuterProduct; DEFERRED]>::try_from(updates.as_slice()) {
-            self.apply_together(updates);
+        if let Ok(updates) = <&[Shared<OuterProduct>; DEFERRED]>::try_from(updates.as_slice()) {
+            self.apply_together(updates.each_ref().map(|update| &**update));
             return;
         }
-        for OuterProduct { factor, vector } in updates {
-            let mut cells = self.cells.as_mut_slice();
-            for (i, x) in vector.iter().take(self.width).enumerate() {
-                let (row, rest) = cells.split_at_mut(length(i));
-                cells = rest;
-                subtract(&mut row[..=i], factor * x, &vector[..=i]);
+        for update in &updates {
+            for (i, x) in update.vector.iter().take(self.width).enumerate() {
+                let row = &mut self.row_mut(i)[..=i];
+                subtract(row, update.factor * x, &update.vector[..=i]);
             }
         }
     }
 
     /// Applies a full set of updates in one pass.
-    fn apply_together(&mut self, updates: &[OuterProduct; DEFERRED]) {
-        let mut cells = self.cells.as_mut_slice();
+    fn apply_together(&mut self, updates: [&OuterProduct; DEFERRED]) {
         for i in 0..self.width {
-            let (row, rest) = cells.split_at_mut(length(i));
-            cells = rest;
-            let factors = updates.each_ref().map(|u| u.factor * u.vector[i]);
-            let vectors = updates.each_ref().map(|u| &u.vector[..=i]);
-            subtract_all(&mut row[..=i], factors, vectors);
+            let factors = updates.map(|u| u.factor * u.vector[i]);
+            let vectors = updates.map(|u| &u.vector[..=i]);
+            subtract_all(&mut self.row_mut(i)[..=i], factors, vectors);
         }
     }
 
     /// The matrix of the rows and columns with these numbers, ascending.
     pub fn select(&self, kept: &[usize]) -> Self {
-        let width = kept.len();
-        let mut cells = vec![0.0; start(width.next_multiple_of(LANES))];
+        let mut selected = Self::default();
+        kept.iter().for_each(|_| selected.push(0.0));
         for (k, &i) in kept.iter().enumerate() {
-            let row = &self.cells[start(i)..][..=i];
-            let selected = &mut cells[start(k)..][..=k];
-            for (cell, &j) in selected.iter_mut().zip(kept) {
+            let row = self.row(i);
+            let own = &mut selected.row_mut(k)[..=k];
+            for (cell, &j) in own.iter_mut().zip(kept) {
                 *cell = row[j];
             }
             // In the order and with the rounding of `apply_deferred`.
-            for OuterProduct { factor, vector } in &self.deferred {
-                let factor = factor * vector[i];
-                for (cell, &j) in selected.iter_mut().zip(kept) {
-                    *cell -= factor * vector[j];
+            for update in &self.deferred {
+                let factor = update.factor * update.vector[i];
+                for (cell, &j) in own.iter_mut().zip(kept) {
+                    *cell -= factor * update.vector[j];
                 }
             }
         }
-        Self {
-            width,
-            cells,
-            deferred: Vec::new(),
-        }
+        selected
     }
 
     /// Writes a matrix that was [selected](Self::select) back to its rows and columns. Applies all updates before; without
@@ -187,8 +215,8 @@ impl Triangle {
         }
         self.apply_deferred();
         for (k, &i) in kept.iter().enumerate() {
-            let row = &mut self.cells[start(i)..][..=i];
-            for (cell, &j) in selected.cells[start(k)..][..=k].iter().zip(kept) {
+            let row = self.row_mut(i);
+            for (cell, &j) in selected.row(k)[..=k].iter().zip(kept) {
                 row[j] = *cell;
             }
         }
@@ -319,6 +347,35 @@ mod tests {
         assert_eq!(
             before, after,
             "a value does not depend on when updates are applied"
+        );
+    }
+
+    #[test]
+    fn a_product_within_has_the_bits_of_the_whole_one() {
+        let mut triangle = some();
+        let sparse = [(20, -0.5), (3, 1.1), (36, 0.25), (21, 0.7), (0, 3.3)];
+        for step in 0..DEFERRED + 3 {
+            let (mut whole, padded) = (Vec::new(), WIDTH.next_multiple_of(LANES));
+            triangle.times(&sparse, &mut whole);
+            let within = triangle.times_within(&sparse);
+            for (&(place, _), within) in sparse.iter().zip(within) {
+                assert_eq!(whole[place].to_bits(), within.to_bits());
+            }
+            let vector: Vec<f32> = (0..padded).map(|at| (at % 7 + step) as f32 / 3.0).collect();
+            triangle.minus_outer(&vector, 0.1);
+        }
+    }
+
+    #[test]
+    fn a_copy_keeps_its_cells() {
+        let mut triangle = some();
+        let copy = triangle.clone();
+        triangle.add_to_diagonal(9, 1.0);
+        triangle.set(20, 3, 5.0);
+        same(&copy, cell);
+        assert_eq!(
+            (triangle.get(9, 9), triangle.get(20, 3)),
+            (cell(9, 9) + 1.0, 5.0)
         );
     }
 

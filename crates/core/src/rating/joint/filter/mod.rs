@@ -203,16 +203,30 @@ impl Filter {
     /// their prior. O(columns · factors).
     pub fn latent(&self, row: &Row, prior: &Prior, gain: &mut Vec<f32>) -> Latent {
         self.covariance.times(&row.known, gain);
-        let known =
-            |f: &dyn Fn(usize) -> f64| row.known.iter().map(|&(c, x)| x * f(c)).sum::<f64>();
+        let own = row.known.iter().map(|&(column, _)| gain[column]);
+        self.latent_of(row, prior, own)
+    }
+
+    /// The same without the gains. O(factors²).
+    pub fn prediction(&self, row: &Row, prior: &Prior) -> Latent {
+        let own = self.covariance.times_within(&row.known);
+        self.latent_of(row, prior, own.into_iter())
+    }
+
+    /// The latent difference of a row whose known columns have these gains.
+    fn latent_of(&self, row: &Row, prior: &Prior, gains: impl Iterator<Item = f32>) -> Latent {
+        let known = row.known.iter();
+        let variance = known.zip(gains).map(|(&(_, x), gain)| x * f64::from(gain));
+        let variance = variance.sum::<f64>();
+        let mean = row.known.iter().map(|&(column, x)| x * self.mean[column]);
         let means = row.new.iter().map(|&(column, x)| x * prior.mean(column));
         let variances = row.new.iter().map(|&(column, x)| {
             let deviation = x * prior.deviation(column);
             deviation * deviation
         });
         Latent {
-            mean: known(&|c| self.mean[c]) + means.sum::<f64>(),
-            variance: known(&|c| gain[c].into()).max(0.0) + variances.sum::<f64>(),
+            mean: mean.sum::<f64>() + means.sum::<f64>(),
+            variance: variance.max(0.0) + variances.sum::<f64>(),
         }
     }
 
