@@ -80,9 +80,10 @@ async fn derive_again(
 ) -> Result<(), CliError> {
     // Opening migrates the copy of an older version, which may change what the derived tables contain.
     let service = open(config, false).await?;
-    let damaged = service.store().chunk_faults().await?;
+    let mut damaged = service.store().orphans().await?;
+    damaged.extend(service.store().chunk_faults().await?);
     if !damaged.is_empty() {
-        // Without these matches, nothing can be derived.
+        // Without these rows, nothing can be derived.
         findings.faults.extend(damaged);
         service.close().await;
         return Ok(());

@@ -26,6 +26,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0004_former_scale"),
         file!("0005_version_0_2"),
         file!("0006_api"),
+        file!("0007_recording"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

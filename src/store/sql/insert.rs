@@ -8,6 +8,7 @@ use std::{
 use futures_util::{FutureExt, future::BoxFuture};
 
 use super::{
+    parts::stored_parts,
     played::count_predictions,
     rows::{Target, insert, write},
 };
@@ -180,11 +181,11 @@ pub(super) async fn known_all(
 
 const HEAD: Target = Target::new(
     "matches",
-    "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed",
+    "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed, parts",
 );
 const HEAD_WITH_ID: Target = Target::new(
     "matches",
-    "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed, id",
+    "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed, parts, id",
 );
 
 /// Writes the rows of matches, without their parts. Returns their ids.
@@ -223,6 +224,7 @@ fn head(new: &NewMatch<'_>) -> Vec<Value> {
         outcome,
         winner,
         record.untimed,
+        stored_parts(record),
     ];
     row.extend(new.id.map(Value::from));
     row
@@ -231,9 +233,7 @@ fn head(new: &NewMatch<'_>) -> Vec<Value> {
 async fn insert_parts(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
     insert_mutators_and_teams(tx, new).await?;
     insert_participants(tx, new).await?;
-    insert_presence(tx, new).await?;
-    insert_roles(tx, new).await?;
-    insert_events(tx, new).await
+    insert_roles(tx, new).await
 }
 
 async fn insert_mutators_and_teams(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
@@ -273,30 +273,11 @@ async fn insert_participants(tx: &mut Connection, new: &[New<'_>]) -> Result<(),
     insert(tx, table, "", rows).await
 }
 
-async fn insert_presence(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    let table = Target::new("presence", "match_id, seat, stay, team, from_ms, to_ms");
-    let rows = seats(new).flat_map(|(id, seat, p)| {
-        let stays = (0_i64..).zip(&p.presence);
-        stays.map(move |(stay, own)| values![id, seat, stay, own.team, own.span.from, own.span.to])
-    });
-    insert(tx, table, "", rows).await
-}
-
 async fn insert_roles(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
     let table = Target::new("roles", "match_id, seat, role, team, share");
     let rows = seats(new).flat_map(|(id, seat, p)| {
         let roles = p.roles.iter();
         roles.map(move |role| values![id, seat, &role.name, role.team, role.share])
-    });
-    insert(tx, table, "", rows).await
-}
-
-async fn insert_events(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    let table = Target::new("score_events", "match_id, seq, at_ms, team, points, seat");
-    let rows = new.iter().flat_map(|&(id, record)| {
-        let events = (0_i64..).zip(&record.events);
-        events
-            .map(move |(seq, event)| values![id, seq, event.at, event.team, event.points, event.by])
     });
     insert(tx, table, "", rows).await
 }

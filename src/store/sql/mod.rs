@@ -14,6 +14,7 @@ mod hosting;
 mod insert;
 pub(super) mod logs;
 mod matches;
+mod orphans;
 pub(super) mod pages;
 pub(super) mod partitions;
 mod parts;

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     domain::{
         Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence,
@@ -9,6 +11,29 @@ use crate::{
     },
     store::{StoreError, Stored, db::*},
 };
+
+/// The stays and the score events of a match, as the column `parts` has them.
+#[derive(Deserialize, Serialize)]
+struct Parts {
+    /// The stays of each seat: the team, and from when to when.
+    stays: Vec<Vec<(u8, u64, u64)>>,
+    /// When, for which team, how many points, and by whom.
+    events: Vec<(u64, u8, f64, Option<u32>)>,
+}
+
+/// The column `parts` of a match.
+pub(super) fn stored_parts(record: &MatchRecord) -> Option<String> {
+    let stay = |stay: &Presence| (stay.team, stay.span.from, stay.span.to);
+    let seats = record.participants.iter();
+    let event = |event: &ScoreEvent| (event.at, event.team, event.points, event.by);
+    let parts = Parts {
+        stays: seats
+            .map(|p| p.presence.iter().map(stay).collect())
+            .collect(),
+        events: record.events.iter().map(event).collect(),
+    };
+    serde_json::to_string(&parts).ok()
+}
 
 /// Reads the row of a match: the record without its parts.
 pub(super) fn head(row: &Row) -> Result<Stored, StoreError> {
@@ -47,39 +72,44 @@ pub(super) fn head(row: &Row) -> Result<Stored, StoreError> {
     })
 }
 
-/// The parts of some matches that are in other tables, by match id.
+/// The parts of some matches, by match id.
 #[derive(Default)]
 pub(super) struct MatchParts {
     mutators: HashMap<i64, Vec<String>>,
     scores: HashMap<i64, Vec<f64>>,
     participants: HashMap<i64, Vec<Participant>>,
-    events: HashMap<i64, Vec<ScoreEvent>>,
+    /// What the row of the match has.
+    own: HashMap<i64, Parts>,
 }
 
 impl MatchParts {
-    pub async fn fetch(tx: &mut Connection, ids: &[i64]) -> Result<Self, StoreError> {
+    /// Reads the parts of the matches of these rows of `matches`.
+    pub async fn fetch(tx: &mut Connection, heads: &[&Row]) -> Result<Self, StoreError> {
         let mut parts = Self::default();
-        for row in rows(tx, "match_mutators", ids, "mutator").await? {
+        let mut ids: Vec<i64> = Vec::with_capacity(heads.len());
+        for head in heads {
+            let id = head.get("id")?;
+            let own: Option<&str> = head.get("parts")?;
+            let own = own.and_then(|own| serde_json::from_str(own).ok());
+            parts
+                .own
+                .insert(id, own.ok_or_else(|| bad_value("parts", id))?);
+            ids.push(id);
+        }
+        for row in rows(tx, "match_mutators", &ids, "mutator").await? {
             let list = parts.mutators.entry(row.get("match_id")?).or_default();
             list.push(row.get("mutator")?);
         }
-        for row in rows(tx, "match_teams", ids, "team").await? {
+        for row in rows(tx, "match_teams", &ids, "team").await? {
             let list = parts.scores.entry(row.get("match_id")?).or_default();
             list.push(row.get("score")?);
         }
-        for row in rows(tx, "participants", ids, "seat").await? {
+        for row in rows(tx, "participants", &ids, "seat").await? {
             let list = parts.participants.entry(row.get("match_id")?).or_default();
             list.push(participant(&row)?);
         }
-        for row in rows(tx, "presence", ids, "seat, stay").await? {
-            parts.seat(&row)?.presence.push(presence(&row)?);
-        }
-        for row in rows(tx, "roles", ids, "seat, role, team").await? {
+        for row in rows(tx, "roles", &ids, "seat, role, team").await? {
             parts.seat(&row)?.roles.push(role(&row)?);
-        }
-        for row in rows(tx, "score_events", ids, "seq").await? {
-            let list = parts.events.entry(row.get("match_id")?).or_default();
-            list.push(event(&row)?);
         }
         Ok(parts)
     }
@@ -94,11 +124,30 @@ impl MatchParts {
     }
 
     /// Moves the parts of one match into its record.
-    pub fn fill(&mut self, id: i64, record: &mut MatchRecord) {
+    pub fn fill(&mut self, id: i64, record: &mut MatchRecord) -> Result<(), StoreError> {
+        let Some(own) = self.own.remove(&id) else {
+            return Ok(());
+        };
         record.mutators = self.mutators.remove(&id).unwrap_or_default();
         record.scores = self.scores.remove(&id).unwrap_or_default();
         record.participants = self.participants.remove(&id).unwrap_or_default();
-        record.events = self.events.remove(&id).unwrap_or_default();
+        if record.participants.len() != own.stays.len() {
+            return Err(bad_value("a seat", id));
+        }
+        for (participant, stays) in record.participants.iter_mut().zip(own.stays) {
+            let stays = stays.into_iter();
+            participant.presence = stays.map(|(team, from, to)| stay(team, from, to)).collect();
+        }
+        let events = own.events.into_iter();
+        record.events = events
+            .map(|(at, team, points, by)| ScoreEvent {
+                at,
+                team,
+                points,
+                by,
+            })
+            .collect();
+        Ok(())
     }
 }
 
@@ -144,16 +193,11 @@ fn participant(row: &Row) -> Result<Participant, StoreError> {
     })
 }
 
-fn presence(row: &Row) -> Result<Presence, StoreError> {
-    let (from, to) = (row.get("from_ms")?, row.get("to_ms")?);
-    let span = Span {
-        from: to_u64(from),
-        to: to_u64(to),
-    };
-    Ok(Presence {
-        team: row.get("team")?,
-        span,
-    })
+fn stay(team: u8, from: u64, to: u64) -> Presence {
+    Presence {
+        team,
+        span: Span { from, to },
+    }
 }
 
 fn role(row: &Row) -> Result<Role, StoreError> {
@@ -161,15 +205,6 @@ fn role(row: &Row) -> Result<Role, StoreError> {
         name: row.get("role")?,
         team: row.get("team")?,
         share: row.get("share")?,
-    })
-}
-
-fn event(row: &Row) -> Result<ScoreEvent, StoreError> {
-    Ok(ScoreEvent {
-        at: to_u64(row.get("at_ms")?),
-        team: row.get("team")?,
-        points: row.get("points")?,
-        by: row.get("seat")?,
     })
 }
 

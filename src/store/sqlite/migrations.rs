@@ -20,13 +20,14 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
     file!("0004_checkpoint"),
     file!("0005_version_0_2"),
     file!("0006_api"),
+    file!("0007_recording"),
 ];
 
 /// All migrations, in the order in which they run.

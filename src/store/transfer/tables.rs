@@ -30,15 +30,13 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 52] = [
+pub(super) const TABLES: [Table; 50] = [
     table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
     table("match_teams", &["match_id", "team"]),
     table("participants", &["match_id", "seat"]),
-    table("presence", &["match_id", "seat", "stay"]),
     table("roles", &["match_id", "seat", "role", "team"]),
-    table("score_events", &["match_id", "seq"]),
     table("match_halves", &["fingerprint"]),
     table("log_matches", &["log", "match_id"]),
     table("match_games", &["game"]),

@@ -129,6 +129,25 @@ async fn a_check_finds_rows_without_their_match() {
     );
 }
 
+#[tokio::test]
+async fn a_check_finds_rows_of_tables_without_foreign_keys() {
+    let folder = folder();
+    let database = folder.path().join("evenkeel.db");
+    change(
+        &database,
+        "DELETE FROM participants WHERE match_id = 2; INSERT INTO match_teams VALUES (900, 0, 1)",
+    )
+    .await;
+    let (code, text, _) = run(folder.path(), &["check"]);
+    assert_eq!(code, 5);
+    for rows in [
+        "1 rows of the table match_teams belong to rows of matches that are",
+        "of the table performances belong",
+    ] {
+        assert!(text.contains(rows), "{text}");
+    }
+}
+
 #[test]
 fn a_check_finds_a_damaged_page() {
     let folder = folder();

@@ -500,9 +500,9 @@ async fn rows_changed_by_hand_are_an_error_and_no_panic() {
     let url = format!("sqlite://{}", folder.path().join("test.db").display());
     let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
     for spoil in [
-        "UPDATE presence SET team = 7",
-        "UPDATE presence SET to_ms = 99999999999",
-        "UPDATE score_events SET at_ms = -5",
+        "UPDATE matches SET parts = replace(parts, '[[[0,', '[[[7,')",
+        "UPDATE matches SET parts = replace(replace(parts, '[[[7,', '[[[0,'), '\"events\":[[', '\"events\":[[-')",
+        "UPDATE matches SET parts = NULL",
         "UPDATE matches SET ended_at = 9000000000000000000",
         "UPDATE match_teams SET score = 9e300",
     ] {

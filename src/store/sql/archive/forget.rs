@@ -101,10 +101,24 @@ pub(in super::super) async fn remove(tx: &mut Connection, id: i64) -> Result<(),
         let content = unpacked(chunk, &row, |_| Ok(())).await?;
         replace(tx, chunk, &content, HashMap::from([(line, String::new())])).await?;
     }
-    let query = sql("DELETE FROM matches WHERE id = $1").bind(id);
-    query.execute(tx).await?;
+    for delete in PARTS {
+        sql(delete).bind(id).execute(&mut *tx).await?;
+    }
     Ok(())
 }
+
+/// Deletes a match and everything that belongs to it. The tables that are not named here have foreign keys.
+const PARTS: [&str; 9] = [
+    "DELETE FROM match_mutators WHERE match_id = $1",
+    "DELETE FROM match_teams WHERE match_id = $1",
+    "DELETE FROM roles WHERE match_id = $1",
+    "DELETE FROM performances WHERE match_id = $1",
+    "DELETE FROM participants WHERE match_id = $1",
+    "DELETE FROM match_chances WHERE match_id = $1",
+    "DELETE FROM match_games WHERE match_id = $1",
+    "UPDATE decisions SET match_id = NULL WHERE match_id = $1",
+    "DELETE FROM matches WHERE id = $1",
+];
 
 /// Writes a chunk again with other lines, by number. Writes nothing if there are none.
 async fn replace(

@@ -12,14 +12,8 @@ use crate::{
 
 /// How many matches are read at a time. The number is small because a long match may need many megabytes.
 const READ: i64 = 64;
-/// The tables from which the rows of an archived match are deleted, each before the tables that it refers to.
-const TABLES: [&str; 5] = [
-    "performances",
-    "presence",
-    "roles",
-    "score_events",
-    "participants",
-];
+/// The tables from which the rows of an archived match are deleted.
+const TABLES: [&str; 3] = ["performances", "roles", "participants"];
 
 /// A chunk that has not been written yet.
 pub(super) struct NewChunk {
@@ -156,7 +150,7 @@ pub(super) async fn write(tx: &mut Connection, new: &NewChunk) -> Result<bool, S
     let chunk: i64 = query.fetch_one(&mut *tx).await?;
     let mut query = Sql::new("UPDATE matches SET chunk = ");
     query.push_bind(chunk);
-    query.push(", line = v.column2, humans = v.column3, bots = v.column4 FROM (");
+    query.push(", parts = NULL, line = v.column2, humans = v.column3, bots = v.column4 FROM (");
     let rows = (0_i64..).zip(&new.matches);
     query.rows(rows.map(|(line, (id, humans, bots))| values![id, line, humans, bots]));
     query.push(") AS v WHERE matches.id = v.column1 AND matches.chunk IS NULL");

@@ -40,7 +40,7 @@ pub(in super::super) async fn complete(
     let mut in_chunks: BTreeMap<i64, Vec<(usize, i64)>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         match row.get("chunk")? {
-            None => in_tables.push(matches[at].id),
+            None => in_tables.push(row),
             Some(chunk) => {
                 let places = in_chunks.entry(chunk).or_default();
                 places.push((at, row.get("line")?));
@@ -49,7 +49,7 @@ pub(in super::super) async fn complete(
     }
     let mut parts = MatchParts::fetch(tx, &in_tables).await?;
     for Stored { id, record, .. } in &mut matches {
-        parts.fill(*id, record);
+        parts.fill(*id, record)?;
     }
     if in_chunks.is_empty() {
         return Ok(matches);

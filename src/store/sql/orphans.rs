@@ -1,0 +1,41 @@
+//! Finds rows that belong to others which are missing, in the tables that have no foreign keys.
+
+use super::Store;
+use crate::store::{StoreError, db::*};
+
+/// Each table, and the rows that it belongs to: their table, and the columns of both.
+const BELONGS: [(&str, &str, &str, &str); 8] = [
+    ("match_mutators", "match_id", "matches", "id"),
+    ("match_teams", "match_id", "matches", "id"),
+    ("match_chances", "match_id", "matches", "id"),
+    ("match_games", "match_id", "matches", "id"),
+    ("participants", "match_id", "matches", "id"),
+    ("roles", "match_id, seat", "participants", "match_id, seat"),
+    (
+        "performances",
+        "match_id, seat",
+        "participants",
+        "match_id, seat",
+    ),
+    ("decisions", "match_id", "matches", "id"),
+];
+
+impl Store {
+    /// One sentence for each table with rows that belong to missing ones.
+    pub async fn orphans(&self) -> Result<Vec<String>, StoreError> {
+        let mut faults = Vec::new();
+        for (table, own, parent, key) in BELONGS {
+            let first = own.split(',').next().unwrap_or(own);
+            let count = scalar(format!(
+                "SELECT count(*) FROM {table} WHERE {first} IS NOT NULL AND ({own}) NOT IN (SELECT {key} FROM {parent})"
+            ));
+            let rows: i64 = count.fetch_one(&self.readers).await?;
+            if rows > 0 {
+                faults.push(format!(
+                    "{rows} rows of the table {table} belong to rows of {parent} that are missing"
+                ));
+            }
+        }
+        Ok(faults)
+    }
+}
