@@ -62,6 +62,8 @@
 //! reports the player. The time for that stands still while the game has no connection. A player for whom no
 //! seat is free any more is released: the ticket goes back, and nobody is penalised.
 //!
+//! A [pick-up match](Pickup) needs no queue and no instance: its players say themselves who has won.
+//!
 //! Invariants: A ticket is in one state, which follows from that of its match, and a final one never changes. No ticket
 //! is in two matches, and a match has a ticket with all its players or not at all. A player is in one waiting ticket
 //! among the queues of a group. A ticket that goes back keeps its number, which is its place, and the time at which it
@@ -86,6 +88,7 @@ mod instance;
 mod instances;
 mod join;
 mod matches;
+mod pickup;
 mod proposal;
 mod ready;
 mod record;
@@ -106,6 +109,10 @@ pub use change::Change;
 pub use error::{HostRefused, TicketRefused};
 pub use instance::{Instance, Offer};
 pub use join::Filling;
+pub use pickup::{
+    Picked, Pickup, PickupEffect, PickupEvent, PickupOutcome, PickupRefused, PickupStage,
+    RecordedPickup, Said,
+};
 pub use proposal::{Proposal, SearchedPool};
 pub use ready::{Happened, Message, Ready};
 pub use record::{ExpectedPlayer, Match, Seat, Stage, Why};

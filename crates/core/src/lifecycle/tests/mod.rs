@@ -4,6 +4,7 @@ mod disk;
 mod histories;
 mod hosted;
 mod hosting;
+mod pickup;
 mod situations;
 
 use super::*;
