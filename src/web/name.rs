@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::links::Links;
-use crate::domain::{Kind, NameColour, coloured_name, plain_name};
+use crate::domain::{Kind, coloured_name, plain_name};
 
 /// A player as pages name them. Players who are hidden or were forgotten have no name and no handle.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,7 +44,7 @@ impl Player {
             bdi.name {
                 @for (colour, text) in coloured_name(&self.raw) {
                     @match colour {
-                        Some(colour) => span class=(class(colour)) { (text) },
+                        Some(colour) => span class=(format!("n{}", colour as u8)) { (text) },
                         None => (text),
                     }
                 }
@@ -61,19 +61,6 @@ impl Player {
             }
             @if self.bot { " " span.tag { "bot" } }
         }
-    }
-}
-
-fn class(colour: NameColour) -> &'static str {
-    match colour {
-        NameColour::Black => "n0",
-        NameColour::Red => "n1",
-        NameColour::Green => "n2",
-        NameColour::Yellow => "n3",
-        NameColour::Blue => "n4",
-        NameColour::Cyan => "n5",
-        NameColour::Magenta => "n6",
-        NameColour::White => "n7",
     }
 }
 

@@ -71,7 +71,8 @@ impl Call {
         let api = site.api.as_ref().ok_or_else(no_such_path)?;
         let changes = parts.method != Method::GET && parts.method != Method::HEAD;
         if changes {
-            api.refuse_foreign(&parts.headers)?;
+            let known = api.refuse_foreign(&parts.headers);
+            known.map_err(Problem::forbidden)?;
         }
         let caller = identify(site, api, &parts).await?;
         caller.count(Charge::Line, 1).map_err(too_often)?;

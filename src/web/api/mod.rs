@@ -14,6 +14,7 @@ mod call;
 mod game;
 mod identities;
 mod matches;
+mod origins;
 mod problem;
 mod queues;
 mod read;
@@ -21,25 +22,27 @@ mod settings;
 mod short;
 mod teams;
 
-use std::{net::IpAddr, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{HeaderValue, Method, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
 
 use super::Site;
-use crate::{protocol::Code, server::Gate};
+use crate::protocol::Code;
 pub(super) use answers::{Team, TeamPlayer, Teams};
 pub(super) use body::{read_out, within};
 use call::no_such_path;
 pub(super) use call::{Call, address, prove, too_often};
 pub(super) use game::{AskedGame, LARGEST_SEED, MOST_PLAYERS};
 pub(super) use matches::{record_one, set_void};
+pub(super) use origins::Api;
+use origins::FOREIGN;
 pub(super) use problem::Problem;
 pub use settings::{ApiSettings, WebOrigin};
 pub(super) use teams::picked;
@@ -51,56 +54,6 @@ const TICKET: &str = "/queues/{queue}/tickets/{ticket}";
 /// What a page of a configured site may send.
 const ALLOWED_METHODS: &str = "GET, POST, PUT, DELETE";
 const ALLOWED_FIELDS: &str = "Authorization, Content-Type, Idempotency-Key";
-
-/// What `/v1` needs besides the pages.
-#[derive(Debug)]
-pub(super) struct Api {
-    pub(super) settings: ApiSettings,
-    pub(super) gate: Arc<Gate>,
-}
-
-impl Api {
-    /// Refuses a request of a page that is not of a configured web site, and one that was sent to another name than
-    /// this site's: a name that leads to this machine may be anybody's.
-    pub(super) fn refuse_foreign(&self, fields: &HeaderMap) -> Result<(), Problem> {
-        let text = |name| fields.get(name).map(|value: &HeaderValue| value.to_str());
-        let host = match text(header::HOST) {
-            Some(Ok(host)) => host.to_ascii_lowercase(),
-            _ => String::new(),
-        };
-        let ours = &self.settings.origins;
-        let is_ours = is_address(&host) || ours.iter().any(|one| one.authority() == host);
-        if !is_ours {
-            let why = "this Host is not in [api] origins";
-            return Err(Problem::forbidden(why));
-        }
-        let Some(origin) = text(header::ORIGIN) else {
-            return Ok(());
-        };
-        let origin = origin.unwrap_or_default();
-        let own = origin.split_once("://").is_some_and(|(_, own)| own == host);
-        match own || self.allows(origin) {
-            true => Ok(()),
-            false => Err(Problem::forbidden("this Origin is not in [api] origins")),
-        }
-    }
-
-    /// Whether a web site is one of the configuration.
-    fn allows(&self, origin: &str) -> bool {
-        let origins = &self.settings.origins;
-        origins.iter().any(|one| one.as_str() == origin)
-    }
-}
-
-/// Whether a host is an address of a machine, or this machine. A foreign page cannot give these to its own site.
-fn is_address(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let bare = name.trim_start_matches('[').trim_end_matches(']');
-    name == "localhost" || bare.parse::<IpAddr>().is_ok()
-}
 
 /// The routes below `/v1`.
 pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
@@ -170,7 +123,7 @@ async fn across(State(site): State<Arc<Site>>, request: Request, next: Next) -> 
             ];
             (StatusCode::NO_CONTENT, fields).into_response()
         }
-        (true, false) => Problem::forbidden("this Origin is not in [api] origins").into_response(),
+        (true, false) => Problem::forbidden(FOREIGN).into_response(),
         (false, _) => next.run(request).await,
     };
     let fields = response.headers_mut();
@@ -182,31 +135,4 @@ async fn across(State(site): State<Arc<Site>>, request: Request, next: Next) -> 
     }
     fields.append(header::VARY, HeaderValue::from_static("Origin"));
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_ours_only_if_it_is_configured() {
-        for host in [
-            "localhost",
-            "localhost:7998",
-            "127.0.0.1:1",
-            "[::1]:7998",
-            "192.0.2.7",
-        ] {
-            assert!(is_address(host), "{host}");
-        }
-        for host in [
-            "",
-            "evil.example",
-            "localhost.evil.example",
-            "127.0.0.1.evil.example",
-            "1.2.3",
-        ] {
-            assert!(!is_address(host), "{host}");
-        }
-    }
 }

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::{
     names::{groups, identity, key, names},
-    people::{Known, Person, Settled, meant, settle},
+    people::{Known, Person, meant},
     pick::Pick,
+    settle::{Settled, settle},
 };
 use crate::{
     domain::Kind,

@@ -5,9 +5,11 @@
 
 mod ask;
 mod names;
+mod parts;
 mod people;
 mod pick;
 mod played;
+mod settle;
 mod show;
 mod signed;
 mod start;
@@ -86,7 +88,7 @@ pub(super) async fn form(State(site): State<Arc<Site>>, request: Request) -> Res
 
 /// Refuses a form that a page of another site sends. Browsers state the site of each form.
 fn refuse_foreign(api: &Api, fields: &HeaderMap) -> Result<(), Problem> {
-    api.refuse_foreign(fields)?;
+    api.refuse_foreign(fields).map_err(Problem::forbidden)?;
     match fields.contains_key(header::ORIGIN) {
         true => Ok(()),
         false => Err(Problem::forbidden("the Origin of this form is not stated")),

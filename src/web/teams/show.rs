@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::{
+    parts::{alert, form, sign_in},
     people::Person,
     pick::Pick,
     played::{Outcome, Played},
     signed::Sender,
-    start,
 };
 use crate::{
     store::MatchLine,
@@ -17,27 +17,6 @@ use crate::{
         words,
     },
 };
-
-/// A form of the page, with fields that are not shown.
-pub(super) fn form(
-    site: &Site,
-    sender: &Sender,
-    hidden: &[(&'static str, String)],
-    body: &Markup,
-) -> Markup {
-    html! {
-        form.pick method="post" action=(site.links.to("/teams")) {
-            @if let Some(code) = sender.code() { input type="hidden" name="code" value=(code); }
-            @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
-            (body)
-        }
-    }
-}
-
-/// What was wrong.
-pub(super) fn alert(problem: &Problem) -> Markup {
-    html! { p.alert role="alert" { (problem.detail) } }
-}
 
 /// The teams of a pick, and what can be done with them.
 pub(super) fn teams(
@@ -65,7 +44,7 @@ pub(super) fn teams(
         @if sender.may_record() { (who_won(site, sender, pick, played)) }
         (form(site, sender, &pick.fields(), &again))
         (reasons(pick, teams, played))
-        @if !sender.may_record() { (start::sign_in(site, sender, pick)) }
+        @if !sender.may_record() { (sign_in(site, sender, pick)) }
     }
 }
 
@@ -263,7 +242,7 @@ pub(super) fn to_record(
         (lineups(played))
         @match sender.may_record() {
             true => (who_won(site, sender, pick, played)),
-            false => (start::sign_in(site, sender, pick)),
+            false => (sign_in(site, sender, pick)),
         }
         (form(site, sender, &pick.fields(), &html! {
             button type="submit" name="do" value="edit" { "Change who plays" }

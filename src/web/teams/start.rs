@@ -1,13 +1,15 @@
-//! The first form: who plays what; the questions about names; signing in.
+//! The first form: who plays what; the questions about names.
 
 use maud::{Markup, html};
 
 use super::{
     Shown,
     ask::{called, regulars},
-    people::{Known, Person, Question, settle},
+    parts::{alert, form, sign_in},
+    people::{Known, Person},
     pick::Pick,
     played::latest,
+    settle::{Question, settle},
     show,
     signed::Sender,
 };
@@ -44,11 +46,11 @@ pub(super) async fn page(
     let status = problem.as_ref().map(|problem| problem.status);
     let page = html! {
         h1 { "Fair teams" }
-        @if let Some(problem) = &problem { (show::alert(problem)) }
+        @if let Some(problem) = &problem { (alert(problem)) }
         @if let Some(line) = &latest { (show::latest(site, sender, &pick, line)) }
         @if sender.may_pick() {
             (choice_of_ruleset(site, &pick, &rulesets))
-            (show::form(site, sender, &hidden(&pick), &fields(&pick, &rulesets, &ticks)))
+            (form(site, sender, &hidden(&pick), &fields(&pick, &rulesets, &ticks)))
             script src=(site.links.to(&asset::TEAMS.path)) defer {}
         }
         (sign_in(site, sender, &pick))
@@ -140,37 +142,6 @@ fn fields(pick: &Pick, rulesets: &[RulesetLine], ticks: &[Known]) -> Markup {
     }
 }
 
-/// The box in which a token is shown once; for a browser that has done so, how to end it.
-pub(super) fn sign_in(site: &Site, sender: &Sender, pick: &Pick) -> Markup {
-    if let Some(client) = sender.client() {
-        return html! {
-            section.sign {
-                p { "This browser records for " b { (client) } "." }
-                (show::form(site, sender, &pick.fields(), &html! {
-                    button type="submit" name="do" value="out" { "Sign out" }
-                }))
-            }
-        };
-    }
-    let why = match sender.may_pick() {
-        true => {
-            "To record who has won, show a token once. It is then good for 30 days in this browser."
-        }
-        false => "To make teams, show a token once. It is then good for 30 days in this browser.",
-    };
-    html! {
-        section.sign {
-            h2 { "Sign in" }
-            p { (why) }
-            (show::form(site, sender, &pick.fields(), &html! {
-                label for="token" { "Token" }
-                input #token type="password" name="token" required maxlength="1024" autocomplete="current-password";
-                button.main type="submit" name="do" value="in" { "Sign in" }
-            }))
-        }
-    }
-}
-
 /// The form that asks who is meant by names.
 pub(super) fn questions(
     site: &Site,
@@ -196,7 +167,7 @@ pub(super) fn questions(
     };
     html! {
         h1 { "Who is who?" }
-        (show::form(site, sender, &pick.fields(), &body))
+        (form(site, sender, &pick.fields(), &body))
     }
 }
 

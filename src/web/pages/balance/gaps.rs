@@ -27,26 +27,21 @@ pub(super) fn gap_bars(gaps: &[(i64, i64)]) -> Vec<GapBar> {
     }
     let width = usual.max(0) / (BARS - 1) + 1;
     let count = usual / width + 1;
-    let mut bars: Vec<GapBar> = (0..count)
-        .map(|at| GapBar {
-            from: at * width,
-            to: at * width + width - 1,
-            matches: 0,
-        })
-        .collect();
+    let bar = |from, to| GapBar {
+        from,
+        to,
+        matches: 0,
+    };
+    let bars = (0..count).map(|at| bar(at * width, (at + 1) * width - 1));
+    let mut bars: Vec<GapBar> = bars.collect();
     let largest = gaps.last().map_or(0, |(gap, _)| *gap);
     if gaps.is_empty() {
         return Vec::new();
     }
-    if let Some(last) = bars.last_mut()
-        && largest > last.to
+    if let Some(end) = bars.last().map(|last| last.to)
+        && largest > end
     {
-        let from = last.to + 1;
-        bars.push(GapBar {
-            from,
-            to: largest,
-            matches: 0,
-        });
+        bars.push(bar(end + 1, largest));
     }
     for (gap, matches) in gaps {
         let at = usize::try_from(gap / width)
