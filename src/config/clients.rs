@@ -8,10 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ipnet::IpNet;
-use serde::Deserialize;
-
-use super::{Config, ConfigError, check::Fault, token::ConfiguredToken, values};
+use super::{Config, ConfigError, check::Fault, keys::ClientSection, token::ConfiguredToken};
 use crate::{
     domain::{Right, Rights},
     server::access::{AccessSettings, ClientSpec, PlayerScope},
@@ -21,20 +18,6 @@ use crate::{
 const TOKEN_FILE_BYTES: u64 = 4_096;
 /// What a client of `[server.clients]` may do.
 const OLD_RIGHTS: Rights = Rights::of(&[Right::Ask, Right::Report]);
-
-/// The keys of one `[[clients]]` section.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct ClientSection {
-    pub name: String,
-    pub token: Option<ConfiguredToken>,
-    pub token_file: Option<PathBuf>,
-    #[serde(default, deserialize_with = "values::networks")]
-    pub networks: Vec<IpNet>,
-    pub rights: Vec<Right>,
-    pub players: Option<Vec<String>>,
-}
 
 impl ClientSection {
     /// The name of the first key that is wrong, and why.

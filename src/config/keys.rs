@@ -9,13 +9,12 @@ use serde::Deserialize;
 
 use super::{
     ConfiguredValues,
-    clients::ClientSection,
     token::{self, ConfiguredToken},
     values::{self, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
     domain::{
-        GameTypeLists, MutatorLists,
+        GameTypeLists, MutatorLists, Right,
         behaviour::BehaviourSettings,
         units::{Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
     },
@@ -81,6 +80,20 @@ pub struct ServerSection {
     pub tls: TlsSection,
     #[serde(deserialize_with = "token::tokens")]
     pub clients: BTreeMap<String, ConfiguredToken>,
+}
+
+/// The keys of one `[[clients]]` section.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct ClientSection {
+    pub name: String,
+    pub token: Option<ConfiguredToken>,
+    pub token_file: Option<PathBuf>,
+    #[serde(default, deserialize_with = "values::networks")]
+    pub networks: Vec<IpNet>,
+    pub rights: Vec<Right>,
+    pub players: Option<Vec<String>>,
 }
 
 impl ServerSection {

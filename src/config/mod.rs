@@ -9,6 +9,7 @@ mod address;
 mod changed;
 mod check;
 mod clients;
+mod environment;
 mod error;
 mod keys;
 mod layers;
@@ -32,11 +33,10 @@ use toml::{
 pub use address::{AddressError, parse_address};
 pub use changed::ConfiguredValues;
 use check::Fault;
-pub use clients::ClientSection;
 pub use error::ConfigError;
 pub use keys::{
-    AutoBalanceSection, Config, FollowSection, IngestSection, LogFormat, LogSection, RulesPreset,
-    SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
+    AutoBalanceSection, ClientSection, Config, FollowSection, IngestSection, LogFormat, LogSection,
+    RulesPreset, SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
 };
 pub use origins::{HIDDEN, ValueInForce, ValueOrigin};
 pub use presets::GamePreset;
@@ -72,7 +72,7 @@ impl Config {
         layers::refuse_unknown_keys(text, spans.get_ref(), &merged, "")?;
         let own: Table = text.parse().map_err(|error| layers::syntax(text, &error))?;
         layers::lay_over(&mut merged, own);
-        let by_environment = layers::apply_environment(&mut merged, environment)?;
+        let by_environment = environment::apply_environment(&mut merged, environment)?;
         let origin = Origin {
             text,
             spans: spans.get_ref(),

@@ -8,7 +8,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Config, ConfigError, layers};
+use super::{Config, ConfigError, environment::apply_environment, layers};
 
 /// What is shown in the place of a secret.
 pub const HIDDEN: &str = "(hidden)";
@@ -68,7 +68,7 @@ impl Config {
         let spans = DeTable::parse(text).map_err(wrong)?;
         let mut merged = layers::defaults();
         layers::lay_over(&mut merged, text.parse().map_err(wrong)?);
-        let by_environment = layers::apply_environment(&mut merged, environment)?;
+        let by_environment = apply_environment(&mut merged, environment)?;
         let mut walk = Walk {
             text,
             by_environment,
