@@ -3,6 +3,7 @@
 use std::io;
 
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpStream, ToSocketAddrs},
     time::timeout,
 };
@@ -28,12 +29,7 @@ impl Client {
     ) -> Result<Self, ClientError> {
         let stream = in_time(settings, connected(address)).await?;
         let (reader, writer) = stream.into_split();
-        let receiver = ReplyReceiver::new(Box::new(reader), settings.max_line_bytes);
-        Ok(Self::new(
-            RequestSender::new(Box::new(writer)),
-            receiver,
-            settings,
-        ))
+        Ok(Self::over(reader, writer, settings))
     }
 
     /// Connects to the daemon's address for encrypted connections.
@@ -49,12 +45,16 @@ impl Client {
         let connecting = async { trust.encrypt(connected(address).await?).await };
         let stream = in_time(settings, connecting).await?;
         let (reader, writer) = tokio::io::split(stream);
+        Ok(Self::over(reader, writer, settings))
+    }
+
+    fn over(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+        settings: ClientSettings,
+    ) -> Self {
         let receiver = ReplyReceiver::new(Box::new(reader), settings.max_line_bytes);
-        Ok(Self::new(
-            RequestSender::new(Box::new(writer)),
-            receiver,
-            settings,
-        ))
+        Self::new(RequestSender::new(Box::new(writer)), receiver, settings)
     }
 }
 

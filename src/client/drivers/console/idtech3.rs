@@ -12,17 +12,12 @@ use tokio::net::UdpSocket;
 
 use super::{
     ConsoleEvent, Password, RemoteConsole, connected,
+    datagram::{MAX_DATAGRAM, OUT_OF_BAND, text_in},
     questions::{Answered, Questions},
     shown,
 };
 use crate::client::drivers::DriverError;
 
-/// The start of every packet outside a client's connection.
-const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
-/// The longest datagram that is read, in bytes. Servers split longer answers.
-pub(super) const MAX_DATAGRAM: usize = 2_048;
-/// What precedes the text in each datagram.
-const PRINT: &[u8] = b"print\n";
 /// A part of the answer with which the game server reports that it executes a file; the operator of an agent is not
 /// shown it.
 const EXECUTING: &str = ": execing ";
@@ -148,9 +143,4 @@ async fn answered(questions: Option<&mut Questions>) -> Answered {
         Some(questions) => questions.next().await,
         None => std::future::pending().await,
     }
-}
-
-/// The text of a datagram of the game server.
-pub(super) fn text_in(datagram: &[u8]) -> Option<&[u8]> {
-    datagram.strip_prefix(OUT_OF_BAND)?.strip_prefix(PRINT)
 }

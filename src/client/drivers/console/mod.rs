@@ -1,6 +1,7 @@
 //! The remote consoles of game servers: one file per engine, behind [`RemoteConsole`].
 
 mod darkplaces;
+mod datagram;
 mod idtech3;
 mod questions;
 mod source;

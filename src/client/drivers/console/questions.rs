@@ -6,7 +6,7 @@ use tokio::{net::UdpSocket, sync::mpsc, time::timeout};
 
 use super::{
     connected,
-    idtech3::{MAX_DATAGRAM, text_in},
+    datagram::{MAX_DATAGRAM, text_in},
 };
 
 /// How long the first datagram of an answer may take.
