@@ -5,8 +5,7 @@ use std::{collections::HashMap, time::Instant};
 
 use super::{
     odds::{World, wins_per_goal},
-    server,
-    world::{TrueStrengths, WorldSettings},
+    world::{self, TrueStrengths, WorldSettings},
 };
 use crate::{
     config::Config,
@@ -94,8 +93,8 @@ impl Truth {
             bots.sum::<f64>() / people.bots.len().max(1) as f64
         };
         Self {
-            humans: table(server::human, &people.humans),
-            bots: table(server::bot, &people.bots),
+            humans: table(world::human, &people.humans),
+            bots: table(world::bot, &people.bots),
             mean_bot: BotWeight {
                 weight: mean(|bot| bot.weight),
                 strength: mean(|bot| bot.strength),
@@ -212,14 +211,14 @@ mod tests {
             bots: vec![0.5, -0.1],
         };
         let truth = Truth::of(&settings, &people);
-        let strength = |at: usize| truth.human_strength(server::human(at).text());
+        let strength = |at: usize| truth.human_strength(world::human(at).text());
         assert_eq!([strength(0), strength(1)], [-4.0, 6.0]);
-        assert_eq!(truth.bot(server::bot(1).text()).unwrap().strength, -0.1);
+        assert_eq!(truth.bot(world::bot(1).text()).unwrap().strength, -0.1);
         assert!((truth.mean_bot_strength() - 0.2).abs() < 1e-12);
         assert!(truth.outlook(&[]).is_some());
         let ratio = Truth::of(&WorldSettings::default(), &people);
         assert_eq!(ratio.outlook(&[]), None);
-        let weight = |at: usize| ratio.human(server::human(at).text());
+        let weight = |at: usize| ratio.human(world::human(at).text());
         assert_eq!(weight(1), 100.0);
         assert!((weight(1) / weight(0)).ln() - 10.0 < 1e-9);
         let none = WorldSettings {

@@ -168,9 +168,9 @@ impl SeasonRun {
             service.learning().refresh().await?;
             self.done.fetch_add(1, Ordering::Relaxed);
         }
-        let names: Vec<Ident> = (0..people.humans.len()).map(server::human).collect();
+        let names: Vec<Ident> = (0..people.humans.len()).map(world::human).collect();
         let humans = learned(&service, Kind::Human, &names).await?;
-        let names: Vec<Ident> = (0..people.bots.len()).map(server::bot).collect();
+        let names: Vec<Ident> = (0..people.bots.len()).map(world::bot).collect();
         let bots = learned(&service, Kind::Bot, &names).await?;
         service.close().await;
         let measured: Vec<GameOutcome> = outcomes.split_off(outcomes.len() / 2);

@@ -41,14 +41,6 @@ pub(super) struct SimServer<'a> {
     pub(super) quit_reason: LeaveReason,
 }
 
-pub(super) fn human(index: usize) -> Ident {
-    Ident::from_text(&format!("player {index}"))
-}
-
-pub(super) fn bot(index: usize) -> Ident {
-    Ident::from_text(&format!("Bot {index}"))
-}
-
 impl SimServer<'_> {
     pub(super) fn tell(&mut self, command: &Command) -> Result<(), SessionError> {
         self.session.apply(command)?;

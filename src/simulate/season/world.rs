@@ -5,6 +5,17 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;
 
 use super::odds::World;
+use crate::domain::Ident;
+
+/// The identity of a human of the season.
+pub(super) fn human(index: usize) -> Ident {
+    Ident::from_text(&format!("player {index}"))
+}
+
+/// The name of a bot of the season.
+pub(super) fn bot(index: usize) -> Ident {
+    Ident::from_text(&format!("Bot {index}"))
+}
 
 /// The parameters of a season.
 #[derive(Clone, Debug, PartialEq, Serialize)]

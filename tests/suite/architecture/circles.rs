@@ -19,12 +19,11 @@ use super::{ROOMS, SOURCES};
 
 /// The rooms that have circles, and how many files the largest has. A number may only shrink. In `rating` the files of
 /// `joint` are one computation; that circle stays.
-const LARGEST: [(&str, usize); 6] = [
+const LARGEST: [(&str, usize); 5] = [
     ("rating", 6),
     ("history", 4),
     ("learning", 5),
     ("session", 9),
-    ("simulate", 2),
     ("cli", 2),
 ];
 
