@@ -154,13 +154,15 @@ impl From<StoreError> for CliError {
     }
 }
 
-/// Gives each type of error the exit code of its own variants; a variant with an error of another type has that one's.
+/// Gives each type of error the exit code of its own variants, or of one of them; a variant with an error of another type
+/// has that one's.
 macro_rules! exit_codes {
-    ($($error:ident: $code:literal $(, $variant:ident)*;)*) => {$(
+    ($($error:ident: $code:literal $(, $variant:ident)* $(| $own:ident: $own_code:literal)?;)*) => {$(
         impl From<$error> for CliError {
             fn from(error: $error) -> Self {
                 match error {
                     $($error::$variant(inner) => inner.into(),)*
+                    $(error @ $error::$own(_) => Self::new($own_code, error),)?
                     error => Self::new($code, error),
                 }
             }
@@ -171,6 +173,7 @@ macro_rules! exit_codes {
 exit_codes! {
     BackupError: 4, Store, Ended;
     ConfigError: 3;
+    DaemonError: 1, Config, Deliveries, Learning, Logs, Service, Store | Tls: 3;
     DeliveryError: 3, Store;
     DriverError: 4, Io;
     JoinError: 1;
@@ -181,21 +184,6 @@ exit_codes! {
     SessionError: 1, Store;
     SimulateError: 1, Service, Learning, Session, Store, Io;
     TransferError: 4, Store;
-}
-
-impl From<DaemonError> for CliError {
-    fn from(error: DaemonError) -> Self {
-        match error {
-            DaemonError::Config(error) => error.into(),
-            DaemonError::Deliveries(error) => error.into(),
-            DaemonError::Learning(error) => error.into(),
-            DaemonError::Logs(error) => error.into(),
-            DaemonError::Service(error) => error.into(),
-            DaemonError::Store(error) => error.into(),
-            DaemonError::Tls(_) => Self::new(3, error),
-            DaemonError::Listen { .. } | DaemonError::Io(_) => Self::new(1, error),
-        }
-    }
 }
 
 /// A message without the numbers that the operating system and SQLite give to errors, and without the words that the

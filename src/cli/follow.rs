@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{CliError, CommonArgs, archive, ingest::OriginArgs, log_to_stderr, open};
+use super::{CliError, CommonArgs, ingest::OriginArgs, log_to_stderr, open};
 use crate::{
-    daemon::ShutdownSignal,
-    logs::{Follow, Follower},
+    daemon::{self, ShutdownSignal},
+    logs::Follow,
 };
 
 /// Learn from logs while they are written, until SIGTERM or Ctrl-C
@@ -38,16 +38,9 @@ pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
         game: args.origin.game.clone(),
     };
     let follows = args.paths.iter().map(follow).collect();
-    let settings = &config.ingest;
-    let follower = Follower::start(
-        service.store().clone(),
-        service.learning().clone(),
-        follows,
-        archive(&config)?,
-        settings.settle(),
-    )?;
-    tracing::info!(logs = args.paths.len(), "following");
-    follower.run(settings.interval(), shutdown.wait()).await;
+    let follower = daemon::follow(&config, &service, follows)?;
+    let interval = config.ingest.interval();
+    follower.run(interval, shutdown.wait()).await;
     service.close().await;
     tracing::info!("stopped");
     Ok(())

@@ -1,8 +1,8 @@
-//! The one player whom a text names, wherever a command takes a player.
+//! The one player whom a text names, wherever a command takes a player, and what must hold of the player.
 
 use super::{CliError, table::printable};
 use crate::{
-    domain::{Kind, PlayerKey, plain_name},
+    domain::{Ident, Kind, PlayerKey, plain_name},
     server::Service,
     store::FoundPlayer,
 };
@@ -50,4 +50,52 @@ pub(super) async fn named(
 /// Whether a stored match has a player with this identity.
 pub(super) async fn has_matches(service: &Service, key: &PlayerKey) -> Result<bool, CliError> {
     Ok(!service.store().names(key).await?.is_empty())
+}
+
+/// Rejects the identities that games give to all players without an identity of their own.
+pub(super) fn check_identity(key: &PlayerKey) -> Result<(), CliError> {
+    match Ident::from_text(&key.id).is_nobody() {
+        true => Err(CliError::input(format!(
+            "\"{}\" identifies no player: games give it to everyone whose identity they do not know",
+            printable(&key.id)
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Fails unless the player has a name in a stored match.
+pub(super) async fn require_matches(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
+    if has_matches(service, key).await? {
+        return Ok(());
+    }
+    Err(CliError::input(nobody(service, key).await?))
+}
+
+/// Fails unless the player has a name in a stored match, and says how to set something for a player to come.
+pub(super) async fn require_known(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
+    if has_matches(service, key).await? {
+        return Ok(());
+    }
+    let nobody = nobody(service, key).await?;
+    Err(CliError::input(format!(
+        "{nobody}; for a player who has not played yet, add --new"
+    )))
+}
+
+/// That nobody has played under an identity; and whether one of the other kind has.
+async fn nobody(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
+    let (kind, id) = (key.kind, printable(&key.id));
+    let (other, hint) = match kind {
+        Kind::Human => (Kind::Bot, "add --bot"),
+        Kind::Bot => (Kind::Human, "leave out --bot"),
+    };
+    let other = PlayerKey {
+        kind: other,
+        id: key.id.clone(),
+    };
+    let nobody = format!("no stored match has a {kind} with the identity {id}");
+    Ok(match has_matches(service, &other).await? {
+        true => format!("{nobody}, but there is a {} {id}: {hint}", other.kind),
+        false => nobody,
+    })
 }

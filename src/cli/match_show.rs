@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::{
     CliError, CommonArgs, match_chances,
     match_list::ListedMatch,
-    matches::{parse_id, unknown},
     open, print_json,
     table::{Table, printable},
 };
@@ -28,6 +27,17 @@ pub(super) struct ShowArgs {
     json: bool,
     #[command(flatten)]
     common: CommonArgs,
+}
+
+/// Reads the number of a match.
+pub(super) fn parse_id(text: &str) -> Result<i64, String> {
+    let id = text.parse().ok().filter(|id| *id > 0);
+    id.ok_or_else(|| "expected the number of a match".to_owned())
+}
+
+/// There is no such match.
+pub(super) fn unknown(id: i64) -> CliError {
+    CliError::input(format!("there is no match {id}"))
 }
 
 /// A match with its parts. The field names are the keys of `--json`.

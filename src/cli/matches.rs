@@ -9,7 +9,7 @@ use super::{
     identity::named,
     ingest::parse_date,
     match_list::{self, ListArgs},
-    match_show::{self, ShowArgs},
+    match_show::{self, ShowArgs, parse_id, unknown},
     open,
     table::printable,
 };
@@ -66,15 +66,6 @@ pub(super) async fn run(args: MatchArgs) -> Result<(), CliError> {
         MatchCommand::Void(selection) => set_void(selection, true).await,
         MatchCommand::Unvoid(selection) => set_void(selection, false).await,
     }
-}
-
-pub(super) fn parse_id(text: &str) -> Result<i64, String> {
-    let id = text.parse().ok().filter(|id| *id > 0);
-    id.ok_or_else(|| "expected the number of a match".to_owned())
-}
-
-pub(super) fn unknown(id: i64) -> CliError {
-    CliError::input(format!("there is no match {id}"))
 }
 
 async fn set_void(selection: &SelectionArgs, void: bool) -> Result<(), CliError> {

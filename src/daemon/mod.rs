@@ -46,7 +46,7 @@ use crate::{
 pub use error::DaemonError;
 pub use file_watch::FileWatch;
 use open::{bind, bind_address, follower, open_journal};
-pub use open::{check_certificate, open_archive, open_service};
+pub use open::{check_certificate, follow, open_archive, open_service};
 use pages::{PageListeners, PageServer};
 pub use reload::{Reloader, reload};
 pub use service_manager::{reloaded, reloading};

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use super::DaemonError;
 use crate::{
     config::Config,
-    logs::{Archive, Follower, LogError},
+    logs::{Archive, Follow, Follower, LogError},
     server::{Listeners, Service, TlsIdentity, TlsListener},
     store,
 };
@@ -92,14 +92,25 @@ pub(super) fn follower(
     if follows.is_empty() {
         return Ok(None);
     }
+    let follower = follow(config, service, follows)?;
+    Ok(Some((follower, config.ingest.interval())))
+}
+
+/// Begins to follow these logs.
+///
+/// # Errors
+/// Fails if the archive or the thread cannot be opened.
+pub fn follow(
+    config: &Config,
+    service: &Service,
+    follows: Vec<Follow>,
+) -> Result<Follower, LogError> {
     tracing::info!(logs = follows.len(), "following");
-    let settings = &config.ingest;
-    let follower = Follower::start(
+    Follower::start(
         service.store().clone(),
         service.learning().clone(),
         follows,
         open_archive(config)?,
-        settings.settle(),
-    )?;
-    Ok(Some((follower, settings.interval())))
+        config.ingest.settle(),
+    )
 }

@@ -3,6 +3,7 @@
 mod fresh;
 mod plot;
 mod report;
+mod scores;
 mod summary;
 
 use std::{

@@ -1,6 +1,6 @@
 //! What a table of systems shows, in a sentence.
 
-use super::{BASE_RATE, report::SystemScores};
+use super::{BASE_RATE, scores::SystemScores};
 use crate::{
     domain::counted,
     history::{CONFIDENCE, Comparison, FEWEST_COMPARED},

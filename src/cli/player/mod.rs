@@ -1,27 +1,28 @@
 //! `evenkeel player`: shows what is stored about a player, and sets the operator's overrides.
 
 mod find;
+mod overrides;
 mod show;
 mod start;
 mod suspects;
 mod why;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 
 use super::{
     CliError, CommonArgs,
-    identity::{has_matches, named},
+    identity::{check_identity, named, require_known},
     open,
-    table::printable,
 };
 use crate::{
-    domain::{Ident, Kind, PlayerKey, counted},
+    domain::{Kind, PlayerKey},
     server::Service,
 };
 
 use find::FindArgs;
+use overrides::{forget, hide, is_sure, merge, pin_weight, split};
 use show::ShowArgs;
 use start::{StartArgs, StartListArgs};
 use suspects::SuspectsArgs;
@@ -146,17 +147,6 @@ impl PlayerCommand {
     }
 }
 
-/// Rejects the identities that games give to all players without an identity of their own.
-fn check_identity(key: &PlayerKey) -> Result<(), CliError> {
-    match Ident::from_text(&key.id).is_nobody() {
-        true => Err(CliError::input(format!(
-            "\"{}\" identifies no player: games give it to everyone whose identity they do not know",
-            printable(&key.id)
-        ))),
-        false => Ok(()),
-    }
-}
-
 pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     let command = &args.command;
     let service = open(&command.common().load()?, command.creates()).await?;
@@ -211,137 +201,4 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     }
     service.close().await;
     Ok(())
-}
-
-async fn split(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
-    let id = printable(&key.id);
-    match service.store().split_player(key).await? {
-        true => Ok(format!("{id} counts as a player of its own again")),
-        false => Err(CliError::input(format!(
-            "{id} is not merged into another identity"
-        ))),
-    }
-}
-
-/// Whether the person at the terminal wants to forget this player. Without a terminal, the command was meant.
-async fn is_sure(service: &Service, key: &PlayerKey) -> Result<bool, CliError> {
-    if !io::stdin().is_terminal() {
-        return Ok(true);
-    }
-    let names = service.store().names(key).await?;
-    let name = names.first().map_or(key.id.as_str(), |seen| &seen.name);
-    let (name, id) = (printable(name), printable(&key.id));
-    write!(
-        io::stdout(),
-        "Forget {name} ({id})? The identity and all names are removed for ever. [y/N] "
-    )?;
-    io::stdout().flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
-}
-
-async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
-    // An earlier command may have been ended before it had changed all archived matches.
-    let unfinished = service.store().finish_forgetting().await?;
-    if unfinished == 0 && !show::is_reported(service, key).await? {
-        require_matches(service, key).await?;
-    }
-    // First, so that a game that ends meanwhile does not bring the player back.
-    let now = service.sessions().clock().now();
-    let store = service.store();
-    store.forget_in_running_games(key, now).await?;
-    let matches = unfinished + service.store().forget_player(key).await?;
-    Ok(format!("forgotten in {}", counted(matches, "match")))
-}
-
-/// Hides a player from the statistics pages, or shows the player again. Weights do not change.
-async fn hide(service: &Service, key: &PlayerKey, hidden: bool) -> Result<(), CliError> {
-    check_identity(key)?;
-    if hidden {
-        require_matches(service, key).await?;
-    }
-    let id = printable(&key.id);
-    let changed = service.store().set_hidden(key, hidden).await?;
-    let done = match (hidden, changed) {
-        (true, true) => format!("{id} is not shown on the statistics pages any more"),
-        (true, false) => format!("{id} is hidden already"),
-        (false, true) => format!("{id} is shown on the statistics pages again"),
-        (false, false) => return Err(CliError::input(format!("{id} is not hidden"))),
-    };
-    writeln!(io::stdout(), "{done}")?;
-    Ok(())
-}
-
-async fn pin_weight(
-    service: &Service,
-    key: &PlayerKey,
-    weight: Option<f64>,
-) -> Result<String, CliError> {
-    service.store().pin_weight(key, weight).await?;
-    let id = printable(&key.id);
-    Ok(match weight {
-        Some(weight) => format!("the weight of {id} is fixed at {weight}"),
-        None => format!("the weight of {id} is learned from matches again"),
-    })
-}
-
-/// Fails unless the player has a name in a stored match.
-async fn require_matches(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
-    if has_matches(service, key).await? {
-        return Ok(());
-    }
-    Err(CliError::input(nobody(service, key).await?))
-}
-
-/// Fails unless the player has a name in a stored match, and says how to set something for a player to come.
-async fn require_known(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
-    if has_matches(service, key).await? {
-        return Ok(());
-    }
-    let nobody = nobody(service, key).await?;
-    Err(CliError::input(format!(
-        "{nobody}; for a player who has not played yet, add --new"
-    )))
-}
-
-/// That nobody has played under an identity; and whether one of the other kind has.
-async fn nobody(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
-    let (kind, id) = (key.kind, printable(&key.id));
-    let (other, hint) = match kind {
-        Kind::Human => (Kind::Bot, "add --bot"),
-        Kind::Bot => (Kind::Human, "leave out --bot"),
-    };
-    let other = PlayerKey {
-        kind: other,
-        id: key.id.clone(),
-    };
-    let nobody = format!("no stored match has a {kind} with the identity {id}");
-    Ok(match has_matches(service, &other).await? {
-        true => format!("{nobody}, but there is a {} {id}: {hint}", other.kind),
-        false => nobody,
-    })
-}
-
-/// Merges `key` into the identity `into` of the same kind.
-async fn merge(
-    service: &Service,
-    key: &PlayerKey,
-    into: &str,
-    new: bool,
-) -> Result<String, CliError> {
-    let target = named(service, key.kind, into).await?;
-    check_identity(key)?;
-    check_identity(&target)?;
-    if target == *key {
-        let message = "an identity cannot be merged into itself";
-        return Err(CliError::input(message));
-    }
-    if !new {
-        require_known(service, key).await?;
-        require_known(service, &target).await?;
-    }
-    service.store().merge_player(key, &target).await?;
-    let (id, into) = (printable(&key.id), printable(&target.id));
-    Ok(format!("{id} counts as {into} now"))
 }

@@ -5,10 +5,12 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 
-use super::{IdentityArgs, require_matches};
+use super::IdentityArgs;
 use crate::{
     cli::{
-        CliError, print_json,
+        CliError,
+        identity::require_matches,
+        print_json,
         table::{Table, or_dash, printable},
     },
     domain::{Kind, PlayerKey, StartWeight, Timestamp, behaviour::BehaviourDay},

@@ -5,9 +5,9 @@ use std::{fs::File, io::Read, path::PathBuf};
 use clap::Args;
 use serde::Deserialize;
 
-use super::{CommonArgs, IdentityArgs, check_identity, parse_weight};
+use super::{CommonArgs, IdentityArgs, parse_weight};
 use crate::{
-    cli::{CliError, table::printable},
+    cli::{CliError, identity::check_identity, table::printable},
     domain::{Kind, PlayerKey, StartWeight, counted},
     server::Service,
 };

@@ -9,11 +9,11 @@ use crate::{
     cli::CliError,
     sidecar::{
         ChatSettings,
-        follower::{CommandTemplate, FollowerSettings, TemplateCommands},
+        follower::{CommandTemplate, FollowerSettings},
     },
 };
 
-/// The options of a sidecar that follows the log of an engine and moves players by a console command.
+/// The options of every sidecar.
 #[derive(Debug, Args)]
 pub(super) struct FollowerArgs {
     #[command(flatten)]
@@ -28,12 +28,17 @@ pub(super) struct FollowerArgs {
     /// strong
     #[arg(long)]
     auto_balance: bool,
-    /// Console command that sets the number of bots, with {count}; without it, bots only change teams
-    #[arg(long, value_name = "COMMAND", value_parser = CommandTemplate::of_bots)]
-    bots_command: Option<CommandTemplate>,
     /// Print the console commands without sending them
     #[arg(long)]
     pub(super) dry_run: bool,
+}
+
+/// The console command for bots, in the sidecars that move players by a console command, too.
+#[derive(Debug, Args)]
+pub(super) struct BotsArgs {
+    /// Console command that sets the number of bots, with {count}; without it, bots only change teams
+    #[arg(long, value_name = "COMMAND", value_parser = CommandTemplate::of_bots)]
+    pub(super) bots_command: Option<CommandTemplate>,
 }
 
 impl FollowerArgs {
@@ -51,14 +56,6 @@ impl FollowerArgs {
             attempts: if self.dry_run { 1 } else { ATTEMPTS },
             chat: ChatSettings::default(),
         })
-    }
-
-    /// The console commands that change teams.
-    pub(super) fn commands(&self, move_command: &CommandTemplate) -> TemplateCommands {
-        TemplateCommands {
-            move_command: move_command.clone(),
-            bots_command: self.bots_command.clone(),
-        }
     }
 }
 

@@ -1,5 +1,5 @@
 //! `evenkeel sidecar`: balances a game server that cannot use the line protocol, through its log
-//! and its remote console. The room `sidecar` makes the decisions, and the room `drivers` carries them out.
+//! and its remote console. The room `sidecar` makes the decisions, and the drivers of the room `client` carry them out.
 
 mod agent;
 mod chat;
@@ -29,9 +29,8 @@ use crate::{
 };
 pub(super) use agent::{AgentArgs, run as run_agent};
 use chat::ChatArgs;
-use common::millis;
+use common::FollowerArgs;
 use daemon::DaemonArgs;
-use server::ServerArgs;
 
 /// How often the command for a move is sent before the sidecar gives up on the move.
 const ATTEMPTS: u32 = 3;
@@ -57,20 +56,10 @@ struct IdTech3Args {
     #[arg(long, value_name = "FILE")]
     log: PathBuf,
     #[command(flatten)]
-    server: ServerArgs,
+    common: FollowerArgs,
     /// Folder from which the game server executes files [default: the folder of the log]
     #[arg(long, value_name = "FOLDER")]
     exec_dir: Option<PathBuf>,
-    /// Choose teams when no player has joined or left for this long (0.1 to 60)
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
-    settle: Duration,
-    /// Pick a team for each bot by its own weight, as for a human
-    #[arg(long)]
-    treat_bots_as_players: bool,
-    /// Move players during play, too: late arrivals, and players who die while their team is too
-    /// strong
-    #[arg(long)]
-    auto_balance: bool,
     /// Move humans by !putteam instead of forceteam, for games with admin commands
     #[arg(long)]
     admin: bool,
@@ -79,9 +68,6 @@ struct IdTech3Args {
     bots: Vec<SpareBot>,
     #[command(flatten)]
     chat: ChatArgs,
-    /// Print the console commands without sending them
-    #[arg(long)]
-    dry_run: bool,
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {
@@ -101,28 +87,23 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
 
 async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
     let log = GameLog::file(&args.log)?;
-    let token = args.server.token()?;
-    let console: Option<Box<dyn RemoteConsole>> = match args.dry_run {
+    let settings = FollowerSettings {
+        chat: args.chat.settings(),
+        ..args.common.settings()?
+    };
+    let console: Option<Box<dyn RemoteConsole>> = match args.common.dry_run {
         true => None,
         false => Some(Box::new(open_console(&args).await?)),
     };
-    let settings = FollowerSettings {
-        server: args.server.name(),
-        token,
-        bots_as_players: args.treat_bots_as_players,
-        auto_balance: args.auto_balance,
-        settle: millis(args.settle),
-        attempts: if args.dry_run { 1 } else { ATTEMPTS },
-        chat: args.chat.settings(),
-    };
     let engine = IdTech3::new(args.admin, args.bots);
-    follow(engine, settings, log, &args.server.daemon, console).await
+    follow(engine, settings, log, &args.common.server.daemon, console).await
 }
 
 async fn open_console(args: &IdTech3Args) -> Result<IdTech3Console, CliError> {
-    let password = args.server.password()?;
+    let server = &args.common.server;
+    let password = server.password()?;
     let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
-    Ok(IdTech3Console::open(args.server.rcon, password, folder).await?)
+    Ok(IdTech3Console::open(server.rcon, password, folder).await?)
 }
 
 /// Runs the sidecar of a game server with this engine until a signal stops it.

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use clap::Args;
 
 use super::{
-    common::{FollowerArgs, millis, parse_opening},
+    common::{BotsArgs, FollowerArgs, millis, parse_opening},
     follow,
     server::secret_in,
 };
@@ -13,7 +13,10 @@ use crate::{
     cli::CliError,
     client::drivers::{GameLog, RemoteConsole, SourceConsole},
     config::parse_address,
-    sidecar::{follower::CommandTemplate, source::Source},
+    sidecar::{
+        follower::{CommandTemplate, TemplateCommands},
+        source::Source,
+    },
 };
 
 /// Team Fortress 2, Counter-Strike: Source, Counter-Strike: Global Offensive and their relatives
@@ -30,6 +33,8 @@ pub(super) struct SourceArgs {
     log_secret_file: Option<PathBuf>,
     #[command(flatten)]
     common: FollowerArgs,
+    #[command(flatten)]
+    bots: BotsArgs,
     /// Console command of a plugin that moves a player: {player} is the userid, {number} the team
     /// (2 or 3), {team} its name (red, blue, t, ct) [the default is that of SourceMod's SwapTeam]
     #[arg(
@@ -67,7 +72,10 @@ pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
         (Some(path), None) => GameLog::file_or_folder(path),
         (None, None) => return Err(CliError::input("--log or --log-udp is missing")),
     };
-    let commands = common.commands(&args.move_command);
+    let commands = TemplateCommands {
+        move_command: args.move_command,
+        bots_command: args.bots.bots_command,
+    };
     let engine = Source::new(commands, args.game, millis(args.opening));
     follow(engine, settings, log, &server.daemon, console).await
 }

@@ -5,13 +5,16 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 
 use super::{
-    common::{FollowerArgs, millis, parse_opening},
+    common::{BotsArgs, FollowerArgs, millis, parse_opening},
     follow,
 };
 use crate::{
     cli::CliError,
     client::drivers::{DarkPlacesConsole, GameLog, RemoteConsole, Security},
-    sidecar::{follower::CommandTemplate, xonotic::Xonotic},
+    sidecar::{
+        follower::{CommandTemplate, TemplateCommands},
+        xonotic::Xonotic,
+    },
 };
 
 /// Xonotic and Nexuiz
@@ -23,6 +26,8 @@ pub(super) struct XonoticArgs {
     log: PathBuf,
     #[command(flatten)]
     common: FollowerArgs,
+    #[command(flatten)]
+    bots: BotsArgs,
     /// How to prove that the password is known: 0 by sending it, 1 by a code of the time, 2 by a code
     /// of a text that the server chooses; the server's rcon_secure or more
     #[arg(long, value_name = "0|1|2", default_value = "2", value_parser = parse_security)]
@@ -66,7 +71,10 @@ pub(super) async fn run(args: XonoticArgs) -> Result<(), CliError> {
             Some(Box::new(console))
         }
     };
-    let commands = common.commands(&args.move_command);
+    let commands = TemplateCommands {
+        move_command: args.move_command,
+        bots_command: args.bots.bots_command,
+    };
     let engine = Xonotic::new(commands, args.warm_up, millis(args.opening));
     let log = GameLog::file_or_folder(&args.log);
     follow(engine, settings, log, &server.daemon, console).await

@@ -19,12 +19,11 @@ use super::{ROOMS, SOURCES};
 
 /// The rooms that have circles, and how many files the largest has. A number may only shrink. In `rating` the files of
 /// `joint` are one computation; that circle stays.
-const LARGEST: [(&str, usize); 5] = [
+const LARGEST: [(&str, usize); 4] = [
     ("rating", 6),
     ("history", 4),
     ("learning", 5),
     ("session", 9),
-    ("cli", 2),
 ];
 
 /// What each file needs in its own room.
