@@ -1,4 +1,4 @@
-//! The backlog: writes that are made in the background. It contains decisions and abandoned games,
+//! The backlog: what is to be written in the background. It contains decisions and abandoned games,
 //! for which no client waits, and matches that could not be written at END because the disk was
 //! full or the database locked.
 //!
@@ -9,20 +9,17 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use tokio::{
-    sync::Notify,
-    time::{sleep, timeout},
-};
-use tracing::{Instrument, Span};
+use tokio::{sync::Notify, time::timeout};
+use tracing::Span;
 
-use super::{SessionError, Sessions, journal_folder::JournalFile};
+use super::journal_folder::JournalFile;
 use crate::{
     lobby::Finished,
     store::{DecisionNote, DecisionRow},
 };
 
 /// How often parked games are checked, and the delay before a failed write is retried.
-const INTERVAL: Duration = Duration::from_secs(1);
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 /// The most matches in the backlog.
 const MAX_MATCHES: usize = 256;
 /// The most score changes, players, stays on teams and predicted changes of teams of all matches in the backlog
@@ -39,7 +36,7 @@ pub(super) struct Backlog {
     matches: Mutex<PendingMatches>,
     notes: Mutex<Notes>,
     /// Locked during a write, so that no entry is written twice.
-    writing: tokio::sync::Mutex<()>,
+    pub(super) writing: tokio::sync::Mutex<()>,
     /// Notified when an entry is added.
     added: Notify,
 }
@@ -54,14 +51,14 @@ struct PendingMatches {
 
 /// A match that is not on disk yet.
 #[derive(Clone, Debug)]
-struct PendingMatch {
-    finished: Finished,
+pub(super) struct PendingMatch {
+    pub(super) finished: Finished,
     /// The number of its game.
-    game: i64,
+    pub(super) game: i64,
     /// The game's journal, which is removed once the match is on disk.
     journal: Option<Arc<JournalFile>>,
     /// The span of its session.
-    span: Span,
+    pub(super) span: Span,
 }
 
 impl PendingMatches {
@@ -163,107 +160,31 @@ impl Backlog {
         let matches = self.matches.lock();
         matches.queue.iter().any(|pending| pending.game == game)
     }
-}
 
-impl Sessions {
-    /// Writes the backlog, and records parked games whose grace period is over, until dropped.
-    /// Retries a failed write every second; logs the first failure, and the success after it.
-    pub async fn run_background(self: &Arc<Self>) {
-        let mut failing = false;
-        loop {
-            let _ = timeout(INTERVAL, self.backlog.added.notified()).await;
-            self.give_up_expired();
-            match self.write_backlog().await {
-                Ok(()) => {
-                    if std::mem::take(&mut failing) {
-                        tracing::info!("the database can be written again");
-                    }
-                }
-                Err(error) => {
-                    if !std::mem::replace(&mut failing, true) {
-                        tracing::warn!(%error, "cannot write matches and decisions now; trying every second");
-                    }
-                    sleep(INTERVAL).await;
-                }
-            }
-        }
+    /// Waits until an entry is added, but for no longer than [`INTERVAL`].
+    pub(super) async fn changed(&self) {
+        let _ = timeout(INTERVAL, self.added.notified()).await;
     }
 
-    /// Writes the whole backlog now.
-    ///
-    /// # Errors
-    /// Fails if the database does; the entries stay in the backlog.
-    pub async fn write_backlog(self: &Arc<Self>) -> Result<(), SessionError> {
-        // Run in a task of its own, which completes even if the caller is dropped: a committed
-        // entry must also leave the backlog.
-        let sessions = self.clone();
-        let written = async move {
-            let _one_at_a_time = sessions.backlog.writing.lock().await;
-            sessions.write_matches().await?;
-            sessions.write_notes().await
-        };
-        self.tasks().spawn(written.in_current_span()).await?
+    /// The match that ended first.
+    pub(super) fn first(&self) -> Option<PendingMatch> {
+        self.matches.lock().queue.front().cloned()
     }
 
-    async fn write_matches(&self) -> Result<(), SessionError> {
-        loop {
-            let pending = self.backlog.matches.lock().queue.front().cloned();
-            let Some(PendingMatch {
-                finished,
-                game,
-                span,
-                ..
-            }) = pending
-            else {
-                return Ok(());
-            };
-            self.write_match(finished, game).instrument(span).await?;
-            let journal = self.backlog.matches.lock().pop();
-            if let (Some(journal), Some(journals)) = (journal, self.journals()) {
-                journals.remove(&journal);
-            }
-        }
+    /// Removes the match that ended first. Returns its journal, which the caller removes.
+    pub(super) fn pop(&self) -> Option<Arc<JournalFile>> {
+        self.matches.lock().pop()
     }
 
-    /// Records a match. If the match itself is the reason why it cannot be recorded, it is dropped
-    /// and logged.
-    async fn write_match(&self, finished: Finished, game: i64) -> Result<(), SessionError> {
-        let Finished {
-            record, chances, ..
-        } = finished;
-        match self.store.record_game(&record, &chances, game).await {
-            Ok(recorded) => {
-                self.backlog.became(game, recorded.id());
-                self.learning.note_participants(&record);
-                self.learning.match_recorded();
-            }
-            Err(error) if error.is_of_record() => {
-                self.metrics.lost.count();
-                tracing::error!(%error, "a match cannot be recorded and is lost");
-            }
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
+    /// The first notes, of which one transaction writes no more, and how many were dropped since the last call.
+    pub(super) fn notes(&self) -> (Vec<DecisionNote>, u64) {
+        let mut notes = self.notes.lock();
+        let batch = notes.queue.iter().take(BATCH).cloned().collect();
+        (batch, std::mem::take(&mut notes.dropped))
     }
 
-    async fn write_notes(&self) -> Result<(), SessionError> {
-        loop {
-            let (batch, dropped) = {
-                let mut notes = self.backlog.notes.lock();
-                let batch: Vec<DecisionNote> = notes.queue.iter().take(BATCH).cloned().collect();
-                (batch, std::mem::take(&mut notes.dropped))
-            };
-            if dropped > 0 {
-                self.metrics.lost.add(dropped);
-                tracing::warn!(dropped, "decisions are lost: the database is too slow");
-            }
-            if batch.is_empty() {
-                return Ok(());
-            }
-            self.store
-                .write_decisions(&batch, self.settings.keep_decisions)
-                .await?;
-            self.backlog.notes.lock().queue.drain(..batch.len());
-        }
+    /// Removes the first notes, which are on disk.
+    pub(super) fn remove_notes(&self, count: usize) {
+        self.notes.lock().queue.drain(..count);
     }
 }

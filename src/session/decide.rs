@@ -8,7 +8,7 @@
 
 use std::{fmt::Display, time::Instant};
 
-use super::{Session, SessionError, Sessions, draw_seed, host::server_name};
+use super::{Session, SessionError, Sessions, draw::draw_seed, host::server_name};
 use crate::{
     domain::{Ident, Kind, Move, units::Count},
     lobby::{

@@ -11,7 +11,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{Sessions, host::server_name, state::SessionState};
+use super::host::server_name;
 use crate::{
     domain::{ChanceSummary, Kind, PlayerKey, Timestamp},
     lobby::Lobby,
@@ -55,7 +55,12 @@ pub struct LivePlayer {
 
 impl LiveGame {
     /// The game of a lobby; `None` without a game, and without players.
-    fn of(lobby: &Lobby, server: &str, now: Timestamp, is_connected: bool) -> Option<Self> {
+    pub(super) fn of(
+        lobby: &Lobby,
+        server: &str,
+        now: Timestamp,
+        is_connected: bool,
+    ) -> Option<Self> {
         let game = lobby.game().ok()?;
         let team = |team: Option<u8>| team.filter(|_| game.has_teams);
         let humans = game.roster.humans().iter().map(|human| LivePlayer {
@@ -105,13 +110,20 @@ pub(super) struct LiveBoard {
     next: AtomicU64,
 }
 
+impl LiveBoard {
+    /// The games, in the order in which their sessions began.
+    pub(super) fn games(&self) -> Vec<Arc<LiveGame>> {
+        self.games.lock().values().cloned().collect()
+    }
+}
+
 /// The place of one session's game on the board; dropping it removes the game.
 #[derive(Debug)]
 pub(super) struct LivePlace {
     board: Arc<LiveBoard>,
     number: u64,
     /// Whether the game has changed since it was shown.
-    is_outdated: bool,
+    pub(super) is_outdated: bool,
 }
 
 impl LivePlace {
@@ -129,7 +141,8 @@ impl LivePlace {
         self.is_outdated = true;
     }
 
-    fn show(&mut self, game: Option<LiveGame>) {
+    /// Shows the game as it is now; `None` takes it off the board.
+    pub(super) fn show(&mut self, game: Option<LiveGame>) {
         self.is_outdated = false;
         let mut games = self.board.games.lock();
         match game {
@@ -142,34 +155,6 @@ impl LivePlace {
 impl Drop for LivePlace {
     fn drop(&mut self) {
         self.board.games.lock().remove(&self.number);
-    }
-}
-
-impl SessionState {
-    /// Shows the game as it is now, if it has changed.
-    pub(super) fn show_changes(&mut self, sessions: &Sessions, server: Option<&str>) {
-        if self.live.is_outdated {
-            self.show(sessions, server, true);
-        }
-    }
-
-    /// Shows the game as it is now.
-    pub(super) fn show(&mut self, sessions: &Sessions, server: Option<&str>, is_connected: bool) {
-        let (server, now) = (server.unwrap_or_default(), sessions.clock.now());
-        // The lobby knows the time of its last command; since then, play has gone on.
-        let idle = self
-            .millis(&*sessions.clock)
-            .saturating_sub(self.lobby.now());
-        let at = now.plus_millis(-i64::try_from(idle).unwrap_or(0));
-        let game = LiveGame::of(&self.lobby, server, at, is_connected);
-        self.live.show(game);
-    }
-}
-
-impl Sessions {
-    /// The running games with players, in the order in which their sessions began.
-    pub fn live(&self) -> Vec<Arc<LiveGame>> {
-        self.live.games.lock().values().cloned().collect()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::{Sessions, state::SessionState};
 use crate::metrics::{Counter, Gauge, Histogram, Registry, SHARES};
 
 /// What all sessions count.
@@ -71,17 +70,6 @@ impl InPlay {
 impl Drop for InPlay {
     fn drop(&mut self) {
         self.0.playing.fall();
-    }
-}
-
-impl SessionState {
-    /// Counts the game as in play, or does not any more.
-    pub(super) fn count_play(&mut self, sessions: &Sessions) {
-        match self.lobby.is_running() {
-            true if self.playing.is_none() => self.playing = Some(InPlay::new(&sessions.metrics)),
-            false => self.playing = None,
-            true => {}
-        }
     }
 }
 

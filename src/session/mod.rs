@@ -8,14 +8,18 @@
 //! Entry points: [`Sessions::new`], [`Session::new`].
 
 mod aside;
+mod background;
 mod backlog;
 mod cached_weights;
 mod clock;
+mod command;
 mod decide;
+mod draw;
 mod error;
 mod game_journal;
 mod host;
 mod journal_folder;
+mod leaving;
 mod live;
 mod mailbox;
 mod metrics;
@@ -32,19 +36,15 @@ mod weights;
 
 use std::{borrow::Cow, sync::Arc};
 
-use rand::{TryRng, rngs::SysRng};
 use tracing::{Span, error_span, field::Empty};
 
-use crate::{
-    domain::Ident,
-    journal::Entry,
-    lobby::{Command, Conduct, Lobby, NewGame},
-};
+use crate::{domain::Ident, journal::Entry, lobby::Lobby};
 
 pub use aside::{CountedWeight, StatedByAsker, Wanted};
 pub use cached_weights::CachedWeights;
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;
+pub use draw::{draw_game, draw_seed};
 pub use error::{MailboxError, SessionError};
 pub use host::HostedGame;
 pub use live::{LiveGame, LivePlayer};
@@ -52,10 +52,9 @@ pub use mailbox::{Mailbox, MailboxReceiver};
 pub use metrics::{SessionLevels, SessionMetrics};
 pub use replay::Replayed;
 pub use reported::Report;
-pub use results::Ended;
 pub use sessions::Sessions;
 pub use settings::{BalanceSettings, Settings};
-pub use state::draw_game;
+pub use state::Ended;
 
 use aside::Aside;
 use game_journal::GameJournal;
@@ -89,11 +88,11 @@ impl Session {
     /// a request.
     pub fn open(sessions: Arc<Sessions>) -> (Self, MailboxReceiver) {
         let (mailbox, pushes) = Mailbox::new();
-        let registration = Registration::new(&sessions, mailbox);
+        let registration = Registration::new(&sessions.registry, mailbox);
         // A span at level ERROR is enabled whenever any log line of the session is.
         let span = error_span!("session", id = registration.number(), server = Empty);
         let session = Self {
-            state: SessionState::new(&sessions, &span),
+            state: sessions.new_state(&span),
             registration,
             sessions,
             server: None,
@@ -166,9 +165,15 @@ impl Session {
 
     /// Writes to the journal what has happened.
     pub fn write_journal(&mut self) {
-        self.state.count_play(&self.sessions);
-        self.state
-            .write_journal(&self.sessions, self.server.as_deref());
+        let Sessions {
+            metrics,
+            backlog,
+            clock,
+            ..
+        } = &*self.sessions;
+        self.state.count_play(metrics);
+        let server = self.server.as_deref();
+        self.state.write_journal(backlog, &**clock, server);
     }
 
     /// Writes to the journal what has happened, before the replies are sent. If one of the replies
@@ -184,37 +189,6 @@ impl Session {
         if ends {
             self.state.journal.sync().await;
         }
-    }
-
-    /// Notes whether this game server adds and removes bots as it is asked to, as HELLO states it.
-    ///
-    /// # Errors
-    /// Fails if the lobby refuses the command, which no version does so far.
-    pub fn declare_bots(&mut self, acts: bool) -> Result<(), SessionError> {
-        let clock = self.sessions.clock.clone();
-        self.state.apply(&Command::DeclareBots { acts }, &*clock)?;
-        Ok(())
-    }
-
-    /// Notes that this game server asks about bots. It is then expected to act on the answers.
-    pub(super) fn show_bots(&mut self) -> Result<(), SessionError> {
-        if self.lobby().game().is_ok() && !self.state.lobby.bot_use().shown {
-            let clock = self.sessions.clock.clone();
-            self.state.apply(&Command::ShowBots, &*clock)?;
-        }
-        Ok(())
-    }
-
-    /// The command with which GAME begins a game of this type, as the rulebook describes it.
-    pub fn new_game(&self, game_type: &Ident) -> Command {
-        let rulebook = self.sessions.rulebook();
-        let name = rulebook.game_type(game_type.text());
-        Command::Game(NewGame {
-            game_type: game_type.text().to_owned(),
-            canonical_type: rulebook.bare_type(game_type.text()),
-            has_teams: rulebook.is_team_game(game_type.text()),
-            tournament: self.sessions.tournament.matches(&name),
-        })
     }
 
     /// Stores a report about how a human behaves. When this returns, it is on disk. The report is not about
@@ -233,57 +207,6 @@ impl Session {
         let sessions = self.sessions.clone();
         let name = host::server_name(self.server.as_deref().unwrap_or_default());
         sessions.report_behaviour(name, client, id, points).await
-    }
-
-    /// Applies a command now. A new game records a running one as abandoned; after a change of who
-    /// is on which team, auto-balance assesses the teams.
-    ///
-    /// # Errors
-    /// Any [`LobbyError`](crate::lobby::LobbyError); nothing changes then.
-    pub fn apply(&mut self, command: &Command) -> Result<(), SessionError> {
-        if let Command::Game(_) = command {
-            self.give_up_running();
-            self.state.begin_game();
-        }
-        let judged = command.judged();
-        let before = judged.map(|id| (id, self.lobby().conduct(id)));
-        // This resumes a parked game; the time is then counted in that game's milliseconds.
-        self.lobby();
-        let clock = self.sessions.clock.clone();
-        self.state.apply(command, &*clock)?;
-        if let Some((id, before)) = before {
-            self.notice(id, before);
-        }
-        match command {
-            Command::Game(_) => self.state.note(&Entry::Number(self.state.game)),
-            Command::Mutator { .. } => self.state.forget_ruleset(),
-            Command::Start => {
-                let passed = i64::try_from(self.state.millis(&*clock)).unwrap_or(i64::MAX);
-                self.state.begin_play(clock.now().plus_millis(-passed));
-                self.follow_teams(false)?;
-            }
-            command if command.changes_teams() => self.follow_teams(true)?,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Notes the chances of the teams that play now, and if teams `changed`, their difference in strength. Does
-    /// nothing while weights that it needs are being derived.
-    fn follow_teams(&mut self, changed: bool) -> Result<(), SessionError> {
-        if self.aside.is_some() {
-            return Ok(()); // nobody plays
-        }
-        let weights = match self.weights() {
-            Err(SessionError::NotReady) => return Ok(()),
-            weights => weights?,
-        };
-        let lobby = self.lobby();
-        if changed {
-            lobby.watch(&weights);
-        }
-        lobby.note_chances(&weights);
-        Ok(())
     }
 
     /// The reasons for the last decision, one per line.
@@ -307,27 +230,4 @@ impl Session {
         let now = self.state.millis(&*self.sessions.clock);
         self.state.lobby.at(now)
     }
-
-    /// Logs that a human may exploit the balancing: at the first change of a count, at the second,
-    /// at the fourth, and so on.
-    fn notice(&self, id: &Ident, before: Conduct) {
-        let conduct = self.state.lobby.conduct(id);
-        let news = |before: u32, now: u32| now > before && now.is_power_of_two();
-        let counts = [
-            (before.returns, conduct.returns),
-            (before.switches, conduct.switches),
-            (before.asks, conduct.asks),
-        ];
-        if counts.into_iter().any(|(before, now)| news(before, now)) {
-            tracing::info!(player = id.text(), %conduct, "this player may be exploiting the balancing");
-        }
-    }
-}
-
-/// A random seed. It has 31 bits, so that it fits the integers of old scripting languages.
-pub fn draw_seed() -> u64 {
-    // If the system has no randomness, a fixed seed still gives good teams.
-    SysRng
-        .try_next_u32()
-        .map_or(0, |drawn| u64::from(drawn >> 1))
 }

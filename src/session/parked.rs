@@ -7,7 +7,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{Sessions, state::SessionState};
+use super::state::SessionState;
 
 /// The most games parked at once, if there are not more connections. If there are more games, the one that was parked
 /// first is given up.
@@ -41,7 +41,12 @@ impl ParkedGames {
     }
 
     /// Parks a game. Returns the games that no longer fit, with the names of their servers.
-    fn put(&self, server: &str, state: SessionState, now: u64) -> Vec<(String, SessionState)> {
+    pub(super) fn put(
+        &self,
+        server: &str,
+        state: SessionState,
+        now: u64,
+    ) -> Vec<(String, SessionState)> {
         let mut parked = self.games.lock();
         let mut evicted = Vec::new();
         if let Some((_, other)) = parked.insert(server.to_owned(), (now, state)) {
@@ -78,22 +83,5 @@ impl ParkedGames {
         let mut parked = self.games.lock();
         let late = parked.extract_if(.., |_, (since, _)| *since < earliest);
         late.map(|(server, (_, state))| (server, state)).collect()
-    }
-}
-
-impl Sessions {
-    /// Parks the game of a server, and gives up the games for which there is no room any more.
-    pub(super) fn park(&self, server: &str, mut state: SessionState) {
-        state.show(self, Some(server), false);
-        let now = self.clock.millis();
-        for (gone, state) in self.parked.put(server, state, now) {
-            if gone != server {
-                tracing::warn!(
-                    server = gone,
-                    "a game is given up before its server has connected again: too many games wait for their servers"
-                );
-            }
-            self.give_up(state, Some(&gone));
-        }
     }
 }

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{Mailbox, Session, Sessions};
+use super::{Mailbox, Session};
 
 /// The time limit for a replaced session to park its game.
 const LEAVE: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ struct RegisteredSession {
 /// The entry of one session in the registry; dropping it removes the entry.
 #[derive(Debug)]
 pub(super) struct Registration {
-    sessions: Arc<Sessions>,
+    registry: Arc<ConnectionRegistry>,
     number: u64,
     name: Option<String>,
     replaced: CancellationToken,
@@ -63,10 +63,10 @@ impl ConnectionRegistry {
 }
 
 impl Registration {
-    pub(super) fn new(sessions: &Arc<Sessions>, mailbox: Mailbox) -> Self {
+    pub(super) fn new(registry: &Arc<ConnectionRegistry>, mailbox: Mailbox) -> Self {
         Self {
-            sessions: sessions.clone(),
-            number: sessions.registry.next.fetch_add(1, Ordering::Relaxed),
+            registry: registry.clone(),
+            number: registry.next.fetch_add(1, Ordering::Relaxed),
             name: None,
             replaced: CancellationToken::new(),
             mailbox,
@@ -92,15 +92,14 @@ impl Registration {
             replaced: self.replaced.clone(),
             mailbox: self.mailbox.clone(),
         };
-        let sessions = &self.sessions.registry.sessions;
-        let mut sessions = sessions.lock();
+        let mut sessions = self.registry.sessions.lock();
         sessions.insert(name.to_owned(), session);
     }
 
     /// Registers this session under a name, and ends another session with that name. When this
     /// returns, that session has parked its game, or has taken longer than [`LEAVE`].
     pub(super) async fn replace(&mut self, name: &str) {
-        let registry = &self.sessions.registry;
+        let registry = &self.registry;
         if let Some(other) = registry.other(name, self.number) {
             other.replaced.cancel();
             let gone = async {
@@ -121,7 +120,7 @@ impl Registration {
     /// Removes the entry from the registry.
     pub(super) fn end(&mut self) {
         let Some(name) = self.name.take() else { return };
-        let registry = &self.sessions.registry;
+        let registry = &self.registry;
         let mut sessions = registry.sessions.lock();
         if sessions
             .get(&name)

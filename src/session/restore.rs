@@ -6,10 +6,12 @@ use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 use tracing::error_span;
 
 use super::{
-    Ended, Sessions,
+    Sessions,
+    draw::draw_game,
     game_journal::GameJournal,
     journal_folder::{JournalFile, JournalFolder},
-    state::{JournaledState, SessionState, draw_game},
+    live::LivePlace,
+    state::{Ended, SessionState},
 };
 use crate::{
     domain::Verdict,
@@ -110,7 +112,6 @@ impl Sessions {
         file: Arc<JournalFile>,
         game: JournaledGame,
     ) -> Option<SessionState> {
-        let number = game.number.unwrap_or_else(draw_game);
         let passed = self.clock.now().0.saturating_sub(game.origin.0);
         let journal =
             match GameJournal::left(folder, file.clone(), game.valid as u64, &self.metrics) {
@@ -121,16 +122,13 @@ impl Sessions {
                     GameJournal::new(Some(folder.clone()), &self.metrics)
                 }
             };
-        let journaled = JournaledState {
-            now: game.lobby.now().max(u64::try_from(passed).unwrap_or(0)),
-            lobby: game.lobby,
-            epoch: game.epoch,
-            reasons: game.reasons,
-            game: number,
-            journal,
-            span: error_span!("journal", server = game.server.as_deref()),
-        };
-        let mut state = SessionState::journaled(self, journaled);
+        let now = game.lobby.now().max(u64::try_from(passed).unwrap_or(0));
+        let span = error_span!("journal", server = game.server.as_deref());
+        let live = LivePlace::new(&self.live);
+        let mut state = SessionState::new(game.lobby, journal, live, &span);
+        (state.epoch, state.game) = (game.epoch, game.number.unwrap_or_else(draw_game));
+        state.go_on(game.reasons, now, &*self.clock);
+        state.count_play(&self.metrics);
         for (number, finished) in game.earlier {
             // A match that is on disk is not written again.
             let (finished, _) = self.judge(finished);

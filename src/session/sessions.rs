@@ -10,15 +10,22 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 use tokio_util::task::TaskTracker;
+use tracing::Span;
 
 use super::{
     Clock, MachineClock, Mailbox, SessionError, SessionLevels, SessionMetrics, Settings,
-    backlog::Backlog, journal_folder::JournalFolder, live::LiveBoard, parked::ParkedGames,
+    backlog::Backlog,
+    game_journal::GameJournal,
+    journal_folder::JournalFolder,
+    live::{LiveBoard, LiveGame, LivePlace},
+    parked::ParkedGames,
     registry::ConnectionRegistry,
+    state::SessionState,
 };
 use crate::{
     domain::{PatternError, Patterns, Rulebook},
     learning::{Learning, Standings},
+    lobby::Lobby,
     store::Store,
 };
 
@@ -40,7 +47,7 @@ pub struct Sessions {
     pub(super) aside_cores: Arc<Semaphore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) parked: ParkedGames,
-    pub(super) registry: ConnectionRegistry,
+    pub(super) registry: Arc<ConnectionRegistry>,
     pub(super) backlog: Backlog,
     /// The running games as spectators see them.
     pub(super) live: Arc<LiveBoard>,
@@ -77,7 +84,7 @@ impl Sessions {
             aside_cores: Arc::new(Semaphore::new((cores / 2).max(1))),
             clock: Arc::new(MachineClock::default()),
             parked,
-            registry: ConnectionRegistry::default(),
+            registry: Arc::default(),
             backlog: Backlog::default(),
             live: Arc::default(),
             tasks: TaskTracker::new(),
@@ -96,6 +103,18 @@ impl Sessions {
     /// The mailbox of the newest connection that named this game server in HELLO.
     pub fn mailbox(&self, server: &str) -> Option<Mailbox> {
         self.registry.mailbox(server)
+    }
+
+    /// The state of a session before its first command.
+    pub(super) fn new_state(&self, span: &Span) -> SessionState {
+        let lobby = Lobby::new(self.settings.lobby.clone());
+        let journal = GameJournal::new(self.journals(), &self.metrics);
+        SessionState::new(lobby, journal, LivePlace::new(&self.live), span)
+    }
+
+    /// The running games with players, in the order in which their sessions began.
+    pub fn live(&self) -> Vec<Arc<LiveGame>> {
+        self.live.games()
     }
 
     /// The clock of all sessions.

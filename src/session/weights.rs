@@ -216,7 +216,7 @@ impl Session {
     /// first.
     pub(super) fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
         self.lobby();
-        self.state.ruleset(&self.sessions)
+        self.state.ruleset(self.sessions.rulebook())
     }
 
     /// The weights in this game; fails while the weights of one of its players are being derived.

@@ -1,11 +1,12 @@
 //! The folder of journals: their files, bounded together, and their way to the disk.
 
 mod file;
+mod lock;
 mod reserve;
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
-    io::{self, Read, Seek, SeekFrom, Write},
+    fs::{self, File, OpenOptions},
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -22,6 +23,7 @@ use crate::{
 
 pub(super) use file::JournalFile;
 use file::{create_file, force_all};
+use lock::FolderLock;
 use reserve::Reserve;
 
 /// The most bytes of all journals together.
@@ -34,16 +36,13 @@ const MAX_NUMBER: u64 = 1 << 62;
 const MAGIC: &[u8] = HEADER.split_at(HEADER.len() - 1).0;
 /// The end of a journal's file name; before it stands its number.
 const SUFFIX: &str = ".game";
-/// The file that a daemon holds locked. It contains when the daemon was last alive, in milliseconds since
-/// 1970, as 8 bytes in little-endian order.
-const LOCK: &str = "lock";
 
 /// An open folder of journals, which no other daemon can open until this is dropped.
 #[derive(Debug)]
 pub(super) struct JournalFolder {
     path: PathBuf,
     /// The locked file. Held while files are forced to the disk, which happens once at a time.
-    lock: Mutex<File>,
+    lock: Mutex<FolderLock>,
     files: Mutex<Vec<Arc<JournalFile>>>,
     /// The bytes of all files.
     used: AtomicU64,
@@ -62,19 +61,7 @@ impl JournalFolder {
     /// Another daemon uses the folder, or it cannot be written.
     pub(super) fn open(path: &Path) -> io::Result<(Self, Option<Timestamp>)> {
         fs::create_dir_all(path)?;
-        let mut lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path.join(LOCK))?;
-        lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => io::Error::other("another daemon uses it"),
-            TryLockError::Error(error) => error,
-        })?;
-        let mut alive = [0; 8];
-        let alive = lock.read_exact(&mut alive).map(|()| alive);
-        let alive = alive.ok().map(|bytes| Timestamp(i64::from_le_bytes(bytes)));
+        let (lock, alive) = FolderLock::take(path)?;
         let folder = Self {
             path: path.to_owned(),
             lock: Mutex::new(lock),
@@ -244,9 +231,9 @@ impl JournalFolder {
         self.reserve.fill();
         let mut lock = self.lock.lock();
         let files = self.files.lock().clone();
-        write_alive(&mut lock, now)?;
+        lock.note_alive(now)?;
         if !files.is_empty() {
-            lock.sync_data()?;
+            lock.force()?;
         }
         force_all(&files, JournalFile::sync)?;
         if self.changed.swap(false, Ordering::Relaxed)
@@ -287,13 +274,8 @@ impl JournalFolder {
 
     /// Notes when the daemon was last alive, without waiting for the disk.
     pub(super) fn note_alive(&self, now: Timestamp) -> io::Result<()> {
-        write_alive(&mut self.lock.lock(), now)
+        self.lock.lock().note_alive(now)
     }
-}
-
-fn write_alive(lock: &mut File, now: Timestamp) -> io::Result<()> {
-    lock.seek(SeekFrom::Start(0))?;
-    lock.write_all(&now.0.to_le_bytes())
 }
 
 fn check_length(length: u64) -> io::Result<()> {

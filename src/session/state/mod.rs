@@ -1,22 +1,33 @@
 //! The state of one session's game: everything that a lost connection passes on to the next one.
 
-use std::{
-    borrow::Cow,
-    sync::atomic::{AtomicU32, Ordering},
-};
+mod journal;
 
-use rand::{TryRng, rngs::SysRng};
+use std::{borrow::Cow, sync::Arc};
+
 use tracing::Span;
 
 use super::{
-    CachedWeights, Clock, Ended, Sessions, game_journal::GameJournal, host::server_name,
-    live::LivePlace, metrics::InPlay,
+    CachedWeights, Clock, SessionMetrics,
+    draw::draw_game,
+    game_journal::GameJournal,
+    host::server_name,
+    live::{LiveGame, LivePlace},
+    metrics::InPlay,
 };
 use crate::{
-    domain::{Ruleset, Timestamp},
-    journal::{EndAnswer, Entry, JournalSnapshot},
+    domain::{Rulebook, Ruleset, Timestamp},
+    journal::{EndAnswer, Entry},
     lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
 };
+
+/// The answer to END; the match is on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The id under which the match is stored.
+    pub id: i64,
+    /// Why the match is not rated; `None` if it is rated.
+    pub unrated: Option<String>,
+}
 
 /// A lobby, and what the session stores besides it about the game.
 #[derive(Debug)]
@@ -61,24 +72,14 @@ pub(super) struct SessionState {
     pub(super) playing: Option<InPlay>,
 }
 
-/// The parts of a session's state that come from a journal.
-pub(super) struct JournaledState {
-    pub(super) lobby: Lobby,
-    pub(super) epoch: Timestamp,
-    pub(super) reasons: Vec<String>,
-    pub(super) game: i64,
-    /// The session's milliseconds now.
-    pub(super) now: u64,
-    pub(super) journal: GameJournal,
-    /// The span of log lines, until a session resumes the game.
-    pub(super) span: Span,
-}
-
 impl SessionState {
     /// The state before the first command.
-    pub(super) fn new(sessions: &Sessions, span: &Span) -> Self {
-        let journal = GameJournal::new(sessions.journals(), &sessions.metrics);
-        let mut lobby = Lobby::new(sessions.settings.lobby.clone());
+    pub(super) fn new(
+        mut lobby: Lobby,
+        journal: GameJournal,
+        live: LivePlace,
+        span: &Span,
+    ) -> Self {
         if journal.is_on() {
             lobby.keep_trail();
         }
@@ -100,27 +101,9 @@ impl SessionState {
             shift: 0,
             playing: None,
             journal,
-            live: LivePlace::new(&sessions.live),
+            live,
             span: span.clone(),
         }
-    }
-
-    /// The state of a game that an earlier daemon began.
-    pub(super) fn journaled(sessions: &Sessions, journaled: JournaledState) -> Self {
-        let signed = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
-        let mut lobby = journaled.lobby;
-        lobby.keep_trail();
-        let mut state = Self {
-            lobby,
-            epoch: journaled.epoch,
-            reasons: journaled.reasons,
-            game: journaled.game,
-            shift: signed(journaled.now) - signed(sessions.clock.millis()),
-            journal: journaled.journal,
-            ..Self::new(sessions, &journaled.span)
-        };
-        state.count_play(sessions);
-        state
     }
 
     /// The session's milliseconds.
@@ -213,59 +196,30 @@ impl SessionState {
         Ok(())
     }
 
-    /// Adds an entry to the journal, after entries for what the lobby's decisions have changed.
-    pub(super) fn note(&mut self, entry: &Entry<'_>) {
-        self.live.changed();
-        self.note_trail();
-        self.journal.push(self.lobby.now(), entry);
-    }
-
-    fn note_trail(&mut self) {
-        let journal = &mut self.journal;
-        self.lobby
-            .drain_trail(|at, command| journal.push(at, &Entry::Command(Cow::Owned(command))));
-    }
-
-    /// Shows the game to spectators, and writes to the journal what has happened since the last time. A
-    /// game that is over and whose match is not on disk yet is journaled entry by entry, without a new
-    /// snapshot.
-    pub(super) fn write_journal(&mut self, sessions: &Sessions, server: Option<&str>) {
-        self.show_changes(sessions, server);
-        if !self.journal.is_on() || self.lobby.game().is_err() {
-            return;
-        }
-        self.note_trail();
-        if std::mem::take(&mut self.new_reasons) {
-            let reasons = Entry::Reasons(Cow::Borrowed(&self.reasons));
-            self.journal.push(self.lobby.now(), &reasons);
-        }
-        self.waiting.retain(|game| sessions.backlog.keeps(*game));
-        let long = self.journal.write(&*sessions.clock, self.ended.is_some());
-        if long && self.waiting.is_empty() && !self.ending {
-            let mut journal = std::mem::take(&mut self.journal);
-            let (at, snapshot) = self.snapshot(&*sessions.clock, server);
-            journal.begin(at, snapshot, sessions.clock.millis());
-            self.journal = journal;
+    /// Shows the game as it is now, if it has changed.
+    pub(super) fn show_changes(&mut self, clock: &dyn Clock, server: Option<&str>) {
+        if self.live.is_outdated {
+            self.show(clock, server, true);
         }
     }
 
-    /// The state now, with the session's millisecond.
-    fn snapshot(&self, clock: &dyn Clock, server: Option<&str>) -> (u64, JournalSnapshot<'_>) {
-        let end = self.ended.as_ref().map(|ended| EndAnswer {
-            id: ended.id,
-            unrated: ended.unrated.clone(),
-            delivered: self.delivered,
-        });
-        let snapshot = JournalSnapshot {
-            server: server.map(|server| Cow::Owned(server.to_owned())),
-            number: self.game,
-            date: clock.now(),
-            epoch: self.epoch,
-            end,
-            reasons: Cow::Borrowed(&self.reasons),
-            lobby: Cow::Borrowed(&self.lobby),
-        };
-        (self.millis(clock), snapshot)
+    /// Shows the game as it is now.
+    pub(super) fn show(&mut self, clock: &dyn Clock, server: Option<&str>, is_connected: bool) {
+        let server = server.unwrap_or_default();
+        // The lobby knows the time of its last command; since then, play has gone on.
+        let idle = self.millis(clock).saturating_sub(self.lobby.now());
+        let at = clock.now().plus_millis(-i64::try_from(idle).unwrap_or(0));
+        let game = LiveGame::of(&self.lobby, server, at, is_connected);
+        self.live.show(game);
+    }
+
+    /// Counts the game as in play, or does not any more.
+    pub(super) fn count_play(&mut self, metrics: &Arc<SessionMetrics>) {
+        match self.lobby.is_running() {
+            true if self.playing.is_none() => self.playing = Some(InPlay::new(metrics)),
+            false => self.playing = None,
+            true => {}
+        }
     }
 
     /// Clears the ruleset, because the mutators have changed.
@@ -275,9 +229,8 @@ impl SessionState {
     }
 
     /// The ruleset of the game.
-    pub(super) fn ruleset(&mut self, sessions: &Sessions) -> Result<&Ruleset, LobbyError> {
+    pub(super) fn ruleset(&mut self, rulebook: &Rulebook) -> Result<&Ruleset, LobbyError> {
         let game = self.lobby.game()?;
-        let rulebook = sessions.rulebook();
         Ok(self
             .ruleset
             .get_or_insert_with(|| rulebook.ruleset(&game.game_type, &game.mutators)))
@@ -297,17 +250,4 @@ impl SessionState {
     pub(super) fn abandoned(&self, server: Option<&str>) -> Option<Finished> {
         self.lobby.abandoned(&self.frame(server))
     }
-}
-
-/// A random number for the decisions of a game, unique among all games. Without system randomness
-/// it is negative, and unique among the games of this process.
-pub fn draw_game() -> i64 {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    let counted = || {
-        let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        -(i64::from(std::process::id()) << 32 | i64::from(next))
-    };
-    SysRng
-        .try_next_u64()
-        .map_or_else(|_| counted(), |drawn| (drawn >> 1).cast_signed())
 }

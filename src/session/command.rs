@@ -1,0 +1,107 @@
+//! The commands of a game server: what changes its game.
+
+use super::{Session, SessionError};
+use crate::{
+    domain::Ident,
+    journal::Entry,
+    lobby::{Command, Conduct, NewGame},
+};
+
+impl Session {
+    /// Notes whether this game server adds and removes bots as it is asked to, as HELLO states it.
+    ///
+    /// # Errors
+    /// Fails if the lobby refuses the command, which no version does so far.
+    pub fn declare_bots(&mut self, acts: bool) -> Result<(), SessionError> {
+        let clock = self.sessions.clock.clone();
+        self.state.apply(&Command::DeclareBots { acts }, &*clock)?;
+        Ok(())
+    }
+
+    /// Notes that this game server asks about bots. It is then expected to act on the answers.
+    pub(super) fn show_bots(&mut self) -> Result<(), SessionError> {
+        if self.lobby().game().is_ok() && !self.state.lobby.bot_use().shown {
+            let clock = self.sessions.clock.clone();
+            self.state.apply(&Command::ShowBots, &*clock)?;
+        }
+        Ok(())
+    }
+
+    /// The command with which GAME begins a game of this type, as the rulebook describes it.
+    pub fn new_game(&self, game_type: &Ident) -> Command {
+        let rulebook = self.sessions.rulebook();
+        let name = rulebook.game_type(game_type.text());
+        Command::Game(NewGame {
+            game_type: game_type.text().to_owned(),
+            canonical_type: rulebook.bare_type(game_type.text()),
+            has_teams: rulebook.is_team_game(game_type.text()),
+            tournament: self.sessions.tournament.matches(&name),
+        })
+    }
+
+    /// Applies a command now. A new game records a running one as abandoned; after a change of who
+    /// is on which team, auto-balance assesses the teams.
+    ///
+    /// # Errors
+    /// Any [`LobbyError`](crate::lobby::LobbyError); nothing changes then.
+    pub fn apply(&mut self, command: &Command) -> Result<(), SessionError> {
+        if let Command::Game(_) = command {
+            self.give_up_running();
+            self.state.begin_game();
+        }
+        let judged = command.judged();
+        let before = judged.map(|id| (id, self.lobby().conduct(id)));
+        // This resumes a parked game; the time is then counted in that game's milliseconds.
+        self.lobby();
+        let clock = self.sessions.clock.clone();
+        self.state.apply(command, &*clock)?;
+        if let Some((id, before)) = before {
+            self.notice(id, before);
+        }
+        match command {
+            Command::Game(_) => self.state.note(&Entry::Number(self.state.game)),
+            Command::Mutator { .. } => self.state.forget_ruleset(),
+            Command::Start => {
+                let passed = i64::try_from(self.state.millis(&*clock)).unwrap_or(i64::MAX);
+                self.state.begin_play(clock.now().plus_millis(-passed));
+                self.follow_teams(false)?;
+            }
+            command if command.changes_teams() => self.follow_teams(true)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Notes the chances of the teams that play now, and if teams `changed`, their difference in strength. Does
+    /// nothing while weights that it needs are being derived.
+    fn follow_teams(&mut self, changed: bool) -> Result<(), SessionError> {
+        if self.aside.is_some() {
+            return Ok(()); // nobody plays
+        }
+        let weights = match self.weights() {
+            Err(SessionError::NotReady) => return Ok(()),
+            weights => weights?,
+        };
+        let lobby = self.lobby();
+        if changed {
+            lobby.watch(&weights);
+        }
+        lobby.note_chances(&weights);
+        Ok(())
+    }
+
+    /// Logs that a human may exploit the balancing: at the first change of a count, at the second,
+    /// at the fourth, and so on.
+    pub(super) fn notice(&self, id: &Ident, before: Conduct) {
+        let conduct = self.state.lobby.conduct(id);
+        let news = |before: u32, now: u32| now > before && now.is_power_of_two();
+        let counts = [
+            (before.returns, conduct.returns),
+            (before.switches, conduct.switches),
+            (before.asks, conduct.asks),
+        ];
+        if counts.into_iter().any(|(before, now)| news(before, now)) {
+            tracing::info!(player = id.text(), %conduct, "this player may be exploiting the balancing");
+        }
+    }
+}
