@@ -97,3 +97,11 @@ LEFT JOIN match_teams t ON t.match_id = s.match_id AND t.team = s.team
 WHERE NOT EXISTS (SELECT 1 FROM presence e
                    WHERE e.match_id = s.match_id AND e.seat = s.seat AND e.team = s.team AND e.stay < s.stay)
 ORDER BY s.match_id, s.team, s.seat;
+
+-- Which transaction has recorded a match: those that were recorded since are counted without the others.
+ALTER TABLE matches ADD COLUMN xid BIGINT;
+ALTER TABLE matches ALTER COLUMN xid SET DEFAULT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT);
+CREATE INDEX matches_by_xid ON matches (xid);
+
+-- The matches of the queue whose result is expected.
+CREATE INDEX formed_matches_expected ON formed_matches (formed_at) WHERE chance IS NOT NULL AND recorded IS NULL;

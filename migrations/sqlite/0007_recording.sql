@@ -3,6 +3,7 @@
 -- It is NULL for archived matches. Two views show the rows that were in tables before.
 -- What is written once with a match has no foreign keys: who deletes a match deletes its parts, too.
 
+ALTER TABLE matches ADD COLUMN xid INTEGER; -- PostgreSQL counts matches by it; NULL here
 ALTER TABLE matches ADD COLUMN parts TEXT;
 UPDATE matches SET parts =
     '{"stays":[' || (SELECT coalesce(group_concat('[' || stays || ']', ',' ORDER BY seat), '')

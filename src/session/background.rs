@@ -43,7 +43,7 @@ impl Sessions {
         let written = async move {
             let _one_at_a_time = sessions.backlog.writing.lock().await;
             sessions.write_matches().await?;
-            sessions.write_notes().await
+            sessions.write_decisions().await
         };
         self.tasks().spawn(written.in_current_span()).await?
     }
@@ -73,9 +73,9 @@ impl Sessions {
         Ok(())
     }
 
-    async fn write_notes(&self) -> Result<(), SessionError> {
+    async fn write_decisions(&self) -> Result<(), SessionError> {
         loop {
-            let (batch, dropped) = self.backlog.notes();
+            let (batch, dropped) = self.backlog.decisions();
             if dropped > 0 {
                 self.metrics.lost.add(dropped);
                 tracing::warn!(dropped, "decisions are lost: the database is too slow");
@@ -85,7 +85,7 @@ impl Sessions {
             }
             let keep = self.settings.keep_decisions;
             self.store.write_decisions(&batch, keep).await?;
-            self.backlog.remove_notes(batch.len());
+            self.backlog.remove_decisions(batch.len());
         }
     }
 }

@@ -13,10 +13,7 @@ use tokio::{sync::Notify, time::timeout};
 use tracing::Span;
 
 use super::journal_folder::JournalFile;
-use crate::{
-    lobby::Finished,
-    store::{DecisionNote, DecisionRow},
-};
+use crate::{lobby::Finished, store::DecisionRow};
 
 /// How often parked games are checked, and the delay before a failed write is retried.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
@@ -25,16 +22,16 @@ const MAX_MATCHES: usize = 256;
 /// The most score changes, players, stays on teams and predicted changes of teams of all matches in the backlog
 /// together: some 64 MB.
 const MAX_PARTS: usize = 1_000_000;
-/// The most notes in the backlog, of up to some 20 kB each.
-const MAX_NOTES: usize = 2_048;
-/// The most notes per transaction.
+/// The most decisions in the backlog, of up to some 20 kB each.
+const MAX_DECISIONS: usize = 2_048;
+/// The most decisions per transaction.
 const BATCH: usize = 256;
 
 /// Entries that are not on disk yet.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     matches: Mutex<PendingMatches>,
-    notes: Mutex<Notes>,
+    decisions: Mutex<Decisions>,
     /// Locked during a write, so that no entry is written twice.
     pub(super) writing: tokio::sync::Mutex<()>,
     /// Notified when an entry is added.
@@ -93,29 +90,20 @@ impl PendingMatch {
 }
 
 #[derive(Debug, Default)]
-struct Notes {
-    queue: VecDeque<DecisionNote>,
-    /// Number of notes dropped since the last write.
+struct Decisions {
+    queue: VecDeque<DecisionRow>,
+    /// Number of decisions dropped since the last write.
     dropped: u64,
 }
 
 impl Backlog {
     /// Adds a decision to the backlog.
     pub(super) fn decided(&self, decision: DecisionRow) {
-        self.note(DecisionNote::Decided(decision));
-    }
-
-    /// Adds a note that the decisions of a game belong to a match.
-    pub(super) fn became(&self, game: i64, match_id: i64) {
-        self.note(DecisionNote::Became { game, match_id });
-    }
-
-    fn note(&self, note: DecisionNote) {
-        let mut notes = self.notes.lock();
-        if notes.queue.len() < MAX_NOTES {
-            notes.queue.push_back(note);
+        let mut decisions = self.decisions.lock();
+        if decisions.queue.len() < MAX_DECISIONS {
+            decisions.queue.push_back(decision);
         } else {
-            notes.dropped += 1;
+            decisions.dropped += 1;
         }
         self.added.notify_one();
     }
@@ -138,11 +126,11 @@ impl Backlog {
         kept
     }
 
-    /// The number of matches and of notes about decisions in the backlog.
+    /// The number of matches and of decisions in the backlog.
     pub(super) fn lengths(&self) -> (usize, usize) {
         (
             self.matches.lock().queue.len(),
-            self.notes.lock().queue.len(),
+            self.decisions.lock().queue.len(),
         )
     }
 
@@ -176,15 +164,15 @@ impl Backlog {
         self.matches.lock().pop()
     }
 
-    /// The first notes, of which one transaction writes no more, and how many were dropped since the last call.
-    pub(super) fn notes(&self) -> (Vec<DecisionNote>, u64) {
-        let mut notes = self.notes.lock();
-        let batch = notes.queue.iter().take(BATCH).cloned().collect();
-        (batch, std::mem::take(&mut notes.dropped))
+    /// The first decisions, of which one transaction writes no more, and how many were dropped since the last call.
+    pub(super) fn decisions(&self) -> (Vec<DecisionRow>, u64) {
+        let mut decisions = self.decisions.lock();
+        let batch = decisions.queue.iter().take(BATCH).cloned().collect();
+        (batch, std::mem::take(&mut decisions.dropped))
     }
 
-    /// Removes the first notes, which are on disk.
-    pub(super) fn remove_notes(&self, count: usize) {
-        self.notes.lock().queue.drain(..count);
+    /// Removes the first decisions, which are on disk.
+    pub(super) fn remove_decisions(&self, count: usize) {
+        self.decisions.lock().queue.drain(..count);
     }
 }

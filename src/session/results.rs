@@ -44,6 +44,12 @@ impl Session {
         self.write_journal();
         let (finished, unrated) = self.sessions.judge(finished);
         let game = self.state.game;
+        // Decisions that are on disk before the match belong to it at once.
+        if self.sessions.backlog.lengths().1 > 0
+            && let Err(error) = self.sessions.write_backlog().await
+        {
+            tracing::warn!(%error, "the decisions of a game are not on disk yet");
+        }
         let id = match self.sessions.record_game(&finished, game).await {
             Ok(id) => id,
             Err(error)
@@ -64,11 +70,7 @@ impl Session {
             }
         };
         self.sessions.metrics.recorded.count();
-        let ended = self.note_end(Ended { id, unrated });
-        if let Err(error) = self.sessions.write_backlog().await {
-            tracing::warn!(%error, "the decisions of a game are not on disk yet");
-        }
-        Ok(ended)
+        Ok(self.note_end(Ended { id, unrated }))
     }
 
     /// Notes that an answer to END will be sent. From now on, a repeated END means that match.
@@ -139,7 +141,6 @@ impl Sessions {
             record, chances, ..
         } = finished;
         let id = self.store.record_game(record, chances, game).await?.id();
-        self.backlog.became(game, id);
         self.learning.note_participants(record);
         self.learning.match_recorded();
         Ok(id)

@@ -216,6 +216,17 @@ impl StoreError {
         }
     }
 
+    /// Whether another process has written the same row at this time, or both have waited for each other.
+    pub(super) fn is_conflict(&self) -> bool {
+        match self {
+            Self::Locked(sqlx::Error::Database(error))
+            | Self::Other(sqlx::Error::Database(error)) => {
+                matches!(error.code().as_deref(), Some("23505" | "40P01"))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the cause may pass by itself, so that the same call can succeed later.
     pub fn is_passing(&self) -> bool {
         match self {

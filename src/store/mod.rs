@@ -64,7 +64,7 @@ pub use postgres::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
 pub use sql::{
     archive::ChunkRow,
     behaviour::{BehaviourReport, BehaviourRows},
-    decisions::{DecisionNote, DecisionRow},
+    decisions::DecisionRow,
     logs::{LogMatches, LogReplaced},
     pages::{
         BoardQuery, BoardRow, ChanceStep, Closeness, Companion, Companions, GameOfPerson,
@@ -172,11 +172,19 @@ impl Store {
         self.writer.close().await;
     }
 
-    /// Begins a write, which waits for the writers of all processes.
+    /// Begins a write, which waits for the writers of all processes, but not for games that are recorded.
     fn begin(&self) -> BoxFuture<'_, Result<Write, StoreError>> {
         match &self.backend {
             Backend::Sqlite(file) => file.begin(&self.writer, &self.metrics).boxed(),
             Backend::Postgres(server) => server.begin(&self.writer, &self.metrics).boxed(),
+        }
+    }
+
+    /// Begins a write during which no other process writes anything: it adds, changes or removes matches or players.
+    fn begin_alone(&self) -> BoxFuture<'_, Result<Write, StoreError>> {
+        match &self.backend {
+            Backend::Sqlite(file) => file.begin(&self.writer, &self.metrics).boxed(),
+            Backend::Postgres(server) => server.begin_alone(&self.writer, &self.metrics).boxed(),
         }
     }
 

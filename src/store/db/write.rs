@@ -1,4 +1,4 @@
-//! The only kind of write: a transaction that holds the lock of all writers. If a write fails, its connection is
+//! The only kind of write: a transaction that holds a lock of the database. If a write fails, its connection is
 //! closed and not used again.
 
 use std::{

@@ -1,19 +1,28 @@
 //! A stream of commits: PostgreSQL sends a notification to all processes that listen.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use sqlx::{Executor, PgPool, postgres::PgListener};
 use tokio::{
-    sync::mpsc::{self, Sender, error::TrySendError},
+    sync::{
+        mpsc::{self, Sender, error::TrySendError},
+        watch,
+    },
     task::JoinHandle,
-    time::{Instant, timeout, timeout_at},
+    time::{Instant, sleep, timeout, timeout_at},
 };
 
 use super::connection::reason;
 use crate::store::{
     Changes, StoreError,
-    db::{Connection, sql},
+    db::{Pool, sql},
 };
 
 /// The channel of the notifications.
@@ -28,10 +37,70 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// by a pooler between this process and the server.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Notifies all listeners once the transaction is committed. Several notifications of one transaction are one.
-pub(super) async fn announce(tx: &mut Connection) -> Result<(), StoreError> {
+/// The shortest time between two notifications of one process.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Notifies all listeners after commits. A transaction of its own does so, because the server lets no two transactions
+/// that notify commit at the same time. One notification may be for several commits.
+#[derive(Debug)]
+pub(super) struct Announcer {
+    /// The number of commits.
+    commits: watch::Sender<u64>,
+    /// How many of them are announced.
+    announced: Arc<AtomicU64>,
+    apart: Pool,
+    task: JoinHandle<()>,
+}
+
+impl Announcer {
+    /// Notifies on a connection of this pool.
+    pub fn new(apart: Pool) -> Self {
+        let commits = watch::Sender::new(0);
+        let announced = Arc::new(AtomicU64::new(0));
+        let task = announce_each(commits.subscribe(), announced.clone(), apart.clone());
+        Self {
+            task: tokio::spawn(task),
+            commits,
+            announced,
+            apart,
+        }
+    }
+
+    /// Notifies all listeners soon.
+    pub fn announce(&self) {
+        self.commits.send_modify(|commits| *commits += 1);
+    }
+
+    /// Notifies of the last commits.
+    pub async fn close(&self) {
+        self.task.abort();
+        if *self.commits.borrow() > self.announced.load(Ordering::Acquire) {
+            notify(&self.apart).await;
+        }
+    }
+}
+
+impl Drop for Announcer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn announce_each(mut commits: watch::Receiver<u64>, announced: Arc<AtomicU64>, apart: Pool) {
+    while commits.changed().await.is_ok() {
+        let count = *commits.borrow_and_update();
+        notify(&apart).await;
+        announced.store(count, Ordering::Release);
+        sleep(PAUSE).await;
+    }
+}
+
+/// Without this notification, the listeners look after a second.
+async fn notify(apart: &Pool) {
     let notify = sql("SELECT pg_notify($1, '')").bind(CHANNEL);
-    notify.execute(tx).await.map(drop)
+    if let Err(error) = notify.execute(apart).await {
+        tracing::debug!(%error, "a commit is not announced");
+    }
 }
 
 /// The stream of commits of a PostgreSQL database; see [`Changes`]. It ends when its connection does: the next stream

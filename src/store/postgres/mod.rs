@@ -1,12 +1,15 @@
 //! PostgreSQL: one database for several daemons, with as many readers and writers as it has connections.
 //!
-//! Only one process writes at a time: each write first takes a lock of the whole database, and keeps it until
-//! its end. So a write can read a row and rely on it, as with SQLite, and rows have numbers in the order of
-//! their commits. Readers never wait. If a process stops during a transaction, the server ends the transaction,
-//! so that others need not wait for it.
+//! Two locks of the whole database order the writes, each of which keeps its locks until its end. Games that end are
+//! recorded by any number of processes at a time, which share the lock of the matches; the same game is recorded once,
+//! because its number and the fingerprint of its match are unique. All other writes take the lock of the writers, one
+//! after the other. So a write can read a row and rely on it, as with SQLite. Those that change matches or players, or
+//! add matches in other ways, also take the lock of the matches for themselves. Readers never wait. If a process stops
+//! during a transaction, the server ends the transaction, so that others need not wait for it.
 
 mod changes;
 mod connection;
+mod counted;
 mod leases;
 mod migrations;
 mod post;
@@ -27,7 +30,9 @@ use super::{
     db::{Pool, Write, scalar},
 };
 use crate::domain::Timestamp;
+use changes::Announcer;
 pub(super) use connection::ServerPool;
+use counted::Counted;
 use migrations::MIGRATIONS;
 pub(super) use post::exchange;
 pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
@@ -53,9 +58,14 @@ const LISTENERS: u32 = 4;
 /// stopped, and others wait for it.
 const IDLE_IN_TRANSACTION: &str = "10000";
 
-/// Begins, and waits for the lock, in one message to the server. The number is "EVKL" in ASCII: the lock must
-/// have the same number in all daemons, and no other program should take locks in this database.
+/// Begins, and waits for the lock of the writers, in one message to the server. The number is "EVKL" in ASCII: the lock
+/// must have the same number in all daemons, and no other program should take locks in this database.
 const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(1163283276)";
+/// Waits for both locks. The number of the second one, that of the matches, is "EVKM" in ASCII.
+const BEGIN_ALONE: &str =
+    "BEGIN; SELECT pg_advisory_xact_lock(1163283276); SELECT pg_advisory_xact_lock(1163283277)";
+/// Waits until nobody has the lock of the matches alone.
+const BEGIN_TOGETHER: &str = "BEGIN; SELECT pg_advisory_xact_lock_shared(1163283277)";
 
 /// What a [`Store`] needs of a PostgreSQL server besides its other connections.
 #[derive(Debug)]
@@ -63,6 +73,10 @@ pub(super) struct Server {
     /// For single statements that do not wait for the writers of all processes, such as those of leases.
     pub apart: Pool,
     pub post: Post,
+    pub counted: Counted,
+    /// One connection, to record games that end.
+    recorder: Pool,
+    announcer: Announcer,
     listeners: PgPool,
     /// How long a lock is waited for.
     patience: Duration,
@@ -98,6 +112,9 @@ pub async fn open(
     let apart = pool(&options, APART, connect);
     let readers = pool(&read_only, settings.readers, connect);
     let server = Server {
+        counted: Counted::default(),
+        recorder: pool(&options, 1, connect),
+        announcer: Announcer::new(apart.clone()),
         post: Post::new(apart.clone(), readers.clone(), listeners.clone()),
         apart,
         listeners,
@@ -121,27 +138,55 @@ impl Server {
         scalar("SELECT now_millis()").fetch_one(&self.apart).await
     }
 
-    /// Begins a write: waits until no other connection or process writes. Waits for the lock for as long as the server
-    /// allows, which is `patience`, and for the server twice as long as that.
+    /// Begins a write that takes turns with all others, and may run beside games that are recorded.
     pub async fn begin(
         &self,
         writer: &Pool,
         metrics: &Arc<StoreMetrics>,
     ) -> Result<Write, StoreError> {
+        self.begin_with(BEGIN, writer, metrics).await
+    }
+
+    /// Begins a write: waits until no other connection or process writes.
+    pub async fn begin_alone(
+        &self,
+        writer: &Pool,
+        metrics: &Arc<StoreMetrics>,
+    ) -> Result<Write, StoreError> {
+        self.begin_with(BEGIN_ALONE, writer, metrics).await
+    }
+
+    /// Begins to record games beside other processes that do the same.
+    pub async fn begin_together(&self, metrics: &Arc<StoreMetrics>) -> Result<Write, StoreError> {
+        self.begin_with(BEGIN_TOGETHER, &self.recorder, metrics)
+            .await
+    }
+
+    /// Waits for the locks for as long as the server allows, which is `patience`, and for the server twice as long as
+    /// that.
+    async fn begin_with(
+        &self,
+        statements: &'static str,
+        pool: &Pool,
+        metrics: &Arc<StoreMetrics>,
+    ) -> Result<Write, StoreError> {
         let began = Instant::now();
-        let mut write = Write::new(writer.acquire().await?, began, metrics);
-        let begun = timeout(2 * self.patience, write.execute_text(BEGIN)).await;
+        let mut write = Write::new(pool.acquire().await?, began, metrics);
+        let begun = timeout(2 * self.patience, write.execute_text(statements)).await;
         begun.unwrap_or(Err(sqlx::Error::PoolTimedOut.into()))?;
         Ok(write)
     }
 
     /// Commits a write, and wakes the tasks of all processes that wait for changes.
-    pub async fn commit(&self, mut tx: Write) -> Result<(), StoreError> {
-        changes::announce(&mut tx).await?;
-        tx.commit().await
+    pub async fn commit(&self, tx: Write) -> Result<(), StoreError> {
+        tx.commit().await?;
+        self.announcer.announce();
+        Ok(())
     }
 
     pub async fn close(&self) {
+        self.announcer.close().await;
+        self.recorder.close().await;
         self.listeners.close().await;
         self.apart.close().await;
     }

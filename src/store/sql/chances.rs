@@ -87,22 +87,20 @@ pub(super) async fn insert(
 ) -> Result<(), StoreError> {
     let id = recorded.id();
     let seats = match recorded {
-        Recorded::New(_) => return insert_all(tx, &[(id, told)]).await,
+        Recorded::New(_) => return insert_rows(tx, STEPS, REPLACE, rows(&[(id, told)])).await,
         // Its log was read first, and may list the players in another order.
         Recorded::Duplicate(id) => stored_seats(tx, id, record).await?,
     };
     let rows = steps(told, Some(&seats)).map(|step| step.row(id, None));
-    write_steps(tx, rows.collect()).await
+    insert_rows(tx, STEPS, REPLACE, rows).await
 }
 
-/// Writes what was predicted of the teams of new matches, by their ids.
-pub(super) async fn insert_all(
-    tx: &mut Connection,
-    all: &[(i64, &MatchChances)],
-) -> Result<(), StoreError> {
-    let rows = all.iter();
-    let rows = rows.flat_map(|&(id, told)| steps(told, None).map(move |step| step.row(id, None)));
-    write_steps(tx, rows.collect()).await
+/// The steps of new matches, by their ids.
+pub(super) fn rows<'a>(
+    all: &'a [(i64, &'a MatchChances)],
+) -> impl Iterator<Item = Vec<Value>> + Send {
+    let all = all.iter();
+    all.flat_map(|&(id, told)| steps(told, None).map(move |step| step.row(id, None)))
 }
 
 /// The steps of a match. The players of its changes have these seats; without any, they have those of the record.
@@ -125,21 +123,20 @@ pub(super) async fn insert_picked(
     teams: &TeamChances,
 ) -> Result<(), StoreError> {
     let row = StepRow::new(PICKED, "picked", teams).row(id, Some(ruleset));
-    write_steps(tx, vec![row]).await
+    insert_rows(tx, STEPS, " ON CONFLICT DO NOTHING", [row].into_iter()).await
 }
 
-async fn write_steps(tx: &mut Connection, rows: Vec<Vec<Value>>) -> Result<(), StoreError> {
-    let target = Target::new(
-        "match_chances",
-        "match_id, step, cause, at_ms, seat, from_team, to_team, chance, chances, humans, bots, ruleset",
-    );
-    // What BALANCE picked replaces what the queue had picked.
-    let replaced = " ON CONFLICT (match_id, step) DO UPDATE SET cause = excluded.cause, at_ms = excluded.at_ms,
-        seat = excluded.seat, from_team = excluded.from_team, to_team = excluded.to_team,
-        chance = excluded.chance, chances = excluded.chances, humans = excluded.humans,
-        bots = excluded.bots, ruleset = excluded.ruleset";
-    insert_rows(tx, target, replaced, rows.into_iter()).await
-}
+/// The table of the steps.
+pub(super) const STEPS: Target = Target::new(
+    "match_chances",
+    "match_id, step, cause, at_ms, seat, from_team, to_team, chance, chances, humans, bots, ruleset",
+);
+/// What BALANCE picked replaces what the queue had picked.
+const REPLACE: &str =
+    " ON CONFLICT (match_id, step) DO UPDATE SET cause = excluded.cause, at_ms = excluded.at_ms,
+    seat = excluded.seat, from_team = excluded.from_team, to_team = excluded.to_team,
+    chance = excluded.chance, chances = excluded.chances, humans = excluded.humans,
+    bots = excluded.bots, ruleset = excluded.ruleset";
 
 /// Numbers of the teams as text; `None` without any.
 fn stated(numbers: &[u32]) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::{
     Store,
-    rows::{Target, insert, write},
+    rows::{Target, write},
 };
 use crate::{
     domain::Timestamp,
@@ -30,46 +30,33 @@ pub struct DecisionRow {
     pub decision: String,
 }
 
-/// A change to the log of decisions.
-#[derive(Clone, Debug, PartialEq)]
-pub enum DecisionNote {
-    /// A decision that was made in a running game.
-    Decided(DecisionRow),
-    /// A game was stored as a match.
-    Became {
-        /// The number of its decisions ([`DecisionRow::game`]).
-        game: i64,
-        /// The match that the game was stored as.
-        match_id: i64,
-    },
-}
-
 /// How many decisions a write may delete besides as many as it adds. So a write remains short after `keep` was
 /// made smaller.
 const LEAST_DROPPED: i64 = 1_000;
 
 impl Store {
-    /// Applies the notes in order, all or none, then deletes decisions so that the last `keep` are left: the oldest
-    /// first, and not many more than were written, so that others need not wait for long.
+    /// Writes decisions, all or none, then deletes some so that the last `keep` are left: the oldest first, and not
+    /// many more than were written, so that others need not wait for long. A decision of a game that is recorded
+    /// already belongs to its match.
     pub async fn write_decisions(
         &self,
-        notes: &[DecisionNote],
+        decisions: &[DecisionRow],
         keep: u32,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
-        let is_decision = |note: &DecisionNote| matches!(note, DecisionNote::Decided(_));
-        let runs = notes.chunk_by(|a, b| is_decision(a) && is_decision(b));
-        for run in runs.collect::<Vec<_>>() {
-            let rows = run.iter().filter_map(decision).map(row);
-            insert(&mut tx, DECISIONS, "", rows).await?;
-            if let [DecisionNote::Became { game, match_id }] = run {
-                let update = "UPDATE decisions SET match_id = $2 WHERE game = $1";
-                let query = sql(update).bind(game).bind(match_id);
-                query.execute(&mut tx).await?;
-            }
-        }
-        drop_oldest(&mut tx, keep, notes.len()).await?;
-        self.commit(tx).await
+        let rows = decisions.iter().map(row);
+        let written = write(&mut tx, DECISIONS, " RETURNING id", rows).await?;
+        let ids = written.iter().map(|row| row.get("id"));
+        let ids = ids.collect::<Result<Vec<i64>, _>>()?;
+        let belong = "UPDATE decisions
+             SET match_id = (SELECT g.match_id FROM match_games g WHERE g.game = decisions.game)
+             WHERE id >= $1 AND match_id IS NULL
+                 AND EXISTS (SELECT 1 FROM match_games g WHERE g.game = decisions.game)";
+        let belong = sql(belong).bind(ids.iter().min().copied());
+        belong.execute(&mut tx).await?;
+        drop_oldest(&mut tx, keep, decisions.len()).await?;
+        // No weights change, so the tasks that wait for commits are not woken.
+        tx.commit().await
     }
 
     /// Writes one decision, and returns its number. Then deletes old ones, as
@@ -136,13 +123,6 @@ async fn drop_oldest(tx: &mut Connection, keep: u32, added: usize) -> Result<(),
     let query = sql(oldest).bind(i64::from(keep)).bind(most);
     query.execute(tx).await?;
     Ok(())
-}
-
-fn decision(note: &DecisionNote) -> Option<&DecisionRow> {
-    match note {
-        DecisionNote::Decided(decision) => Some(decision),
-        DecisionNote::Became { .. } => None,
-    }
 }
 
 fn from_row(row: &Row) -> Result<DecisionRow, StoreError> {

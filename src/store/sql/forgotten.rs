@@ -19,7 +19,7 @@ impl Store {
     /// and nobody reads the identity any more; [`finish_forgetting`](Self::finish_forgetting) removes
     /// it from the chunks once they are whole.
     pub async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let query =
             scalar("SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2");
         let query = query.bind(player.kind.as_str()).bind(&player.id);
@@ -41,7 +41,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let identities = self.identities_of(player).await?;
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         note(&mut tx, &identities, now).await?;
         self.commit(tx).await
     }
@@ -51,7 +51,7 @@ impl Store {
         let old = scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1)");
         let old: bool = old.bind(before.0).fetch_one(&self.readers).await?;
         if old {
-            let mut tx = self.begin().await?;
+            let mut tx = self.begin_alone().await?;
             let query = sql("DELETE FROM forgotten_lately WHERE at < $1");
             query.bind(before.0).execute(&mut tx).await?;
             self.commit(tx).await?;
@@ -136,12 +136,6 @@ async fn note(
         query.bind(now.0).execute(&mut *tx).await?;
     }
     Ok(())
-}
-
-/// Whether any player was forgotten at this time or later.
-pub(super) async fn is_any_since(tx: &mut Connection, time: Timestamp) -> Result<bool, StoreError> {
-    let query = scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at >= $1)");
-    query.bind(time.0).fetch_one(tx).await
 }
 
 /// Removes from a game's record the players who were forgotten after the game began.

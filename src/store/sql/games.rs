@@ -7,9 +7,10 @@ use std::{
 
 use super::{
     chances,
-    forgotten::{is_any_since, remove_from},
-    insert::{NewMatch, checked, id_of, insert_as, insert_new, known_all},
-    rows::{Target, insert},
+    forgotten::remove_from,
+    insert::{self, checked, insert_as},
+    played::count_predictions,
+    rows::{Target, insert as insert_rows},
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},
@@ -23,114 +24,76 @@ const MAX_PER_SECOND: usize = 64;
 /// Which match a game has become.
 const MATCH_GAMES: Target = Target::new("match_games", "game, match_id");
 
-/// A game that is new beyond doubt: neither it nor its match is on disk, and nobody in it was forgotten.
-struct NewGame<'a> {
-    game: &'a EndedGame,
-    fingerprint: Fingerprint,
-    /// As this database can store it.
-    record: Cow<'a, MatchRecord>,
-    /// The id of the hosted match that it is.
-    id: Option<i64>,
+/// Records those of these games that are new beyond doubt, with one statement of PostgreSQL and, if the queue expects the
+/// results of matches, some more. Returns the ids of their matches by the numbers of the games. Many processes may do
+/// this at the same time.
+///
+/// # Errors
+/// Fails, among others, if another process records one of the games at this time.
+pub(super) async fn insert_new_games(
+    tx: &mut Connection,
+    all: &[EndedGame],
+) -> Result<HashMap<i64, i64>, StoreError> {
+    let (mut numbers, mut heads) = (HashSet::new(), Vec::with_capacity(all.len()));
+    let (mut records, mut told) = (HashMap::new(), Vec::with_capacity(all.len()));
+    for (record, chances, game) in all {
+        let fingerprint = Fingerprint::of(record);
+        if let Ok(record) = checked(tx.dialect(), record, fingerprint)
+            && numbers.insert(*game)
+        {
+            let mut head = insert::head(fingerprint, &record);
+            head.push(game.into());
+            heads.push(head);
+            records.insert(*game, record);
+            told.push((*game, chances));
+        }
+    }
+    let parts: Vec<insert::New<'_>> = borrowed(&records);
+    let query = sql(include_str!("record_games.sql"))
+        .bind(insert::GAMES.json(heads.into_iter())?)
+        .bind(insert::MUTATORS.json(insert::mutators(&parts))?)
+        .bind(insert::TEAMS.json(insert::scores(&parts))?)
+        .bind(insert::PARTICIPANTS.json(insert::participants(&parts))?)
+        .bind(insert::ROLES.json(insert::roles(&parts))?)
+        .bind(chances::STEPS.json(chances::rows(&told))?);
+    let rows = query.fetch_all(&mut *tx).await?;
+    let (mut ids, mut expects) = (HashMap::with_capacity(rows.len()), false);
+    for row in &rows {
+        ids.insert(row.get("game")?, row.get("id")?);
+        expects |= row.get::<bool>("expects")?;
+    }
+    if expects {
+        let new: Vec<insert::New<'_>> = ids
+            .iter()
+            .filter_map(|(game, id)| Some((*id, &**records.get(game)?)))
+            .collect();
+        count_predictions(tx, &new).await?;
+    }
+    Ok(ids)
+}
+
+fn borrowed<'a>(records: &'a HashMap<i64, Cow<'_, MatchRecord>>) -> Vec<insert::New<'a>> {
+    let records = records.iter();
+    records.map(|(game, record)| (*game, &**record)).collect()
 }
 
 /// Does what [`Store::record_game`](crate::store::Store::record_game) does for each of these games, within a transaction
-/// and with about as many statements as for one. The results are in the order of `all`.
+/// that no other process records in. The results are in the order of `all`.
 ///
 /// # Errors
 /// Fails if the whole transaction must not be committed. A game that must not be recorded has an error of its own.
 pub(super) async fn insert_games(
     tx: &mut Connection,
-    all: &[EndedGame],
+    all: &[&EndedGame],
 ) -> Result<Vec<Result<Recorded, StoreError>>, StoreError> {
-    let new = match tx.dialect() {
-        Dialect::Postgres => new_games(tx, all).await?,
-        // Without a network, statements that are prepared already cost less than one for just this number of rows.
-        Dialect::Sqlite => Vec::new(),
-    };
-    let matches = new.iter().map(|one| NewMatch {
-        fingerprint: one.fingerprint,
-        record: &one.record,
-        id: one.id,
-    });
-    let written = insert_new(tx, &matches.collect::<Vec<_>>()).await?;
-    let mut ids: HashMap<i64, i64> = HashMap::with_capacity(new.len());
-    let mut told = Vec::with_capacity(new.len());
-    for one in &new {
-        let id = id_of(&written, one.fingerprint)?;
-        let (_, chances, game) = one.game;
-        ids.insert(*game, id);
-        told.push((id, chances));
-    }
-    let games = ids.iter().map(|(game, id)| values![game, id]);
-    insert(tx, MATCH_GAMES, "", games).await?;
-    chances::insert_all(tx, &told).await?;
     let mut recorded = Vec::with_capacity(all.len());
     for game in all {
-        // The number of a game that comes twice belongs to the first; the other one finds it on disk.
-        let own = match ids.remove(&game.2) {
-            Some(id) => Ok(Recorded::New(id)),
-            None => insert_game(tx, game).await,
-        };
-        match own {
+        match insert_game(tx, game).await {
             Err(error) if !error.is_of_record() => return Err(error),
             own => recorded.push(own),
         }
     }
     Ok(recorded)
-}
-
-/// Those of these games that are new beyond doubt.
-async fn new_games<'a>(
-    tx: &mut Connection,
-    all: &'a [EndedGame],
-) -> Result<Vec<NewGame<'a>>, StoreError> {
-    let first_start = all.iter().map(|(record, _, _)| record.start).min();
-    let Some(first_start) = first_start else {
-        return Ok(Vec::new());
-    };
-    if is_any_since(tx, first_start).await? {
-        return Ok(Vec::new());
-    }
-    let (mut taken, hosted) = numbers(tx, all).await?;
-    let prints: Vec<Fingerprint> = all.iter().map(|game| Fingerprint::of(&game.0)).collect();
-    let mut known: HashSet<Fingerprint> = {
-        let known = known_all(tx, &prints).await?;
-        known.into_keys().collect()
-    };
-    let mut new = Vec::with_capacity(all.len());
-    for (game, fingerprint) in all.iter().zip(prints) {
-        let Ok(record) = checked(tx.dialect(), &game.0, fingerprint) else {
-            continue;
-        };
-        if taken.insert(game.2) && known.insert(fingerprint) {
-            new.push(NewGame {
-                game,
-                fingerprint,
-                record,
-                id: hosted.get(&game.2).copied(),
-            });
-        }
-    }
-    Ok(new)
-}
-
-/// The numbers among those of these games that a recorded match has, and the ids of the hosted matches whose games have
-/// the others.
-async fn numbers(
-    tx: &mut Connection,
-    all: &[EndedGame],
-) -> Result<(HashSet<i64>, HashMap<i64, i64>), StoreError> {
-    let games = || all.iter().map(|(_, _, game)| game);
-    let mut query = Sql::new("SELECT game FROM match_games WHERE game IN ");
-    query.list(games());
-    let taken: Vec<i64> = query.build_scalar().fetch_all(&mut *tx).await?;
-    let mut query = Sql::new(
-        "SELECT h.game, h.match_id FROM hosted_matches h
-         WHERE NOT EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id) AND h.game IN ",
-    );
-    query.list(games());
-    let hosted: Vec<(i64, i64)> = query.build_tuple().fetch_all(tx).await?;
-    Ok((taken.into_iter().collect(), hosted.into_iter().collect()))
 }
 
 /// Does what [`Store::record_game`](crate::store::Store::record_game) does, within a
@@ -155,8 +118,11 @@ pub(super) async fn insert_game(
         };
         if own {
             let row = values![game, recorded.id()];
-            insert(tx, MATCH_GAMES, "", [row].into_iter()).await?;
+            insert_rows(tx, MATCH_GAMES, "", [row].into_iter()).await?;
             chances::insert(tx, recorded, &record, told).await?;
+            let decided = sql("UPDATE decisions SET match_id = $2 WHERE game = $1");
+            let decided = decided.bind(game).bind(recorded.id());
+            decided.execute(&mut *tx).await?;
             return Ok(recorded);
         }
         for one in [&mut original, &mut record] {

@@ -18,17 +18,17 @@ use crate::{
 };
 
 /// A match that is not on disk yet.
-pub(super) struct NewMatch<'a> {
-    pub fingerprint: Fingerprint,
+struct NewMatch<'a> {
+    fingerprint: Fingerprint,
     /// As this database can store it.
-    pub record: &'a MatchRecord,
+    record: &'a MatchRecord,
     /// The id that it gets; `None` for the next free one.
-    pub id: Option<i64>,
+    id: Option<i64>,
 }
 
 impl<'a> NewMatch<'a> {
     /// A match that gets the next free id.
-    pub fn new(fingerprint: Fingerprint, record: &'a MatchRecord) -> Self {
+    fn new(fingerprint: Fingerprint, record: &'a MatchRecord) -> Self {
         Self {
             fingerprint,
             record,
@@ -37,8 +37,8 @@ impl<'a> NewMatch<'a> {
     }
 }
 
-/// A match that already has an id, and whose parts must still be written.
-type New<'a> = (i64, &'a MatchRecord);
+/// A match, and the id with which its parts are written.
+pub(super) type New<'a> = (i64, &'a MatchRecord);
 
 /// Writes each match unless it is on disk already, as a match or as half of another.
 pub(super) async fn insert_matches(
@@ -68,7 +68,7 @@ pub(super) async fn insert_matches(
 }
 
 /// Writes matches that are not on disk, and have different fingerprints. Returns their ids.
-pub(super) fn insert_new<'a>(
+fn insert_new<'a>(
     tx: &'a mut Connection,
     new: &'a [NewMatch<'a>],
 ) -> BoxFuture<'a, Result<HashMap<Fingerprint, i64>, StoreError>> {
@@ -86,10 +86,7 @@ pub(super) fn insert_new<'a>(
 }
 
 /// The id of a match that was read or written.
-pub(super) fn id_of(
-    ids: &HashMap<Fingerprint, i64>,
-    print: Fingerprint,
-) -> Result<i64, StoreError> {
+fn id_of(ids: &HashMap<Fingerprint, i64>, print: Fingerprint) -> Result<i64, StoreError> {
     let id = ids.get(&print).copied();
     id.ok_or_else(|| StoreError::from(sqlx::Error::RowNotFound))
 }
@@ -158,7 +155,7 @@ pub(super) async fn known(
 }
 
 /// Those of these fingerprints that a match has, or half of one, each with the match's id.
-pub(super) async fn known_all(
+async fn known_all(
     tx: &mut Connection,
     prints: &[Fingerprint],
 ) -> Result<HashMap<Fingerprint, i64>, StoreError> {
@@ -179,14 +176,30 @@ pub(super) async fn known_all(
     Ok(found)
 }
 
-const HEAD: Target = Target::new(
-    "matches",
-    "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed, parts",
+/// The columns of a match, with one more.
+macro_rules! heads {
+    ($more:literal) => {
+        Target::new(
+            "matches",
+            concat!(
+                "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed,
+                 parts",
+                $more
+            ),
+        )
+    };
+}
+/// Games whose matches have no id yet, with the numbers of the games.
+pub(super) const GAMES: Target = heads!(", game");
+const HEADS: Target = heads!("");
+const HEADS_WITH_ID: Target = heads!(", id");
+pub(super) const MUTATORS: Target = Target::new("match_mutators", "match_id, mutator");
+pub(super) const TEAMS: Target = Target::new("match_teams", "match_id, team, score");
+pub(super) const PARTICIPANTS: Target = Target::new(
+    "participants",
+    "match_id, seat, kind, player, name, points, kills, deaths, party, left_reason",
 );
-const HEAD_WITH_ID: Target = Target::new(
-    "matches",
-    "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed, parts, id",
-);
+pub(super) const ROLES: Target = Target::new("roles", "match_id, seat, role, team, share");
 
 /// Writes the rows of matches, without their parts. Returns their ids.
 async fn insert_heads(
@@ -195,25 +208,31 @@ async fn insert_heads(
 ) -> Result<HashMap<Fingerprint, i64>, StoreError> {
     let mut ids = HashMap::with_capacity(new.len());
     let returned = " RETURNING fingerprint, id";
-    for (target, has_id) in [(HEAD, false), (HEAD_WITH_ID, true)] {
+    for (target, has_id) in [(HEADS, false), (HEADS_WITH_ID, true)] {
         let some = new.iter().filter(|one| one.id.is_some() == has_id);
-        for row in write(tx, target, returned, some.map(head)).await? {
+        for row in write(tx, target, returned, some.map(head_with_id)).await? {
             ids.insert(row.get("fingerprint")?, row.get("id")?);
         }
     }
     Ok(ids)
 }
 
-fn head(new: &NewMatch<'_>) -> Vec<Value> {
-    let record = new.record;
+fn head_with_id(new: &NewMatch<'_>) -> Vec<Value> {
+    let mut row = head(new.fingerprint, new.record);
+    row.extend(new.id.map(Value::from));
+    row
+}
+
+/// The row of a match without its id.
+pub(super) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<Value> {
     let (outcome, winner) = match record.outcome {
         Outcome::Won(team) => ("won", Some(team)),
         Outcome::Draw => ("draw", None),
         Outcome::Undecided => ("undecided", None),
         Outcome::Abandoned => ("abandoned", None),
     };
-    let mut row = values![
-        new.fingerprint,
+    values![
+        fingerprint,
         &record.server,
         record.start,
         record.end,
@@ -225,59 +244,50 @@ fn head(new: &NewMatch<'_>) -> Vec<Value> {
         winner,
         record.untimed,
         stored_parts(record),
-    ];
-    row.extend(new.id.map(Value::from));
-    row
+    ]
 }
 
 async fn insert_parts(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    insert_mutators_and_teams(tx, new).await?;
-    insert_participants(tx, new).await?;
-    insert_roles(tx, new).await
+    insert(tx, MUTATORS, "", mutators(new)).await?;
+    insert(tx, TEAMS, "", scores(new)).await?;
+    insert(tx, PARTICIPANTS, "", participants(new)).await?;
+    insert(tx, ROLES, "", roles(new)).await
 }
 
-async fn insert_mutators_and_teams(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    let mutators = new.iter().flat_map(|&(id, record)| {
+pub(super) fn mutators<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
+    new.iter().flat_map(|&(id, record)| {
         let mutators = record.mutators.iter();
         mutators.map(move |mutator| values![id, mutator])
-    });
-    let table = Target::new("match_mutators", "match_id, mutator");
-    insert(tx, table, "", mutators).await?;
-    let scores = new.iter().flat_map(|&(id, record)| {
+    })
+}
+
+pub(super) fn scores<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
+    new.iter().flat_map(|&(id, record)| {
         let scores = (0_i64..).zip(&record.scores);
         scores.map(move |(team, score)| values![id, team, *score])
-    });
-    let table = Target::new("match_teams", "match_id, team, score");
-    insert(tx, table, "", scores).await
+    })
 }
 
 /// Every participant of every match, with the match's id and the seat.
-fn seats<'a>(new: &'a [New<'_>]) -> impl Iterator<Item = (i64, i64, &'a Participant)> {
+fn seats<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = (i64, i64, &'a Participant)> + Send {
     new.iter().flat_map(|&(id, record)| {
         let seats = (0_i64..).zip(&record.participants);
         seats.map(move |(seat, participant)| (id, seat, participant))
     })
 }
 
-async fn insert_participants(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    let table = Target::new(
-        "participants",
-        "match_id, seat, kind, player, name, points, kills, deaths, party, left_reason",
-    );
-    let rows = seats(new).map(|(id, seat, p)| {
+pub(super) fn participants<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
+    seats(new).map(|(id, seat, p)| {
         let left = p.left.map(LeaveReason::as_str);
         values![
             id, seat, p.key.kind, &p.key.id, &p.name, p.points, p.kills, p.deaths, p.party, left
         ]
-    });
-    insert(tx, table, "", rows).await
+    })
 }
 
-async fn insert_roles(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    let table = Target::new("roles", "match_id, seat, role, team, share");
-    let rows = seats(new).flat_map(|(id, seat, p)| {
+pub(super) fn roles<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
+    seats(new).flat_map(|(id, seat, p)| {
         let roles = p.roles.iter();
         roles.map(move |role| values![id, seat, &role.name, role.team, role.share])
-    });
-    insert(tx, table, "", rows).await
+    })
 }

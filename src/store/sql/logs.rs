@@ -56,7 +56,7 @@ impl Store {
         matches: &[i64],
         older: &[Fingerprint],
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         for older in older {
             for statement in [
                 "INSERT INTO log_matches (log, match_id)
@@ -79,7 +79,7 @@ impl Store {
     /// # Errors
     /// Fails if a record fails [`MatchRecord::check`].
     pub async fn replace_log(&self, log: &LogMatches) -> Result<LogReplaced, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let ids: Vec<i64> = scalar("SELECT match_id FROM log_matches WHERE log = $1")
             .bind(&log.fingerprint.0[..])
             .fetch_all(&mut tx)

@@ -1,6 +1,6 @@
 //! Match records: how they are written, and the order in which they are read.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use futures_util::FutureExt;
 
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord, Timestamp},
     store::{
-        Cursor, HalfRecorded, JoinHalves, Recorded, StoreError, Stored,
+        Backend, Cursor, HalfRecorded, JoinHalves, Recorded, StoreError, Stored,
         db::*,
         group_commit::{Attempt, EndedGame},
     },
@@ -38,7 +38,7 @@ impl Store {
         record: &MatchRecord,
         fingerprint: Fingerprint,
     ) -> Result<Recorded, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let recorded = insert_if_new(&mut tx, record, fingerprint).await?;
         self.commit(tx).await?;
         Ok(recorded)
@@ -64,7 +64,7 @@ impl Store {
                 }
             }
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let recorded = insert_matches(&mut tx, &good).await?;
         self.commit(tx).await?;
         match bad {
@@ -85,7 +85,7 @@ impl Store {
         pause: i64,
         join: JoinHalves,
     ) -> Result<HalfRecorded, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let half = halves::insert_half(&mut tx, record, pause, join).await?;
         self.commit(tx).await?;
         Ok(half)
@@ -177,11 +177,19 @@ impl Store {
 
     /// The number of matches on disk, and the highest id.
     pub async fn extent(&self) -> Result<(i64, i64), StoreError> {
+        self.extent_in(&mut self.readers.acquire().await?).await
+    }
+
+    /// The same, as this connection sees it.
+    async fn extent_in(&self, on: &mut Connection) -> Result<(i64, i64), StoreError> {
+        if let Backend::Postgres(server) = &self.backend {
+            return server.counted.extent(on).await;
+        }
         // In one query each: SQLite counts rows without reading them only if it need not look at their ids.
         let query = tuple(
             "SELECT (SELECT count(*) FROM matches), (SELECT coalesce(max(id), 0) FROM matches)",
         );
-        query.fetch_one(&self.readers).await
+        query.fetch_one(on).await
     }
 
     /// When the last match ended; `None` if there is no match.
@@ -196,44 +204,40 @@ impl Store {
         let Some((end, fingerprint)) = cursor.0 else {
             return Ok((0, 0));
         };
+        let mut tx = self.readers.snapshot().await?;
+        let (matches, _) = self.extent_in(&mut tx).await?;
         // The cursor is nearly always close to the last match. So the matches after it are counted, and the
         // highest id is searched from the last one down: `+ 0` keeps the index of the order out of this.
         let query = tuple(
-            "SELECT (SELECT count(*) FROM matches)
-                    - (SELECT count(*) FROM matches WHERE (ended_at, fingerprint) > ($1, $2)),
+            "SELECT (SELECT count(*) FROM matches WHERE (ended_at, fingerprint) > ($1, $2)),
                  coalesce((SELECT id FROM matches WHERE (ended_at + 0, fingerprint) <= ($1, $2)
                            ORDER BY id DESC LIMIT 1), 0)",
         );
         let query = query.bind(end.0).bind(&fingerprint.0[..]);
-        query.fetch_one(&self.readers).await
+        let (after, highest): (i64, i64) = query.fetch_one(&mut tx).await?;
+        Ok((matches - after, highest))
     }
 }
 
 impl Store {
     /// Records one game in a transaction of its own.
     async fn record_alone(&self, game: &EndedGame) -> Result<Recorded, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let recorded = games::insert_game(&mut tx, game).await?;
         self.commit(tx).await?;
         Ok(recorded)
     }
 
-    /// Records games in one transaction. A game that must not be recorded has an error of its own, and does not
-    /// keep the others out.
+    /// Records games together. A game that must not be recorded has an error of its own, and does not keep the others
+    /// out.
     async fn record_games(&self, all: Vec<EndedGame>) -> Attempt<Result<Recorded, StoreError>> {
-        let written = match all.as_slice() {
-            [game] => match self.record_alone(game).await {
-                Err(error) if error.stops_all_writes() => Err(error),
-                own => Ok(vec![own]),
-            },
-            all => self.record_together(all).await,
-        };
-        match written {
+        match self.record_together(&all).await {
             Ok(recorded) => Attempt::Done(recorded),
             Err(error) if error.stops_all_writes() => {
                 let error = Arc::new(error);
                 Attempt::FailedForAll(Box::new(move || Err(StoreError::Shared(error.clone()))))
             }
+            Err(error) if all.len() == 1 => Attempt::Done(vec![Err(error)]),
             Err(error) => {
                 let games = all.len();
                 tracing::warn!(%error, games, "games cannot be recorded together, trying one by one");
@@ -246,9 +250,46 @@ impl Store {
         &self,
         all: &[EndedGame],
     ) -> Result<Vec<Result<Recorded, StoreError>>, StoreError> {
-        let mut tx = self.begin().await?;
-        let recorded = games::insert_games(&mut tx, all).await?;
-        self.commit(tx).await?;
-        Ok(recorded)
+        let mut new = self.record_new(all).await?;
+        // Whatever is not new beyond doubt, in the order of `all`. The number of a game that comes twice belongs to the
+        // first; the other one finds it on disk.
+        let mut recorded: Vec<_> = all
+            .iter()
+            .map(|(_, _, game)| new.remove(game).map(|id| Ok(Recorded::New(id))))
+            .collect();
+        let rest = || all.iter().zip(&recorded).filter(|(_, done)| done.is_none());
+        let rest: Vec<&EndedGame> = rest().map(|(game, _)| game).collect();
+        if !rest.is_empty() {
+            let mut tx = self.begin_alone().await?;
+            let written = games::insert_games(&mut tx, &rest).await?;
+            self.commit(tx).await?;
+            let mut open = recorded.iter_mut().filter(|done| done.is_none());
+            open.by_ref()
+                .zip(written)
+                .for_each(|(done, own)| *done = Some(own));
+        }
+        Ok(recorded.into_iter().flatten().collect())
+    }
+
+    /// Records those of these games that are new beyond doubt, beside other processes that do the same. Returns the ids
+    /// of their matches by the numbers of the games.
+    async fn record_new(&self, all: &[EndedGame]) -> Result<HashMap<i64, i64>, StoreError> {
+        let Backend::Postgres(server) = &self.backend else {
+            // Without a network, statements that are prepared already cost less than one for just this number of rows.
+            return Ok(HashMap::new());
+        };
+        let mut tx = server.begin_together(&self.metrics).await?;
+        match games::insert_new_games(&mut tx, all).await {
+            Ok(new) => {
+                self.commit(tx).await?;
+                Ok(new)
+            }
+            // Another process records one of them at this time.
+            Err(error) if error.is_conflict() => {
+                tx.abandon().await?;
+                Ok(HashMap::new())
+            }
+            Err(error) => Err(error),
+        }
     }
 }

@@ -147,7 +147,7 @@ async fn predict(
         bots: vec![0; teams.len()],
     };
     chances::insert_picked(tx, id, &ruleset, &picked).await?;
-    let note = "UPDATE formed_matches SET recorded = $1 WHERE match_id = $2";
+    let note = "UPDATE formed_matches SET recorded = $1 WHERE match_id = $2 AND recorded IS NULL";
     let query = sql(note).bind(id).bind(formed);
     query.execute(tx).await?;
     Ok(())

@@ -59,7 +59,7 @@ impl Store {
         player: &PlayerKey,
         into: &PlayerKey,
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let statements = [
             "DELETE FROM merged_players WHERE kind = $1 AND player = $3 AND into_player = $2",
             "UPDATE merged_players SET into_player = $3 WHERE kind = $1 AND into_player = $2",
@@ -84,7 +84,7 @@ impl Store {
 
     /// Makes `player` count as itself again. Returns whether it counted as another identity.
     pub async fn split_player(&self, player: &PlayerKey) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let done = sql("DELETE FROM merged_players WHERE kind = $1 AND player = $2")
             .bind(player.kind.as_str())
             .bind(&player.id)
@@ -97,7 +97,7 @@ impl Store {
 
     /// Fixes a player's weight, 0 to 100; `None` lets the matches decide again.
     pub async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let query = match to {
             Some(_) => sql(
                 "INSERT INTO pinned_weights (kind, player, weight, former) VALUES ($1, $2, $3, $4)
@@ -122,7 +122,7 @@ impl Store {
         &self,
         starts: &[(PlayerKey, Option<StartWeight>)],
     ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         for (player, start) in starts {
             let query = match start {
                 Some(_) => sql(
@@ -147,7 +147,7 @@ impl Store {
     /// Makes matches void, or with `false` valid again. Returns the number of matches that this
     /// changes; ignores ids that no match has.
     pub async fn set_void(&self, matches: &[i64], void: bool) -> Result<u64, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let mut count = 0;
         for id in matches {
             let statement = match void {

@@ -60,7 +60,7 @@ impl Store {
         for one in matches {
             checked(self.dialect(), &one.record, one.fingerprint)?;
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let mut recorded = Vec::with_capacity(matches.len());
         for one in matches {
             let (id, unrated) = match first_answer(&mut tx, client, one).await? {

@@ -23,6 +23,11 @@ impl Target {
     pub const fn new(table: &'static str, columns: &'static str) -> Self {
         Self { table, columns }
     }
+
+    /// These rows as a JSON array.
+    pub fn json(self, rows: impl Iterator<Item = Vec<Value>>) -> Result<String, StoreError> {
+        json(self.columns, &rows.collect::<Vec<_>>())
+    }
 }
 
 /// Writes any number of rows, at most [`ROWS`] per statement. The statement ends with what is done about rows that
@@ -73,15 +78,19 @@ fn statement(
             Ok(query.build())
         }
         Dialect::Postgres => {
-            let rows: Vec<JsonRow<'_>> = rows.iter().map(|row| JsonRow(columns, row)).collect();
-            let rows = serde_json::to_string(&rows);
-            let rows = rows.map_err(|error| StoreError::BadValue(format!("rows: {error}")))?;
+            let rows = json(columns, &rows)?;
             let text = format!(
                 "{clause}SELECT {columns} FROM json_populate_recordset(NULL::{table}, $1::json){end}"
             );
             Ok(sql(text).bind(rows))
         }
     }
+}
+
+/// Rows as a JSON array.
+fn json(columns: &'static str, rows: &[Vec<Value>]) -> Result<String, StoreError> {
+    let rows: Vec<JsonRow<'_>> = rows.iter().map(|row| JsonRow(columns, row)).collect();
+    serde_json::to_string(&rows).map_err(|error| StoreError::BadValue(format!("rows: {error}")))
 }
 
 /// The values of a row by the names of its columns.

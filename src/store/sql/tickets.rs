@@ -55,7 +55,7 @@ impl Store {
     /// Reserves `count` consecutive ids of matches, and returns the first. No match has them yet, and
     /// no match gets them later without the caller.
     pub async fn reserve_matches(&self, count: u32) -> Result<MatchId, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         let next = match tx.dialect() {
             Dialect::Sqlite => {
                 // SQLite adds the row with the first match.
@@ -64,7 +64,7 @@ impl Store {
                 sql(first).execute(&mut tx).await?;
                 "UPDATE sqlite_sequence SET seq = seq + $1 WHERE name = 'matches' RETURNING seq"
             }
-            // The writer's lock keeps others from taking ids in between.
+            // Alone: nobody takes ids in between.
             Dialect::Postgres => {
                 "SELECT setval(pg_get_serial_sequence('matches', 'id'),
                                nextval(pg_get_serial_sequence('matches', 'id')) + $1 - 1)"

@@ -49,7 +49,7 @@ impl Store {
 
     /// Waits until no other process writes, and keeps all of them from writing.
     pub(super) async fn lock(self: &Arc<Self>) -> Result<Locked, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_alone().await?;
         if tx.dialect() == Dialect::Postgres {
             // The server must not end this transaction while the other database works, or a statement that reads or
             // writes a whole table.

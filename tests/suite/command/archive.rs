@@ -4,7 +4,7 @@ use std::{fs, time::Duration};
 
 use evenkeel::{
     domain::Timestamp,
-    store::{self, DecisionNote, DecisionRow},
+    store::{self, DecisionRow},
 };
 use serde_json::Value;
 use sqlx::{Connection, SqliteConnection};
@@ -105,7 +105,7 @@ async fn the_daemon_archives_matches_and_deletes_decisions() {
         } else {
             number
         };
-        DecisionNote::Decided(DecisionRow {
+        DecisionRow {
             made_at: Timestamp(made_at),
             server: String::new(),
             ruleset: "ctf".to_owned(),
@@ -114,10 +114,10 @@ async fn the_daemon_archives_matches_and_deletes_decisions() {
             seed: 1,
             chance: None,
             decision: "{}".to_owned(),
-        })
+        }
     };
-    let notes: Vec<DecisionNote> = (0..5_000).map(decided).collect();
-    store.write_decisions(&notes, 20_000).await.unwrap();
+    let decisions: Vec<DecisionRow> = (0..5_000).map(decided).collect();
+    store.write_decisions(&decisions, 20_000).await.unwrap();
     let days = [
         ("EVENKEEL_STORE_ARCHIVE_DAYS", "365"),
         ("EVENKEEL_STORE_KEEP_DECISION_DAYS", "30"),

@@ -135,7 +135,7 @@ async fn a_check_finds_rows_of_tables_without_foreign_keys() {
     let database = folder.path().join("evenkeel.db");
     change(
         &database,
-        "DELETE FROM participants WHERE match_id = 2; INSERT INTO match_teams VALUES (900, 0, 1)",
+        "DELETE FROM participants WHERE seat = 0; INSERT INTO match_teams VALUES (900, 0, 1)",
     )
     .await;
     let (code, text, _) = run(folder.path(), &["check"]);

@@ -10,6 +10,7 @@ mod operator_sql;
 mod postgres;
 mod postgres_wire;
 mod read_models;
+mod recording;
 mod story;
 mod tickets;
 mod weights;

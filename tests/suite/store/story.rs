@@ -11,9 +11,8 @@ use evenkeel::{
         RoleWeights, ScoreEvent, Span, TeamCause, TeamChances, TeamChange, Timestamp,
     },
     store::{
-        CheckpointRow, Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, DivisionRow,
-        HalfRecorded, LogMatches, LogReplaced, Performance, Recorded, RulingRow, Store, StoreError,
-        WeightRow,
+        CheckpointRow, Cursor, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded,
+        LogMatches, LogReplaced, Performance, Recorded, RulingRow, Store, StoreError, WeightRow,
     },
 };
 
@@ -480,16 +479,8 @@ async fn decisions_are_kept(store: &Store, elsewhere: &Store) {
         decision(u64::MAX, "bob"),
         decision(3, "cid"),
     );
-    let notes = [
-        DecisionNote::Decided(first),
-        DecisionNote::Decided(second.clone()),
-        DecisionNote::Became {
-            game: 7,
-            match_id: 1,
-        },
-        DecisionNote::Decided(third.clone()),
-    ];
-    store.write_decisions(&notes, 2).await.unwrap();
+    let decisions = [first, second.clone(), third.clone()];
+    store.write_decisions(&decisions, 2).await.unwrap();
     assert_eq!(elsewhere.decision(1).await.unwrap(), None, "two are kept");
     assert_eq!(elsewhere.decision(2).await.unwrap(), Some(second));
     assert_eq!(elsewhere.decision(3).await.unwrap(), Some(third));

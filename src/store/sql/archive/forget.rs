@@ -51,7 +51,7 @@ pub(super) async fn finish(store: &Store) -> Result<u64, StoreError> {
         if content.lines_with(&players).is_empty() {
             continue;
         }
-        let mut tx = store.begin().await?;
+        let mut tx = store.begin_alone().await?;
         match forget_in(&mut tx, chunk, &pending).await {
             Ok(matches) => {
                 tx.commit().await?;
@@ -63,7 +63,7 @@ pub(super) async fn finish(store: &Store) -> Result<u64, StoreError> {
             }
         }
     }
-    let mut tx = store.begin().await?;
+    let mut tx = store.begin_alone().await?;
     for (player, instead) in &pending {
         // If the note has another new identity by now, the player was forgotten again: the note stays.
         let done =

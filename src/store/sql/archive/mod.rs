@@ -66,7 +66,7 @@ impl Store {
             let Some(new) = pack::collect(&self.readers, before, least).await? else {
                 return Ok(0);
             };
-            let mut tx = self.begin().await?;
+            let mut tx = self.begin_alone().await?;
             let checked = match lease {
                 Some(lease) => leases::check(&mut tx, lease).await,
                 None => Ok(()),

@@ -1,0 +1,288 @@
+//! Games that several daemons record at the same time: each is recorded once, and none is lost.
+
+use std::{collections::HashSet, sync::Arc};
+
+use evenkeel::{
+    domain::{Kind::Human, MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp},
+    store::{Cursor, DecisionRow, Recorded, Store},
+};
+use futures_util::future::join_all;
+
+use crate::common::{
+    backends::{Backend, Postgres, Sqlite, on_each_database},
+    game,
+};
+
+/// A game of two players whom no other game has.
+fn duel(number: i64) -> MatchRecord {
+    let (ann, bob) = (format!("a{number}"), format!("b{number}"));
+    game(number, &[(Human, &ann)], &[(Human, &bob)], [2.0, 1.0])
+}
+
+fn chances() -> MatchChances {
+    MatchChances {
+        started: Some(TeamChances {
+            win: vec![0.75, 0.25],
+            humans: vec![1, 1],
+            bots: vec![0, 0],
+        }),
+        ..MatchChances::default()
+    }
+}
+
+/// Records these games at the same time. Returns what became of each.
+async fn record(store: &Arc<Store>, numbers: impl Iterator<Item = i64>) -> Vec<Recorded> {
+    let games = numbers.map(|number| async move {
+        loop {
+            match store.record_game(&duel(number), &chances(), number).await {
+                Ok(recorded) => return recorded,
+                Err(error) => assert!(error.to_string().contains("locked"), "{error}"), // a daemon tries again
+            }
+        }
+    });
+    join_all(games).await
+}
+
+async fn all(store: &Store) -> Vec<MatchRecord> {
+    let (matches, _) = store.matches(Cursor::START, 1_000).await.unwrap();
+    matches.into_iter().map(|stored| stored.record).collect()
+}
+
+/// Two daemons record the same hundred games, in different orders.
+async fn the_same_games_at_two_daemons(open: impl Backend) {
+    let (one, other) = (open.database("one").await, open.database("one").await);
+    let (first, second) = tokio::join!(record(&one, 0..100), record(&other, (0..100).rev()));
+    let ids: HashSet<i64> = first.iter().map(|recorded| recorded.id()).collect();
+    assert_eq!(ids.len(), 100);
+    let again: Vec<i64> = second.iter().rev().map(|recorded| recorded.id()).collect();
+    let first_ids: Vec<i64> = first.iter().map(|recorded| recorded.id()).collect();
+    assert_eq!(again, first_ids);
+    let both = first.iter().chain(&second);
+    let new = both.filter(|recorded| matches!(recorded, Recorded::New(_)));
+    assert_eq!(new.count(), 100, "each is new once");
+    for store in [&one, &other] {
+        assert_eq!(store.extent().await.unwrap().0, 100);
+        assert_eq!(all(store).await, (0..100).map(duel).collect::<Vec<_>>());
+        assert_eq!(store.orphans().await.unwrap(), Vec::<String>::new());
+    }
+    for (number, id) in (0..).zip(&first_ids) {
+        assert_eq!(one.match_of_game(number).await.unwrap(), Some(*id));
+        let page = one.page_match(*id).await.unwrap().unwrap();
+        assert_eq!(page.line.chances.started, chances().started);
+    }
+    // Whoever got no answer sends END again.
+    let repeated = record(&other, 0..100).await;
+    let repeated: Vec<i64> = repeated.iter().map(|recorded| recorded.id()).collect();
+    assert_eq!(repeated, first_ids);
+    assert_eq!(one.extent().await.unwrap().0, 100);
+}
+
+/// A player who is forgotten while games are running is not in their matches.
+async fn forgotten_meanwhile(open: impl Backend) {
+    let store = open.database("one").await;
+    let ann = PlayerKey {
+        kind: Human,
+        id: "a3".into(),
+    };
+    let now = Timestamp(duel(3).start.0 + 1);
+    store.forget_in_running_games(&ann, now).await.unwrap();
+    record(&store, 0..8).await;
+    let players: Vec<String> = all(&store)
+        .await
+        .into_iter()
+        .flat_map(|record| record.participants)
+        .map(|participant| participant.key.id)
+        .collect();
+    assert_eq!(players.len(), 16);
+    assert!(!players.contains(&"a3".to_owned()), "{players:?}");
+    assert!(players.contains(&"b3".to_owned()) && players.contains(&"a4".to_owned()));
+}
+
+/// Decisions belong to the match of their game, whichever of both is on disk first.
+async fn decisions_of_a_game(open: impl Backend) {
+    let store = open.database("one").await;
+    let decision = |game: i64| DecisionRow {
+        made_at: duel(game).start,
+        server: "test".into(),
+        ruleset: "ctf".into(),
+        game,
+        kind: "balance".into(),
+        seed: 1,
+        chance: None,
+        decision: format!("{{\"of\":{game}}}"),
+    };
+    store.write_decisions(&[decision(1)], 100).await.unwrap();
+    let recorded = record(&store, 1..4).await;
+    let later = [decision(2), decision(3), decision(9)];
+    store.write_decisions(&later, 100).await.unwrap();
+    for (number, recorded) in (1..).zip(recorded) {
+        let page = store.page_match(recorded.id()).await.unwrap().unwrap();
+        assert_eq!(page.balance, Some(format!("{{\"of\":{number}}}")));
+    }
+}
+
+on_each_database! { the_same_games_at_two_daemons forgotten_meanwhile decisions_of_a_game }
+
+/// A match that another process commits late, with an earlier end, is counted once it can be seen.
+#[tokio::test]
+async fn a_late_commit_is_counted() {
+    let Some(open) = Postgres::shared() else {
+        return;
+    };
+    let store = open.database("one").await;
+    record(&store, 0..3).await;
+    assert_eq!(store.extent().await.unwrap().0, 3);
+    let mut late = open.connect("one").await;
+    let begin = sqlx::raw_sql(
+        "BEGIN;
+        INSERT INTO matches (fingerprint, server, started_at, ended_at, map, game_type, mode, outcome, parts)
+        VALUES (substr(sha256('late'), 1, 16), '', 0, 1, '', 'ctf', '', 'draw', '{\"stays\":[],\"events\":[]}')",
+    );
+    begin.execute(&mut late).await.unwrap();
+    record(&store, 3..6).await;
+    for _ in 0..2 {
+        assert_eq!(store.extent().await.unwrap().0, 6);
+    }
+    sqlx::raw_sql("COMMIT").execute(&mut late).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(store.extent().await.unwrap().0, 7);
+    }
+    let (first, next) = store.matches(Cursor::START, 1).await.unwrap();
+    assert_eq!(first[0].record.end, Timestamp(1));
+    assert_eq!(store.extent_to(next).await.unwrap().0, 1);
+    // A match that is removed is not counted any more.
+    let removed =
+        "DELETE FROM matches WHERE ended_at = 1; UPDATE player_changes SET changes = changes + 1";
+    sqlx::raw_sql(removed).execute(&mut late).await.unwrap();
+    assert_eq!(store.extent().await.unwrap().0, 6);
+}
+
+/// Matches of the version before, whose stays and events are rows. SQLite and PostgreSQL read the same text.
+const BEFORE: &str = "
+    INSERT INTO matches (id, fingerprint, server, started_at, ended_at, map, game_type, mode, outcome, winner) VALUES
+        (1, {one}, 's', 0, 600000, 'm', 'ctf', '', 'won', 0), (2, {two}, 's', 0, 600000, 'm', 'ctf', '', 'draw', NULL);
+    INSERT INTO match_teams VALUES (1, 0, 3), (1, 1, 0.1), (2, 0, 1), (2, 1, 1);
+    INSERT INTO participants (match_id, seat, kind, player, name, kills, deaths) VALUES (1, 0, 'human', 'a', 'A', 0, 0),
+        (1, 1, 'bot', 'b', 'B', 0, 0), (1, 2, 'human', 'c', 'C', 0, 0), (2, 0, 'human', 'a', 'A', 0, 0);
+    INSERT INTO presence VALUES (1, 0, 1, 1, 1000, 600000), (1, 0, 0, 0, 0, 1000), (1, 1, 0, 1, 0, 600000), (2, 0, 0, 0, 0, 5);
+    INSERT INTO score_events VALUES (1, 1, 7, 1, 0.1, NULL), (1, 0, 5, 0, 1, 0), (1, 2, 9, 1, -0.30000000000000004, 1),
+        (1, 3, 10, 0, 123456.789, 2), (1, 4, 11, 0, 0.1234567890123456789, 2);
+    INSERT INTO roles VALUES (1, 0, 'commander', 0, 0.1);
+    INSERT INTO rulings (match_id, ruleset) VALUES (1, 'ctf');
+    INSERT INTO performances (match_id, seat, points_for, points_against, weight) VALUES (1, 0, 1, 2, 50.0);
+    INSERT INTO match_games VALUES (77, 1);
+    INSERT INTO match_chances (match_id, step, cause, chance) VALUES (1, 0, 'picked', 0.25);
+    INSERT INTO decisions (made_at, server, ruleset, game, match_id, kind, seed, decision)
+        VALUES (0, '', '', 1, 1, 'balance', '1', '{}');";
+
+/// The views and former tables whose content must not change.
+const SAME: [&str; 11] = [
+    "SELECT match_id, seat, stay, team, from_ms, to_ms FROM presence",
+    "SELECT match_id, seq, at_ms, team, seat FROM score_events",
+    "SELECT match_id, seat, role, team, share FROM roles",
+    "SELECT match_id, seat, kind, player, name, points, kills, deaths, party, left_reason FROM participants",
+    "SELECT match_id, seat, points_for, weight FROM performances",
+    "SELECT game, match_id FROM match_games",
+    "SELECT match_id, step, cause, chance FROM match_chances",
+    "SELECT player, match_id, teams, minutes, score, outcome FROM player_history",
+    "SELECT match_id, team, player, minutes, score, outcome FROM match_players",
+    "SELECT match_id, score, mutators, humans, bots, outcome, ruleset, picked FROM match_report",
+    "SELECT match_id, team, score FROM match_teams",
+];
+
+/// The texts of these migrations.
+fn migrations(folder: &str) -> Vec<String> {
+    let folder = format!("{}/migrations/{folder}", env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let texts = files
+        .iter()
+        .map(|file| std::fs::read_to_string(file).unwrap());
+    texts.collect()
+}
+
+/// The points of the events in a column `parts`, to the last bit.
+fn points(parts: &str) -> Vec<f64> {
+    let parts: serde_json::Value = serde_json::from_str(parts).unwrap();
+    let events = parts["events"].as_array().unwrap().iter();
+    events.map(|event| event[2].as_f64().unwrap()).collect()
+}
+
+const POINTS: [f64; 5] = [
+    1.0,
+    0.1,
+    -0.300_000_000_000_000_04,
+    123_456.789,
+    0.123_456_789_012_345_68,
+];
+
+macro_rules! rows_stay {
+    ($database:expr, $files:expr, $one:literal, $two:literal) => {{
+        let (mut database, files) = ($database, $files);
+        let before = BEFORE.replace("{one}", $one).replace("{two}", $two);
+        let texts = files[..6].iter().cloned().chain([before]);
+        for text in texts.collect::<Vec<_>>() {
+            let done = sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(&mut database);
+            done.await.unwrap();
+        }
+        let mut found = Vec::new();
+        for migrate in [true, false] {
+            for query in SAME {
+                // Whatever the columns are, as one text.
+                let columns = query
+                    .trim_start_matches("SELECT ")
+                    .split(" FROM ")
+                    .next()
+                    .unwrap();
+                let text = columns
+                    .split(", ")
+                    .map(|name| format!("coalesce(CAST({name} AS TEXT), '-')"));
+                let text = text.collect::<Vec<_>>().join(" || ',' || ");
+                let table = query.split(" FROM ").nth(1).unwrap();
+                let query = format!("SELECT {text} AS line FROM {table} ORDER BY line");
+                let lines = sqlx::query_scalar::<_, String>(sqlx::AssertSqlSafe(query));
+                found.push(lines.fetch_all(&mut database).await.unwrap());
+            }
+            if migrate {
+                for text in &files[6..] {
+                    let text = sqlx::AssertSqlSafe(text.clone());
+                    sqlx::raw_sql(text).execute(&mut database).await.unwrap();
+                }
+            }
+        }
+        let (before, after) = found.split_at(SAME.len());
+        assert!(before.iter().all(|lines| !lines.is_empty()));
+        assert_eq!(before, after);
+        let parts = "SELECT parts FROM matches WHERE id = 1";
+        let parts: String = sqlx::query_scalar(parts)
+            .fetch_one(&mut database)
+            .await
+            .unwrap();
+        assert_eq!(points(&parts), POINTS);
+    }};
+}
+
+#[tokio::test]
+async fn a_database_of_the_version_before_keeps_every_row() {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().in_memory(true);
+    let options = options.foreign_keys(true);
+    let database = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    rows_stay!(
+        database,
+        migrations("sqlite"),
+        "zeroblob(16)",
+        "x'ff000000000000000000000000000000'"
+    );
+    let Some(open) = Postgres::shared() else {
+        return;
+    };
+    rows_stay!(
+        open.connect("old").await,
+        migrations("postgres"),
+        "decode('00000000000000000000000000000000', 'hex')",
+        "decode('ff000000000000000000000000000000', 'hex')"
+    );
+}
