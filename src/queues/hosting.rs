@@ -87,6 +87,7 @@ pub(super) fn game(
     let formed = life.formed(id).ok_or(HostRefused::NotYours)?;
     let queue = shared.queue(&hosted.queue).ok_or(HostRefused::NoQueue)?;
     let proposal = &formed.proposal;
+    let human = |seat: HostSeat| (seat.player, seat.team, seat.party);
     let teams = u8::try_from(proposal.teams.len().min(MAX_TEAMS)).unwrap_or(2);
     let why = format!(
         "match {id} of queue {}, with a penalty of {:.3}",
@@ -99,7 +100,7 @@ pub(super) fn game(
         ruleset: queue.settings().ruleset.clone(),
         map: proposal.map.clone(),
         teams: teams.max(2),
-        seats: seats(life, formed),
+        humans: seats(life, formed).into_iter().map(human).collect(),
         reasons: std::iter::once(why).chain(chance).collect(),
     })
 }

@@ -4,14 +4,13 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::fleet::RemoteLink;
 use crate::{protocol::HostNotice, session::Mailbox};
 
 /// The players who are on the way to the match in play of a connection. Clones refer to the same players.
@@ -37,6 +36,21 @@ impl Expected {
             HostNotice::Session(_) | HostNotice::Close { .. } => {}
         }
     }
+}
+
+/// Notices that wait for the next write, each with the daemon and the number of its connection there.
+pub(super) type Notices = Arc<Mutex<Vec<(String, u64, HostNotice)>>>;
+
+/// A connection of an instance to another daemon.
+#[derive(Clone, Debug)]
+pub(super) struct RemoteLink {
+    pub daemon: String,
+    /// The number by which that daemon knows it.
+    pub number: u64,
+    pub notices: Notices,
+    pub is_open: Arc<AtomicBool>,
+    /// The clock's millisecond of its last line.
+    pub heard: Arc<AtomicU64>,
 }
 
 /// Sends to one connection of an instance, and knows whether the connection is open. Sending never waits.
@@ -92,7 +106,10 @@ impl Link {
                     tracing::warn!(%error, "an instance is not sent a match");
                 }
             }
-            End::There(remote) => remote.send(notice),
+            End::There(there) => {
+                let notice = (there.daemon.clone(), there.number, notice.clone());
+                there.notices.lock().push(notice);
+            }
             End::Unknown => {}
         }
     }
@@ -100,7 +117,7 @@ impl Link {
     pub(super) fn is_open(&self) -> bool {
         match &self.end {
             End::Here(mailbox, _) => mailbox.is_open(),
-            End::There(remote) => remote.is_open(),
+            End::There(there) => there.is_open.load(Ordering::Relaxed),
             End::Unknown => false,
         }
     }

@@ -6,7 +6,6 @@ use super::{Session, SessionError};
 use crate::{
     domain::Ident,
     lobby::{Command, Update},
-    protocol::HostSeat,
 };
 
 /// The text between the name of a game server and the id of the match in the name of a session.
@@ -37,8 +36,8 @@ pub struct HostedGame {
     pub map: Option<String>,
     /// Number of teams.
     pub teams: u8,
-    /// The players with their teams and parties.
-    pub seats: Vec<HostSeat>,
+    /// The players, each with a team and a party.
+    pub humans: Vec<(String, u8, Option<String>)>,
     /// Why the teams are like this, one sentence each.
     pub reasons: Vec<String>,
 }
@@ -67,19 +66,19 @@ impl Session {
         if has_teams {
             self.apply(&Command::Teams { teams: game.teams })?;
         }
-        for seat in &game.seats {
+        for (player, team, party) in &game.humans {
             let update = Update {
                 name: None,
-                party: seat.party.clone(),
-                team: has_teams.then_some(seat.team),
+                party: party.clone(),
+                team: has_teams.then_some(*team),
                 pin: None,
                 avoid: None,
             };
-            let id = Ident::from_text(&seat.player);
+            let id = Ident::from_text(player);
             self.apply(&Command::Join { id, update })?;
         }
         self.state.give_reasons(game.reasons.clone());
-        tracing::info!(players = game.seats.len(), "the game of a hosted match");
+        tracing::info!(players = game.humans.len(), "the game of a hosted match");
         Ok(())
     }
 

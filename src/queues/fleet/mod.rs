@@ -20,4 +20,4 @@ mod remote;
 
 pub(super) use message::{Outbox, Push, Receipt, ToDaemon, ToHolder};
 pub(super) use office::PostOffice;
-pub(super) use remote::{Remote, RemoteLink};
+pub(super) use remote::Remote;

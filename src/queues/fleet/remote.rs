@@ -14,8 +14,11 @@ use tokio::time::Instant;
 use super::{Outbox, Push, Receipt, ToDaemon};
 use crate::{
     lifecycle::{Lifecycle, TicketNumber},
-    protocol::HostNotice,
-    queues::{Link, view::notices},
+    queues::{
+        Link,
+        link::{Notices, RemoteLink},
+        view::notices,
+    },
 };
 
 /// After how long a change of a ticket is sent again that no client has taken.
@@ -34,30 +37,8 @@ pub(in crate::queues) struct Remote {
     sent: HashMap<TicketNumber, (Receipt, Instant)>,
     pushes: u64,
     links: BTreeMap<(String, u64), RemoteLink>,
-}
-
-/// A connection of an instance to another daemon.
-#[derive(Clone, Debug)]
-pub(in crate::queues) struct RemoteLink {
-    daemon: String,
-    /// The number by which that daemon knows it.
-    pub number: u64,
-    outbox: Outbox,
-    is_open: Arc<AtomicBool>,
-    /// The clock's millisecond of its last line.
-    pub heard: Arc<AtomicU64>,
-}
-
-impl RemoteLink {
-    /// Sends a notice with the next write.
-    pub fn send(&self, notice: &HostNotice) {
-        let notice = ToDaemon::Notice(self.number, notice.clone());
-        self.outbox.add(&self.daemon, notice);
-    }
-
-    pub fn is_open(&self) -> bool {
-        self.is_open.load(Ordering::Relaxed)
-    }
+    /// What their connections are sent with the next write.
+    notices: Notices,
 }
 
 impl Remote {
@@ -110,8 +91,11 @@ impl Remote {
     }
 
     /// Sends each change of a ticket, which are written together with this, to the daemons at which its owner
-    /// listens.
+    /// listens; and the notices for instances.
     pub fn push_changes(&mut self, lease: &str, life: &Lifecycle) {
+        for (daemon, number, notice) in self.notices.lock().drain(..) {
+            self.outbox.add(&daemon, ToDaemon::Notice(number, notice));
+        }
         let now = Instant::now();
         for (owner, daemons) in &self.listeners {
             for number in life.unsent(owner) {
@@ -155,7 +139,7 @@ impl Remote {
         let link = RemoteLink {
             daemon: daemon.to_owned(),
             number,
-            outbox: self.outbox.clone(),
+            notices: self.notices.clone(),
             is_open: Arc::new(AtomicBool::new(true)),
             heard: Arc::new(AtomicU64::new(millis)),
         };
@@ -223,6 +207,7 @@ impl Remote {
     /// Forgets what was to be sent with a write that has failed.
     pub fn write_failed(&mut self) {
         self.sent.clear();
+        self.notices.lock().clear();
         drop(self.outbox.take(""));
     }
 }
