@@ -1,4 +1,4 @@
-//! Made-up tickets for the queues of `config/queues/wotb.toml`: the load of benchmarks and of
+//! Made-up tickets for the queues of `config/queues/wotb.toml`: the loads of benchmarks and of
 //! simulations.
 
 use std::collections::BTreeMap;
@@ -9,9 +9,26 @@ use super::{
 };
 use crate::domain::Stream;
 
+/// How the vehicles of a load are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// Some vehicles are far more popular than others, and a party's vehicles are of one tier, or one
+    /// below it.
+    #[default]
+    Popular,
+    /// Each tier has four kinds with [`OF_A_KIND`] vehicles each, all equally popular. Each seat of a
+    /// party has a tier of its own: the party's, or one below or above it.
+    Seats,
+}
+
+/// The vehicles of a kind and tier, where all are equally popular.
+const OF_A_KIND: usize = 6;
+
 /// The shares and distributions of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
+    /// How vehicles are drawn.
+    pub shape: Shape,
     /// The share of tickets with two players.
     pub pairs: f64,
     /// The share of tickets with three players.
@@ -20,9 +37,10 @@ pub struct Load {
     pub tier_mean: f64,
     /// Their standard deviation.
     pub tier_deviation: f64,
-    /// The share of party members whose tier is one below the party's.
+    /// The share of party members whose tier is one below the party's, where the shape is popular.
     pub below: f64,
-    /// Number of vehicles of a tier; how many players have each follows Zipf's law.
+    /// Number of vehicles of a tier, where the shape is popular; how many players have each follows Zipf's
+    /// law.
     pub vehicles: usize,
     /// Number of maps.
     pub maps: usize,
@@ -41,6 +59,7 @@ pub struct Load {
 impl Default for Load {
     fn default() -> Self {
         Self {
+            shape: Shape::default(),
             pairs: 0.17,
             threes: 0.08,
             tier_mean: 7.0,
@@ -101,7 +120,7 @@ impl Load {
             rating: 1500.0 + 300.0 * normal(stream),
         };
         let players = (0..size).map(|at| {
-            let mut player = self.player(&shared, at > 0, stream);
+            let mut player = self.player(&shared, at == 0, stream);
             player.id = format!("p{number}.{at}");
             if rated {
                 let rating = (shared.rating + 60.0 * normal(stream)).round();
@@ -111,27 +130,39 @@ impl Load {
             }
             player
         });
+        let mut players: Vec<PlayerSpec> = players.collect();
+        without_low_caps(&mut players);
         TicketSpec {
             ticket: format!("t{number}"),
             waited,
-            players: players.collect(),
+            players,
         }
     }
 
-    fn player(&self, shared: &PartyTraits, may_be_below: bool, stream: &mut Stream) -> PlayerSpec {
-        let below = stream.unit() < self.below && may_be_below && shared.tier > 1.0;
-        let tier = shared.tier - f64::from(u8::from(below));
-        let rank = Zipf::new(self.vehicles).rank(stream);
+    fn player(&self, shared: &PartyTraits, is_first: bool, stream: &mut Stream) -> PlayerSpec {
+        let (tier, kind, vehicle) = match self.shape {
+            Shape::Popular => {
+                let below = stream.unit() < self.below && !is_first && shared.tier > 1.0;
+                let tier = shared.tier - f64::from(u8::from(below));
+                let rank = Zipf::new(self.vehicles).rank(stream);
+                let vehicle = format!("v{tier}-{rank}");
+                (tier, VEHICLE_KINDS[rank % VEHICLE_KINDS.len()], vehicle)
+            }
+            Shape::Seats => {
+                let tier = shared.tier + [-1.0, 0.0, 1.0][stream.index(3)];
+                let tier = tier.clamp(1.0, 10.0);
+                let kind = VEHICLE_KINDS[stream.index(4)]; // the first four differ
+                let vehicle = format!("{kind}{tier}-{}", stream.index(OF_A_KIND));
+                (tier, kind, vehicle)
+            }
+        };
         let maps = (0..self.maps).filter(|_| stream.unit() < self.loaded);
         let maps = maps.map(|map| format!("map{map}")).collect();
         let text = |text: &str| Raw::Text(text.to_owned());
         let mut attributes = BTreeMap::from([
             ("tier".to_owned(), Raw::Number(tier)),
-            (
-                "kind".to_owned(),
-                text(VEHICLE_KINDS[rank % VEHICLE_KINDS.len()]),
-            ),
-            ("vehicle".to_owned(), Raw::Text(format!("v{tier}-{rank}"))),
+            ("kind".to_owned(), text(kind)),
+            ("vehicle".to_owned(), Raw::Text(vehicle)),
             ("modes".to_owned(), Raw::List(shared.modes.clone())),
             ("maps".to_owned(), Raw::List(maps)),
             ("control".to_owned(), text(shared.control)),
@@ -139,8 +170,7 @@ impl Load {
         if shared.single {
             attributes.insert("same_control".to_owned(), Raw::Flag(true));
         }
-        // A party whose newest vehicle is below its highest could play with nobody.
-        if stream.unit() < self.newcomers && !below {
+        if stream.unit() < self.newcomers {
             attributes.insert("tier_cap".to_owned(), Raw::Number(tier));
         }
         PlayerSpec {
@@ -158,6 +188,21 @@ impl Load {
     }
 }
 
+/// Takes the caps below the highest tier away: such a party could play with nobody.
+fn without_low_caps(players: &mut [PlayerSpec]) {
+    let number = |player: &PlayerSpec, name: &str| match player.attributes.get(name) {
+        Some(Raw::Number(number)) => *number,
+        _ => f64::NEG_INFINITY,
+    };
+    let tiers = players.iter().map(|player| number(player, "tier"));
+    let highest = tiers.fold(f64::NEG_INFINITY, f64::max);
+    for player in players {
+        if number(player, "tier_cap") < highest {
+            player.attributes.remove("tier_cap");
+        }
+    }
+}
+
 /// What the players of a party share.
 struct PartyTraits {
     tier: f64,
@@ -165,4 +210,74 @@ struct PartyTraits {
     control: &'static str,
     single: bool,
     rating: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::StreamPurpose;
+
+    fn drawn(load: &Load) -> Vec<TicketSpec> {
+        let mut stream = Stream::new(1, StreamPurpose::Arrivals);
+        let ticket = |number| load.ticket(number, 0.0, false, &mut stream);
+        (0..4_000).map(ticket).collect()
+    }
+
+    fn number(player: &PlayerSpec, name: &str) -> f64 {
+        match player.attributes.get(name) {
+            Some(Raw::Number(number)) => *number,
+            _ => f64::NAN,
+        }
+    }
+
+    /// How many players have each vehicle of tier 7, the most first.
+    fn vehicles(tickets: &[TicketSpec]) -> Vec<usize> {
+        let players = tickets.iter().flat_map(|ticket| &ticket.players);
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for player in players.filter(|player| number(player, "tier") == 7.0) {
+            *counts
+                .entry(format!("{:?}", player.attributes["vehicle"]))
+                .or_default() += 1;
+        }
+        let mut counts: Vec<usize> = counts.into_values().collect();
+        counts.sort_unstable_by_key(|count| std::cmp::Reverse(*count));
+        counts
+    }
+
+    #[test]
+    fn vehicles_are_popular_or_all_alike() {
+        let popular = vehicles(&drawn(&Load::default()));
+        assert!(
+            popular.len() == 30 && popular[0] > 5 * popular[29],
+            "{popular:?}"
+        );
+        let seats = Load {
+            shape: Shape::Seats,
+            ..Load::default()
+        };
+        let alike = vehicles(&drawn(&seats));
+        assert!(alike.len() == 24 && alike[0] < 3 * alike[23], "{alike:?}");
+    }
+
+    #[test]
+    fn each_seat_of_a_party_has_a_tier_of_its_own() {
+        let seats = Load {
+            shape: Shape::Seats,
+            ..Load::default()
+        };
+        let mut apart = [0; 3];
+        for ticket in drawn(&seats) {
+            let tiers: Vec<f64> = ticket.players.iter().map(|p| number(p, "tier")).collect();
+            let highest = tiers.iter().copied().fold(0.0, f64::max);
+            let least = tiers.iter().copied().fold(10.0, f64::min);
+            if tiers.len() > 1 {
+                apart[(highest - least) as usize] += 1;
+            }
+            for player in &ticket.players {
+                let cap = number(player, "tier_cap");
+                assert!(cap.is_nan() || cap >= highest, "{ticket:?}");
+            }
+        }
+        assert!(apart.iter().all(|count| *count > 100), "{apart:?}");
+    }
 }

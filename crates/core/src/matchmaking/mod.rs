@@ -47,7 +47,7 @@ pub use check::{Finding, Severity};
 pub use columns::is_known;
 pub use cores::{Cores, OneCore};
 pub use error::{QueueError, TicketError};
-pub use load::{Load, VEHICLE_KINDS};
+pub use load::{Load, Shape, VEHICLE_KINDS};
 pub use planner::{Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, plan};
 pub use pool::{PLAYER_MATCHES, QUEUE_MATCHES};
 pub use queue::Queue;

@@ -42,13 +42,24 @@ fn checked(folder: &Path, config: &str, name: &str, matches: &str) -> Option<(bo
 
 #[test]
 fn an_independent_checker_accepts_every_match() {
-    for (name, count, seed) in [
-        ("regular", "500", "1"),
-        ("regular", "60", "2"),
-        ("rated", "400", "3"),
+    for (name, shape, count, seed) in [
+        ("regular", "popular", "500", "1"),
+        ("regular", "popular", "60", "2"),
+        ("regular", "seats", "500", "4"),
+        ("rated", "popular", "400", "3"),
     ] {
         let folder = TempDir::new().unwrap();
-        let load = ["load", "--tickets", count, "--seed", seed, "--waited", "90"];
+        let load = [
+            "load",
+            "--shape",
+            shape,
+            "--tickets",
+            count,
+            "--seed",
+            seed,
+            "--waited",
+            "90",
+        ];
         let rated: &[&str] = if name == "rated" { &["--rated"] } else { &[] };
         let (code, tickets, err) = queue(folder.path(), &[&load[..], rated].concat());
         assert_eq!(code, 0, "{err}");
