@@ -1,5 +1,5 @@
 //! How many players the queue places, how long it takes, and how that grows with the tickets and the
-//! rules: `cargo bench --bench queue`. The load is that of `evenkeel queue load`, the queues are those of
+//! rules: `cargo bench --bench queue`. The loads are those of `evenkeel queue load`, the queues are those of
 //! `config/queues/wotb.toml`. Each load is measured twice and the shorter time counts, because other
 //! programs can only make it longer.
 
@@ -13,10 +13,13 @@ use std::{
 
 use evenkeel::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Cores, Effort, Known, Load, Plan, Queue, QueueSettings, Ticket, plan},
+    matchmaking::{Cores, Effort, Known, Load, Plan, Queue, QueueSettings, Shape, Ticket, plan},
     queues::Threads,
 };
 use parking_lot::Mutex;
+
+/// Number of loads of each shape.
+const SHAPED: u64 = 10;
 
 const WOTB: &str = include_str!("../config/queues/wotb.toml");
 
@@ -26,10 +29,18 @@ fn settings(name: &str) -> QueueSettings {
 }
 
 fn tickets(queue: &Queue, count: usize, seed: u64) -> Vec<Ticket> {
+    shaped(queue, Shape::Popular, count, seed)
+}
+
+fn shaped(queue: &Queue, shape: Shape, count: usize, seed: u64) -> Vec<Ticket> {
+    let load = Load {
+        shape,
+        ..Load::default()
+    };
     let mut stream = Stream::new(seed, StreamPurpose::Arrivals);
     let ticket = |number: usize| {
         let waited = 10.0 * (1.0 - number as f64 / count as f64);
-        let spec = Load::default().ticket(number, waited, queue.name() == "rated", &mut stream);
+        let spec = load.ticket(number, waited, queue.name() == "rated", &mut stream);
         queue.ticket(spec, &mut |_| Known::default()).unwrap()
     };
     (0..count).map(ticket).collect()
@@ -234,8 +245,38 @@ fn rated() {
     );
 }
 
+/// Prints for each shape of the load how many players and how many of the oldest tenth of the tickets have a
+/// match.
+fn shapes(queue: &Queue) {
+    println!("| shape | players in matches | least | oldest tenth | time | most |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
+    for shape in [Shape::Popular, Shape::Seats] {
+        let (mut shares, mut oldest, mut times) = (Vec::new(), 0.0, Vec::new());
+        for seed in 1..=SHAPED {
+            let tickets = shaped(queue, shape, 4_000, seed);
+            let (share, first, plan) = measure(queue, &tickets, 2, 1);
+            let (_, second, _) = measure(queue, &tickets, 2, 1);
+            let left = plan.left.iter().filter(|left| left.ticket < 400).count();
+            oldest += 1.0 - left as f64 / 400.0;
+            shares.push(100.0 * share);
+            times.push(first.min(second));
+        }
+        times.sort_by(f64::total_cmp);
+        println!(
+            "| {shape:?} | {:.2} % | {:.2} % | {:.2} % | {:.3} s | {:.3} s |",
+            shares.iter().sum::<f64>() / SHAPED as f64,
+            shares.iter().copied().fold(100.0, f64::min),
+            100.0 * oldest / SHAPED as f64,
+            times[times.len() / 2],
+            times[times.len() - 1]
+        );
+    }
+    println!();
+}
+
 fn main() {
     let queue = Queue::new("regular", settings("regular")).unwrap();
+    shapes(&queue);
     for threads in [1, 2] {
         row("all rules", &queue, 4_000, threads, 1, 10);
         row("all rules", &queue, 4_000, threads, 4, 10);

@@ -6,11 +6,12 @@
 //!
 //! In steps: [`Queue::new`] checks the settings of a queue, and [`Queue::ticket`] what a client
 //! states in a ticket. A `pool` has the tickets of one round in columns, with sets of those that
-//! could play together. A `search` starts from the ticket that has waited longest: it chooses what
-//! the match is like (its mode, its map, its band of levels), builds teams from tickets that mirror
-//! each other, and improves them by annealing; small pools are searched exactly. Last, `partition`
-//! makes the teams even. The planner repeats this until every ticket has had its turn, and then
-//! tries to place the tickets that are left by forming some of the matches again.
+//! could play together. A `search` starts from one ticket: it chooses what the match is like (its
+//! mode, its map, its band of levels), builds teams from tickets that mirror each other, and improves
+//! them by annealing; small pools are searched exactly. Last, `partition` makes the teams even. The
+//! planner repeats this until every ticket has had its turn, a few of the oldest first, then those that
+//! fit the fewest others. Then older tickets that are left take the places of younger ones, and some of
+//! the matches are formed again.
 //!
 //! `backfill` chooses tickets for the free seats of matches in play, before a round forms new ones.
 //!

@@ -12,6 +12,9 @@ pub struct Effort(u32);
 const FEW: usize = 64;
 /// With more, small pools hardly have more matches (`docs/internals/figures.md`).
 const TRIES: usize = 16;
+/// The matches of a round of a few thousand tickets, three tries for every four of which are worth
+/// their time. Where there are more, hardly a ticket is left.
+const MATCHES: usize = 400;
 
 impl Effort {
     /// The largest effort.
@@ -52,7 +55,7 @@ impl Effort {
             1.. if tickets <= FEW => TRIES,
             _ => 0,
         };
-        self.0 as usize * least.max(matches / 4)
+        self.0 as usize * least.max(matches / 4).max(matches.min(MATCHES) * 3 / 4)
     }
 }
 

@@ -1,11 +1,16 @@
 //! The planner: from the tickets of one round to matches, and a reason for each ticket that is left.
 //!
-//! It takes the tickets in the order of their waits. The searches of one batch see the same free
-//! tickets, so they may run on several cores; their matches are committed in the order of their
-//! oldest tickets, and a match that has lost a ticket to an earlier one is searched for again. The
-//! size of a batch is fixed, so the number of cores changes nothing but the time.
+//! A few of the oldest tickets have their turn first, then those that fit the fewest others: the
+//! tickets that fit many fill the matches of those that fit few, and still find each other at the end.
+//! An old ticket that is left takes the place of a younger one where it can (`exchange`).
+//!
+//! The searches of one batch see the same free tickets, so they may run on several cores; their
+//! matches are committed in the order of their turns, and a match that has lost a ticket to an earlier
+//! one is searched for again. The size of a batch is fixed, so the number of cores changes nothing but
+//! the time.
 
 mod effort;
+mod exchange;
 mod explain;
 mod input;
 mod picks;
@@ -32,8 +37,11 @@ pub use why::Explanation;
 
 /// The searches of one batch.
 const BATCH: usize = 4;
+/// Of so many tickets, one of the oldest has its turn before those that fit the fewest others. So the
+/// oldest ticket is in a match if there is one for it, and every other ticket gets there in time.
+const OLDEST: usize = 32;
 
-/// Forms matches of the tickets, oldest first, where no rating system predicts chances.
+/// Forms matches of the tickets, where no rating system predicts chances.
 ///
 /// `cancelled` ends the searches early; the matches found until then are returned.
 pub fn plan(
@@ -53,16 +61,17 @@ pub fn plan(
 }
 
 impl PlanInput<'_> {
-    /// Forms matches of the tickets, oldest first.
+    /// Forms matches of the tickets.
     ///
     /// `cancelled` ends the searches early; the matches found until then are returned.
     pub fn plan(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Plan {
         let pool = self.pool();
         let mut round = PlanRound::new(&pool, self.seed, self.effort);
         round.run(cores, cancelled);
+        round.exchange(cores, cancelled);
         let tries = self.effort.tries(round.matches.len(), pool.len());
         round.refine(tries, cores, cancelled);
-        round.again(cores, cancelled);
+        round.exchange(cores, cancelled);
         let picks = picks::Picks::new(&pool, self.seed);
         report::plan(&picks, round.matches, &round.failures)
     }
@@ -87,13 +96,13 @@ impl<'p> PlanRound<'p> {
             seed,
             effort,
             free: pool.all(),
-            waiting: (0..pool.len() as u32).rev().collect(),
+            waiting: turns(pool),
             matches: Vec::new(),
             failures: Vec::new(),
         }
     }
 
-    /// Gives the tickets that lost their place in the second part another turn.
+    /// Gives the tickets that have lost their places another turn.
     fn again(&mut self, cores: &dyn Cores, cancelled: &AtomicBool) {
         let failed: BTreeSet<u32> = self.failures.iter().map(|(ticket, _)| *ticket).collect();
         self.waiting = self
@@ -142,7 +151,7 @@ impl<'p> PlanRound<'p> {
         }
     }
 
-    /// The oldest tickets that are free and have not had their turn.
+    /// The next tickets that are free and have not had their turn.
     fn batch(&mut self) -> Vec<u32> {
         let mut batch = Vec::new();
         while batch.len() < BATCH
@@ -174,4 +183,13 @@ impl<'p> PlanRound<'p> {
         }
         self.waiting.extend(again.into_iter().rev());
     }
+}
+
+/// The tickets in the order of their turns, the first one last.
+fn turns(pool: &Pool<'_>) -> Vec<u32> {
+    let oldest = pool.len().div_ceil(OLDEST) as u32;
+    let mut others: Vec<u32> = (oldest..pool.len() as u32).collect();
+    others.sort_by(|one, other| pool.by_breadth(*one, *other).reverse());
+    others.extend((0..oldest).rev());
+    others
 }

@@ -1,4 +1,4 @@
-//! The second part of a round: tickets that are left get a place by forming some matches again.
+//! The last part of a round: tickets that are left get a place by forming some matches again.
 //!
 //! One try takes a ticket that is left and some matches with many tickets that fit it, and forms as
 //! many matches or one more of all their tickets and those that are left. The result is kept if
@@ -159,8 +159,7 @@ fn reform(
         .ok()?;
     first.tickets().for_each(|ticket| free.remove(ticket));
     formed.push(first);
-    let breadth = |ticket: &u32| pool.breadth[*ticket as usize];
-    seeds.sort_by(|one, other| breadth(one).total_cmp(&breadth(other)).then(one.cmp(other)));
+    seeds.sort_by(|one, other| pool.by_breadth(*one, *other));
     let mut tried = 0;
     for seed in seeds {
         if formed.len() > this.matches.len() || tried >= SEEDS {

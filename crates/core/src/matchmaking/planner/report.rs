@@ -86,12 +86,11 @@ fn planned(picks: &Picks<'_>, found: &MatchProposal) -> PlannedMatch {
         places.sort_unstable();
         places
     };
-    let waited = found.tickets().map(|ticket| pool.waited(ticket));
     PlannedMatch {
         teams: found.teams.iter().map(team).collect(),
         size: found.size,
         picks: picks.draw(found),
         penalty: found.cost.soft,
-        waited: waited.fold(0.0, f64::max),
+        waited: found.waited(pool),
     }
 }

@@ -91,7 +91,7 @@ impl PlanInput<'_> {
         Some(match search.run(&OneCore, cancelled) {
             Ok(found) => Explanation {
                 reason: format!(
-                    "nothing holds it back: the next round forms a match with {}, unless older tickets take them",
+                    "nothing holds it back: the next round forms a match with {}, unless others take them first",
                     counted(found.tickets().count() as u32 - 1, "other ticket")
                 ),
                 ..Explanation::default()

@@ -5,6 +5,8 @@ mod demand;
 mod lately;
 mod signature;
 
+use std::cmp::Ordering;
+
 use super::{Queue, Ticket, bits::Bits, people::People, rules::Bound};
 use crate::domain::Outlook;
 pub(super) use combine::{Combination, Combinations, ENOUGH};
@@ -35,7 +37,7 @@ pub(super) struct Pool<'q> {
     /// Which tickets have the same values of those that hard rules limit.
     pub limited: Signatures,
     /// The share of the tickets that each ticket could play with, about.
-    pub breadth: Vec<f64>,
+    breadth: Vec<f64>,
     /// The place of the first strict rule.
     pub strict_rule: Option<usize>,
     /// How many players of a kind the hard rules demand.
@@ -116,6 +118,13 @@ impl<'q> Pool<'q> {
             true => self.people.strength(player),
             false => self.people.number(self.queue.even_by(), player),
         }
+    }
+
+    /// The order of two tickets: first the one that could play with fewer others, then the older one.
+    pub fn by_breadth(&self, one: u32, other: u32) -> Ordering {
+        let breadth = |ticket: u32| self.breadth[ticket as usize];
+        let fewer = breadth(one).total_cmp(&breadth(other));
+        fewer.then(one.cmp(&other))
     }
 
     /// How long a ticket has waited, in seconds.

@@ -201,12 +201,10 @@ impl Candidates {
         // parties, since they find mates less often, then those with fewer choices.
         priority.sort_by(|one, other| {
             let size = |at: &usize| pool.people.size(tickets[*at]);
-            let breadth = |at: &usize| pool.breadth[tickets[*at] as usize];
             let larger = size(other).cmp(&size(one));
             let uses = uses.get(*one).cmp(&uses.get(*other));
             uses.then(larger)
-                .then(breadth(one).total_cmp(&breadth(other)))
-                .then(one.cmp(other))
+                .then(pool.by_breadth(tickets[*one], tickets[*other]))
         });
         Self {
             seed,

@@ -1,4 +1,4 @@
-//! The search for one match around its seed, the oldest ticket: numbered starts, of which the
+//! The search for one match around one ticket, its seed: numbered starts, of which the
 //! lowest-numbered without any cost wins, else the best by cost and number.
 
 mod anneal;
@@ -57,6 +57,26 @@ impl MatchProposal {
     /// All tickets of the match.
     pub fn tickets(&self) -> impl Iterator<Item = u32> + '_ {
         self.teams.iter().flatten().copied()
+    }
+
+    /// The match with one ticket in the place of another; `None` if it then violates a hard rule or
+    /// costs more.
+    pub fn with(&self, pool: &Pool<'_>, one: u32, other: u32) -> Option<Self> {
+        let mut found = self.clone();
+        let mut tickets = found.teams.iter_mut().flatten();
+        *tickets.find(|ticket| **ticket == other)? = one;
+        let waited = found.waited(pool);
+        let mut teams = Teams::new(pool, found.size, waited, &[]);
+        anneal::restore(&mut teams, &found.teams);
+        found.cost = teams.cost();
+        let is_sound = found.cost.hard == 0.0 && found.cost.soft <= self.cost.soft;
+        is_sound.then(|| even::even(pool, found, waited))
+    }
+
+    /// How long its oldest ticket has waited, in seconds.
+    pub fn waited(&self, pool: &Pool<'_>) -> f64 {
+        let waited = self.tickets().map(|ticket| pool.waited(ticket));
+        waited.fold(0.0, f64::max)
     }
 }
 
@@ -144,8 +164,7 @@ impl<'p> MatchSearch<'p> {
     /// The match with the cost that it has by the wait of its oldest ticket. That ticket can be older than
     /// the seed if its own search has failed; the rules may then allow more.
     fn priced(&self, mut found: MatchProposal) -> MatchProposal {
-        let waited = found.tickets().map(|ticket| self.pool.waited(ticket));
-        let waited = waited.fold(self.waited, f64::max);
+        let waited = found.waited(self.pool);
         if waited > self.waited && found.cost.soft > 0.0 {
             let mut teams = Teams::new(self.pool, found.size, waited, &self.combinations.settled);
             anneal::restore(&mut teams, &found.teams);

@@ -138,9 +138,32 @@ fn small_pools_against_the_optimum() {
     }
 }
 
+/// Whoever else is harder to place, the oldest ticket is in a match if there is one for it.
+#[test]
+fn the_oldest_ticket_has_a_match_whenever_there_is_one() {
+    let mut random = Stream::new(2, StreamPurpose::Arrivals);
+    let never = AtomicBool::new(false);
+    let mut possible = 0;
+    for text in [TIERS, MIRRORS, ROLES] {
+        let queue = Queue::new("x", toml::from_str(text).unwrap()).unwrap();
+        for _ in 0..40 {
+            let tickets = tickets(&queue, 10, &mut random);
+            let pool = Pool::new(&queue, &tickets, None);
+            let mut with_oldest = (1..1_u32 << 10).step_by(2);
+            if with_oldest.any(|set| is_match(&pool, set)) {
+                possible += 1;
+                let plan = plan(&queue, &tickets, 1, Effort::default(), &OneCore, &never);
+                let left = plan.left.iter().map(|left| left.ticket);
+                assert!(!left.into_iter().any(|ticket| ticket == 0), "{tickets:?}");
+            }
+        }
+    }
+    assert!(possible > 40, "{possible}");
+}
+
 #[test]
 fn small_pools_lose_few_matches() {
-    for text in [TIERS, ROLES] {
+    for text in [TIERS, MIRRORS, ROLES] {
         let [found, possible, _] = compared(text, 12, 30);
         assert!(
             found * 100 >= possible * 90,
