@@ -1,8 +1,10 @@
 //! Identities of players: the bytes that a game sent, their text, and the kind of player.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::worded;
 
 /// An identifier as a game sent it: its bytes, which replies repeat, and its text, which is looked up
 /// and stored.
@@ -117,37 +119,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The kind of a player. Humans and bots are rated separately, even if they share a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Kind {
-    /// A person who plays.
-    Human,
-    /// A player that the game itself controls.
-    Bot,
-}
-
-impl Kind {
-    /// The name of the kind in the database and in tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Human => "human",
-            Kind::Bot => "bot",
-        }
-    }
-
-    /// The kind with this name in the database.
-    pub fn parse(word: &str) -> Option<Self> {
-        match word {
-            "human" => Some(Kind::Human),
-            "bot" => Some(Kind::Bot),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+worded! {
+    /// The kind of a player. Humans and bots are rated separately, even if they share a name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum Kind {
+        /// A person who plays.
+        Human = "human",
+        /// A player that the game itself controls.
+        Bot = "bot",
     }
 }
 

@@ -2,54 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The reason that LEAVE states.
-///
-/// The set is closed, because each reason either counts against the player or does not. A word that
-/// is none of these is [`Other`](Self::Other), which does not: a game server that states a reason
-/// does not mean that the player simply left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LeaveReason {
-    /// The player left of their own accord. This is what LEAVE without a reason means.
-    #[default]
-    Left,
-    /// An admin or a vote removed the player.
-    Kicked,
-    /// The player's connection was lost.
-    Timeout,
-    /// The game server sent the player to another game.
-    Moved,
-    /// The game server stated another reason.
-    Other,
+use super::worded;
+
+worded! {
+    /// The reason that LEAVE states.
+    ///
+    /// The set is closed, because each reason either counts against the player or does not. A word that
+    /// is none of these is [`Other`](Self::Other), which does not: a game server that states a reason
+    /// does not mean that the player simply left.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum LeaveReason {
+        /// The player left of their own accord. This is what LEAVE without a reason means.
+        #[default]
+        Left = "left",
+        /// An admin or a vote removed the player.
+        Kicked = "kicked",
+        /// The player's connection was lost.
+        Timeout = "timeout",
+        /// The game server sent the player to another game.
+        Moved = "moved",
+        /// The game server stated another reason.
+        Other = "other",
+    }
 }
 
 impl LeaveReason {
-    /// All reasons.
-    pub const ALL: [Self; 5] = [
-        Self::Left,
-        Self::Kicked,
-        Self::Timeout,
-        Self::Moved,
-        Self::Other,
-    ];
     /// The longest word that [`read`](Self::read) accepts, in bytes.
     const MAX_WORD: usize = 32;
-
-    /// The word for the reason in protocol lines, in the database and in the interchange format.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Left => "left",
-            Self::Kicked => "kicked",
-            Self::Timeout => "timeout",
-            Self::Moved => "moved",
-            Self::Other => "other",
-        }
-    }
-
-    /// The reason that [`as_str`](Self::as_str) writes like this.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
-    }
 
     /// The reason that a game server states: one of the words of [`as_str`](Self::as_str) in upper
     /// or lower case, or `quit` for `left`. Any other word of up to 32 letters, digits, hyphens and

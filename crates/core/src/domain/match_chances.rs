@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
-use super::{MAX_PLAYERS, MAX_TEAMS};
+use super::{MAX_PLAYERS, MAX_TEAMS, worded};
 
 /// The most changes of teams that the course of one match keeps: the first ones.
 pub const MAX_TEAM_CHANGES: usize = 200;
@@ -77,50 +77,23 @@ impl TeamChances {
     }
 }
 
-/// Why somebody is on another team.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TeamCause {
-    /// JOIN or BOTJOIN of a player who was on no team.
-    Join,
-    /// LEAVE or BOTLEAVE.
-    Leave,
-    /// PLACE put a late arrival on a team.
-    Place,
-    /// MOVE, or a JOIN or BOTJOIN that names another team.
-    Move,
-    /// The auto-balance rules moved a human who died.
-    AutoMove,
-    /// BALANCE chose all teams again.
-    Balance,
-}
-
-impl TeamCause {
-    /// All causes.
-    pub const ALL: [Self; 6] = [
-        Self::Join,
-        Self::Leave,
-        Self::Place,
-        Self::Move,
-        Self::AutoMove,
-        Self::Balance,
-    ];
-
-    /// The word for the cause in the database and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Join => "join",
-            Self::Leave => "leave",
-            Self::Place => "place",
-            Self::Move => "move",
-            Self::AutoMove => "auto-move",
-            Self::Balance => "balance",
-        }
-    }
-
-    /// The cause with this word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|cause| cause.as_str() == word)
+worded! {
+    /// Why somebody is on another team.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum TeamCause {
+        /// JOIN or BOTJOIN of a player who was on no team.
+        Join = "join",
+        /// LEAVE or BOTLEAVE.
+        Leave = "leave",
+        /// PLACE put a late arrival on a team.
+        Place = "place",
+        /// MOVE, or a JOIN or BOTJOIN that names another team.
+        Move = "move",
+        /// The auto-balance rules moved a human who died.
+        AutoMove = "auto-move",
+        /// BALANCE chose all teams again.
+        Balance = "balance",
     }
 }
 

@@ -33,6 +33,7 @@ mod start_weight;
 mod time;
 pub mod units;
 mod verdict;
+mod worded;
 
 pub use counted::counted;
 pub use display_name::{NameColour, coloured_name, plain_name};
@@ -54,11 +55,12 @@ pub use outlook::{
 };
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
+pub(crate) use record::other_side;
 pub use record::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
     Presence, Role, ScoreEvent, Span, UNTIMED_MILLIS,
 };
-pub(crate) use recorder::{MatchRecorder, PlayerTimeline, other_side};
+pub(crate) use recorder::{MatchRecorder, PlayerTimeline};
 pub use right::{Right, Rights};
 pub use role::RoleName;
 pub use role_weights::RoleWeights;
@@ -70,3 +72,4 @@ pub use secret::Secret;
 pub use start_weight::StartWeight;
 pub use time::{DAY, Timestamp};
 pub use verdict::Verdict;
+pub(crate) use worded::worded;

@@ -144,10 +144,28 @@ impl Outlook {
             && (0.0..=1.0).contains(&self.company.learned)
     }
 
-    /// The doubt for a rating system without deviations. It assumes that each strength has a
-    /// standard deviation of half of [`unit`](Self::unit).
-    pub fn usual_doubt(per_strength: f64, players: f64, unit: f64) -> f64 {
-        per_strength * libm::sqrt(players) * unit / 2.0
+    /// The outlook of a rating system that learns strengths alone, without deviations, where the numbers of players
+    /// and the sides do not matter. Each strength is assumed to have a standard deviation of half of
+    /// [`unit`](Self::unit).
+    pub fn of_strengths(
+        link: Link,
+        per_strength: f64,
+        players: f64,
+        crowding: Crowding,
+        unit: f64,
+    ) -> Self {
+        Self {
+            link,
+            per_strength,
+            players,
+            crowding,
+            per_head: 0.0,
+            per_log_size: 0.0,
+            side: 0.0,
+            unit,
+            doubt: per_strength * libm::sqrt(players) * unit / 2.0,
+            company: Company::default(),
+        }
     }
 
     /// The edge per unit of strength in a match of `players` players on both teams together.

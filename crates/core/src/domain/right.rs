@@ -4,41 +4,23 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// One right of a client. The words are part of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Right {
-    /// To ask for weights, teams and other decisions.
-    Ask,
-    /// To report what happens in a game; the reports become a stored match.
-    Report,
-    /// To use the queues.
-    Queue,
-    /// To host matches of queues.
-    Instance,
-    /// To operate the daemon. No verb of this version needs it, only some calls over HTTP.
-    Admin,
-}
+use super::worded;
 
-impl Right {
-    /// All rights, in the order in which texts list them.
-    pub const ALL: [Self; 5] = [
-        Self::Ask,
-        Self::Report,
-        Self::Queue,
-        Self::Instance,
-        Self::Admin,
-    ];
-
-    /// The word in the configuration and in messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Report => "report",
-            Self::Queue => "queue",
-            Self::Instance => "instance",
-            Self::Admin => "admin",
-        }
+worded! {
+    /// One right of a client. The words are part of the configuration.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Right {
+        /// To ask for weights, teams and other decisions.
+        Ask = "ask",
+        /// To report what happens in a game; the reports become a stored match.
+        Report = "report",
+        /// To use the queues.
+        Queue = "queue",
+        /// To host matches of queues.
+        Instance = "instance",
+        /// To operate the daemon. No verb of this version needs it, only some calls over HTTP.
+        Admin = "admin",
     }
 }
 

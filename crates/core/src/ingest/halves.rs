@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{MatchRecord, Participant, PlayerKey, other_side};
+use crate::domain::{MatchRecord, Participant, PlayerKey};
 
 /// The longest pause between two halves, in milliseconds: half an hour.
 pub const PAUSE: i64 = 30 * 60 * 1_000;
@@ -48,24 +48,6 @@ pub(super) fn may_follow(first: &MatchRecord, second: &MatchRecord) -> bool {
         && first.mutators == second.mutators
         && (first.scores.len(), second.scores.len()) == (2, 2)
         && (0..=PAUSE).contains(&pause)
-}
-
-/// Exchanges the first two teams of a match.
-pub(super) fn exchanged(mut record: MatchRecord) -> MatchRecord {
-    for participant in &mut record.participants {
-        let stays = participant.presence.iter_mut().map(|stay| &mut stay.team);
-        let roles = participant.roles.iter_mut().map(|role| &mut role.team);
-        stays
-            .chain(roles)
-            .for_each(|team| *team = other_side(*team));
-    }
-    let events = record.events.iter_mut();
-    events.for_each(|event| event.team = other_side(event.team));
-    if record.scores.len() > 1 {
-        record.scores.swap(0, 1);
-    }
-    record.outcome = MatchRecord::outcome_of(&record.scores);
-    record
 }
 
 /// Joins two halves of one match, in which the teams have changed sides or not. The match has the
@@ -278,7 +260,7 @@ mod tests {
     #[test]
     fn teams_can_be_exchanged() {
         let one = half(0, ["abcd", "efgh"], [1.0, 5.0]);
-        let other = exchanged(one.clone());
+        let other = one.clone().with_teams_exchanged();
         assert_eq!(
             (&other.scores[..], other.outcome),
             (&[5.0, 1.0][..], Outcome::Won(0))
@@ -288,7 +270,7 @@ mod tests {
             (team(&other, 0), team(&other, 7), other.events[0].team),
             (1, 0, 1)
         );
-        assert_eq!(exchanged(other), one);
+        assert_eq!(other.with_teams_exchanged(), one);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! players' weights as numbers ([`Weights`]), the time as milliseconds of the session, randomness
 //! as a seed. A command that fails changes nothing.
 //!
-//! `state` contains the game, `command` defines its changes, `people` and `play` apply them. A
+//! `state` contains the game, `command` defines its changes, and `apply` carries them out, with `people` and `play`. A
 //! decision takes a [`Snapshot`]; together with the settings it is a [`Question`], whose answer is
 //! a pure function of the question and a seed. Question and answer together are a [`Decided`],
 //! which can be explained line by line, stored and replayed. `recorder` follows the game from
@@ -42,6 +42,7 @@ mod snapshot;
 mod state;
 mod stored;
 mod strength;
+mod team_sum;
 mod told;
 mod weights;
 

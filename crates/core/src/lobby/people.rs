@@ -34,7 +34,7 @@ impl Lobby {
     pub(super) fn leave(&mut self, id: &Ident, reason: LeaveReason) -> Result<(), LobbyError> {
         let now = self.now;
         let game = self.game_mut()?;
-        let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
+        let human = game.roster.human(id)?;
         let team = human.team;
         game.recorder.leave(&seated_human(human), reason, now);
         game.roster.leave(id)?;
@@ -47,9 +47,7 @@ impl Lobby {
         let teams = self.teams;
         let game = self.game_mut()?;
         exists(team, teams)?;
-        let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
-        let from = human.team;
-        game.roster.move_to(id, team)?;
+        let from = game.roster.human_mut(id)?.team.replace(team);
         self.note_move(id, from, Some(team));
         self.seat(id)
     }
@@ -59,7 +57,7 @@ impl Lobby {
     pub(super) fn put_on_team(&mut self, id: &Ident, team: u8) -> Result<(), LobbyError> {
         let teams = self.teams;
         exists(team, teams)?;
-        self.game_mut()?.roster.move_to(id, team)?;
+        self.game_mut()?.roster.human_mut(id)?.team = Some(team);
         self.seat(id)
     }
 
@@ -79,8 +77,8 @@ impl Lobby {
     ) -> Result<(), LobbyError> {
         let now = self.now;
         let game = self.game_mut()?;
-        game.roster.set_role(id, role)?;
-        let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
+        let human = game.roster.human_mut(id)?;
+        human.role = role.cloned();
         game.recorder.set_role(&seated_human(human), role, now);
         Ok(())
     }
@@ -88,7 +86,8 @@ impl Lobby {
     pub(super) fn protect(&mut self, id: &Ident, millis: Option<u64>) -> Result<(), LobbyError> {
         let now = self.now;
         let until = millis.map_or(u64::MAX, |millis| now.saturating_add(millis));
-        self.game_mut()?.roster.protect(id, until)
+        self.game_mut()?.roster.human_mut(id)?.protected_until = until;
+        Ok(())
     }
 
     pub(super) fn bot_join(&mut self, name: &Ident, team: u8) -> Result<(), LobbyError> {
@@ -169,7 +168,7 @@ impl Lobby {
     fn seat(&mut self, id: &Ident) -> Result<(), LobbyError> {
         let now = self.now;
         let game = self.game_mut()?;
-        let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
+        let human = game.roster.human(id)?;
         let seat = game.seat_of(human.team);
         game.recorder.set_team(&seated_human(human), seat, now);
         Ok(())

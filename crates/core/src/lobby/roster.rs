@@ -74,6 +74,23 @@ impl Roster {
         self.humans.iter().find(|human| human.id == *id)
     }
 
+    /// The human with this id.
+    ///
+    /// # Errors
+    /// Fails if there is none.
+    pub(super) fn human(&self, id: &Ident) -> Result<&Human, LobbyError> {
+        self.find(id).ok_or(LobbyError::UnknownPlayer)
+    }
+
+    /// The human with this id, to change them.
+    ///
+    /// # Errors
+    /// Fails if there is none.
+    pub(super) fn human_mut(&mut self, id: &Ident) -> Result<&mut Human, LobbyError> {
+        let human = self.humans.iter_mut().find(|human| human.id == *id);
+        human.ok_or(LobbyError::UnknownPlayer)
+    }
+
     /// A number for a human's party, which only its members in the roster share; `None` without a party.
     pub(super) fn party_number(&self, human: &Human) -> Option<u32> {
         let party = human.party.as_ref()?;
@@ -117,14 +134,12 @@ impl Roster {
             Some(at) => at,
             None if self.humans.len() >= self.room => return Err(LobbyError::RosterFull),
             None => {
-                let id = id.clone();
-                let (name, party, team, pin) = (None, None, None, None);
                 self.humans.push(Human {
-                    id,
-                    name,
-                    party,
-                    team,
-                    pin,
+                    id: id.clone(),
+                    name: None,
+                    party: None,
+                    team: None,
+                    pin: None,
                     role: None,
                     avoid: Vec::new(),
                     protected_until: 0,
@@ -150,28 +165,6 @@ impl Roster {
     pub(super) fn leave(&mut self, id: &Ident) -> Result<(), LobbyError> {
         let at = self.humans.iter().position(|human| human.id == *id);
         self.humans.remove(at.ok_or(LobbyError::UnknownPlayer)?);
-        Ok(())
-    }
-
-    pub(super) fn move_to(&mut self, id: &Ident, team: u8) -> Result<(), LobbyError> {
-        let human = self.humans.iter_mut().find(|human| human.id == *id);
-        human.ok_or(LobbyError::UnknownPlayer)?.team = Some(team);
-        Ok(())
-    }
-
-    pub(super) fn set_role(
-        &mut self,
-        id: &Ident,
-        role: Option<&RoleName>,
-    ) -> Result<(), LobbyError> {
-        let human = self.humans.iter_mut().find(|human| human.id == *id);
-        human.ok_or(LobbyError::UnknownPlayer)?.role = role.cloned();
-        Ok(())
-    }
-
-    pub(super) fn protect(&mut self, id: &Ident, until: u64) -> Result<(), LobbyError> {
-        let human = self.humans.iter_mut().find(|human| human.id == *id);
-        human.ok_or(LobbyError::UnknownPlayer)?.protected_until = until;
         Ok(())
     }
 

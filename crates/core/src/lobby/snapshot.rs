@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{ChanceModel, Conduct, bots::Fill, weights::Counted};
-use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
+use crate::domain::{MAX_PLAYERS, MAX_TEAMS, worded};
 
 /// Who plays on which team, with their weights. A [`Lobby`](super::Lobby) makes it; it is stored
 /// with the decision, so that the decision can be replayed.
@@ -81,31 +81,21 @@ pub struct BotInGame {
     pub points: f64,
 }
 
-/// Why a human must not be moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MoveBlock {
-    /// JOIN pinned them to a team.
-    Pinned,
-    /// PROTECT applies to them.
-    Protected,
-    /// A decision moved them less than the cooldown ago.
-    JustMoved,
-    /// Others on their team joined later, and the last to join move first.
-    CameFirst,
-    /// They are in the top third of their team by points.
-    Top,
-}
-
-impl fmt::Display for MoveBlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            MoveBlock::Pinned => "pinned to their team",
-            MoveBlock::Protected => "protected",
-            MoveBlock::JustMoved => "moved recently",
-            MoveBlock::CameFirst => "others joined later",
-            MoveBlock::Top => "among the best of their team",
-        })
+worded! {
+    /// Why a human must not be moved.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum MoveBlock {
+        /// JOIN pinned them to a team.
+        Pinned = "pinned to their team",
+        /// PROTECT applies to them.
+        Protected = "protected",
+        /// A decision moved them less than the cooldown ago.
+        JustMoved = "moved recently",
+        /// Others on their team joined later, and the last to join move first.
+        CameFirst = "others joined later",
+        /// They are in the top third of their team by points.
+        Top = "among the best of their team",
     }
 }
 

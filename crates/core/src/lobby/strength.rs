@@ -1,48 +1,12 @@
 //! The sums of the teams' weights and strengths, while a decision tries humans on different teams.
 //! Bots are added or removed to fill up the teams.
 
-use super::{Snapshot, bots::Fill, weights::Counted};
+use super::{Snapshot, bots::Fill, team_sum::TeamSum, weights::Counted};
 use crate::domain::{MAX_TEAMS, Outlook, TeamLoad};
 
 /// Ratios closer than this count as equal: far less than players can notice, far more than rounding
 /// errors.
 pub(super) const EQUAL: f64 = 1e-9;
-
-/// The sums over the players of one team.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TeamSum {
-    /// Number of humans.
-    pub(super) humans: usize,
-    /// The sums of the humans' weights and strengths.
-    counted: Counted,
-    /// Number of bots now.
-    bots: usize,
-    /// The sums of the bots' weights and strengths.
-    of_bots: Counted,
-}
-
-impl TeamSum {
-    /// Number of players now, bots included.
-    pub(super) fn players(&self) -> usize {
-        self.humans + self.bots
-    }
-
-    /// The sums over all present players.
-    pub(super) fn present(&self) -> Counted {
-        self.counted + self.of_bots
-    }
-
-    /// The sums over the team's bots once there are `wanted` of them. It is unknown which bot the
-    /// game removes, so each bot that leaves counts as the mean of those on the team; each one that
-    /// is added counts as `next` (UT2004 page, "Late changes").
-    fn bots_of(&self, wanted: usize, next: Counted) -> Counted {
-        if wanted >= self.bots {
-            self.of_bots + next.times((wanted - self.bots) as f64)
-        } else {
-            self.of_bots.times(wanted as f64 / self.bots as f64)
-        }
-    }
-}
 
 /// The sums over the players of each team.
 #[derive(Clone, Debug)]

@@ -24,6 +24,7 @@ mod label;
 mod party;
 mod pick;
 mod problem;
+mod reader;
 mod reading;
 mod relax;
 mod settings;

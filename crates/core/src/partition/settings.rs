@@ -1,61 +1,47 @@
 //! Settings of the search: the engine, the number of candidates, and the cost of each term.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
-use crate::domain::units::{Amount, ChoiceExponent, Count, Factor, Megabytes, Share};
+use crate::domain::{
+    units::{Amount, ChoiceExponent, Count, Factor, Megabytes, Share},
+    worded,
+};
 
-/// A search algorithm of this room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// Every combination, without optimisation: the oracle of the tests.
-    Naive,
-    /// Two teams: every combination, in an order that changes one bit per step.
-    Exhaustive,
-    /// Two teams: sorts the subset sums of two halves and joins them.
-    Meet,
-    /// More than two teams: branch and bound.
-    Branch,
-    /// Any number of teams and humans: improves a split until a budget is used; not exact.
-    Search,
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Engine::Naive => "naive",
-            Engine::Exhaustive => "exhaustive",
-            Engine::Meet => "meet",
-            Engine::Branch => "branch",
-            Engine::Search => "search",
-        })
+worded! {
+    /// A search algorithm of this room.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Engine {
+        /// Every combination, without optimisation: the oracle of the tests.
+        Naive = "naive",
+        /// Two teams: every combination, in an order that changes one bit per step.
+        Exhaustive = "exhaustive",
+        /// Two teams: sorts the subset sums of two halves and joins them.
+        Meet = "meet",
+        /// More than two teams: branch and bound.
+        Branch = "branch",
+        /// Any number of teams and humans: improves a split until a budget is used; not exact.
+        Search = "search",
     }
 }
 
-/// The quantity by which splits are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Objective {
-    /// Maximises the ratio of the smallest team's sum to the largest's.
-    #[default]
-    Ratio,
-    /// Minimises the gap between the smallest and the largest sum, with the handicap added to team
-    /// 0's.
-    ///
-    /// If the chance to win depends on the gap alone, the most even splits are those with chances
-    /// nearest to one half. With teams of equal size and no handicap both objectives agree.
-    ///
-    /// Version 0.1 stored it as `gap`.
-    #[serde(alias = "gap")]
-    Chance,
-}
-
-impl fmt::Display for Objective {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Objective::Ratio => "ratio",
-            Objective::Chance => "chance",
-        })
+worded! {
+    /// The quantity by which splits are compared.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Objective {
+        /// Maximises the ratio of the smallest team's sum to the largest's.
+        #[default]
+        Ratio = "ratio",
+        /// Minimises the gap between the smallest and the largest sum, with the handicap added to team
+        /// 0's.
+        ///
+        /// If the chance to win depends on the gap alone, the most even splits are those with chances
+        /// nearest to one half. With teams of equal size and no handicap both objectives agree.
+        ///
+        /// Version 0.1 stored it as `gap`.
+        #[serde(alias = "gap")]
+        Chance = "chance",
     }
 }
 

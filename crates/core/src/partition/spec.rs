@@ -3,7 +3,7 @@
 use super::Strengths;
 
 /// A human to put on a team.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct WeightedHuman {
     /// The human's identity, unique within the problem. Together with the seed it breaks ties, so that
     /// the order of the humans does not matter.
@@ -35,11 +35,7 @@ impl WeightedHuman {
         Self {
             key: key.into(),
             weight,
-            pin: None,
-            current: None,
-            last: None,
-            newcomer: false,
-            weak_sides: 0.0,
+            ..Self::default()
         }
     }
 }

@@ -20,10 +20,12 @@ mod host_push;
 mod notice;
 mod push;
 mod question;
+mod quoted;
 mod reply;
 mod request;
 mod thousandths;
 mod words;
+mod writer;
 
 pub use error::{Code, MalformedReply, Refusal};
 pub use framing::{FramedLine, Framer};

@@ -3,7 +3,7 @@
 use bytes::BytesMut;
 use serde::{Deserialize, Serialize};
 
-use super::{TicketReply, reply::go, words::WordWriter};
+use super::{TicketReply, reply::go, writer::WordWriter};
 use crate::domain::Ident;
 
 /// Something that has happened to a ticket. It is sent as one push, or as several in a row.

@@ -12,9 +12,9 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Company, Crowding, Link, Outlook};
+use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Strength, System};
+use super::{Player, RatedGame, Roll, Scale, Strength, System, game::score};
 use crate::domain::units::{Amount, Factor, PositiveAmount};
 
 /// Settings of the `elo` formula.
@@ -160,7 +160,7 @@ impl System for Elo {
     fn update(&mut self, game: &RatedGame) {
         let mut changes = Vec::new();
         for (a, b, result) in game.neighbours() {
-            let surprise = 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b);
+            let surprise = score(result) - self.beats(game, a, b);
             for (team, surprise) in [(a, surprise), (b, -surprise)] {
                 for seat in game.team(team).iter().filter(|s| s.learns) {
                     let change = self.step(seat.player) * seat.share * surprise;
@@ -187,18 +187,7 @@ impl System for Elo {
 
     fn outlook(&self, game: &RatedGame) -> Outlook {
         let (per_strength, players) = (std::f64::consts::LN_10 / DECADE, game.shares().max(1.0));
-        Outlook {
-            link: Link::Logistic,
-            per_strength,
-            players,
-            crowding: Crowding::None,
-            per_head: 0.0,
-            per_log_size: 0.0,
-            side: 0.0,
-            unit: UNIT,
-            doubt: Outlook::usual_doubt(per_strength, players, UNIT),
-            company: Company::default(),
-        }
+        Outlook::of_strengths(Link::Logistic, per_strength, players, Crowding::None, UNIT)
     }
 
     fn scale(&self) -> Scale {

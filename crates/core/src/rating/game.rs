@@ -1,12 +1,15 @@
 //! A finished game, or a lineup to predict, as rating systems see it.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, ops::Range};
 
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
+
+use super::Tally;
 
 /// A player's dense number: the fold numbers identities from 0 in the order of their first match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Player(pub u32);
 
 impl Player {
@@ -59,64 +62,6 @@ impl Seat {
             0 => 0,
             _ => team.iter().filter(same).count(),
         }
-    }
-}
-
-/// What one player did in one game.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tally {
-    /// The player whose counts these are.
-    pub player: Player,
-    /// Points scored by a team while they were on it (F of the UT2004 page), 0 or more.
-    pub scored: f64,
-    /// Points scored against a team while they were on it (A), 0 or more.
-    pub conceded: f64,
-    /// Points on the scoreboard, or kills where the log contains no points. `None` where it
-    /// contains neither.
-    pub points: Option<f64>,
-    /// How often they killed another player.
-    pub kills: f64,
-    /// How often they died.
-    pub deaths: f64,
-    /// How often they scored for their team, such as captures of a flag.
-    pub captures: f64,
-    /// Time played, in minutes.
-    pub minutes: f64,
-    /// Whether the game may change this player's estimate, as [`Seat::learns`].
-    pub learns: bool,
-}
-
-impl Tally {
-    /// A tally of zeros, for a player about whom the log contains no counts.
-    pub fn new(player: Player) -> Self {
-        Self {
-            player,
-            scored: 0.0,
-            conceded: 0.0,
-            points: None,
-            kills: 0.0,
-            deaths: 0.0,
-            captures: 0.0,
-            minutes: 0.0,
-            learns: true,
-        }
-    }
-
-    /// Points, kills, deaths and captures per minute; zeros for a player with no time in the game.
-    pub fn rates(&self) -> [f64; 4] {
-        let counts = [
-            self.points.unwrap_or(0.0),
-            self.kills,
-            self.deaths,
-            self.captures,
-        ];
-        counts.map(|count| {
-            if self.minutes > 0.0 {
-                count / self.minutes
-            } else {
-                0.0
-            }
-        })
     }
 }
 
@@ -287,6 +232,11 @@ impl RatedGame {
         let pair = |w: &[usize]| Some((w[0], w[1], self.result(w[0], w[1])?));
         order.windows(2).filter_map(pair).collect()
     }
+}
+
+/// The first team's share of a victory by its [result](RatedGame::result): 1, ½ for a tie, or 0.
+pub fn score(result: Ordering) -> f64 {
+    0.5 - 0.5 * f64::from(result as i8)
 }
 
 /// Whether some player has a seat in both lists, which are sorted by player.

@@ -8,9 +8,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Company, Crowding, Link, Outlook};
+use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
+use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, game::score, normal};
 
 /// Points on the original scale in one unit of the Glicko-2 scale.
 const UNIT: f64 = 173.717_8;
@@ -181,7 +181,7 @@ impl System for Glicko2 {
             };
             Some(Bout {
                 opponent: teams[opponent],
-                score: 0.5 - 0.5 * f64::from(result as i8),
+                score: score(result),
                 share: seat.share,
             })
         };
@@ -212,18 +212,18 @@ impl System for Glicko2 {
         let (a, b) = (self.composite(game, 0), self.composite(game, 1));
         let g = damping(libm::sqrt(a.phi * a.phi + b.phi * b.phi));
         let players = game.shares().max(1.0);
+        // Two teams with half of the players each.
+        let per_strength = g * 2.0 / (players * UNIT);
         Outlook {
-            link: Link::Logistic,
-            per_strength: g * 2.0 / (players * UNIT), // two teams with half of the players each
-            players,
-            crowding: Crowding::Mean,
-            per_head: 0.0,
-            per_log_size: 0.0,
-            side: 0.0,
-            unit: WEIGHT_UNIT,
             // The deviation of the difference of two means, each over half of the players.
             doubt: g * libm::sqrt(2.0 * (a.phi * a.phi + b.phi * b.phi) / players),
-            company: Company::default(),
+            ..Outlook::of_strengths(
+                Link::Logistic,
+                per_strength,
+                players,
+                Crowding::Mean,
+                WEIGHT_UNIT,
+            )
         }
     }
 

@@ -15,13 +15,14 @@
 //! offset is *added* to; and the record behind F begins with some games at even odds, because
 //! log(rate / (1 − rate)) is infinite once one side has won every game.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Company, Crowding, Link, Outlook};
+use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, RoleStrengths, Roll, Scale, Seat, Strength, System, normal};
+use super::{
+    Player, RatedGame, RoleStrengths, Roll, Scale, Seat, Strength, System, game::score, normal,
+    side_record::SideRecord,
+};
 use crate::domain::units::{Amount, PositiveAmount};
 
 /// The tunable parameters of the published system.
@@ -53,6 +54,9 @@ impl Default for Settings {
         }
     }
 }
+
+/// The unit of weights, see [`Scale`].
+const UNIT: f64 = 1.6;
 
 /// A skill that moves by gradient steps.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -187,7 +191,7 @@ impl System for Hive {
         let pairs = game.neighbours();
         let surprise = |&(a, b, result): &(usize, usize, std::cmp::Ordering)| Surprise {
             teams: [a, b],
-            size: 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b),
+            size: score(result) - self.beats(game, a, b),
             time: total(game, a, b, |s| s.share),
             more: time(game.team(a)) - time(game.team(b)),
             command: total(game, a, b, |s| s.command),
@@ -232,16 +236,9 @@ impl System for Hive {
             false => 0.0,
         };
         Outlook {
-            link: Link::Logistic,
-            per_strength: 1.0 / time,
-            players: time,
-            crowding: Crowding::Mean,
             per_head: self.newcomer.value / time,
-            per_log_size: 0.0,
             side,
-            unit: UNIT,
-            doubt: Outlook::usual_doubt(1.0 / time, time, UNIT),
-            company: Company::default(),
+            ..Outlook::of_strengths(Link::Logistic, 1.0 / time, time, Crowding::Mean, UNIT)
         }
     }
 
@@ -273,66 +270,6 @@ impl System for Hive {
                 learned.squares *= keep;
             }
             skill.offset *= keep;
-        }
-    }
-}
-
-/// The counts from which F(side, map, size) is computed: how often side 0 won.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct SideRecord {
-    sides: BTreeMap<u32, Tried>,
-    maps: BTreeMap<(u32, u32, bool), Tried>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Tried {
-    won: f64,
-    games: f64,
-}
-
-impl Tried {
-    /// The rate of victories, with `PRIOR` imaginary games at the rate `expected` added.
-    fn rate(&self, expected: f64) -> f64 {
-        /// The number of imaginary games. After as many real games, record and `expected` count the
-        /// same.
-        const PRIOR: f64 = 10.0;
-        (self.won + PRIOR * expected) / (self.games + PRIOR)
-    }
-
-    fn add(&mut self, result: std::cmp::Ordering) {
-        self.won += 0.5 - 0.5 * f64::from(result as i8);
-        self.games += 1.0;
-    }
-}
-
-/// A game with more players than this counts as a large one, as in the published example.
-const LARGE: f64 = 16.0;
-/// The unit of weights, see [`Scale`].
-const UNIT: f64 = 1.6;
-
-impl SideRecord {
-    fn key(game: &RatedGame) -> (u32, u32, bool) {
-        (game.ruleset, game.map, game.shares() > LARGE)
-    }
-
-    /// Log odds of team `a` against team `b` from sides and map alone; 0 in a game without sides.
-    pub fn log_odds(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
-        if !game.sides || game.teams() != 2 {
-            return 0.0;
-        }
-        let tried = |found: Option<&Tried>| found.copied().unwrap_or_default();
-        let side = tried(self.sides.get(&game.ruleset)).rate(0.5);
-        let rate = tried(self.maps.get(&Self::key(game))).rate(side);
-        let log_odds = libm::log(rate / (1.0 - rate));
-        if a < b { log_odds } else { -log_odds }
-    }
-
-    /// Adds the result of a game to the record; a game without sides changes nothing.
-    pub fn add(&mut self, game: &RatedGame, a: usize, b: usize, result: std::cmp::Ordering) {
-        if game.sides && game.teams() == 2 {
-            let result = if a < b { result } else { result.reverse() };
-            self.sides.entry(game.ruleset).or_default().add(result);
-            self.maps.entry(Self::key(game)).or_default().add(result);
         }
     }
 }
@@ -391,20 +328,6 @@ mod tests {
         (0..400).for_each(|number| system.update(&uneven(number)));
         let chance = system.beats(&uneven(400), 0, 1);
         assert!((chance - 0.75).abs() < 0.03, "{chance}");
-    }
-
-    #[test]
-    fn a_large_game_has_many_at_a_time() {
-        // Twenty sat on one chair each after the other, two at a time: a game of two.
-        let seat = |i: u32| Seat {
-            share: 0.1,
-            ..Seat::new(Player(i), (i % 2) as u16)
-        };
-        let game = RatedGame::new((0..20).map(seat).collect());
-        assert!(!SideRecord::key(&game).2);
-        let all = |i: u32| Seat::new(Player(i), (i % 2) as u16);
-        assert!(SideRecord::key(&RatedGame::new((0..18).map(all).collect())).2);
-        assert!(!SideRecord::key(&RatedGame::new((0..16).map(all).collect())).2);
     }
 
     #[test]

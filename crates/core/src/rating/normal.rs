@@ -2,7 +2,7 @@
 //!
 //! All functions use `libm`, so that every machine computes the same bits.
 
-use std::f64::consts::FRAC_1_SQRT_2;
+use std::{cmp::Ordering, f64::consts::FRAC_1_SQRT_2};
 
 pub use crate::domain::normal::{cdf, pdf, quantile};
 
@@ -94,6 +94,21 @@ pub fn between(low: f64, high: f64) -> Moments {
     let edges = (high * pdf(high) - low * pdf(low)) / mass;
     let w = (v * v + edges).clamp(0.0, 1.0);
     Moments { v, w }
+}
+
+/// The moments of a standard normal difference with expectation `t` after this result was observed.
+pub fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
+    match result {
+        Ordering::Less => above(t - margin),
+        Ordering::Equal => between(-margin - t, margin - t),
+        Ordering::Greater => {
+            let moments = above(-t - margin);
+            Moments {
+                v: -moments.v,
+                w: moments.w,
+            }
+        }
+    }
 }
 
 /// The logistic function 1/(1 + e^−x): log odds to a chance, 0 to 1.

@@ -62,12 +62,13 @@ impl System for PlainPoints {
     fn outlook(&self, game: &RatedGame) -> Outlook {
         let by_weight = self.slope.outlook(game);
         let per_strength = PER_POINT * by_weight.per_strength;
-        Outlook {
-            per_strength,
-            unit: UNIT,
-            doubt: Outlook::usual_doubt(per_strength, by_weight.players, UNIT),
-            ..by_weight
-        }
+        let Outlook {
+            link,
+            players,
+            crowding,
+            ..
+        } = by_weight;
+        Outlook::of_strengths(link, per_strength, players, crowding, UNIT)
     }
 
     fn scale(&self) -> Scale {

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Company, Crowding, Link, Outlook};
+use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, joint::columns, normal};
+use super::{Player, RatedGame, game::score, joint::columns, normal};
 
 /// How much stronger team `a` is than team `b` by these weights: the difference of their Σ (weight
 /// − 50), divided by 50 · √(n/2), which is the noise of a match of n players.
@@ -54,23 +54,12 @@ impl Slope {
     pub fn outlook(&self, game: &RatedGame) -> Outlook {
         let players = game.shares().max(1.0);
         let per_strength = self.mean * columns::unit(players) / 50.0;
-        Outlook {
-            link: Link::Logistic,
-            per_strength,
-            players,
-            crowding: Crowding::Root,
-            per_head: 0.0,
-            per_log_size: 0.0,
-            side: 0.0,
-            unit: 25.0,
-            doubt: Outlook::usual_doubt(per_strength, players, 25.0),
-            company: Company::default(),
-        }
+        Outlook::of_strengths(Link::Logistic, per_strength, players, Crowding::Root, 25.0)
     }
 
     /// Learns from a game of difference `x` with this result; `Less` is a victory.
     pub fn learn(&mut self, x: f64, result: Ordering) {
-        let result = 0.5 - 0.5 * f64::from(result as i8);
+        let result = score(result);
         let p = normal::logistic(self.mean * x);
         let information = p * (1.0 - p) * x * x;
         self.variance /= 1.0 + self.variance * information;

@@ -5,11 +5,9 @@
 //! gradient, without messages. A team is the sum of its players, here weighted by their time
 //! shares.
 
-use std::cmp::Ordering;
-
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Company, Crowding, Link, Outlook};
+use crate::domain::{Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 
@@ -137,17 +135,7 @@ fn thurstone_mosteller(teams: &[Team], places: &[u16]) -> Vec<Step> {
         for q in (0..teams.len()).filter(|q| *q != i) {
             let c = pair_scale(teams[i], teams[q]);
             let (x, margin) = ((teams[i].mean - teams[q].mean) / c, EPSILON / c);
-            let moments = match places[i].cmp(&places[q]) {
-                Ordering::Less => normal::above(x - margin),
-                Ordering::Equal => normal::between(-margin - x, margin - x),
-                Ordering::Greater => {
-                    let mirrored = normal::above(-x - margin);
-                    normal::Moments {
-                        v: -mirrored.v,
-                        ..mirrored
-                    }
-                }
-            };
+            let moments = normal::truncated(x, margin, places[i].cmp(&places[q]));
             let variance = teams[i].variance;
             let gamma = libm::sqrt(variance) / c;
             step.omega += variance / c * moments.v;
@@ -223,17 +211,11 @@ impl System for WengLin {
             Model::PlackettLuce => (Link::Logistic, luce_scale(&[a, b])),
             Model::ThurstoneMosteller => (Link::Normal, pair_scale(a, b)),
         };
+        let players = game.shares().max(1.0);
         Outlook {
-            link,
-            per_strength: 1.0 / noise,
-            players: game.shares().max(1.0),
-            crowding: Crowding::Root,
             per_head: MEAN / noise, // a team is the sum of its players
-            per_log_size: 0.0,
-            side: 0.0,
-            unit: UNIT,
             doubt: libm::sqrt(a.variance + b.variance) / noise,
-            company: Company::default(),
+            ..Outlook::of_strengths(link, 1.0 / noise, players, Crowding::Root, UNIT)
         }
     }
 

@@ -7,91 +7,16 @@
 mod record;
 mod scores;
 mod sides;
+mod timeline;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayerKey, Presence, RoleName, ScoreEvent,
-    Span,
-};
+use super::{MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayerKey, Presence, RoleName, ScoreEvent, Span};
 use sides::SideWatch;
-pub(crate) use sides::other_side;
+pub(crate) use timeline::PlayerTimeline;
 
 /// The most timelines of one match, far above any real one. A log may begin several for one player.
 const MAX_TIMELINES: usize = 20_000;
-
-/// What one player has done, from coming to leaving. A player who comes back may go on with the same timeline or begin
-/// another one: the record joins those of one identity.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct PlayerTimeline {
-    /// The identity that the match is counted for.
-    pub(crate) key: PlayerKey,
-    /// The name used last.
-    pub(crate) name: String,
-    /// The party that they came with.
-    pub(crate) party: Option<String>,
-    /// The team that they are on, and since when.
-    pub(crate) current: Option<(u8, u64)>,
-    stays: Vec<Presence>,
-    /// The role that they have, and since when.
-    pub(crate) role: Option<(RoleName, u64)>,
-    /// The roles that they had, with the times, whichever team they were on.
-    duties: Vec<(RoleName, Span)>,
-    /// Their points on the scoreboard, if they are known.
-    pub(crate) points: Option<f64>,
-    kills: u32,
-    /// The deaths that were counted on their own.
-    deaths: u32,
-    /// How often they were the victim of a kill. Whether deaths are counted on their own, too, depends on the game.
-    killed: u32,
-    /// Why they left, unless they have come back.
-    pub(crate) left: Option<LeaveReason>,
-}
-
-impl PlayerTimeline {
-    fn new(key: PlayerKey, name: String) -> Self {
-        Self {
-            key,
-            name,
-            party: None,
-            current: None,
-            stays: Vec::new(),
-            role: None,
-            duties: Vec::new(),
-            points: None,
-            kills: 0,
-            deaths: 0,
-            killed: 0,
-            left: None,
-        }
-    }
-
-    /// The team that they are on.
-    pub(crate) fn team(&self) -> Option<u8> {
-        self.current.map(|(team, _)| team)
-    }
-
-    /// Counts an enemy killed.
-    pub(crate) fn count_kill(&mut self) {
-        self.kills = self.kills.saturating_add(1);
-    }
-
-    /// Counts a death on its own.
-    pub(crate) fn count_death(&mut self) {
-        self.deaths = self.deaths.saturating_add(1);
-    }
-
-    /// Counts that they were the victim of a kill.
-    pub(crate) fn count_killed(&mut self) {
-        self.killed = self.killed.saturating_add(1);
-    }
-
-    /// Forgets all time on teams: the player only watched.
-    pub(crate) fn forget_stays(&mut self) {
-        self.current = None;
-        self.stays.clear();
-    }
-}
 
 /// Records one match; see the [module](self). Players are named by the indices of their timelines.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -151,6 +76,22 @@ impl MatchRecorder {
     /// The timeline of this index, to change it.
     pub(crate) fn player(&mut self, who: usize) -> &mut PlayerTimeline {
         &mut self.players[who]
+    }
+
+    /// Counts an enemy killed, unless the player has no timeline.
+    pub(crate) fn count_kill(&mut self, who: Option<usize>) {
+        if let Some(who) = who {
+            let player = self.player(who);
+            player.kills = player.kills.saturating_add(1);
+        }
+    }
+
+    /// Counts a death on its own, unless the player has no timeline.
+    pub(crate) fn count_death(&mut self, who: Option<usize>) {
+        if let Some(who) = who {
+            let player = self.player(who);
+            player.deaths = player.deaths.saturating_add(1);
+        }
     }
 
     /// Begins a timeline and returns its index; that of the last one if there are [`MAX_TIMELINES`].

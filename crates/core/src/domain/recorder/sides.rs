@@ -1,7 +1,7 @@
 //! Recognises teams that exchange their sides in mid-game, as they do at half-time.
 
 use super::{MatchRecorder, PlayerTimeline};
-use crate::domain::{Presence, Span};
+use crate::domain::{Presence, Span, other_side};
 
 /// The longest time, in milliseconds, between the first and the last player who changes sides at one
 /// exchange.
@@ -39,15 +39,6 @@ struct Exchange {
     players: usize,
 }
 
-/// The other one of the two sides; any other team stays as it is.
-pub(crate) fn other_side(team: u8) -> u8 {
-    match team {
-        0 => 1,
-        1 => 0,
-        other => other,
-    }
-}
-
 impl MatchRecorder {
     /// A recorder of a match in which the teams may exchange their sides. What was recorded before an exchange follows
     /// the people: the record has each of them on the side of the match's end.
@@ -55,6 +46,14 @@ impl MatchRecorder {
         Self {
             sides: Some(SideWatch::default()),
             ..Self::default()
+        }
+    }
+
+    /// A recorder of a match in which the teams may exchange their sides if `sides` is set.
+    pub(crate) fn with_sides_if(sides: bool) -> Self {
+        match sides {
+            true => Self::with_sides(),
+            false => Self::default(),
         }
     }
 

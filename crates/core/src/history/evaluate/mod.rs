@@ -276,7 +276,7 @@ impl Run {
             }
         }
         let exchanged = self.coin.as_mut().is_some_and(|c| c.random_bool(0.5));
-        let exchanged = exchanged.then(|| record.with_teams_exchanged());
+        let exchanged = exchanged.then(|| record.clone().with_teams_exchanged());
         let record = exchanged.as_ref().unwrap_or(record);
         let (ruleset, digested) = self.digest.digest(record);
         let Ok(Digested { game, played }) = digested else {

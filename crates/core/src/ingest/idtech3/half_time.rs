@@ -4,7 +4,7 @@
 use crate::{
     domain::{MatchRecord, other_side},
     ingest::{
-        halves::{exchanged, join, sides},
+        halves::{join, sides},
         item::LogItem,
         skip::Skip,
     },
@@ -150,7 +150,7 @@ impl FirstHalf {
         let second = own_scores(first, second);
         join(first, &second, changed)
             .filter(|_| changed)
-            .map(exchanged)
+            .map(MatchRecord::with_teams_exchanged)
     }
 }
 

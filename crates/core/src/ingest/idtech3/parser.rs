@@ -22,9 +22,11 @@ use crate::{
 };
 
 /// The part of the log to which the lines being read belong.
+#[derive(Default)]
 enum LogPhase {
     /// The log has just begun, or its clock was set back. If play comes next, it belongs to a game
     /// whose beginning is missing.
+    #[default]
     Beginning,
     /// A game whose beginning is missing; its play was first seen on this line.
     Headless(u64),
@@ -34,6 +36,7 @@ enum LogPhase {
     Game(Box<Game>),
 }
 
+#[derive(Default)]
 pub(super) struct Parser {
     server: String,
     clock: LogClock,
@@ -56,15 +59,7 @@ impl Parser {
     pub(super) fn new(context: &Context) -> Self {
         Self {
             server: context.server.clone(),
-            clock: LogClock::default(),
-            clients: ClientSlots::default(),
-            phase: LogPhase::Beginning,
-            shared: BTreeSet::new(),
-            half_time: HalfTime::default(),
-            points: BTreeMap::new(),
-            stamps: Calendar::default(),
-            date: None,
-            has_clock: None,
+            ..Self::default()
         }
     }
 

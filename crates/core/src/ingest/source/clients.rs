@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::grammar::{PlayerAction, PlayerTag};
-use crate::domain::{Kind, MatchRecorder, PlayerKey};
-use crate::ingest::{team::ClientTeam, text};
+use super::{
+    client::{Client, GameContext, is_identity, is_nobody, settle},
+    grammar::{PlayerAction, PlayerTag},
+};
+use crate::ingest::team::ClientTeam;
 
 /// The most players who are known at a time. A real server has fewer.
 const MAX_CLIENTS: usize = 1_000;
@@ -12,112 +14,6 @@ const MAX_CLIENTS: usize = 1_000;
 const LAG: u64 = 2_000;
 /// A server drops a connection after a silence of about this long, in milliseconds.
 const SILENCE: u64 = 65_000;
-
-/// The name recorded for a player without one.
-const UNNAMED: &str = "unnamed";
-
-/// One connection to the server.
-#[derive(Debug)]
-pub(crate) struct Client {
-    name: Vec<u8>,
-    auth: Vec<u8>,
-    /// The number of the connection, as the line that began it states.
-    uid: Option<u32>,
-    team: Option<u8>,
-    /// When the player joined the team, in milliseconds since the log began; `None` if that was before
-    /// the log mentioned the player.
-    since: Option<u64>,
-    /// When a line last named the player, in milliseconds since the log began.
-    seen: u64,
-    /// When the player last died, in milliseconds since the log began.
-    died: Option<u64>,
-    /// When the player last captured, in milliseconds since the log began.
-    captured: Option<u64>,
-    /// The visit of this player in the record of the game being read.
-    pub(super) visit: Option<usize>,
-}
-
-impl Client {
-    pub(crate) fn key(&self) -> PlayerKey {
-        let kind = match &self.auth[..] {
-            b"BOT" => Kind::Bot,
-            _ => Kind::Human,
-        };
-        let id = match kind {
-            Kind::Bot => self.name(),
-            Kind::Human if is_identity(&self.auth) => text::name(&self.auth),
-            Kind::Human => text::weak_identity(&self.name()),
-        };
-        PlayerKey { kind, id }
-    }
-
-    pub(crate) fn name(&self) -> String {
-        text::name_or(&self.name, UNNAMED)
-    }
-
-    /// The number of the connection, by which commands name the player.
-    pub(crate) fn number(&self) -> Option<u32> {
-        self.uid
-    }
-
-    /// The team on which the player plays.
-    pub(crate) fn team(&self) -> Option<u8> {
-        self.team
-    }
-}
-
-/// Whether an authentication id identifies its player, as `STEAM_0:1:2345` and `[U:1:2345]` do, and
-/// `STEAM_ID_PENDING`, `STEAM_ID_LAN` and `UNKNOWN` do not.
-fn is_identity(auth: &[u8]) -> bool {
-    match auth {
-        [b'S', b'T', b'E', b'A', b'M', b'_', digit, ..] => digit.is_ascii_digit(),
-        [b'[', b'U', b':', ..] => true,
-        _ => false,
-    }
-}
-
-/// Whether the id is not a player's, but the console's or a relay's for spectators.
-fn is_nobody(auth: &[u8]) -> bool {
-    [&b"Console"[..], b"HLTV", b"CONSOLE"].contains(&auth)
-}
-
-/// The parts of the game being read that a change of clients affects.
-pub(crate) struct GameContext<'a> {
-    /// `None` once the game is over.
-    pub(super) recorder: Option<&'a mut MatchRecorder>,
-    /// When play began, and the time now, in milliseconds since the log began.
-    pub(super) began: Option<u64>,
-    pub(super) now: u64,
-}
-
-impl GameContext<'_> {
-    /// A context in which nothing is recorded. `now` is in milliseconds since the log began.
-    pub(crate) fn unrecorded(now: u64) -> Self {
-        Self {
-            recorder: None,
-            began: None,
-            now,
-        }
-    }
-
-    fn millis(&self) -> u64 {
-        self.now.saturating_sub(self.began.unwrap_or(self.now))
-    }
-
-    /// Ends the client's stay on a team, at a time that may be before that of other lines.
-    fn end_stay(&mut self, client: &Client) {
-        let at = self.millis();
-        if let (Some(recorder), Some(visit)) = (&mut self.recorder, client.visit) {
-            recorder.set_team(visit, None, at);
-        }
-    }
-
-    fn rename(&mut self, client: &Client) {
-        if let (Some(recorder), Some(visit)) = (&mut self.recorder, client.visit) {
-            recorder.rename(visit, client.key(), client.name());
-        }
-    }
-}
 
 /// What tells a player from others: the Steam id; without one the number of the connection; of a bot
 /// the name, because lines of one server may number bots in different ways.
@@ -345,26 +241,5 @@ impl ConnectedClients {
         for client in self.0.values_mut() {
             client.visit = None;
         }
-    }
-}
-
-/// Moves a client to a team or to none: from now on, or from the game's beginning if `since` is `None`.
-fn settle(
-    client: &mut Client,
-    team: Option<u8>,
-    since: Option<u64>,
-    context: &mut GameContext<'_>,
-) {
-    client.team = team;
-    let now = context.millis();
-    let (Some(recorder), Some(_)) = (&mut context.recorder, context.began) else {
-        return;
-    };
-    let player = || (client.key(), client.name());
-    client.visit = recorder.place(client.visit, team, now, player);
-    if let (None, Some(visit)) = (since, client.visit)
-        && let Some((_, from)) = &mut recorder.player(visit).current
-    {
-        *from = 0;
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     domain::{MatchRecord, Outcome},
     ingest::{
         LogItem,
-        halves::{exchanged, join, may_follow, sides},
+        halves::{join, may_follow, sides},
         skip::Skip,
     },
 };
@@ -75,7 +75,11 @@ impl HalfTime {
             Some((first, Some((joined, _)))) => (first.line, joined),
             _ => (line, record),
         };
-        let record = if exchange { exchanged(record) } else { record };
+        let record = if exchange {
+            record.with_teams_exchanged()
+        } else {
+            record
+        };
         LogItem::of_game(line, Ok(record))
     }
 
@@ -96,7 +100,11 @@ impl FirstHalf {
             return None;
         }
         let joined = join(&self.record, second, changed)?;
-        let joined = if changed { exchanged(joined) } else { joined };
+        let joined = if changed {
+            joined.with_teams_exchanged()
+        } else {
+            joined
+        };
         Some((joined, changed))
     }
 }

@@ -5,8 +5,10 @@
 //! log omits every line whose subject is a bot, OLStats does not. `game` follows one game; `parser`
 //! reads lines and separates the games of a log.
 
+mod class;
 mod game;
 mod parser;
+mod player;
 #[cfg(test)]
 mod tests;
 

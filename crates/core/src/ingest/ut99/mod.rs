@@ -5,8 +5,10 @@
 //! `game_end`. UTStats adds each player's score after that. `game` follows one game; `parser` reads
 //! lines and separates the games of a log.
 
+mod date;
 mod game;
 mod parser;
+mod player;
 #[cfg(test)]
 mod tests;
 

@@ -38,10 +38,7 @@ impl Client {
 
 /// The recorder for a game of this kind: in assault the teams change sides at half-time.
 fn new_recorder(kind: &[u8]) -> MatchRecorder {
-    match kind {
-        b"as" => MatchRecorder::with_sides(),
-        _ => MatchRecorder::default(),
-    }
+    MatchRecorder::with_sides_if(kind == b"as")
 }
 
 /// Decodes a name, which must not be empty in a record.
@@ -53,9 +50,10 @@ pub(super) fn name(nick: &[u8]) -> String {
 }
 
 /// The kind of score lines being read.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum ScoreSection {
     /// No scores are being read.
+    #[default]
     None,
     /// The scores of a moment in play.
     Interim,
@@ -63,6 +61,7 @@ enum ScoreSection {
     Final,
 }
 
+#[derive(Default)]
 pub(super) struct Game {
     /// The line on which it began.
     pub(super) line: u64,
@@ -90,16 +89,10 @@ impl Game {
             line,
             kind: text::name(kind).to_lowercase(),
             map: text::name(map),
-            mutators: BTreeSet::new(),
             date: now.date(),
             began: now.position(),
-            ended: None,
-            clients: BTreeMap::new(),
             recorder: new_recorder(kind),
-            section: ScoreSection::None,
-            label: None,
-            teams: false,
-            team_scores: [None; TEAMS],
+            ..Self::default()
         }
     }
 
@@ -218,11 +211,9 @@ impl Game {
     }
 
     fn kill(&mut self, frag: bool, killer: u32, victim: u32, now: u64) {
-        if let Some(visit) = self.visit(victim) {
-            self.recorder.player(visit).count_death();
-        }
-        if let (Some(visit), true) = (self.visit(killer), frag) {
-            self.recorder.player(visit).count_kill();
+        self.recorder.count_death(self.visit(victim));
+        if frag {
+            self.recorder.count_kill(self.visit(killer));
         }
         if self.kind == "tdm" {
             // A suicide or the death of a team mate costs the killer's team a point.

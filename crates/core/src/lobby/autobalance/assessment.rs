@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{GapUnit, Power, Powers, Situation};
 use crate::{
-    domain::{chance_of_weaker, counted},
-    lobby::strength::{TeamStrengths, TeamSum},
+    domain::{chance_of_weaker, counted, worded},
+    lobby::{strength::TeamStrengths, team_sum::TeamSum},
 };
 
 /// Whether the teams are balanced, and why.
@@ -27,22 +27,24 @@ pub enum Assessment {
     },
 }
 
-/// Why no human needs to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Calm {
-    /// The operator has turned auto-balance off.
-    Off,
-    /// In this game type the players choose their teams themselves.
-    Tournament,
-    /// The remaining time of play is less than the rules require.
-    NearlyOver,
-    /// The teams' sizes are nearly equal.
-    LikeSizes,
-    /// The teams' powers are nearly equal.
-    LikePowers,
-    /// The chances to win are nearly equal.
-    LikeChances,
+worded! {
+    /// Why no human needs to move.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Calm {
+        /// The operator has turned auto-balance off.
+        Off = "auto-balance is off",
+        /// In this game type the players choose their teams themselves.
+        Tournament = "the game is a tournament",
+        /// The remaining time of play is less than the rules require.
+        NearlyOver = "too little play time is left",
+        /// The teams' sizes are nearly equal.
+        LikeSizes = "nearly equal sizes",
+        /// The teams' powers are nearly equal.
+        LikePowers = "nearly equal powers",
+        /// The chances to win are nearly equal.
+        LikeChances = "nearly equal chances",
+    }
 }
 
 /// Why teams are unbalanced.
@@ -193,18 +195,5 @@ impl fmt::Display for Assessment {
             Cause::Powers(much, little) => write!(f, "power {much:.3} to {little:.3}"),
             Cause::Chances(much, little) => write!(f, "chances {much:.3} to {little:.3}"),
         }
-    }
-}
-
-impl fmt::Display for Calm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Calm::Off => "auto-balance is off",
-            Calm::Tournament => "the game is a tournament",
-            Calm::NearlyOver => "too little play time is left",
-            Calm::LikeSizes => "nearly equal sizes",
-            Calm::LikePowers => "nearly equal powers",
-            Calm::LikeChances => "nearly equal chances",
-        })
     }
 }

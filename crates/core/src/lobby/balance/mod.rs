@@ -5,6 +5,8 @@
 //! thread and with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers
 //! it, [`Lobby::follow`] applies the answer.
 
+mod answer;
+mod chosen;
 mod outcome;
 mod problem;
 mod repeat;
@@ -22,6 +24,7 @@ use crate::{
     partition::{self, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed},
 };
 
+pub use answer::BalanceAnswer;
 pub use outcome::Balanced;
 pub use repeat::{LastBalance, Repeat};
 
@@ -50,69 +53,6 @@ pub struct Balance {
     /// How far the question repeats the last BALANCE of the game.
     #[serde(default)]
     pub repeat: Repeat,
-}
-
-/// The teams that BALANCE chose.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct BalanceAnswer {
-    /// Each human's team, in JOIN order; empty if the question was refused.
-    pub team_of: Vec<u8>,
-    /// The smaller team's weight over the larger's, 0 to 1, as BALANCE replies it.
-    #[serde(default)]
-    pub ratio: f64,
-    /// The chance that team 0 wins, 0 to 1, as BALANCE replies it; `None` if it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chance: Option<f64>,
-    /// Whether the deadline ended the search early. The answer then depends on the machine's speed,
-    /// and a replay may choose other teams.
-    pub cut_short: bool,
-    /// Why no teams could be chosen. Only a question that was edited by hand can be refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
-    /// Whether the answer keeps the teams that the last BALANCE chose.
-    #[serde(skip)]
-    kept: bool,
-    /// The best evenness without pins, if the pins make the teams uneven.
-    #[serde(skip)]
-    without_pins: Option<f64>,
-    /// The explanation. It is not stored, because a replay computes it again.
-    #[serde(skip)]
-    explanation: Option<Box<Explanation>>,
-}
-
-impl BalanceAnswer {
-    /// An answer of which only the teams are known, and whether the deadline ended the search early.
-    pub(super) fn of_teams(team_of: Vec<u8>, cut_short: bool) -> Self {
-        Self {
-            team_of,
-            ratio: 0.0,
-            chance: None,
-            cut_short,
-            refused: None,
-            kept: false,
-            without_pins: None,
-            explanation: None,
-        }
-    }
-
-    /// Why these teams; `None` for a stored answer.
-    pub fn explanation(&self) -> Option<&Explanation> {
-        self.explanation.as_deref()
-    }
-
-    /// The ratio and the chance of team 0 that BALANCE replied; `None` in decisions of version 0.1, which did not store
-    /// them.
-    fn replied(&self) -> Option<(f64, Option<f64>)> {
-        let known = self.ratio > 0.0 || self.chance.is_some();
-        known.then_some((self.ratio, self.chance))
-    }
-}
-
-/// Two answers are equal if they choose the same teams.
-impl PartialEq for BalanceAnswer {
-    fn eq(&self, other: &Self) -> bool {
-        self.team_of == other.team_of
-    }
 }
 
 impl Question for Balance {
@@ -237,118 +177,6 @@ impl Balance {
             refused: None,
             explanation: Some(Box::new(solution.explanation)),
         })
-    }
-}
-
-impl Balance {
-    /// The teams that the last BALANCE chose, if this question repeats it and no pin forbids them.
-    fn as_they_are(
-        &self,
-        seed: u64,
-        out_of_time: &mut dyn FnMut() -> bool,
-    ) -> Option<partition::Solution> {
-        if self.repeat == Repeat::Nothing {
-            return None;
-        }
-        let mut pinned = self.problem.clone();
-        for human in &mut pinned.humans {
-            let current = human.current?;
-            if human.pin.is_some_and(|pin| pin != current) {
-                return None;
-            }
-            human.pin = Some(current);
-        }
-        // A party that the last BALANCE split stays split.
-        let together = |party: &Vec<usize>| {
-            let team = |who: &usize| pinned.humans[*who].pin;
-            party.iter().all(|who| team(who) == team(&party[0]))
-        };
-        let parties = std::mem::take(&mut pinned.parties).into_iter();
-        let (kept, torn) = parties.partition(together);
-        pinned.parties = kept;
-        let key = |&who: &usize| pinned.humans[who].key.clone();
-        let given_up = |party: &Vec<usize>| party.iter().map(key).collect();
-        let given_up = torn.iter().map(given_up).collect();
-        let problem = Problem::new(pinned).ok()?;
-        let mut stay = partition::solve(&problem, &self.settings, seed, out_of_time).ok()?;
-        stay.explanation.given_up = given_up;
-        Some(stay)
-    }
-
-    /// The problem, in which humans who are on one team with somebody whom they avoid are on no team now: else
-    /// no team less even than the current ones would be a candidate, and they could not get away.
-    fn without_unwanted_company(&self) -> ProblemSpec {
-        let mut problem = self.problem.clone();
-        for &(one, other) in &self.problem.avoid {
-            let team = |who: usize| self.problem.humans[who].current;
-            if one < problem.humans.len()
-                && other < problem.humans.len()
-                && team(one) == team(other)
-            {
-                problem.humans[one].current = None;
-            }
-        }
-        problem
-    }
-
-    /// Whether the present teams are as even as the others, and grant as many wishes.
-    fn is_as_good(&self, present: &partition::Solution, other: &partition::Solution) -> bool {
-        let (torn, avoided) = self.wishes_broken(&present.team_of);
-        let (torn_there, avoided_there) = self.wishes_broken(&other.team_of);
-        let least = match self.problem.doubt {
-            Some(_) => other.evenness().min(other.least),
-            None => other.evenness(),
-        };
-        present.evenness() + EQUAL >= least && torn <= torn_there && avoided <= avoided_there
-    }
-
-    /// The explanation of teams that were chosen before, and the number of parties that are not together
-    /// in them. Takes a few milliseconds at most; `None` if the teams do not fit the question.
-    pub fn explanation_of(&self, answer: &BalanceAnswer) -> Option<(Explanation, usize)> {
-        let team_of = &answer.team_of[..];
-        let mut chosen = self.without_unwanted_company();
-        if chosen.humans.len() != team_of.len() {
-            return None;
-        }
-        for (human, team) in chosen.humans.iter_mut().zip(team_of) {
-            human.pin = Some(usize::from(*team));
-        }
-        let inside = |&who: &usize| who < team_of.len();
-        let together = |party: &Vec<usize>| {
-            let whole = party.iter().all(inside);
-            whole && party.iter().all(|&who| team_of[who] == team_of[party[0]])
-        };
-        let parties = chosen.parties.len();
-        chosen.parties.retain(together);
-        let torn = parties - chosen.parties.len() + self.torn.len();
-        let problem = Problem::new(chosen).ok()?;
-        let mut steps = 100;
-        let mut out_of_time = || {
-            steps -= 1;
-            steps < 0
-        };
-        let solution = partition::solve(&problem, &self.settings, 0, &mut out_of_time).ok()?;
-        let mut explanation = solution.explanation;
-        if let Some(replied) = answer.replied() {
-            self.tell(&mut explanation, replied);
-        }
-        (solution.team_of == team_of).then_some((explanation, torn))
-    }
-
-    /// How many members of parties are not with their party's first, and how many humans are on one
-    /// team with somebody whom they avoid.
-    fn wishes_broken(&self, team_of: &[u8]) -> (usize, usize) {
-        let apart = |party: &Vec<usize>| {
-            let members = party.iter();
-            members
-                .filter(|&&who| team_of[who] != team_of[party[0]])
-                .count()
-        };
-        let together = |&&(one, other): &&(usize, usize)| team_of[one] == team_of[other];
-        (
-            self.problem.parties.iter().map(apart).sum(),
-            self.problem.avoid.iter().filter(together).count(),
-        )
     }
 }
 

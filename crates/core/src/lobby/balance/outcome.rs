@@ -8,7 +8,7 @@ use crate::{
         bots::to_u32,
         decide::{bot_of_lineup, human_of_lineup},
         strength::TeamStrengths,
-        weights::{counted_bot, next_bot},
+        weights::counted_bot,
     },
 };
 
@@ -109,7 +109,7 @@ impl Lobby {
         }
         let plays = |name: &&str| roster.bots().iter().any(|bot| bot.name.text() == *name);
         // As BALANCE counts them.
-        let next = next_bot(weights, roster.bots().iter().map(|bot| bot.name.text())).strength;
+        let next = self.next_bot(weights)?.strength;
         let typical = weights.typical_bots().into_iter();
         let mut typical = typical.filter(|name| !plays(name));
         for place in 0..missing.iter().copied().max().unwrap_or(0) {

@@ -9,7 +9,7 @@ use crate::{
         Lobby, LobbyError, Weights,
         decide::command_strength,
         roster::Human,
-        weights::{Counted, counted_bot, next_bot, sane, sane_strength},
+        weights::{counted_bot, sane, sane_strength},
     },
     partition::{Bots, BotsThere, ProblemSpec, Strengths, Tolerance, WeightedHuman},
 };
@@ -106,12 +106,6 @@ impl Lobby {
             }
         }
         Ok((there, strengths))
-    }
-
-    /// What a bot counts on average that will be added; those that are there count themselves.
-    fn next_bot(&self, weights: &dyn Weights) -> Result<Counted, LobbyError> {
-        let here = self.team_game()?.roster.bots();
-        Ok(next_bot(weights, here.iter().map(|bot| bot.name.text())))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
         Bot, BotInGame, ChanceModel, HumanInGame, Lobby, LobbyError, MoveBlock, RunningGame,
         Snapshot, Weights,
         roster::{Human, Roster},
-        weights::{counted_bot, next_bot, sane, sane_strength},
+        weights::{Counted, counted_bot, next_bot, sane, sane_strength},
     },
     partition::Objective,
 };
@@ -20,7 +20,7 @@ impl Lobby {
         let game = self.team_game()?;
         let humans = game.roster.humans().iter();
         let bots = game.roster.bots();
-        let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
+        let next_bot = self.next_bot(weights)?;
         let in_game = |bot: &Bot| BotInGame {
             name: bot.name.text().to_owned(),
             weight: counted_bot(weights, bot.name.text()).weight,
@@ -81,7 +81,7 @@ impl Lobby {
             alone + command + outlook.befriended(alone, friends, multiplier)
         };
         let bots = game.roster.bots();
-        let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
+        let next_bot = self.next_bot(weights)?;
         // A human of whom the rating system has no deviation counts as the mean player of the lineup.
         let usual = outlook.doubt / (outlook.per_strength * libm::sqrt(outlook.players));
         let doubt = |human: &Human| weights.human_doubt(human.id.text()).unwrap_or(usual);
@@ -94,6 +94,12 @@ impl Lobby {
                 .collect(),
             next_bot: next_bot.strength,
         }))
+    }
+
+    /// What a bot counts on average that will be added; those that are there count themselves.
+    pub(in crate::lobby) fn next_bot(&self, weights: &dyn Weights) -> Result<Counted, LobbyError> {
+        let here = self.team_game()?.roster.bots();
+        Ok(next_bot(weights, here.iter().map(|bot| bot.name.text())))
     }
 
     /// All players in the game, by team. Humans on no team yet are put where they make the sizes

@@ -22,6 +22,7 @@ use crate::domain::{Ident, Move, SAME_CHANCE, Stream, StreamPurpose, chance_of_w
 
 mod plan;
 mod settings;
+mod sure;
 mod units;
 
 use plan::{MovePlan, Planner};

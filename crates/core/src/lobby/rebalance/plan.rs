@@ -1,18 +1,10 @@
 //! The search for the plans that make the teams most even.
 
 use super::RebalanceSettings;
-use crate::{
-    domain::{SAME_CHANCE, chance_of_weaker},
-    lobby::{
-        strength::{EQUAL, TeamStrengths},
-        weights::Counted,
-    },
+use crate::lobby::{
+    strength::{EQUAL, TeamStrengths},
+    weights::Counted,
 };
-
-/// How many standard deviations an improvement must be from none. With a whole one, hardly any lobby of
-/// recorded matches got advice; with a half, a third of the advice turned out badly, as without this
-/// demand (`cargo bench --bench even`).
-const SURE: f64 = 0.75;
 
 /// The most plans to try. If there are more plans of up to three moves, only plans of fewer moves
 /// are all tried. A million plans take ten milliseconds. 64 humans on two teams have 43,745 plans
@@ -43,7 +35,7 @@ pub(super) struct MovePlan {
     likeness: f64,
     /// How many humans too many there are on teams that outnumber the smallest by more than allowed.
     pub(super) over: usize,
-    steps: Vec<(usize, usize)>,
+    pub(super) steps: Vec<(usize, usize)>,
 }
 
 impl MovePlan {
@@ -57,14 +49,14 @@ impl MovePlan {
 /// Finds plans for one game.
 #[derive(Clone, Debug)]
 pub(super) struct Planner {
-    strength: TeamStrengths,
-    units: Vec<MoveUnit>,
+    pub(super) strength: TeamStrengths,
+    pub(super) units: Vec<MoveUnit>,
     /// By how many humans the teams should differ at most.
-    limit: usize,
+    pub(super) limit: usize,
     /// By how many humans a plan may let them differ: by `limit`, or as many as now.
     most: usize,
     /// Whether the doubt about the strengths is known.
-    doubtful: bool,
+    pub(super) doubtful: bool,
 }
 
 impl Planner {
@@ -200,7 +192,7 @@ impl Planner {
     }
 
     /// The teams after `plan`.
-    fn after(&self, plan: &MovePlan) -> TeamStrengths {
+    pub(super) fn after(&self, plan: &MovePlan) -> TeamStrengths {
         let mut strength = self.strength.clone();
         for &(unit, to) in &plan.steps {
             let MoveUnit {
@@ -217,45 +209,6 @@ impl Planner {
     /// The ratio after `plan`, with bots added or removed.
     pub(super) fn ratio(&self, plan: &MovePlan) -> f64 {
         self.after(plan).ratio_settled()
-    }
-
-    /// Whether a plan makes the chances more even beyond doubt: by more than players notice, and also if
-    /// the strengths of all players are as far from their estimates as they usually are.
-    ///
-    /// Let e be the edge now, e' that after the moves, and δ = e − e' what the moves change. The game is
-    /// more even with them if δ has the direction of e, and e + e' does, too: without the players who
-    /// move, the same team is still ahead. Each of the two must be more than [`SURE`] standard deviations
-    /// from 0. What the numbers of players change is not in doubt. A plan that leaves fewer humans too
-    /// many needs no proof, and decisions of older versions have none.
-    pub(super) fn is_sure(&self, plan: &MovePlan) -> bool {
-        let (alone, over) = (
-            self.strength.evenness_settled(),
-            self.strength.excess(self.limit),
-        );
-        if !self.doubtful || plan.over < over {
-            return true;
-        }
-        let gain = chance_of_weaker(plan.evenness) - chance_of_weaker(alone);
-        if gain <= SAME_CHANCE {
-            return false;
-        }
-        let after = self.after(plan);
-        let edges = self.strength.edge_of_first().zip(after.edge_of_first());
-        let (Some((before, after)), Some(outlook)) = (edges, self.strength.outlook()) else {
-            return true; // more than two teams
-        };
-        let units = plan.steps.iter().map(|&(unit, _)| &self.units[unit]);
-        let variance: f64 = units.map(|unit| unit.counted.variance).sum();
-        let players = self
-            .strength
-            .sides()
-            .iter()
-            .map(|side| side.players())
-            .sum();
-        let moved = 2.0 * outlook.per_strength_at(players) * libm::sqrt(variance);
-        let ahead = before.signum();
-        let (middle, change) = (ahead * (before + after) / 2.0, ahead * (before - after));
-        middle >= SURE * outlook.doubt && change >= SURE * moved
     }
 
     /// The humans that a plan moves, by index, with their new teams.

@@ -237,7 +237,7 @@ impl GameRecorder {
         let team = |who: usize| self.play.players()[who].team();
         let mates = !self.scores.is_empty() && team(killer) == team(victim);
         if killer != victim && !mates {
-            self.play.player(killer).count_kill();
+            self.play.count_kill(Some(killer));
         }
         self.play.player(victim).count_killed();
     }
@@ -245,7 +245,7 @@ impl GameRecorder {
     /// Counts a death that DEATH reported.
     pub(super) fn death(&mut self, who: usize) {
         if self.is_running() {
-            self.play.player(who).count_death();
+            self.play.count_death(Some(who));
         }
     }
 

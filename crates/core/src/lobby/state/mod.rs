@@ -1,13 +1,14 @@
 //! The state of one session's game, and the commands that describe the game itself.
 
+mod bots;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BalanceWatch, BotPlan, BotUse, Fill, LastBalance, LobbyError, LobbySettings, NewGame, Roster,
-    bots::with_unplaced, command::TimedCommand, player_history::PlayerHistories,
-    recorder::GameRecorder,
+    BalanceWatch, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Roster,
+    command::TimedCommand, player_history::PlayerHistories, recorder::GameRecorder,
 };
 use crate::domain::{Ident, MAX_TEAMS, Move};
 
@@ -200,28 +201,6 @@ impl Lobby {
         Ok(())
     }
 
-    /// The number of players that the game should have, and of bots on each team.
-    ///
-    /// # Errors
-    /// Fails if there is no game.
-    pub fn bots(&self) -> Result<BotPlan, LobbyError> {
-        let game = self.game()?;
-        let fill = self.fill()?;
-        let most = self.settings.roster.max_roster.as_usize();
-        let humans = game.roster.humans().len();
-        if !game.has_teams {
-            return Ok(fill.for_all(humans).at_most(most, &[humans]));
-        }
-        let (sizes, unplaced) = (game.roster.sizes(self.teams), game.roster.unplaced());
-        let plan = fill.for_teams(&sizes, unplaced);
-        Ok(plan.at_most(most, &with_unplaced(sizes, unplaced)))
-    }
-
-    /// Whether this session acts on bots. This outlasts a game.
-    pub fn bot_use(&self) -> BotUse {
-        self.bot_use
-    }
-
     /// Whether this session has sent SCORE for the running game's type, in this game or an earlier
     /// one.
     pub(super) fn reports_scores(&self) -> bool {
@@ -234,59 +213,6 @@ impl Lobby {
         if self.scored.len() < MAX_SCORED {
             self.scored.insert(game.canonical_type.clone());
         }
-    }
-
-    pub(super) fn declare_bots(&mut self, acts: bool) {
-        self.bot_use.declared = Some(acts);
-    }
-
-    pub(super) fn show_bots(&mut self) {
-        self.bot_use.shown = true;
-    }
-
-    /// What the number of bots depends on, besides the humans, for decisions about teams. Bots are
-    /// expected to come or go only if the session acts on bots; otherwise the bots are taken as
-    /// they are.
-    ///
-    /// # Errors
-    /// Fails if there is no game.
-    pub(super) fn expected_fill(&self) -> Result<Fill, LobbyError> {
-        let fill = self.fill()?;
-        Ok(Fill {
-            on: fill.on && self.bot_use.expects(),
-            ..fill
-        })
-    }
-
-    /// What the number of bots depends on, besides the humans. [`Display`](std::fmt::Display)
-    /// explains it in one line.
-    ///
-    /// # Errors
-    /// Fails if there is no game.
-    pub fn fill(&self) -> Result<Fill, LobbyError> {
-        Ok(Fill {
-            on: self.settings.roster.bots && self.bot_use.declared != Some(false),
-            wish: self.wish(),
-            map_range: self.map_range()?,
-            min_humans: self.settings.roster.min_humans.get(),
-        })
-    }
-
-    /// The number of players that the session wants, bots included, whatever the map recommends.
-    pub fn wish(&self) -> u32 {
-        self.min_players
-            .unwrap_or(self.settings.roster.min_players.get())
-    }
-
-    /// The fewest and the most players that the map recommends, or the configured range.
-    ///
-    /// # Errors
-    /// Fails if there is no game.
-    pub fn map_range(&self) -> Result<(u32, u32), LobbyError> {
-        Ok(self
-            .game()?
-            .map_range
-            .unwrap_or_else(|| self.settings.roster.map_range()))
     }
 
     pub(super) fn game_mut(&mut self) -> Result<&mut RunningGame, LobbyError> {

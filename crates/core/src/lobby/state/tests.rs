@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::{LeaveReason, units::Count};
 use crate::lobby::{
-    RosterSettings, Update,
+    BotPlan, RosterSettings, Update,
     weights::tests::{ctf, game},
 };
 use proptest::prelude::*;

@@ -6,7 +6,10 @@
 //! best split so far. Because that bound exists only once K splits are known, the search starts
 //! with a guessed bound, and repeats with a looser one until it finds K splits.
 
-use super::ranked::Ranked;
+use super::{
+    ranked::Ranked,
+    reachable::{Free, Range, ReachableSums},
+};
 use crate::partition::{
     MAX_TEAMS,
     balance::Evenness,
@@ -74,9 +77,6 @@ struct Class {
     fewest: usize,
     most: usize,
 }
-
-/// An atom that is not placed yet: its index in the instance, lift and size.
-type Free = (usize, i64, usize);
 
 impl<'a, 'c> BranchSearch<'a, 'c> {
     fn new(
@@ -262,13 +262,6 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
     }
 }
 
-/// The sums and human counts that a team may have, both ends included.
-#[derive(Clone, Copy)]
-struct Range {
-    sums: (i64, i64),
-    humans: (usize, usize),
-}
-
 /// The team being filled, its free atoms, and its limits.
 #[derive(Clone, Copy)]
 struct TeamFill<'a> {
@@ -278,48 +271,4 @@ struct TeamFill<'a> {
     range: Range,
     table: &'a ReachableSums,
     must: bool,
-}
-
-/// The smallest and the largest sum of a subset of the last atoms, by how many atoms there are and
-/// how many humans the subset has.
-struct ReachableSums {
-    sums: Vec<Option<(i64, i64)>>,
-    width: usize,
-}
-
-impl ReachableSums {
-    /// O(atoms × humans).
-    fn new(free: &[Free], most: usize) -> Self {
-        let width = most + 1;
-        let mut sums = vec![None; (free.len() + 1) * width];
-        sums[free.len() * width] = Some((0, 0));
-        for (next, &(_, lift, size)) in free.iter().enumerate().rev() {
-            for humans in 0..width {
-                let without = sums[(next + 1) * width + humans];
-                let with = humans
-                    .checked_sub(size)
-                    .and_then(|rest| sums[(next + 1) * width + rest]);
-                let with = with.map(|(least, greatest)| (least + lift, greatest + lift));
-                sums[next * width + humans] = match (without, with) {
-                    (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-                    (one, other) => one.or(other),
-                };
-            }
-        }
-        Self { sums, width }
-    }
-
-    /// Whether a team with this lift and these humans can still come within the range by adding
-    /// atoms from `next` on.
-    fn reaches(&self, next: usize, range: Range, lift: i64, humans: usize) -> bool {
-        let (fewest, most) = range.humans;
-        let Some(room) = most.checked_sub(humans) else {
-            return false;
-        };
-        (fewest.saturating_sub(humans)..=room).any(|more| {
-            self.sums[next * self.width + more].is_some_and(|(least, greatest)| {
-                lift + least <= range.sums.1 && lift + greatest >= range.sums.0
-            })
-        })
-    }
 }

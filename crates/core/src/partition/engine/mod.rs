@@ -10,6 +10,7 @@ mod exhaustive;
 mod meet;
 mod naive;
 mod ranked;
+mod reachable;
 mod search;
 mod two;
 

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use super::Reply;
 use crate::{
     domain::Ident,
-    protocol::words::{WordWriter, Words},
+    protocol::{words::Words, writer::WordWriter},
 };
 
 /// What a part of a reply says, or what is wrong with it.

@@ -1,4 +1,4 @@
-//! Encodes and parses replies. Each kind is written and read in this file, or in `teams` or `queue`.
+//! Encodes and parses replies. Each kind is written and read in this file, or in `players`, `teams` or `queue`.
 //!
 //! Identifiers are written in exactly the bytes that the peer sent, which may contain unquoted
 //! blanks. So a line is parsed from both ends, and the identifier is what remains in the middle.
@@ -7,7 +7,8 @@ use bytes::{Bytes, BytesMut};
 
 use super::{
     Reply, TicketReply,
-    fields::{Parsed, dash_or, decimal, ident, number, put_line, split_first, split_last},
+    fields::{Parsed, number, put_line, split_first},
+    players::{parse_bot, parse_mean_bot, parse_player, parse_rank, put_rank, put_weight},
     queue::{calls_after, parse_queues, put_queues},
     teams::{
         parse_advantage, parse_balance, parse_bots, parse_move, parse_place, parse_rebalance,
@@ -15,11 +16,8 @@ use super::{
     },
 };
 use crate::{
-    domain::{Ident, decode},
-    protocol::{
-        Code, MalformedReply, Refusal,
-        words::{WordWriter, Words, is_one_quoted_word},
-    },
+    domain::decode,
+    protocol::{Code, MalformedReply, Refusal, writer::WordWriter},
 };
 
 /// The most lines that a reply may have. A roster has at most 128 humans, and EXPLAIN has a few
@@ -160,79 +158,6 @@ impl Reply {
     }
 }
 
-/// `VERB <id> [<weight>]`
-fn put_weight(out: &mut BytesMut, verb: &str, id: &Ident, weight: Option<f64>) {
-    let mut line = WordWriter::new(out, verb);
-    line.raw(id);
-    if let Some(weight) = weight {
-        line.plain(format_args!("{weight:.3}"));
-    }
-    line.end();
-}
-
-fn parse_player(rest: &[u8]) -> Parsed {
-    let (head, last) = split_last(rest);
-    let places = last.iter().rev().position(|&b| b == b'.');
-    if head.is_empty() || places != Some(3) || is_one_quoted_word(rest) {
-        return Ok(Reply::Player(ident(rest)?, None));
-    }
-    Ok(match decimal(last) {
-        Ok(weight) => Reply::Player(ident(head)?, Some(weight)),
-        Err(_) => Reply::Player(ident(rest)?, None),
-    })
-}
-
-fn parse_bot(rest: &[u8]) -> Parsed {
-    let (id, weight) = split_last(rest);
-    Ok(Reply::Bot(ident(id)?, decimal(weight)?))
-}
-
-/// `RANK <id> <division> <progress> <games> [<weight>]`, with `-` for division and progress while the
-/// player is calibrating.
-fn put_rank(
-    out: &mut BytesMut,
-    id: &Ident,
-    division: Option<&(String, f64)>,
-    games: u32,
-    weight: Option<f64>,
-) {
-    let mut line = WordWriter::new(out, "RANK");
-    line.raw(id);
-    match division {
-        Some((name, progress)) => {
-            line.word(&Ident::from_text(name));
-            line.plain(format_args!("{progress:.3}"));
-        }
-        None => line.plain("- -"),
-    }
-    line.plain(games);
-    if let Some(weight) = weight {
-        line.plain(format_args!("{weight:.3}"));
-    }
-    line.end();
-}
-
-fn parse_rank(rest: &[u8]) -> Parsed {
-    let mut words = Words::new(Bytes::copy_from_slice(rest));
-    let mut word = || words.word("").map_err(|_| "an argument is missing");
-    let (id, name, progress, games) = (word()?, word()?, word()?, word()?);
-    let progress = dash_or(progress.text().as_bytes(), decimal)?;
-    let weight = word().ok().map(|weight| decimal(weight.text().as_bytes()));
-    words.end().map_err(|_| "too many arguments")?;
-    let division = progress.map(|progress| (name.text().to_owned(), progress));
-    Ok(Reply::Rank {
-        id,
-        division,
-        games: number(games.text().as_bytes())?,
-        weight: weight.transpose()?,
-    })
-}
-
-fn parse_mean_bot(rest: &[u8]) -> Parsed {
-    let (weight, count) = split_first(rest);
-    Ok(Reply::MeanBot(decimal(weight)?, number(count)?))
-}
-
 /// `HELLO <program> protocol/<version> [resumed|new]`
 fn put_hello(out: &mut BytesMut, program: &str, protocol: u32, resumed: Option<bool>) {
     let mut line = WordWriter::new(out, "HELLO");
@@ -295,7 +220,7 @@ fn parse_backfill(rest: &[u8]) -> Parsed {
 /// Parses an error. An unknown code is read as [`Code::Internal`], with the code in the text.
 fn parse_error(rest: &[u8]) -> Reply {
     let (word, text) = split_first(rest);
-    let (code, text) = match Code::parse(word) {
+    let (code, text) = match Code::parse(&decode(word)) {
         Some(code) => (code, text),
         None => (Code::Internal, rest),
     };

@@ -2,6 +2,7 @@
 
 mod fields;
 mod grammar;
+mod players;
 mod queue;
 mod reader;
 mod teams;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     domain::{Ident, decode},
-    protocol::words::{WordWriter, Words},
+    protocol::{words::Words, writer::WordWriter},
 };
 
 /// A queue, as QUEUES lists it.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     domain::{Ident, Move},
-    protocol::words::WordWriter,
+    protocol::writer::WordWriter,
 };
 
 pub(super) fn put_balance(

@@ -1,13 +1,15 @@
 //! How the arguments of the verbs about games are read and written. Most verbs need only what stands in their row.
 
-use std::fmt::Display;
-
-use super::{Join, Request, Token};
+use super::{
+    Join, Request, Token,
+    options::{maybe, options, set, unknown_option, yes_or_no},
+};
 use crate::{
     domain::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, RoleName, Verdict},
     protocol::{
         Refusal,
-        words::{WordWriter, Words, bad, decimal, match_id, number},
+        words::{Words, bad, decimal, match_id, number},
+        writer::WordWriter,
     },
 };
 
@@ -65,12 +67,8 @@ pub(super) fn put_hello(
     if resume {
         line.plain("resume=yes");
     }
-    if let Some(bots) = bots {
-        line.plain(if bots { "bots=yes" } else { "bots=no" });
-    }
-    if let Some(id) = hosts {
-        line.plain(format_args!("match={id}"));
-    }
+    line.maybe("bots", bots.map(|bots| if bots { "yes" } else { "no" }));
+    line.maybe("match", hosts);
 }
 
 pub(super) fn map_range(words: &mut Words) -> Result<(u32, u32), Refusal> {
@@ -118,9 +116,7 @@ pub(super) fn put_join(line: &mut WordWriter<'_>, join: &Join) {
             line.option(key, value);
         }
     }
-    if let Some(team) = join.team {
-        line.plain(format_args!("team={team}"));
-    }
+    line.maybe("team", join.team);
     match join.pin {
         Some(Some(team)) => line.plain(format_args!("pin={team}")),
         Some(None) => line.plain("pin="),
@@ -154,32 +150,30 @@ pub(super) fn put_leave(line: &mut WordWriter<'_>, id: &Ident, reason: LeaveReas
 }
 
 pub(super) fn balance(words: &mut Words) -> Result<Request, Refusal> {
-    let (mut top, mut seed) = (None, None);
-    options(words, |key, value| match key {
-        "top" => Ok(set(&mut top, number(&value, "top", 1, MAX_TOP)? as usize)),
-        "seed" => Ok(set(&mut seed, number(&value, "seed", 0, u64::MAX)?)),
-        _ => unknown_option(key),
-    })?;
+    let (top, seed) = pick(words, true)?;
     Ok(Request::Balance { top, seed })
 }
 
 pub(super) fn rebalance(words: &mut Words) -> Result<Request, Refusal> {
-    let mut seed = None;
+    let (_, seed) = pick(words, false)?;
+    Ok(Request::Rebalance { seed })
+}
+
+/// Reads the options of BALANCE; those of REBALANCE are without `top`.
+fn pick(words: &mut Words, with_top: bool) -> Result<(Option<usize>, Option<u64>), Refusal> {
+    let (mut top, mut seed) = (None, None);
     options(words, |key, value| match key {
+        "top" if with_top => Ok(set(&mut top, number(&value, "top", 1, MAX_TOP)? as usize)),
         "seed" => Ok(set(&mut seed, number(&value, "seed", 0, u64::MAX)?)),
         _ => unknown_option(key),
     })?;
-    Ok(Request::Rebalance { seed })
+    Ok((top, seed))
 }
 
 /// The options of BALANCE and REBALANCE.
 pub(super) fn put_balance(line: &mut WordWriter<'_>, top: Option<usize>, seed: Option<u64>) {
-    if let Some(top) = top {
-        line.plain(format_args!("top={top}"));
-    }
-    if let Some(seed) = seed {
-        line.plain(format_args!("seed={seed}"));
-    }
+    line.maybe("top", top);
+    line.maybe("seed", seed);
 }
 
 pub(super) fn role(words: &mut Words) -> Result<RoleName, Refusal> {
@@ -240,14 +234,6 @@ pub(super) fn seconds(words: &mut Words) -> Result<u32, Refusal> {
     Ok(words.number("the number of seconds", 0, MAX_SECONDS)? as u32)
 }
 
-fn yes_or_no(text: &Ident, what: &str) -> Result<bool, Refusal> {
-    match text.text() {
-        "yes" => Ok(true),
-        "no" => Ok(false),
-        _ => Err(bad(format!("{what} must be yes or no"))),
-    }
-}
-
 pub(super) fn players(words: &mut Words, what: &str) -> Result<u32, Refusal> {
     Ok(words.number(what, 0, MAX_PLAYERS as u64)? as u32)
 }
@@ -262,47 +248,4 @@ pub(super) fn team(words: &mut Words) -> Result<u8, Refusal> {
 
 fn team_number(text: &Ident) -> Result<u8, Refusal> {
     Ok(number(text, "a team", 0, MAX_TEAMS as u64 - 1)? as u8)
-}
-
-/// Reads an argument that may be missing at the end of the line.
-pub(super) fn maybe<T>(
-    words: &mut Words,
-    read: impl FnOnce(&mut Words) -> Result<T, Refusal>,
-) -> Result<Option<T>, Refusal> {
-    match words.is_empty() {
-        true => Ok(None),
-        false => read(words).map(Some),
-    }
-}
-
-pub(super) fn put_maybe(line: &mut WordWriter<'_>, argument: Option<impl Display>) {
-    if let Some(argument) = argument {
-        line.plain(argument);
-    }
-}
-
-/// Reads the options at the end of a line. `take` is called with the key, in lower case, and the value of each, and
-/// returns whether this key may be given at this place: `false` if it was given before.
-///
-/// # Errors
-/// Fails with the error of `take`, or if `take` returns `false`.
-pub(super) fn options(
-    words: &mut Words,
-    mut take: impl FnMut(&str, Ident) -> Result<bool, Refusal>,
-) -> Result<(), Refusal> {
-    while let Some((key, value)) = words.option()? {
-        if !take(&key, value)? {
-            return Err(bad(format!("{key} is given twice")));
-        }
-    }
-    Ok(())
-}
-
-/// Sets the value of an option. Returns whether it had none.
-pub(super) fn set<T>(option: &mut Option<T>, value: T) -> bool {
-    option.replace(value).is_none()
-}
-
-pub(super) fn unknown_option(key: &str) -> Result<bool, Refusal> {
-    Err(bad(format!("unknown option {key}")))
 }

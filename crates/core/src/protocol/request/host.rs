@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::{
     HostRequest,
-    game::{options, set, unknown_option},
+    options::{options, set, unknown_option},
 };
 use crate::protocol::{
     Refusal,
-    words::{WordWriter, Words, bad, decimal, number},
+    words::{Words, bad, decimal, number},
+    writer::WordWriter,
 };
 
 /// The most slots of an instance.
@@ -53,9 +54,7 @@ pub(super) fn put_instance(
     lists: [&BTreeSet<String>; 2],
     partition: Option<&str>,
 ) {
-    if let Some(region) = region {
-        line.plain(format_args!("region={region}"));
-    }
+    line.maybe("region", region);
     line.plain(format_args!("slots={slots}"));
     for (key, words) in ["modes", "maps"].into_iter().zip(lists) {
         if !words.is_empty() {
@@ -63,9 +62,7 @@ pub(super) fn put_instance(
             line.plain(format_args!("{key}={}", words.join(",")));
         }
     }
-    if let Some(partition) = partition {
-        line.plain(format_args!("partition={partition}"));
-    }
+    line.maybe("partition", partition);
 }
 
 pub(super) fn load(words: &mut Words) -> Result<f64, Refusal> {

@@ -5,6 +5,7 @@ mod macros;
 
 mod game;
 mod host;
+mod options;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -16,10 +17,7 @@ use bytes::{Bytes, BytesMut};
 
 pub use verbs::{HostRequest, QueueRequest, Request, Verb};
 
-use super::{
-    Code, Refusal,
-    words::{WordWriter, Words},
-};
+use super::{Code, Refusal, words::Words, writer::WordWriter};
 use crate::domain::{Ident, Rights, Secret};
 
 /// What a client needs to ask for a weight.

@@ -4,7 +4,8 @@ use crate::{
     domain::Ident,
     protocol::{
         Refusal,
-        words::{WordWriter, Words, bad},
+        words::{Words, bad},
+        writer::WordWriter,
     },
 };
 

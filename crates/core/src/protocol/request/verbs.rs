@@ -6,19 +6,17 @@ use std::collections::BTreeSet;
 use super::{
     Charge, Demand, Join, ReplyRule, Rule, Token,
     game::{
-        balance, hello, join, leave_reason, map_range, maybe, players, points, put_balance,
-        put_hello, put_join, put_leave, put_map, put_maybe, put_score, put_verdict, rebalance,
-        role, score, seconds, team, teams, verdict,
+        balance, hello, join, leave_reason, map_range, players, points, put_balance, put_hello,
+        put_join, put_leave, put_map, put_score, put_verdict, rebalance, role, score, seconds,
+        team, teams, verdict,
     },
     host::{address, instance, load, put_instance},
+    options::{maybe, put_maybe},
     queue::{put_stated, stated, ticket},
 };
 use crate::{
     domain::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, Right, Rights, RoleName, Verdict},
-    protocol::{
-        Refusal,
-        words::{WordWriter, Words},
-    },
+    protocol::{Refusal, words::Words, writer::WordWriter},
 };
 
 const ANYBODY: Rights = Rights::NONE;

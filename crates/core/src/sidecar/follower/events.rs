@@ -3,13 +3,13 @@
 use super::{
     FollowedServer,
     game::{FollowedGame, FollowedSetup},
-    roster::{ConnectionKey, LoggedPlayer, SeatUpdate, ServerRoster},
+    roster::{ConnectionKey, LoggedPlayer, ServerRoster},
     sides::RoundSides,
 };
 use crate::{
     domain::Kind,
     protocol::Request,
-    sidecar::{Act, balancing_window::BalancingWindow, progress::GamePhase},
+    sidecar::{Act, balancing_window::BalancingWindow, entry::RosterUpdate, progress::GamePhase},
 };
 
 impl FollowedServer {
@@ -190,10 +190,13 @@ impl FollowedServer {
         };
         let side = seat.player.side.filter(|_| game.setup.teams);
         let team = side.map(|side| game.team_of(side));
-        let update = SeatUpdate {
-            plays: seat.player.plays(game.setup.teams),
+        let player = &seat.player;
+        let update = RosterUpdate {
+            key: player.key.id.clone(),
+            name: player.name.clone(),
+            plays: player.plays(game.setup.teams),
+            joined: player.key.kind == Kind::Human || self.settings.bots_as_players,
             team,
-            bots_as_players: self.settings.bots_as_players,
             unplaced,
             keep_team: game.watch.is_some(),
         };

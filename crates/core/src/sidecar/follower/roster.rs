@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::{Kind, PlayerKey},
+    domain::PlayerKey,
     protocol::Request,
     sidecar::entry::{RosterEntry, RosterUpdate, free_id},
 };
@@ -45,21 +45,6 @@ impl LoggedPlayer {
 pub(super) struct RosterSeat {
     pub(super) player: LoggedPlayer,
     pub(super) entry: Option<RosterEntry>,
-}
-
-/// How to update the daemon's roster for one player.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SeatUpdate {
-    /// Whether the player takes part in the game.
-    pub(super) plays: bool,
-    /// The team of the player's side of the map; `None` in games without teams.
-    pub(super) team: Option<u8>,
-    /// Whether bots are sent with JOIN.
-    pub(super) bots_as_players: bool,
-    /// Whether a new player is sent without a team.
-    pub(super) unplaced: bool,
-    /// Whether a player who is in the roster keeps their team there for now.
-    pub(super) keep_team: bool,
 }
 
 /// All connections of the game server.
@@ -155,20 +140,10 @@ impl ServerRoster {
     pub(super) fn update(
         &mut self,
         connection: &ConnectionKey,
-        update: SeatUpdate,
+        update: RosterUpdate,
     ) -> Vec<Request> {
         let Some(seat) = self.0.get_mut(connection) else {
             return Vec::new();
-        };
-        let player = &seat.player;
-        let update = RosterUpdate {
-            key: player.key.id.clone(),
-            name: player.name.clone(),
-            plays: update.plays,
-            joined: player.key.kind == Kind::Human || update.bots_as_players,
-            team: update.team,
-            unplaced: update.unplaced,
-            keep_team: update.keep_team,
         };
         let mut entry = seat.entry.take();
         let taken = self.entries().map(|(_, entry)| entry.id.as_str());

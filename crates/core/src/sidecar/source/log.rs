@@ -4,7 +4,8 @@ use super::{RoundState, Source, counter_strike_word, word};
 use crate::{
     ingest::{
         source::{
-            clients::{ConnectedClients, GameContext},
+            client::GameContext,
+            clients::ConnectedClients,
             grammar::{self, Event, PlayerAction, PlayerTag},
             setup::ServerSetup,
         },

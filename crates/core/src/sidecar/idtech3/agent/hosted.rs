@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentSettings, seen::MATCH_VARIABLE, settings::GameMode};
+use super::{AgentSettings, seen_game::MATCH_VARIABLE, settings::GameMode};
 use crate::{
     ingest::idtech3::scoring::TEAMS,
     protocol::{HostSession, Request},

@@ -2,72 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::guests::{GuestKind, Guests};
+use super::{
+    guests::{GuestKind, Guests},
+    seen_game::SeenGame,
+};
 use crate::{
     domain::Ident,
     ingest::idtech3::{
-        grammar::{Event, pairs},
-        scoring::{KillScore, TEAMS, TeamPoints, TeamTotals},
+        grammar::Event,
+        scoring::{KillScore, TEAMS, TeamPoints},
     },
     protocol::{Join, Request},
     sidecar::{
-        idtech3::{
-            game::LoggedGame,
-            slots::{Slot, Slots},
-        },
+        idtech3::slots::{Slot, Slots},
         link::name_ident,
         progress::GamePhase,
     },
 };
 
-/// The variable of the game server, shown in its log, that names the match of a game.
-pub(super) const MATCH_VARIABLE: &str = "evenkeel_match";
 /// How long the results may take after the end of play, in milliseconds.
 const RESULTS: u64 = 3_000;
 /// How long after its beginning a game is in play that has not announced a warm-up, in milliseconds.
 const OPENING: u64 = 1_500;
-
-/// The game that the log shows.
-pub(super) struct SeenGame {
-    pub(super) game: LoggedGame,
-    /// The match that it is, by the variable that the agent has set.
-    pub(super) match_id: Option<i64>,
-    pub(super) phase: GamePhase,
-    /// When its phase was last entered.
-    since: u64,
-    /// The scores so far.
-    pub(super) totals: TeamTotals,
-}
-
-impl SeenGame {
-    fn new(info: &[u8], at: u64, now: u64) -> Self {
-        let mut id = None;
-        for (key, value) in pairs(info) {
-            if key == MATCH_VARIABLE.as_bytes() {
-                id = std::str::from_utf8(value).ok();
-            }
-        }
-        Self {
-            game: LoggedGame::new(info, at),
-            match_id: id.and_then(|id| id.parse().ok()),
-            phase: GamePhase::Opening,
-            since: now,
-            totals: TeamTotals::default(),
-        }
-    }
-
-    fn enter(&mut self, phase: GamePhase, now: u64) {
-        (self.phase, self.since) = (phase, now);
-    }
-
-    /// Starts play, or starts it again.
-    fn start(&mut self, now: u64) {
-        if self.phase != GamePhase::Playing {
-            self.totals = TeamTotals::default();
-        }
-        self.enter(GamePhase::Playing, now);
-    }
-}
 
 /// What the log shows of the game server.
 #[derive(Default)]

@@ -111,7 +111,7 @@ impl IdTech3Agent {
         let password = lock.unwrap_or_default();
         self.console.push([
             format!("set g_password \"{password}\""),
-            format!("sets {} \"\"", super::seen::MATCH_VARIABLE),
+            format!("sets {} \"\"", super::seen_game::MATCH_VARIABLE),
         ]);
     }
 

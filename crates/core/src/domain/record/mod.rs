@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LeaveReason, PlayerKey, RecordError, Timestamp};
+use super::{LeaveReason, PlayerKey, Timestamp};
+
+mod check;
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;
@@ -15,16 +17,10 @@ pub const MAX_PLAYERS: usize = 1_024;
 pub const MAX_EVENTS: usize = 200_000;
 /// The largest number of stays on a team in one game, over all its players.
 pub const MAX_STAYS: usize = 100_000;
-const MAX_MUTATORS: usize = 256;
 /// The most roles of one participant.
 pub const MAX_ROLES: usize = 16;
-const MAX_TEXT: usize = 1_024;
-/// One week. A longer game means that the log's clock is broken.
-const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
 /// The length on whose scale the stays of a match are stated whose length is not known: 20 minutes.
 pub const UNTIMED_MILLIS: u64 = 20 * 60 * 1_000;
-/// The largest number of points of a team or player. A larger one means that a counter is broken.
-const MAX_POINTS: f64 = 1e9;
 
 /// An interval of a game in milliseconds since its start, `from` included and `to` excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,176 +208,40 @@ impl MatchRecord {
 
     /// The same match with the numbers of its first two teams exchanged.
     #[must_use]
-    pub fn with_teams_exchanged(&self) -> Self {
-        let other = |team: u8| match team {
-            0 => 1,
-            1 => 0,
-            team => team,
-        };
-        let mut record = self.clone();
-        if record.scores.len() < 2 {
-            return record;
+    pub fn with_teams_exchanged(mut self) -> Self {
+        if self.scores.len() < 2 {
+            return self;
         }
-        record.scores.swap(0, 1);
-        if let Outcome::Won(team) = &mut record.outcome {
-            *team = other(*team);
+        self.scores.swap(0, 1);
+        if let Outcome::Won(team) = &mut self.outcome {
+            *team = other_side(*team);
         }
-        for event in &mut record.events {
-            event.team = other(event.team);
+        for event in &mut self.events {
+            event.team = other_side(event.team);
         }
-        for participant in &mut record.participants {
+        for participant in &mut self.participants {
             let stays = participant.presence.iter_mut().map(|stay| &mut stay.team);
             let roles = participant.roles.iter_mut().map(|role| &mut role.team);
-            stays.chain(roles).for_each(|team| *team = other(*team));
+            let teams = stays.chain(roles);
+            teams.for_each(|team| *team = other_side(*team));
         }
-        record
-    }
-
-    /// Checks the invariants on which all users of a record rely: bounded sizes, finite numbers,
-    /// existing teams, times within the game and in order, one entry per identity.
-    ///
-    /// # Errors
-    /// Returns the first invariant that does not hold.
-    pub fn check(&self) -> Result<(), RecordError> {
-        let texts = [&self.server, &self.map, &self.game_type, &self.mode];
-        let texts = texts.into_iter().chain(&self.mutators);
-        ensure(
-            texts.into_iter().all(|t| t.len() <= MAX_TEXT),
-            "a name is too long",
-        )?;
-        ensure(!self.game_type.is_empty(), "no game type")?;
-        ensure(self.mutators.len() <= MAX_MUTATORS, "too many mutators")?;
-        ensure(
-            self.mutators.is_sorted_by(|a, b| a < b),
-            "mutators are not sorted and unique",
-        )?;
-        ensure(self.start <= self.end, "it ends before it starts")?;
-        ensure(self.millis() <= MAX_MILLIS, "it lasts over a week")?;
-        ensure(
-            !self.untimed || self.start == self.end,
-            "its length is known and not known",
-        )?;
-        ensure(
-            self.scores.len() != 1 && self.scores.len() <= MAX_TEAMS,
-            "impossible number of teams",
-        )?;
-        ensure(
-            self.scores.iter().all(|s| s.abs() <= MAX_POINTS),
-            "impossible score",
-        )?;
-        if let Outcome::Won(team) = self.outcome {
-            ensure(
-                usize::from(team) < self.scores.len(),
-                "the winner does not exist",
-            )?;
-        }
-        self.check_participants()?;
-        self.check_events()
-    }
-
-    fn check_participants(&self) -> Result<(), RecordError> {
-        ensure(
-            self.participants.len() <= MAX_PLAYERS,
-            "too many participants",
-        )?;
-        let mut keys: Vec<_> = self.participants.iter().map(|p| &p.key).collect();
-        keys.sort_unstable();
-        ensure(
-            keys.is_sorted_by(|a, b| a < b),
-            "a participant is listed twice",
-        )?;
-        let spans: usize = self.participants.iter().map(|p| p.presence.len()).sum();
-        ensure(spans <= MAX_STAYS, "too many stays on teams")?;
-        for participant in &self.participants {
-            let Participant {
-                key,
-                name,
-                presence,
-                points,
-                roles,
-                ..
-            } = participant;
-            ensure(!key.id.is_empty(), "a participant has no identity")?;
-            ensure(
-                key.id.len() <= MAX_TEXT && name.len() <= MAX_TEXT,
-                "a name is too long",
-            )?;
-            ensure(
-                points.is_none_or(|p| p.abs() <= MAX_POINTS),
-                "impossible points",
-            )?;
-            ensure(
-                roles.is_sorted_by(|a, b| (&a.name, a.team) < (&b.name, b.team)),
-                "roles are not sorted and unique",
-            )?;
-            ensure(
-                roles.len() <= MAX_ROLES && roles.iter().all(|r| r.name.len() <= MAX_TEXT),
-                "too many roles",
-            )?;
-            for role in roles {
-                ensure((0.0..=1.0).contains(&role.share), "an impossible role")?;
-                ensure(self.team_exists(role.team), "a role is on no team")?;
-            }
-            ensure(
-                presence.is_sorted_by_key(|p| p.span.from),
-                "presence is out of order",
-            )?;
-            for stay in presence {
-                ensure(
-                    stay.span.from <= stay.span.to,
-                    "a presence ends before it starts",
-                )?;
-                ensure(
-                    stay.span.to <= self.millis(),
-                    "a presence is outside the game",
-                )?;
-                ensure(self.team_exists(stay.team), "a presence is on no team")?;
-            }
-        }
-        Ok(())
-    }
-
-    fn check_events(&self) -> Result<(), RecordError> {
-        ensure(self.events.len() <= MAX_EVENTS, "too many score events")?;
-        ensure(
-            self.events.is_sorted_by_key(|e| e.at),
-            "score events are out of order",
-        )?;
-        for event in &self.events {
-            ensure(
-                event.at <= self.millis(),
-                "a score event is outside the game",
-            )?;
-            ensure(event.points.abs() <= MAX_POINTS, "impossible points")?;
-            ensure(
-                self.has_teams() && self.team_exists(event.team),
-                "a score event has no team",
-            )?;
-            let known = event
-                .by
-                .is_none_or(|i| (i as usize) < self.participants.len());
-            ensure(known, "a score event's author does not exist")?;
-        }
-        Ok(())
-    }
-
-    fn team_exists(&self, team: u8) -> bool {
-        usize::from(team) < self.scores.len().max(1)
+        self
     }
 }
 
-fn ensure(holds: bool, otherwise: &'static str) -> Result<(), RecordError> {
-    if holds {
-        Ok(())
-    } else {
-        Err(RecordError(otherwise))
+/// The other one of the two sides; any other team stays as it is.
+pub(crate) fn other_side(team: u8) -> u8 {
+    match team {
+        0 => 1,
+        1 => 0,
+        other => other,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Kind;
+    use crate::domain::{Kind, RecordError};
 
     #[test]
     fn the_outcome_follows_from_the_scores() {

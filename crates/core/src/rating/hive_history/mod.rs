@@ -15,44 +15,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{
-    Company, Crowding, Link, Outlook,
-    units::{GammaShape, PositiveAmount},
+use crate::domain::{Crowding, Link, Outlook};
+
+use super::{
+    Player, RatedGame, Roll, Scale, Strength, System, game::score, normal, side_record::SideRecord,
 };
 
-use super::{Player, RatedGame, Roll, Scale, Strength, System, hive::SideRecord, normal};
+mod parts;
+mod prior;
 
-/// The prior on skills. Only the ratio of skills to the noise of a game matters, so both keys
-/// change how far apart the skills of players are expected to be before they have played.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// k, the shape of the Gamma prior. A larger value makes very low skills rarer.
-    #[serde(rename = "hive_k")]
-    pub shape: GammaShape,
-    /// θ, the scale of the Gamma prior. A smaller value makes very high skills rarer.
-    #[serde(rename = "hive_theta")]
-    pub scale: PositiveAmount,
-}
-
-/// The mode is (k − 1)θ = 6; one player in six is above about 12.
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            shape: const { GammaShape::of(4.0) },
-            scale: const { PositiveAmount::of(2.0) },
-        }
-    }
-}
-
-impl Settings {
-    /// The prior of a player without games.
-    pub(super) fn prior(&self) -> Gamma {
-        Gamma {
-            excess: self.shape.get() - 1.0,
-            rate: 1.0 / self.scale.get(),
-        }
-    }
-}
+use parts::{Part, parts};
+use prior::Gamma;
+pub use prior::Settings;
 
 /// The unit of weights per variance of the prior, see [`Scale`].
 const UNIT: f64 = 2.05 / 12.0;
@@ -63,39 +37,6 @@ const LEAST: f64 = 0.125;
 const SWEEPS: usize = 50;
 /// The change of a skill below which a sweep counts it as converged.
 const CONVERGED: f64 = 1e-6;
-
-/// A Gamma distribution of a skill. Its logarithm is excess · ln(s) − rate · s, and a constant.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Gamma {
-    /// k − 1, above 0.
-    excess: f64,
-    /// 1/θ, above 0.
-    rate: f64,
-}
-
-impl Gamma {
-    /// The distribution with this mode, above 0, and this variance there.
-    fn around(Strength { mean, deviation }: Strength) -> Self {
-        let rate = mean / (deviation * deviation);
-        Self {
-            excess: mean * rate,
-            rate,
-        }
-    }
-
-    /// The most likely skill.
-    pub(super) fn mode(self) -> f64 {
-        self.excess / self.rate
-    }
-
-    /// The mode, with the deviation of the Gaussian that has the same curvature there.
-    fn strength(self) -> Strength {
-        Strength {
-            mean: self.mode(),
-            deviation: libm::sqrt(self.excess) / self.rate,
-        }
-    }
-}
 
 /// Two teams that played each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -139,41 +80,6 @@ pub struct HiveHistory {
     meetings: Vec<Meeting>,
     solved: usize,
     record: SideRecord,
-}
-
-/// A player's part in a game: the normalised time share on the first of two teams minus that on the
-/// second.
-struct Part {
-    player: Player,
-    share: f64,
-    learns: bool,
-}
-
-/// The parts of all players of two teams, ordered by player.
-fn parts(game: &RatedGame, a: usize, b: usize) -> Vec<Part> {
-    let own = |team: u16| [a, b].iter().position(|&t| t == usize::from(team));
-    let mut seats = game.by_player();
-    seats.retain(|seat| own(seat.team).is_some());
-    let total: f64 = seats.iter().map(|s| s.share).sum();
-    let total = if total > 0.0 { total } else { 1.0 };
-    let part = |seats: &[super::Seat]| {
-        let signed = |s: &super::Seat| {
-            if own(s.team) == Some(0) {
-                s.share
-            } else {
-                -s.share
-            }
-        };
-        Part {
-            player: seats[0].player,
-            share: seats.iter().map(signed).sum::<f64>() / total,
-            learns: seats[0].learns,
-        }
-    };
-    seats
-        .chunk_by(|x, y| x.player == y.player)
-        .map(part)
-        .collect()
 }
 
 impl HiveHistory {
@@ -295,7 +201,7 @@ impl System for HiveHistory {
 
     fn update(&mut self, game: &RatedGame) {
         for (a, b, result) in game.neighbours() {
-            self.enter(game, a, b, 0.5 - 0.5 * f64::from(result as i8));
+            self.enter(game, a, b, score(result));
             self.record.add(game, a, b, result);
         }
         if self.meetings.len() > self.solved + self.solved / 8 {
@@ -323,16 +229,9 @@ impl System for HiveHistory {
         let players = game.shares().max(1.0);
         let unit = self.unit();
         Outlook {
-            link: Link::Logistic,
-            per_strength: 1.0 / players,
-            players,
-            crowding: Crowding::Mean,
             per_head: self.newcomer.mode() / players,
-            per_log_size: 0.0,
             side: self.record.log_odds(game, 0, 1),
-            unit,
-            doubt: Outlook::usual_doubt(1.0 / players, players, unit),
-            company: Company::default(),
+            ..Outlook::of_strengths(Link::Logistic, 1.0 / players, players, Crowding::Mean, unit)
         }
     }
 

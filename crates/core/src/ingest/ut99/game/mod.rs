@@ -1,12 +1,18 @@
 //! One UT99 game, from the lines that state its settings to its results.
 
+mod roster;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::{
+    date::date,
+    player::{Player, place},
+};
 use crate::{
-    domain::{MatchRecord, MatchRecorder, PlayerKey, Timestamp},
+    domain::{MatchRecord, MatchRecorder, Timestamp},
     ingest::{
         clock::LogClock,
-        record::{self, UNKNOWN_TEAM},
+        record,
         skip::Skip,
         tabs::Fields,
         text::{self, LineResult},
@@ -18,31 +24,7 @@ const TEAMS: usize = 4;
 /// The most player numbers in one game. A real server uses fewer.
 const MAX_PLAYERS: usize = 10_000;
 
-/// What the game calls a player without a name.
-const UNNAMED: &str = "Player";
-
-/// One player number. The game gives each out once.
 #[derive(Default)]
-struct Player {
-    /// Whether the player is on the server.
-    there: bool,
-    bot: bool,
-    name: Vec<u8>,
-    team: Option<u8>,
-    visit: Option<usize>,
-    points: Option<f64>,
-}
-
-impl Player {
-    fn key(&self) -> PlayerKey {
-        text::key_by_name(self.bot, self.name())
-    }
-
-    fn name(&self) -> String {
-        text::name_or(&self.name, UNNAMED)
-    }
-}
-
 pub(super) struct Game {
     /// The line on which its log begins.
     pub(super) line: u64,
@@ -70,20 +52,9 @@ impl Game {
     pub(super) fn new(line: u64, now: LogClock, utstats: bool) -> Self {
         Self {
             line,
-            date: None,
             announced: now,
             utstats,
-            map: String::new(),
-            class: String::new(),
-            teams: None,
-            mutators: BTreeSet::new(),
-            began: None,
-            lasted: None,
-            aborted: false,
-            players: BTreeMap::new(),
-            recorder: MatchRecorder::default(),
-            flags: false,
-            results: [None; TEAMS],
+            ..Self::default()
         }
     }
 
@@ -138,7 +109,7 @@ impl Game {
             b"kill" | b"teamkill" => self.kill(kind == b"kill", fields, now)?,
             b"suicide" => {
                 let number = fields.player()?;
-                self.died(number);
+                self.recorder.count_death(self.visit(number));
                 self.frag(number, -1.0, now);
             }
             b"flag_captured" => {
@@ -153,44 +124,15 @@ impl Game {
         Ok(())
     }
 
-    /// Handles `game key value`, a setting of the game.
-    fn describe(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
-        let key = fields.next()?;
-        match key {
-            b"realstart" => self.begin(now),
-            b"GameClass" => self.class = text::name(fields.next()?),
-            b"TeamGame" => self.teams = Some(fields.is_true()?),
-            b"GoodMutator" => {
-                let name = text::name(fields.next()?);
-                if !name.is_empty() && self.mutators.len() < MAX_PLAYERS {
-                    self.mutators.insert(name);
-                }
-            }
-            b"insta" | b"JumpMatch" | b"MegaSpeed" if fields.is_true()? => {
-                self.mutators.insert(text::name(key));
-            }
-            b"GameSpeed" => {
-                let speed = text::name(fields.next()?);
-                if text::real(speed.as_bytes()) != Some(100.0) {
-                    self.mutators.insert(format!("GameSpeed={speed}"));
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
     /// Begins play, with the players who are there. Everything before was warm-up.
     fn begin(&mut self, now: LogClock) {
         if self.lasted.is_some() {
             return;
         }
         self.began = Some(now);
-        self.recorder = match self.class.to_lowercase().contains("assault") {
-            // The teams may change sides between rounds.
-            true => MatchRecorder::with_sides(),
-            false => MatchRecorder::default(),
-        };
+        // In Assault, the teams may change sides between rounds.
+        let assault = self.class.to_lowercase().contains("assault");
+        self.recorder = MatchRecorder::with_sides_if(assault);
         self.players.retain(|_, player| player.there);
         for player in self.players.values_mut() {
             player.visit = None;
@@ -198,70 +140,16 @@ impl Game {
         }
     }
 
-    /// Handles `player what …`. Depending on `what`, the player's number comes first or last.
-    fn player(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
-        match fields.next()? {
-            what @ (b"Connect" | b"Rename") => {
-                let (name, number) = (fields.next()?, fields.player()?);
-                self.learn(number, now, what == b"Connect", |player| {
-                    name.clone_into(&mut player.name);
-                });
-            }
-            b"IsABot" => {
-                let (number, bot) = (fields.player()?, fields.is_true()?);
-                self.learn(number, now, false, |player| player.bot = bot);
-            }
-            b"Team" | b"Teamchange" => {
-                let (number, team) = (fields.player()?, fields.team(TEAMS)?);
-                self.learn(number, now, true, |player| player.team = team);
-            }
-            b"Disconnect" => {
-                let number = fields.player()?;
-                self.learn(number, now, true, |player| player.there = false);
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Changes the data of a player, who is added if new. `moved` says whether the player may have
-    /// changed teams, joined or left.
-    fn learn(&mut self, number: u32, now: LogClock, moved: bool, change: impl FnOnce(&mut Player)) {
-        if self.players.len() >= MAX_PLAYERS && !self.players.contains_key(&number) {
-            return;
-        }
-        let millis = self.millis(now);
-        let player = self.players.entry(number).or_insert_with(|| Player {
-            there: true,
-            ..Player::default()
-        });
-        let before = (player.there, player.team);
-        change(player);
-        if let Some(visit) = player.visit {
-            self.recorder.rename(visit, player.key(), player.name());
-        }
-        let moved = moved && (player.visit.is_none() || before != (player.there, player.team));
-        if self.began.is_some() && moved {
-            place(player, &mut self.recorder, millis);
-        }
-    }
-
     /// Handles `killer weapon victim weapon damage`.
     fn kill(&mut self, enemy: bool, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
         let (killer, _weapon, victim) = (fields.player()?, fields.next()?, fields.player()?);
-        self.died(victim);
+        self.recorder.count_death(self.visit(victim));
         let enemy = enemy && killer != victim;
-        if let (Some(visit), true) = (self.visit(killer), enemy) {
-            self.recorder.player(visit).count_kill();
+        if enemy {
+            self.recorder.count_kill(self.visit(killer));
         }
         self.frag(killer, if enemy { 1.0 } else { -1.0 }, now);
         Ok(())
-    }
-
-    fn died(&mut self, number: u32) {
-        if let Some(visit) = self.visit(number) {
-            self.recorder.player(visit).count_death();
-        }
     }
 
     fn visit(&self, number: u32) -> Option<usize> {
@@ -357,57 +245,5 @@ impl Game {
             ..MatchRecord::default()
         };
         record::complete(&self.recorder, record, lasted)
-    }
-}
-
-/// Moves a player to their present team in the record; to none once they have left.
-fn place(player: &mut Player, recorder: &mut MatchRecorder, millis: u64) {
-    let team = player.there.then_some(player.team.unwrap_or(UNKNOWN_TEAM));
-    player.visit = recorder.place(player.visit, team, millis, || (player.key(), player.name()));
-}
-
-/// Reads `2019.07.08.14.16.47.663.-4.0`: local time to the millisecond, and the number of hours by
-/// which it is ahead of UTC.
-fn date(text: &[u8]) -> Option<Timestamp> {
-    let mut parts = text.splitn(8, |&b| b == b'.');
-    let mut next = || parts.next().and_then(text::whole_number);
-    let year = i16::try_from(next()?).ok()?;
-    let mut small = || next().and_then(|value| i8::try_from(value).ok());
-    let (month, day, hour, minute, second) = (small()?, small()?, small()?, small()?, small()?);
-    let millis = next()?;
-    let zone = parts.next().and_then(text::real).unwrap_or(0.0);
-    let zone = if zone.abs() <= 14.0 { zone } else { 0.0 };
-    let local = Timestamp::from_civil(year, month, day, hour, minute, second)?;
-    Some(local.plus_millis(millis - (zone * 3_600_000.0) as i64))
-}
-
-#[cfg(test)]
-mod date_tests {
-    use super::*;
-
-    #[test]
-    fn dates_with_their_zone() {
-        let parsed = |text: &str| date(text.as_bytes()).map(|at| (at.to_string(), at.0 % 1_000));
-        let at = |text: &str, millis| Some((text.to_owned(), millis));
-        assert_eq!(
-            parsed("2019.07.08.14.16.47.663.-4.0"),
-            at("2019-07-08T18:16:47Z", 663)
-        );
-        assert_eq!(
-            parsed("2019.07.08.14.16.47.000.5.5"),
-            at("2019-07-08T08:46:47Z", 0)
-        );
-        assert_eq!(
-            parsed("2019.07.08.14.16.47.1"),
-            at("2019-07-08T14:16:47Z", 1)
-        );
-        assert_eq!(
-            [
-                parsed("2019.07.08"),
-                parsed("x"),
-                parsed("2019.13.08.1.1.1.1")
-            ],
-            [None, None, None]
-        );
     }
 }

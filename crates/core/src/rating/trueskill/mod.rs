@@ -10,53 +10,18 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Company, Crowding, Link, Outlook};
+use crate::domain::{Crowding, Link, Outlook};
 
-use super::normal::{self, Moments};
-use super::{Player, RatedGame, Scale, Seat, Strength, System};
-use crate::domain::units::{Amount, PositiveAmount, ShareBelowOne};
+use super::{
+    Player, RatedGame, Scale, Seat, Strength, System,
+    normal::{self, Moments},
+};
 
-/// The settings of the paper, on its scale around 25.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// Mean strength of a newcomer.
-    #[serde(default = "mean")]
-    pub mean: f64,
-    /// Standard deviation of a newcomer's strength, above 0.
-    #[serde(default = "deviation")]
-    pub deviation: f64,
-    /// Standard deviation of a performance around the strength, above 0.
-    #[serde(rename = "trueskill_beta")]
-    pub beta: PositiveAmount,
-    /// Standard deviation of the drift before each game, 0 or more.
-    #[serde(rename = "trueskill_drift")]
-    pub drift: Amount,
-    /// The share of games that two equal players tie, 0 to below 1.
-    #[serde(rename = "trueskill_ties")]
-    pub ties: ShareBelowOne,
-}
+mod chain;
+mod settings;
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            mean: mean(),
-            deviation: deviation(),
-            beta: const { PositiveAmount::of(25.0 / 6.0) },
-            drift: const { Amount::of(25.0 / 300.0) },
-            ties: const { ShareBelowOne::of(0.1) },
-        }
-    }
-}
-
-/// The paper's mean; no key of the configuration changes it.
-fn mean() -> f64 {
-    25.0
-}
-
-/// The paper's deviation; no key of the configuration changes it.
-fn deviation() -> f64 {
-    25.0 / 3.0
-}
+use chain::{Gaussian, propagate};
+pub use settings::Settings;
 
 /// The unit of weights in deviations of a newcomer, see [`Scale`].
 const UNIT: f64 = 0.9;
@@ -74,13 +39,6 @@ pub struct TrueSkill {
     newcomer: Rated,
     /// Indexed by player number; unused numbers hold a newcomer, so that a look-up needs no branch.
     players: Vec<Rated>,
-}
-
-/// A team's performance.
-#[derive(Clone, Copy, Debug)]
-struct Gaussian {
-    mean: f64,
-    variance: f64,
 }
 
 /// A player's estimate; `seen` is false in unused numbers.
@@ -142,21 +100,6 @@ impl TrueSkill {
         Gaussian { mean, variance }
     }
 
-    /// The paper's measure of match quality, 0 to 1: the chance of a tie relative to that between
-    /// two teams of certainly equal strength.
-    pub fn quality(&self, game: &RatedGame) -> f64 {
-        let (mut difference, mut noises, mut variance) = (0.0, 0.0, 0.0);
-        for seat in game.team(0).iter().chain(game.team(1)) {
-            let sign = if seat.team == 0 { 1.0 } else { -1.0 };
-            let player = self.known(seat.player).strength();
-            difference += sign * seat.share * player.mean;
-            noises += seat.share * seat.share * self.noise;
-            variance += seat.share * seat.share * player.variance();
-        }
-        let all = noises + variance;
-        libm::sqrt(noises / all) * libm::exp(-difference * difference / (2.0 * all))
-    }
-
     /// Updates every player of a team. The team's performance has standard deviation `c`; the
     /// moments are the change of its mean in units of `c` and the share of its variance that it
     /// loses.
@@ -183,7 +126,7 @@ impl TrueSkill {
         if c > 0.0 {
             let heads = ours.len() + theirs.len();
             let margin = self.margin * libm::sqrt(heads as f64) / c;
-            let moments = truncated((a.mean - b.mean) / c, margin, result);
+            let moments = normal::truncated((a.mean - b.mean) / c, margin, result);
             let mirrored = Moments {
                 v: -moments.v,
                 w: moments.w,
@@ -238,107 +181,6 @@ impl TrueSkill {
     }
 }
 
-/// The moments of a standard normal difference with expectation `t` after this result was observed.
-fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
-    match result {
-        Ordering::Less => normal::above(t - margin),
-        Ordering::Equal => normal::between(-margin - t, margin - t),
-        Ordering::Greater => {
-            let moments = normal::above(-t - margin);
-            Moments {
-                v: -moments.v,
-                w: moments.w,
-            }
-        }
-    }
-}
-
-/// A Gaussian by precision and precision times mean: multiplying two densities adds these.
-#[derive(Clone, Copy, Debug, Default)]
-struct Natural {
-    precision: f64,
-    weighted: f64,
-}
-
-impl Natural {
-    fn of(g: Gaussian) -> Self {
-        Self {
-            precision: 1.0 / g.variance,
-            weighted: g.mean / g.variance,
-        }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            precision: self.precision + other.precision,
-            weighted: self.weighted + other.weighted,
-        }
-    }
-
-    fn minus(self, other: Self) -> Self {
-        Self {
-            precision: self.precision - other.precision,
-            weighted: self.weighted - other.weighted,
-        }
-    }
-
-    fn gaussian(self) -> Gaussian {
-        Gaussian {
-            mean: self.weighted / self.precision,
-            variance: 1.0 / self.precision,
-        }
-    }
-}
-
-/// Expectation propagation over the chain of neighbouring teams: repeats each result's messages to
-/// its two teams until none changes. O(sweeps · teams).
-fn propagate(
-    priors: &[Gaussian],
-    pairs: &[(usize, usize, Ordering)],
-    margins: &[f64],
-) -> Vec<Gaussian> {
-    /// The most sweeps. Each reduces the change about tenfold; long chains of ties need the most.
-    const SWEEPS: usize = 100;
-    const SETTLED: f64 = 1e-10;
-    let mut teams: Vec<Natural> = priors.iter().copied().map(Natural::of).collect();
-    let mut messages = vec![(Natural::default(), Natural::default()); pairs.len()];
-    for _ in 0..SWEEPS {
-        let mut change = 0.0_f64;
-        let forth = 0..pairs.len();
-        for k in forth.clone().chain(forth.rev()) {
-            let (a, b, result) = pairs[k];
-            let (left, right) = (teams[a].minus(messages[k].0), teams[b].minus(messages[k].1));
-            let (l, r) = (left.gaussian(), right.gaussian());
-            let (mean, variance) = (l.mean - r.mean, l.variance + r.variance);
-            let c = libm::sqrt(variance);
-            let moments = truncated(mean / c, margins[k] / c, result);
-            // First the message about the difference d, then those about its ends: left = d +
-            // right.
-            let kept = (1.0 - moments.w).max(1e-9);
-            let d = Natural {
-                precision: (1.0 / kept - 1.0).max(1e-12) / variance,
-                weighted: ((mean + c * moments.v) / kept - mean) / variance,
-            }
-            .gaussian();
-            let to_left = Natural::of(Gaussian {
-                mean: r.mean + d.mean,
-                variance: r.variance + d.variance,
-            });
-            let to_right = Natural::of(Gaussian {
-                mean: l.mean - d.mean,
-                variance: l.variance + d.variance,
-            });
-            change = change.max((to_left.weighted - messages[k].0.weighted).abs());
-            messages[k] = (to_left, to_right);
-            (teams[a], teams[b]) = (left.plus(to_left), right.plus(to_right));
-        }
-        if change < SETTLED {
-            break;
-        }
-    }
-    teams.into_iter().map(Natural::gaussian).collect()
-}
-
 impl System for TrueSkill {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         let net = game.net();
@@ -369,17 +211,11 @@ impl System for TrueSkill {
         let team = |team| self.team(game.team(team)).variance;
         let per_strength = 1.0 / libm::sqrt((team(0) + team(1)).max(f64::MIN_POSITIVE));
         let doubt = |seat: &Seat| self.known(seat.player).variance;
+        let (players, unit) = (game.shares().max(1.0), UNIT * self.settings.deviation);
         Outlook {
-            link: Link::Normal,
-            per_strength,
-            players: game.shares().max(1.0),
-            crowding: Crowding::Root,
             per_head: per_strength * self.settings.mean, // a team is the sum of its players
-            per_log_size: 0.0,
-            side: 0.0,
-            unit: UNIT * self.settings.deviation,
             doubt: per_strength * libm::sqrt(game.seats().iter().map(doubt).sum()),
-            company: Company::default(),
+            ..Outlook::of_strengths(Link::Normal, per_strength, players, Crowding::Root, unit)
         }
     }
 
@@ -425,6 +261,7 @@ impl System for TrueSkill {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::units::ShareBelowOne;
     use crate::rating::testing::{game, strengths};
 
     /// The strengths after one game between newcomers with these time shares and places.
@@ -469,13 +306,6 @@ mod tests {
         );
         let won = after(&[four, four], &[0, 1]);
         close(&won[..1], &[(27.197_916_01, 8.058_911_66)]);
-    }
-
-    #[test]
-    fn quality_is_that_of_other_programs() {
-        let system = TrueSkill::new(Settings::default());
-        let quality = system.quality(&game(&[&[1.0], &[1.0]], &[]));
-        assert!((quality - 0.447_213_595_5).abs() < 1e-10, "{quality}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! One id Tech 3 game, from its beginning to its results.
 
+mod roster;
+
 use std::collections::BTreeMap;
 
 use super::{
@@ -10,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{MatchRecord, MatchRecorder, Timestamp},
-    ingest::{clock::LogClock, record, skip::Skip, team::ClientTeam},
+    ingest::{clock::LogClock, record, skip::Skip},
 };
 
 /// Where the score changes come from. Once a more reliable source appears, it replaces the others.
@@ -59,10 +61,7 @@ impl Game {
             line,
             clients_known,
             dated: setup.date.map(|date| (date, now.position())),
-            recorder: match setup.swaps {
-                true => MatchRecorder::with_sides(),
-                false => MatchRecorder::default(),
-            },
+            recorder: MatchRecorder::with_sides_if(setup.swaps),
             setup,
             began: now,
             warm_up: false,
@@ -133,69 +132,6 @@ impl Game {
         now.position().saturating_sub(self.began.position())
     }
 
-    /// Takes over a client's present name, identity and team.
-    pub(super) fn update_client(&mut self, client: &mut Client, now: LogClock) {
-        if self.is_over() {
-            return;
-        }
-        if std::mem::take(&mut client.renamed) {
-            self.rename(client, now);
-        }
-        let team = self.team_of(client);
-        if team != client.seated {
-            let visit = match client.visit {
-                Some(visit) => visit,
-                None => self.enter(client),
-            };
-            let at = self.recorder.tick(self.millis(now));
-            self.recorder.set_team(visit, team, at);
-            client.seated = team;
-        }
-        if !client.begun {
-            // The next player on this client number is another one.
-            client.visit = None;
-        }
-    }
-
-    fn enter(&mut self, client: &mut Client) -> usize {
-        let identity = client.identity();
-        let visit = self.recorder.enter(identity.key.clone(), client.name());
-        client.visit = Some(visit);
-        client.known_as = Some(identity);
-        visit
-    }
-
-    /// Handles a client's new name or id. A player who has a strong identity keeps it; a different
-    /// strong identity means that another player has taken the client number.
-    fn rename(&mut self, client: &mut Client, now: LogClock) {
-        let (Some(visit), Some(old)) = (client.visit, client.known_as.take()) else {
-            return;
-        };
-        let mut new = client.identity();
-        if old.is_another_player(&new) {
-            let at = self.recorder.tick(self.millis(now));
-            self.recorder.set_team(visit, None, at);
-            client.visit = None;
-            client.seated = None;
-            return;
-        }
-        if old.strong {
-            new = old;
-        }
-        self.recorder.rename(visit, new.key.clone(), client.name());
-        client.known_as = Some(new);
-    }
-
-    /// The team for which a client plays; always 0 in a game without teams.
-    fn team_of(&self, client: &Client) -> Option<u8> {
-        match client.team {
-            _ if !client.begun => None,
-            ClientTeam::Team(team) if self.setup.teams => Some(team),
-            ClientTeam::Team(_) | ClientTeam::Free if !self.setup.teams => Some(0),
-            _ => None,
-        }
-    }
-
     pub(super) fn event(&mut self, event: Event<'_>, clients: &ClientSlots, now: LogClock) {
         match event {
             Event::Points { client, points } if self.is_over() => {
@@ -249,14 +185,11 @@ impl Game {
             self.note_stranger(clients, killer);
         }
         self.actor = killer.or(Some(victim));
-        if let Some(victim) = visit_of(clients, victim) {
-            self.recorder.player(victim).count_death();
-        }
+        self.recorder.count_death(visit_of(clients, victim));
         let team_of = |number| seated(clients, number);
         let score = KillScore::of(&self.setup, killer, victim, team_change, team_of);
-        if let Some(killer) = score.enemy_killed_by.and_then(|by| visit_of(clients, by)) {
-            self.recorder.player(killer).count_kill();
-        }
+        let by = score.enemy_killed_by.and_then(|by| visit_of(clients, by));
+        self.recorder.count_kill(by);
         if let Some(points) = score.points {
             self.score(ScoreSource::Kills, points, clients, now);
         }

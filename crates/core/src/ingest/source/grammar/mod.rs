@@ -1,5 +1,8 @@
 //! Reads one line of a Source or GoldSrc log.
 
+mod player;
+mod world;
+
 use crate::{
     domain::Timestamp,
     ingest::{
@@ -7,6 +10,9 @@ use crate::{
         text::{self, LineResult},
     },
 };
+pub(super) use player::after_player;
+use player::{act, who};
+use world::{folder, map, over, setting, team, world};
 
 /// The content of a line that a record needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -176,57 +182,6 @@ fn quoted(bytes: &[u8]) -> LineResult<(&[u8], &[u8])> {
     Ok((&rest[..end], &rest[end + 1..]))
 }
 
-/// Reads a quoted player, and returns it with what follows. A name may contain any character, a
-/// quotation mark too, so the player ends at the first quotation mark before which the fields, which
-/// are read from the right, are complete.
-fn who(bytes: &[u8]) -> LineResult<(PlayerTag<'_>, &[u8])> {
-    let token = bytes.strip_prefix(b"\"").ok_or("quotes are missing")?;
-    let mut why = "the quotes do not end";
-    for end in memchr::memchr_iter(b'"', token).take(MAX_QUOTES) {
-        let (player, rest) = (&token[..end], &token[end + 1..]);
-        match tag(player, rest) {
-            Ok(who) => return Ok((who, rest)),
-            Err(wrong) => why = wrong,
-        }
-    }
-    Err(why)
-}
-
-/// What a line contains after the player it begins with, and the player's position.
-pub(super) fn after_player(rest: &[u8]) -> Option<&[u8]> {
-    let (_, rest) = who(rest).ok()?;
-    Some(text::skip_blanks(skip_position(rest)))
-}
-
-/// The most quotation marks of a line that may be part of its first player's name.
-const MAX_QUOTES: usize = 32;
-
-/// What Counter-Strike writes after a player who changes sides; the player has no team there.
-const SWITCHED: &[u8] = b" switched from team <";
-
-/// Reads `name<number><id><team>`, or `name<number><id>` before [`SWITCHED`].
-fn tag<'a>(token: &'a [u8], rest: &[u8]) -> LineResult<PlayerTag<'a>> {
-    let (token, team) = match rest.starts_with(SWITCHED) {
-        true => (token, ClientTeam::Unknown),
-        false => {
-            let (token, team) = last_field(token)?;
-            (token, team_of(team))
-        }
-    };
-    let (token, auth) = last_field(token)?;
-    let (name, uid) = last_field(token)?;
-    let number = text::whole_number(uid).and_then(|uid| u32::try_from(uid).ok());
-    if number.is_none() && !uid.is_empty() {
-        return Err("a player's number is missing");
-    }
-    Ok(PlayerTag {
-        name,
-        uid: number,
-        auth,
-        team,
-    })
-}
-
 /// Reads `"name" = "value"`, as a dump of the settings has it.
 fn cvar(rest: &[u8]) -> Option<Event<'_>> {
     let (name, value) = quoted(rest).ok()?;
@@ -241,125 +196,8 @@ fn is_json(rest: &[u8]) -> bool {
     value.is_ok_and(|value| value.starts_with(b":"))
 }
 
-/// Removes a position, ` [x y z]`, which Counter-Strike writes after a player.
-fn skip_position(rest: &[u8]) -> &[u8] {
-    let at = rest.strip_prefix(b" [");
-    let end = at.and_then(|at| Some(&at[memchr::memchr(b']', at)? + 1..]));
-    end.unwrap_or(rest)
-}
-
-/// Splits off a last `<field>`.
-fn last_field(token: &[u8]) -> LineResult<(&[u8], &[u8])> {
-    let inner = token.strip_suffix(b">");
-    let open = inner.and_then(|inner| inner.iter().rposition(|&b| b == b'<'));
-    match (inner, open) {
-        (Some(inner), Some(open)) => Ok((&inner[..open], &inner[open + 1..])),
-        _ => Err("the player is not written as name<number><id><team>"),
-    }
-}
-
-/// The team of this name, in any of the games. Team Fortress Classic has maps with four teams.
-fn team_of(name: &[u8]) -> ClientTeam {
-    const TEAMS: [&[&str]; 4] = [
-        &["red", "terrorist", "allies", "combine"],
-        &["blue", "ct", "axis", "rebels"],
-        &["yellow"],
-        &["green"],
-    ];
-    if name.is_empty() {
-        return ClientTeam::Unknown;
-    }
-    let is = |known: &&str| known.as_bytes().eq_ignore_ascii_case(name);
-    let index = (0u8..).zip(TEAMS).find(|(_, names)| names.iter().any(is));
-    index.map_or(ClientTeam::Spectator, |(index, _)| ClientTeam::Team(index))
-}
-
-fn act(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
-    if let Some(teams) = rest.strip_prefix(SWITCHED) {
-        return switched(teams);
-    }
-    let rest = text::skip_blanks(skip_position(rest));
-    let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
-    let (verb, rest) = rest.split_at(verb);
-    Ok(match verb {
-        b"triggered " => triggered(rest)?,
-        b"killed " => {
-            let (victim, rest) = who(rest)?;
-            // A spy who pretends to die.
-            if has(rest, b"\"feign_death\"") {
-                PlayerAction::Other
-            } else {
-                let knife = has(rest, b"with \"knife");
-                PlayerAction::Kill { victim, knife }
-            }
-        }
-        b"committed suicide with " => PlayerAction::Die,
-        b"joined team " => match team_of(quoted(rest)?.0) {
-            ClientTeam::Unknown => PlayerAction::Other,
-            team => PlayerAction::Join(team),
-        },
-        b"was killed by the bomb." => PlayerAction::Die,
-        b"connected, address " => PlayerAction::Connect,
-        b"entered the game" => PlayerAction::Enter,
-        b"changed name to " => PlayerAction::Rename(quoted(rest)?.0),
-        b"disconnected" | b"disconnected (reason " => PlayerAction::Leave,
-        _ => PlayerAction::Other,
-    })
-}
-
-/// Reads `CT> to <TERRORIST>`.
-fn switched(teams: &[u8]) -> LineResult<PlayerAction<'_>> {
-    let to = after(teams, b"> to <").strip_suffix(b">");
-    let to = to.ok_or("the new team is missing")?;
-    Ok(match team_of(to) {
-        ClientTeam::Unknown => PlayerAction::Other,
-        team => PlayerAction::Join(team),
-    })
-}
-
-fn triggered(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
-    let (what, rest) = quoted(rest)?;
-    let captured = match what {
-        b"flagevent" => has(rest, b"(event \"captured\")"),
-        // The goals of Team Fortress Classic's own maps.
-        _ => what.starts_with(b"Team ") && what.ends_with(b" dropoff"),
-    };
-    Ok(if captured {
-        PlayerAction::Capture
-    } else {
-        PlayerAction::Other
-    })
-}
-
 fn has(line: &[u8], words: &[u8]) -> bool {
     line.windows(words.len()).any(|window| window == words)
-}
-
-/// `"Red" current score "1" with "9" players`
-fn team(rest: &[u8]) -> LineResult<Event<'_>> {
-    let (name, rest) = quoted(rest)?;
-    let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
-    let (verb, rest) = rest.split_at(verb);
-    let make: fn(u8, f64) -> Event<'static> = match verb {
-        b" current score " => Event::Current,
-        b" final score " => Event::Final,
-        b" scored " if is_counter_strike(name) => Event::Tally,
-        b" scored " => Event::Scored,
-        b" triggered " => {
-            let (what, rest) = quoted(rest)?;
-            return Ok(match what {
-                b"pointcaptured" => Event::Point(after(rest, b"(cpname \"")),
-                _ if is_counter_strike(name) => round_won(rest),
-                _ => Event::Other,
-            });
-        }
-        _ => return Ok(Event::Other),
-    };
-    let ClientTeam::Team(team) = team_of(name) else {
-        return Ok(Event::Other);
-    };
-    let score = text::real(quoted(rest)?.0);
-    Ok(make(team, score.ok_or("the score is not a number")?))
 }
 
 fn after<'a>(bytes: &'a [u8], words: &[u8]) -> &'a [u8] {
@@ -367,95 +205,6 @@ fn after<'a>(bytes: &'a [u8], words: &[u8]) -> &'a [u8] {
         .windows(words.len())
         .position(|window| window == words);
     at.map_or(&[], |at| &bytes[at + words.len()..])
-}
-
-/// Whether the team is one of Counter-Strike's sides.
-fn is_counter_strike(team: &[u8]) -> bool {
-    team == b"CT" || team == b"TERRORIST"
-}
-
-/// Reads `(CT "1") (T "0")` after the reason why a round of Counter-Strike was won.
-fn round_won(rest: &[u8]) -> Event<'static> {
-    let score = |words: &[u8]| {
-        let value = after(rest, words);
-        let end = memchr::memchr(b'"', value)?;
-        text::real(&value[..end])
-    };
-    match (score(b"(T \""), score(b"(CT \"")) {
-        (Some(t), Some(ct)) => Event::RoundWon([t, ct]),
-        _ => Event::Other,
-    }
-}
-
-/// Reads `Game Over: competitive mg_de_cache de_cache score 16:1 after 21 min`.
-fn over(rest: &[u8]) -> Event<'_> {
-    const SCORE: &[u8] = b" score ";
-    let Some(at) = memchr::memmem::rfind(rest, SCORE) else {
-        return Event::GameOver;
-    };
-    let map = rest[..at].rsplit(|&b| b == b' ').next().unwrap_or_default();
-    let scores = text::number(&rest[at + SCORE.len()..]);
-    let second = scores.and_then(|(one, rest)| {
-        let (two, _) = text::number(rest.strip_prefix(b":")?)?;
-        Some([one as f64, two as f64])
-    });
-    match second {
-        Some(scores) => Event::Over { map, scores },
-        None => Event::GameOver,
-    }
-}
-
-fn world<'a>(what: &[u8], rest: &'a [u8]) -> Event<'a> {
-    match what {
-        b"Round_Start" => Event::RoundStart,
-        b"Round_Win" | b"Round_Stalemate" | b"Round_End" | b"Mini_Round_Win" => Event::RoundEnd,
-        b"Round_Length" | b"Mini_Round_Length" => {
-            let seconds = quoted(after(rest, b"(seconds ")).map(|(seconds, _)| text::real(seconds));
-            match seconds {
-                // The conversion saturates.
-                Ok(Some(seconds)) => Event::RoundLength((seconds * 1_000.0) as u64),
-                _ => Event::Other,
-            }
-        }
-        b"Match_Start" => {
-            Event::MatchStart(quoted(after(rest, b" on ")).map_or(b"", |(map, _)| map))
-        }
-        b"Match_Reloaded" => Event::Reloaded,
-        b"Warmup_Start" => Event::WarmUp,
-        b"Match_Begins_Now" => Event::MatchBegins,
-        b"Game_Commencing" | b"Warmup_End" => Event::Restart,
-        b"Game_Over" => Event::GameOver,
-        _ if what.starts_with(b"Restart_Round") => Event::Restart,
-        // Nobody has won the round.
-        _ if what.ends_with(b"Round_Draw") => round_won(rest),
-        _ => Event::Other,
-    }
-}
-
-fn map<'a>(rest: &'a [u8], words: &[u8]) -> Event<'a> {
-    let name = rest.strip_prefix(words).map(quoted);
-    name.and_then(Result::ok)
-        .map_or(Event::Other, |(name, _)| Event::Map(name))
-}
-
-/// `"name" = "value"` or `"name" "value"`
-fn setting<'a>(rest: &'a [u8], between: &[u8]) -> Event<'a> {
-    let Some(rest) = rest.strip_prefix(b"\"") else {
-        return Event::Other;
-    };
-    let Some(at) = rest.windows(between.len()).position(|w| w == between) else {
-        return Event::Other;
-    };
-    let value = &rest[at + between.len()..];
-    Event::Setting(&rest[..at], value.strip_suffix(b"\"").unwrap_or(value))
-}
-
-/// The last part of `(game "C:\games\tf")`.
-fn folder(rest: &[u8]) -> &[u8] {
-    let path = after(rest, b"(game \"");
-    let end = path.iter().position(|&b| b == b'"').unwrap_or(path.len());
-    let name = path[..end].rsplit(|b| b"/\\".contains(b)).next();
-    name.unwrap_or_default()
 }
 
 /// Whether a line has this format; `None` for one that any format may have, or that has no date.

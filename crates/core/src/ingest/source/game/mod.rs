@@ -1,0 +1,286 @@
+//! One game of a Source or GoldSrc log.
+
+mod finish;
+mod play;
+mod rounds;
+
+use super::{
+    client::GameContext,
+    clients::ConnectedClients,
+    grammar::Event,
+    points::ControlPoints,
+    setup::ServerSetup,
+    totals::{SideTotals, sides_of},
+};
+use crate::{
+    domain::{MatchRecorder, Timestamp},
+    ingest::clock::Calendar,
+};
+
+/// How the log states the result of a game.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum ResultStyle {
+    /// With lines of its own, after the game's end.
+    #[default]
+    Finals,
+    /// As Counter-Strike does, which states the score after each round.
+    Rounds {
+        /// Whether a line marks the end of a match, as in Counter-Strike: Global Offensive.
+        has_end: bool,
+    },
+}
+
+/// The kind of line with which a game begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// A map was loaded; the first round is yet to begin.
+    Map,
+    /// A round, which may be any round of a game that began before the log.
+    Round,
+    /// A line that marks the start of a match, or a restart.
+    Match,
+}
+
+#[derive(Default)]
+pub(super) struct Game {
+    /// The line on which it began.
+    pub(super) line: u64,
+    /// When play began: in milliseconds since the log began, and as a date.
+    began: Option<(u64, Option<Timestamp>)>,
+    /// Set while `began` is only where the log begins: the line of that. The length of the first
+    /// round shows whether the game began there.
+    opening: Option<u64>,
+    /// Whether another game has just ended, so that lines about it may still follow.
+    after: bool,
+    /// The first line with play, if it comes before any beginning of a game. Such play is warm-up,
+    /// or belongs to a game that began before the log.
+    before: Option<u64>,
+    /// Whether that play belongs to a game that began before the log, which the end of a round
+    /// shows.
+    foreign: bool,
+    /// In the first round, if nothing but that round shows where the game began: the scores of the sides
+    /// in Counter-Strike as far as they are stated.
+    first_scores: Option<[f64; 2]>,
+    /// Whether a round is being played, so that the start of another begins the game again.
+    round: bool,
+    /// When the last round began, in milliseconds since the log began; `None` if the log has no
+    /// beginning of a round yet.
+    round_began: Option<u64>,
+    /// Whether anybody was killed in this round.
+    fought: bool,
+    /// Whether a round ended before the log had the beginning of any.
+    headless: bool,
+    /// What in the log cannot all be of one game.
+    contradiction: Option<&'static str>,
+    /// When a round of Counter-Strike was last won, in milliseconds since the log began.
+    won: Option<u64>,
+    lasted: Option<u64>,
+    recorder: MatchRecorder,
+    /// The score changes after rounds: time, team and points.
+    rounds: Vec<(u64, u8, f64)>,
+    totals: SideTotals,
+    style: ResultStyle,
+    /// The final scores, in the order in which the log names the teams.
+    finals: Vec<(u8, f64)>,
+    /// Whether the teams have exchanged their sides.
+    exchanged: bool,
+    /// Whether they have done so after the last round that was won.
+    exchanged_late: bool,
+    /// How many kills there were with knives, and with other weapons.
+    kills: [u32; 2],
+    /// The kind of play that the events have shown, for example `koth`.
+    seen: Option<&'static str>,
+    /// The control points that were captured.
+    pub(super) points: ControlPoints,
+    /// The name of the game that the events have shown, for example `tf`.
+    shown: Option<&'static str>,
+    mutators: Vec<String>,
+}
+
+impl Game {
+    /// The state before any game has begun.
+    pub(super) fn new(line: u64) -> Self {
+        Self {
+            line,
+            recorder: MatchRecorder::with_sides(),
+            ..Self::default()
+        }
+    }
+
+    /// The state after a game that has ended.
+    pub(super) fn after(line: u64) -> Self {
+        let after = true;
+        Self {
+            after,
+            ..Self::new(line)
+        }
+    }
+
+    /// The state at the beginning of a log, which may be that of a game.
+    pub(super) fn opening(line: u64, now: Calendar) -> Self {
+        Self {
+            began: Some((now.position(), now.date())),
+            opening: Some(line),
+            ..Self::new(line)
+        }
+    }
+
+    /// Begins play. If play has begun already, everything before is discarded.
+    pub(super) fn begin(
+        &mut self,
+        line: u64,
+        with: Beginning,
+        setup: &ServerSetup,
+        clients: &mut ConnectedClients,
+        now: Calendar,
+    ) {
+        let (begun, foreign) = (self.has_begun(), self.foreign);
+        let line = if begun || foreign { self.line } else { line };
+        let is_known = (begun && self.first_scores.is_none()) || self.after;
+        let contradiction = self.contradiction;
+        self.restart(line);
+        self.foreign = foreign;
+        self.began = Some((now.position(), now.date()));
+        self.round = true;
+        self.round_began = (with != Beginning::Map).then_some(now.position());
+        if with == Beginning::Round {
+            self.first_scores = (!is_known).then_some([0.0; 2]);
+            self.contradiction = contradiction;
+        }
+        self.mutators = setup.mutators();
+        clients.seat_all(&mut self.context(now));
+    }
+
+    /// Begins anew, and returns what was played so far. What the log has shown of the game stays
+    /// known.
+    pub(super) fn restart(&mut self, line: u64) -> Self {
+        let Self {
+            style, shown, seen, ..
+        } = *self;
+        let fresh = Self {
+            style,
+            shown,
+            seen,
+            ..Self::new(line)
+        };
+        std::mem::replace(self, fresh)
+    }
+
+    fn has_begun(&self) -> bool {
+        self.began.is_some() && self.opening.is_none()
+    }
+
+    /// Whether the game has ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.lasted.is_some()
+    }
+
+    /// Whether the game has ended and the scores of at least two teams have been read.
+    pub(super) fn has_results(&self) -> bool {
+        self.lasted.is_some() && self.has_finals()
+    }
+
+    fn has_finals(&self) -> bool {
+        let first = self.finals.first();
+        first.is_some_and(|(first, _)| self.finals.iter().any(|(team, _)| team != first))
+    }
+
+    fn context(&mut self, now: Calendar) -> GameContext<'_> {
+        GameContext {
+            began: self.began.map(|(position, _)| position),
+            now: now.position(),
+            recorder: self.lasted.is_none().then_some(&mut self.recorder),
+        }
+    }
+
+    fn millis(&self, now: Calendar) -> u64 {
+        let began = self.began.map_or(now.position(), |(position, _)| position);
+        now.position().saturating_sub(began)
+    }
+
+    pub(super) fn event(
+        &mut self,
+        line: u64,
+        event: Event<'_>,
+        clients: &mut ConnectedClients,
+        now: Calendar,
+    ) {
+        self.note_game(event);
+        match event {
+            Event::Player(who, act) => self.act(line, who, act, clients, now),
+            Event::RoundEnd => {
+                self.round = false;
+                self.won = Some(now.position());
+                self.play(line);
+                self.foreign |= self.lacks_beginning();
+                self.headless |= self.round_began.is_none();
+            }
+            Event::Current(team, total) => self.total(team, total, now),
+            Event::RoundWon(totals) => {
+                self.won = Some(now.position());
+                for (team, total) in (0..).zip(totals) {
+                    self.check_first(team, total);
+                    self.total(team, total, now);
+                }
+            }
+            Event::Tally(team, total) => {
+                self.check_first(team, total);
+                self.tally(team, total, now);
+            }
+            Event::Over { scores, .. } => {
+                self.foreign |= self.lacks_beginning();
+                self.follow_sides();
+                let sides = sides_of(scores, &self.totals);
+                self.finals.clear();
+                // Deathmatch and arms race have no rounds, and write 0:0.
+                if self.won.is_some() || scores != [0.0; 2] {
+                    self.finals = sides.into_iter().zip(scores).collect();
+                }
+                self.over(now);
+            }
+            Event::GameOver => {
+                self.foreign |= self.lacks_beginning();
+                self.over(now);
+            }
+            Event::Final(team, score) => self.result(team, score),
+            Event::Scored(team, score) => {
+                self.over(now);
+                self.result(team, score);
+            }
+            Event::Point(name) => {
+                self.points.note(name);
+                self.seen.get_or_insert(match name {
+                    _ if name.starts_with(b"#koth") => "koth",
+                    _ if name.starts_with(b"#plr") => "plr",
+                    _ if name.starts_with(b"#pl") => "pl",
+                    _ => "cp",
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes that there is play on this line; it may belong to a game that began before the log.
+    fn play(&mut self, line: u64) {
+        if !self.has_begun() && !self.after && self.before.is_none() {
+            (self.line, self.before) = (line, Some(line));
+        }
+    }
+
+    /// Whether the game began before the log did.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.foreign
+    }
+
+    /// Whether there was play without a beginning.
+    fn lacks_beginning(&self) -> bool {
+        !self.has_begun() && self.before.is_some()
+    }
+
+    fn over(&mut self, now: Calendar) {
+        if self.has_begun() && self.lasted.is_none() {
+            self.follow_sides();
+            self.lasted = Some(self.recorder.end(self.millis(now)));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Rounds: whether one goes on with the game, and the scores after each.
+
+use super::{Game, ResultStyle};
+use crate::{
+    domain::other_side,
+    ingest::{
+        clock::Calendar,
+        source::{grammar::Event, setup::ServerSetup, totals::TEAMS},
+    },
+};
+
+/// The most rounds of one game. A real game has fewer.
+const MAX_ROUNDS: usize = 1_000;
+/// How far apart the beginnings of the log and of its first round may be, in milliseconds, if the
+/// game is whole. Dates in the log have whole seconds.
+const OPENING: u64 = 2_000;
+/// How long after the end of a round its scores may be stated, in milliseconds.
+const ROUND_LAG: u64 = 1_000;
+/// By how much a round may seem shorter in the log than it was, in milliseconds.
+const ROUND_SLACK: u64 = 5_000;
+
+impl Game {
+    /// Whether a round that starts now is the next round of this game.
+    pub(in crate::ingest::source) fn goes_on(&self) -> bool {
+        // The round before may have been broken off for a restored one, once rounds count.
+        let counts = matches!(self.style, ResultStyle::Rounds { .. }) && !self.rounds.is_empty();
+        self.has_begun() && self.lasted.is_none() && (!self.round || counts)
+    }
+
+    /// The game continues from an earlier round, so the round being played does not count.
+    pub(in crate::ingest::source) fn restored(&mut self) {
+        self.round = false;
+    }
+
+    pub(in crate::ingest::source) fn round_started(&mut self, now: Calendar) {
+        self.round = true;
+        self.round_began = Some(now.position());
+        self.fought = false;
+        self.first_scores = None;
+        self.finals.clear();
+    }
+
+    /// Notes the score of a side of Counter-Strike. After the first round of a match, it is of one round
+    /// at the most.
+    pub(super) fn check_first(&mut self, team: u8, total: f64) {
+        let Some(scores) = &mut self.first_scores else {
+            return;
+        };
+        if let Some(score) = scores.get_mut(usize::from(team)) {
+            *score = total;
+        }
+        if scores.iter().sum::<f64>() > 1.0 {
+            self.foreign = true;
+            self.first_scores = None;
+        }
+    }
+
+    /// Ends a game of Counter-Strike whose map is over. The scores stated apart from a round's end are
+    /// the final ones; without them, if the log is `closed` between two rounds, the last ones are. Some
+    /// versions begin a round at once when the last one is over; nobody is killed in it.
+    pub(in crate::ingest::source) fn end_with_map(&mut self, closed: bool, now: Calendar) {
+        let ResultStyle::Rounds { has_end } = self.style else {
+            return;
+        };
+        let at_once = self
+            .round_began
+            .zip(self.won)
+            .is_some_and(|(began, won)| began >= won && began - won <= ROUND_LAG);
+        let between = closed && (!self.round || (at_once && !self.fought));
+        // The game writes a line at the end; versions without that line mark the start alone.
+        if has_end && !(between && self.is_decided()) {
+            return;
+        }
+        if !self.has_begun() || self.lasted.is_some() || self.won.is_none() {
+            return;
+        }
+        if !self.has_finals() && between {
+            self.finals = [1, 0].map(|side| (side, self.totals.stated(side))).to_vec();
+        }
+        if self.has_finals() {
+            self.over(now);
+        }
+    }
+
+    /// Whether the score is one with which a match of 30 rounds, and overtimes of 6, is over.
+    fn is_decided(&self) -> bool {
+        let [one, two, ..] = self.totals.people();
+        let (most, least) = (one.max(two), one.min(two));
+        most >= 16.0 && most - least >= 2.0 && (most - 16.0) % 3.0 == 0.0
+            || one == two && one >= 15.0 && (one - 15.0) % 3.0 == 0.0
+    }
+
+    /// Handles the length of the round that has just ended: the game began with the log, or with its
+    /// map, if its first round did. A round cannot have been longer than the time since it began.
+    pub(in crate::ingest::source) fn round_lasted(
+        &mut self,
+        millis: u64,
+        setup: &ServerSetup,
+        now: Calendar,
+    ) {
+        if let Some(began) = self.round_began {
+            let passed = now.position().saturating_sub(began);
+            if millis > passed.saturating_add(ROUND_SLACK) {
+                let why = "a round lasted longer than the time since it began, as in a log of two servers";
+                self.contradiction = Some(why);
+            }
+        } else if self.millis(now).abs_diff(millis) <= OPENING {
+            self.round_began = self.began.map(|(position, _)| position);
+            self.headless = false;
+            if let Some(line) = self.opening.take() {
+                self.before = None;
+                (self.line, self.foreign) = (line, false);
+                self.mutators = setup.mutators();
+            }
+        }
+    }
+
+    /// Handles the final score of a team. The first one counts. A third or fourth team counts only if
+    /// somebody played on it.
+    pub(super) fn result(&mut self, team: u8, score: f64) {
+        if self.lasted.is_none() || usize::from(team) >= TEAMS {
+            return;
+        }
+        let counts = team < 2 || self.recorder.has_played(team);
+        if counts && self.finals.iter().all(|(known, _)| *known != team) {
+            self.finals.push((team, score));
+        }
+    }
+
+    /// Whether the final score of every team has been read, so that no further line can add one.
+    pub(in crate::ingest::source) fn has_all_results(&self) -> bool {
+        let teams = (0..).take(TEAMS);
+        self.has_results()
+            && teams
+                .filter(|team| *team < 2 || self.recorder.has_played(*team))
+                .all(|team| self.finals.iter().any(|(known, _)| *known == team))
+    }
+
+    /// Handles a side's score in Counter-Strike: that after a round, or, apart from a round's end, the
+    /// final one.
+    pub(super) fn tally(&mut self, team: u8, total: f64, now: Calendar) {
+        let ended = self.won.map(|won| now.position().saturating_sub(won));
+        match ended {
+            None => {}
+            Some(0..=ROUND_LAG) => self.total(team, total, now),
+            Some(_) if self.lasted.is_none() => {
+                self.finals.retain(|(known, _)| *known != team);
+                self.finals.push((team, total));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Handles a team's score after a round.
+    pub(super) fn total(&mut self, team: u8, total: f64, now: Calendar) {
+        if usize::from(team) >= TEAMS {
+            return;
+        }
+        self.follow_sides();
+        for (team, points) in self.totals.state(team, total) {
+            if self.lasted.is_none() && self.rounds.len() < MAX_ROUNDS {
+                let at = self.recorder.tick(self.millis(now));
+                self.rounds.push((at, team, points));
+            }
+        }
+    }
+
+    /// Takes over the exchanges of sides since the last call.
+    pub(super) fn follow_sides(&mut self) {
+        let won = self
+            .won
+            .zip(self.began)
+            .map(|(won, (began, _))| won.saturating_sub(began));
+        for since in self.recorder.settle_sides() {
+            self.exchanged = true;
+            self.exchanged_late ^= won.is_some_and(|won| since >= won);
+            self.totals.exchange();
+            let before = self.rounds.iter_mut().filter(|(at, ..)| *at < since);
+            before.for_each(|(_, team, _)| *team = other_side(*team));
+        }
+    }
+
+    /// Notes which game the log is of, and how it states results.
+    pub(super) fn note_game(&mut self, event: Event<'_>) {
+        let has_end = self.style == ResultStyle::Rounds { has_end: true };
+        let (game, style) = match event {
+            Event::Over { .. } | Event::MatchStart(_) | Event::Reloaded | Event::WarmUp => {
+                ("csgo", ResultStyle::Rounds { has_end: true })
+            }
+            Event::Tally(..) | Event::RoundWon(_) if !has_end => {
+                ("cstrike", ResultStyle::Rounds { has_end: false })
+            }
+            Event::Final(..) | Event::Current(..) | Event::RoundLength(_) | Event::Point(_) => {
+                ("tf", ResultStyle::Finals)
+            }
+            Event::MatchBegins => ("tfc", ResultStyle::Finals),
+            _ => return,
+        };
+        (self.shown, self.style) = (Some(game), style);
+    }
+}

@@ -1,0 +1,208 @@
+//! Reads what a split is worth: which splits can be picked, and what is reported of them.
+
+use std::cmp::Reverse;
+
+use super::{
+    Candidate, Figures, Objective, Problem, Settings, Strengths, WhatIf,
+    balance::Evenness,
+    instance::{Instance, TeamTally},
+    label::Labels,
+    party::KeptParties,
+    reading,
+    terms::Scorer,
+};
+
+/// By how much the rounding of evenness can differ.
+const ROUNDING: f64 = 1e-12;
+
+/// Computes what is reported of splits: the ratio of the weights and, if there are strengths, the
+/// chance.
+pub(super) struct Reader<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    choice: &'a KeptParties,
+    pub(super) strengths: Option<&'a Strengths>,
+    /// The instance of the weights, if that of the engines is made of strengths.
+    weights: Option<Instance>,
+}
+
+/// The splits that can be picked.
+pub(super) struct Candidates {
+    /// The most even first.
+    pub(super) list: Vec<Candidate>,
+    /// The evenness from which on a split may be picked.
+    pub(super) least: f64,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        problem: &'a Problem,
+        settings: &'a Settings,
+        seed: u64,
+        choice: &'a KeptParties,
+    ) -> Self {
+        let by_chance = settings.objective == Objective::Chance;
+        let strengths = problem.spec().strengths.as_ref().filter(|_| by_chance);
+        let weights = strengths.map(|_| {
+            let parties = problem.spec().parties.iter().enumerate();
+            let kept = parties.map(|(at, party)| party.len() > 1 && !choice.given_up.contains(&at));
+            let by_ratio = Settings {
+                objective: Objective::Ratio,
+                ..settings.clone()
+            };
+            Instance::new(problem, &by_ratio, &kept.collect::<Vec<_>>(), seed)
+        });
+        Self {
+            problem,
+            settings,
+            choice,
+            strengths,
+            weights,
+        }
+    }
+
+    /// Whether the figures are more exact than what the engines compare: they compare splits by strengths in a game of
+    /// average size, with the bots that are there in teams of average size, and without friends who happen to be on one
+    /// team after their party was given up.
+    pub(super) fn is_exact(&self) -> bool {
+        let friends =
+            !self.choice.given_up.is_empty() && !self.settings.party_multiplier.is_empty();
+        self.strengths.is_some() || !self.problem.spec().bots_there.is_empty() || friends
+    }
+
+    /// The teams' weights as the game counts them: friends on one team count more, also without the rest of their
+    /// party.
+    pub(super) fn tally(&self, team_of: &[u8]) -> TeamTally {
+        let plain = self.plain();
+        let mut tally = plain.tally(team_of);
+        for (at, party) in self.problem.spec().parties.iter().enumerate() {
+            let whole = party.iter().all(|&who| team_of[who] == team_of[party[0]]);
+            if whole && !self.choice.given_up.contains(&at) {
+                continue; // they count as one already
+            }
+            for (team, sum) in (0u8..).zip(&mut tally.sums) {
+                let here = || party.iter().filter(|&&who| team_of[who] == team);
+                let alone: i64 = here().map(|&who| plain.weights[who]).sum();
+                let more = self.settings.multiplier(here().count()) - 1.0;
+                *sum += (alone as f64 * more).round() as i64;
+            }
+        }
+        tally
+    }
+
+    /// The instance of the weights.
+    pub(super) fn plain(&self) -> &Instance {
+        self.weights.as_ref().unwrap_or(&self.choice.instance)
+    }
+
+    /// What is reported of a split, given each human's team. `balance` is how even it is as the engine
+    /// has found; it is computed here if it is not known.
+    pub(super) fn figures(&self, team_of: &[u8], balance: Option<Evenness>) -> Figures {
+        let instance = &self.choice.instance;
+        let tally = self.tally(team_of);
+        let ratio = tally.ratio();
+        if let Some(strengths) = self.strengths {
+            let reading = strengths.read(self.problem.spec(), self.problem.counts(), team_of);
+            return Figures {
+                ratio,
+                gap: instance.tally(team_of).gap(instance),
+                evenness: reading.evenness,
+                chance: reading.chance,
+            };
+        }
+        let balance = balance.filter(|_| !self.is_exact());
+        let balance = balance.unwrap_or_else(|| instance.measure.of(tally.counted(instance)));
+        Figures {
+            ratio,
+            gap: tally.gap(instance),
+            evenness: balance.evenness(),
+            chance: None,
+        }
+    }
+
+    /// The splits found, except those less even than the current teams or than tolerated.
+    pub(super) fn candidates(
+        &self,
+        settings: &Settings,
+        seed: u64,
+        current: Option<&(Evenness, Vec<u8>)>,
+    ) -> Candidates {
+        let KeptParties {
+            instance, answer, ..
+        } = self.choice;
+        let spec = self.problem.spec();
+        let doubt = spec.doubt.filter(|_| self.strengths.is_some());
+        let scorer = Scorer::new(self.problem, instance);
+        let labels = Labels::new(self.problem, instance, seed);
+        let candidate = |balance: Evenness, mut team_of: Vec<u8>| {
+            labels.assign(&mut team_of);
+            let figures = self.figures(&team_of, Some(balance));
+            let mut terms = scorer.terms(&team_of, figures.evenness);
+            if doubt.is_some() {
+                terms.ratio_gap = 0.0;
+            }
+            Candidate::new(team_of, figures, terms, &settings.factors)
+        };
+        let splits = answer.splits.iter();
+        let exact = self.is_exact();
+        let kept = splits
+            .filter(|(b, _)| doubt.is_some() || exact || current.is_none_or(|(now, _)| b >= now));
+        let mut list: Vec<Candidate> = kept
+            .map(|(b, split)| candidate(*b, instance.teams_of_humans(split)))
+            .collect();
+        if exact && doubt.is_none() {
+            let now = current.map(|(balance, team_of)| self.figures(team_of, Some(*balance)));
+            let now = now.map_or(0.0, |now| now.evenness - ROUNDING);
+            list.retain(|candidate| candidate.figures.evenness >= now);
+            list.sort_by(|a, b| b.figures.evenness.total_cmp(&a.figures.evenness));
+            list.truncate(settings.top.as_usize());
+        }
+        let best = list.iter().map(|candidate| candidate.figures.evenness);
+        let best = best.fold(0.0, f64::max);
+        let least = match (doubt, spec.tolerance) {
+            (Some(doubt), _) => reading::least(best, doubt) - ROUNDING,
+            (None, Some(tolerance)) => tolerance.least(best) - ROUNDING,
+            (None, None) => 0.0,
+        };
+        list.retain(|candidate| candidate.figures.evenness >= least);
+        if settings.wanted.is_some() {
+            // Who asks for other teams does not want any that break more wishes.
+            let avoided = list.iter().map(|candidate| candidate.terms.avoided_pairs);
+            let fewest = avoided.fold(f64::INFINITY, f64::min);
+            list.retain(|candidate| candidate.terms.avoided_pairs <= fewest);
+        }
+        // A search that is not exact can miss the current teams.
+        if let (Some((balance, team_of)), true) = (current, list.is_empty()) {
+            list.push(candidate(*balance, team_of.clone()));
+        }
+        Candidates { list, least }
+    }
+
+    /// For each human, the figures if they alone changed teams. O(humans² × teams).
+    pub(super) fn what_if(&self, team_of: &[u8]) -> Vec<WhatIf> {
+        let spec = self.problem.spec();
+        let mut moved = team_of.to_vec();
+        let mut what_ifs = Vec::with_capacity(team_of.len());
+        for (human, &team) in team_of.iter().enumerate() {
+            let others = (0..spec.teams as u8).filter(|&other| other != team);
+            let best = others.map(|other| {
+                moved[human] = other;
+                (self.figures(&moved, None), Reverse(other))
+            });
+            let best = best.max_by(|(a, one), (b, other)| {
+                (a.evenness.total_cmp(&b.evenness)).then_with(|| one.cmp(other))
+            });
+            if let Some((figures, Reverse(other))) = best {
+                let who = spec.humans[human].key.clone();
+                what_ifs.push(WhatIf {
+                    who,
+                    team,
+                    other,
+                    figures,
+                });
+            }
+            moved[human] = team;
+        }
+        what_ifs
+    }
+}
