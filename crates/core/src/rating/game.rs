@@ -2,22 +2,7 @@
 
 use std::{cmp::Ordering, ops::Range};
 
-use serde::{Deserialize, Serialize};
-
-use super::Tally;
-
-/// A player's dense number: the fold numbers identities from 0 in the order of their first match.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub struct Player(pub u32);
-
-impl Player {
-    /// The number as an index into a vector.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use super::{Player, Tally};
 
 /// One player's part in one team.
 #[derive(Clone, Copy, Debug, PartialEq)]

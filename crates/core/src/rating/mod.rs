@@ -17,6 +17,7 @@ pub mod hive_history;
 pub mod joint;
 pub mod normal;
 pub mod plain_points;
+mod player;
 pub mod presence;
 mod roll;
 mod running;
@@ -39,7 +40,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use game::{Arrival, Departure, Player, RatedGame, Seat};
+pub use game::{Arrival, Departure, RatedGame, Seat};
+pub use player::Player;
 pub use roll::Roll;
 pub use settings::{Settings, SystemChoice};
 pub use shared::Shared;
