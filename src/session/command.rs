@@ -13,16 +13,15 @@ impl Session {
     /// # Errors
     /// Fails if the lobby refuses the command, which no version does so far.
     pub fn declare_bots(&mut self, acts: bool) -> Result<(), SessionError> {
-        let clock = self.sessions.clock.clone();
-        self.state.apply(&Command::DeclareBots { acts }, &*clock)?;
-        Ok(())
+        let declared = Command::DeclareBots { acts };
+        Ok(self.state.apply(&declared, &*self.sessions.clock)?)
     }
 
     /// Notes that this game server asks about bots. It is then expected to act on the answers.
     pub(super) fn show_bots(&mut self) -> Result<(), SessionError> {
         if self.lobby().game().is_ok() && !self.state.lobby.bot_use().shown {
-            let clock = self.sessions.clock.clone();
-            self.state.apply(&Command::ShowBots, &*clock)?;
+            self.state
+                .apply(&Command::ShowBots, &*self.sessions.clock)?;
         }
         Ok(())
     }

@@ -91,12 +91,11 @@ impl Session {
     /// Adds `bots`, what another connection of this server has shown about bots. If both
     /// connections declared whether the server acts on bots, `bots` overrides the present one.
     fn inherit_bots(&mut self, bots: BotUse) {
-        let clock = self.sessions.clock.clone();
         let declared = bots.declared.map(|acts| Command::DeclareBots { acts });
         let shown = bots.shown.then_some(Command::ShowBots);
         for command in declared.into_iter().chain(shown) {
             // Neither command can fail.
-            let _ = self.state.apply(&command, &*clock);
+            let _ = self.state.apply(&command, &*self.sessions.clock);
         }
     }
 }

@@ -99,11 +99,6 @@ impl AccessPolicy {
             Self::Listed(clients) => best(clients, name).map(|client| client.name.as_str()),
         }
     }
-
-    /// Whether hosts other than this machine are kept out, unless they are configured clients.
-    pub fn is_guarded(&self) -> bool {
-        matches!(self, Self::Listed(_))
-    }
 }
 
 /// The client that this name fits best: its own name, else that with the longest common beginning.

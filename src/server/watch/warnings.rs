@@ -106,10 +106,8 @@ fn more_warnings(status: &Status, warn: &mut impl FnMut(bool, String)) {
             failing > 0,
             format!("{failing} followed logs cannot be read"),
         );
-    }
-    if let Some(missing) = status.followed.map(|logs| logs.missing) {
-        let paths = counted(missing, "followed log");
-        warn(missing > 0, format!("{paths} cannot be found"));
+        let paths = counted(followed.missing, "followed log");
+        warn(followed.missing > 0, format!("{paths} cannot be found"));
     }
     for hook in &status.webhooks {
         warn(

@@ -279,11 +279,8 @@ impl JournalFolder {
 }
 
 fn check_length(length: u64) -> io::Result<()> {
-    if length > MAX_FILE {
-        let reached = "the journal of a game has its largest size";
-        return Err(io::Error::other(reached));
-    }
-    Ok(())
+    let fits = (length <= MAX_FILE).then_some(());
+    fits.ok_or_else(|| io::Error::other("the journal of a game has its largest size"))
 }
 
 /// Forces the names in a folder to the disk.
