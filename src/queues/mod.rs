@@ -41,6 +41,7 @@ mod letters;
 mod link;
 mod links;
 mod listeners;
+mod match_ids;
 mod metrics;
 mod partition_handle;
 mod partition_tasks;

@@ -14,6 +14,7 @@ use super::{
     connections::Connections,
     explain::Explanations,
     hosting::draw_pass,
+    match_ids::MatchIds,
     metrics::LOOK,
     partition_handle::PartitionHandle,
     rounds::Rounds,
@@ -45,6 +46,7 @@ pub(super) struct Task<'a> {
     pub(super) life: Lifecycle,
     pub(super) rounds: Rounds,
     pub(super) explanations: Explanations,
+    ids: MatchIds,
     /// The answers of this batch, which are sent once its changes are on disk.
     pub(super) answers: Vec<(ReplyTo, Outcome)>,
     /// The numbers of the letters that were handled since the last write, which discards them.
@@ -97,6 +99,7 @@ impl<'a> Task<'a> {
             life,
             rounds: Rounds::new(&shared.metrics),
             explanations: Explanations::default(),
+            ids: MatchIds::default(),
             answers: Vec::new(),
             handled: Vec::new(),
             mail: shared.office.as_ref().map(|office| office.wakes()),
@@ -281,7 +284,7 @@ impl<'a> Task<'a> {
         let Ok(count @ 1..) = u32::try_from(proposals.len()) else {
             return Ok(());
         };
-        let first = self.shared.store.reserve_matches(count).await?;
+        let first = self.ids.take(&self.shared.store, count).await?;
         let queue = queue.name();
         let formed = self.life.propose(queue, proposals, first);
         tracing::debug!(queue, found = count, formed, "a round has ended");

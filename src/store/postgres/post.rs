@@ -1,14 +1,18 @@
 //! Letters: the messages that the daemons of one database send each other through its tables, and which daemons are
 //! alive.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    time::Duration,
+};
 
 use sqlx::PgPool;
 
 use super::changes::Announcements;
 use crate::store::{
     Changes, StoreError,
-    db::{Connection, Dialect, Pool, Sql, scalar, sql, tuple, values},
+    db::{Connection, Dialect, Pool, scalar, sql, tuple, values},
+    sql::rows::with_given,
 };
 
 /// The channel of the notifications.
@@ -120,13 +124,7 @@ impl Post {
 
     /// Removes letters. Returns the numbers of those that were still there.
     pub async fn discard(&self, numbers: &[i64]) -> Result<BTreeSet<i64>, StoreError> {
-        if numbers.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let mut query = Sql::new("DELETE FROM mail WHERE number IN ");
-        query.list(numbers).push(" RETURNING number");
-        let numbers: Vec<i64> = query.build_scalar().fetch_all(&self.apart).await?;
-        Ok(numbers.into_iter().collect())
+        discard_in(&mut self.apart.acquire().await?, numbers).await
     }
 
     /// A stream that wakes the caller whenever any daemon has sent letters to any recipient.
@@ -136,29 +134,43 @@ impl Post {
     }
 }
 
-/// Sends letters when this transaction is committed. A letter to a daemon that has ended is dropped.
+/// Sends letters when this transaction is committed.
 async fn send_in(
     tx: &mut Connection,
     letters: &[NewLetter],
 ) -> Result<Vec<Option<i64>>, StoreError> {
-    let mut numbers = Vec::with_capacity(letters.len());
-    for letter in letters {
-        if letter.body.len() > MAX_LETTER {
-            numbers.push(None);
-            continue;
-        }
-        let send = "INSERT INTO mail (recipient, sender, body) SELECT $1, $2, $3
-                    WHERE (SELECT count(*) FROM (SELECT 1 FROM mail WHERE recipient = $1 LIMIT $4) few) < $4
-                    RETURNING number";
-        let values = values![&letter.to, &letter.from, &letter.body, MAX_LETTERS];
-        let query = scalar(send).bind_all(values);
-        numbers.push(query.fetch_optional(&mut *tx).await?);
+    let is_short = |letter: &&NewLetter| letter.body.len() <= MAX_LETTER;
+    let rows = letters.iter().filter(is_short);
+    let rows = rows.map(|letter| values![&letter.to, &letter.from, &letter.body, MAX_LETTERS]);
+    let send = "INSERT INTO mail (recipient, sender, body)
+         SELECT given.recipient, given.sender, given.body FROM {given}
+         WHERE (SELECT count(*) FROM (SELECT 1 FROM mail m WHERE m.recipient = given.recipient LIMIT given.most) few)
+               < given.most
+         RETURNING number, recipient";
+    let columns = "recipient TEXT, sender TEXT, body TEXT, most BIGINT";
+    let mut sent = BTreeMap::<String, VecDeque<i64>>::new();
+    for row in with_given(tx, columns, send, rows).await? {
+        let numbers = sent.entry(row.get("recipient")?).or_default();
+        numbers.push_back(row.get("number")?);
     }
     if !letters.is_empty() {
         let wake = sql("SELECT pg_notify($1, '')").bind(CHANNEL);
         wake.execute(tx).await?;
     }
-    Ok(numbers)
+    let number = |letter: &NewLetter| match is_short(&letter) {
+        true => sent.get_mut(&letter.to)?.pop_front(),
+        false => None,
+    };
+    Ok(letters.iter().map(number).collect())
+}
+
+/// Removes letters, and returns the numbers of those that were still there.
+async fn discard_in(tx: &mut Connection, numbers: &[i64]) -> Result<BTreeSet<i64>, StoreError> {
+    let discard =
+        "DELETE FROM mail WHERE number IN (SELECT given.number FROM {given}) RETURNING number";
+    let numbers = numbers.iter().map(|number| values![number]);
+    let gone = with_given(tx, "number BIGINT", discard, numbers).await?;
+    gone.iter().map(|row| row.get("number")).collect()
 }
 
 /// Discards letters and sends others when this transaction is committed. SQLite has no letters: one daemon runs all
@@ -171,10 +183,6 @@ pub(in crate::store) async fn exchange(
     if tx.dialect() == Dialect::Sqlite {
         return Ok(());
     }
-    if !handled.is_empty() {
-        let mut discard = Sql::new("DELETE FROM mail WHERE number IN ");
-        discard.list(handled);
-        discard.build().execute(&mut *tx).await?;
-    }
+    discard_in(tx, handled).await?;
     send_in(tx, letters).await.map(drop)
 }

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Store;
+use super::{
+    Store,
+    rows::{Target, insert, with_given},
+};
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{Change, ExpectedPlayer, Instance, Match, Offer, Stage, Stored, Why},
@@ -125,113 +128,112 @@ impl Store {
     }
 }
 
-/// Applies a change of instances or of the hosting of matches in the partition with this slot; any other change is
-/// left to [`tickets`](super::tickets).
-pub(super) async fn apply(
+const HOSTED: Target = Target::new(
+    "hosted_matches",
+    "match_id, queue, state, since, wait_until, instance, address, game, tries, why, passes, passes_until, parted, \
+     asked, coming, roster, sent_away, partition",
+);
+const INSTANCES: Target = Target::new(
+    "instances",
+    "name, address, region, slots, modes, maps, load, used, away, heard_at, partition",
+);
+const OWED: Target = Target::new("owed_closes", "instance, match_id, why");
+
+/// Writes the changes of instances, and of the hosting of matches, in the partition with this slot; any other change is
+/// left to [`turn`](super::turn). None changes the same row twice.
+pub(super) async fn write(
     tx: &mut Connection,
-    change: &Change,
+    changes: &[Change],
     partition: i64,
 ) -> Result<(), StoreError> {
-    let query = match change {
-        Change::Hosted(hosted) => return put_hosted(tx, hosted, partition).await,
-        Change::Instance(instance) => return put_instance(tx, instance, partition).await,
-        Change::HostingForgotten(id) => {
-            sql("DELETE FROM hosted_matches WHERE match_id = $1").bind(id)
+    let (mut hosted_rows, mut instances) = (Vec::new(), Vec::new());
+    let (mut forgotten, mut gone) = (Vec::new(), Vec::new());
+    let (mut owed_rows, mut settled) = (BTreeMap::new(), Vec::new());
+    for change in changes {
+        match change {
+            Change::Hosted(one) => hosted_rows.push(hosted_row(one, partition)?),
+            Change::HostingForgotten(id) => forgotten.push(values![id]),
+            Change::Instance(one) => instances.push(instance_row(one, partition)?),
+            Change::InstanceGone(name) => gone.push(values![name, partition]),
+            Change::Owed { instance, id, why } => {
+                owed_rows.insert((instance, id), values![instance, id, why.as_str()]);
+            }
+            Change::Settled { instance, id } => settled.push(values![instance, id]),
+            _ => {}
         }
-        Change::InstanceGone(name) => {
-            sql("DELETE FROM instances WHERE name = $1 AND partition = $2")
-                .bind(name)
-                .bind(partition)
-        }
-        Change::Owed { instance, id, why } => sql(
-            "INSERT INTO owed_closes (instance, match_id, why) VALUES ($1, $2, $3)
-                 ON CONFLICT (instance, match_id) DO UPDATE SET why = excluded.why",
-        )
-        .bind(instance)
-        .bind(id)
-        .bind(why.as_str()),
-        Change::Settled { instance, id } => {
-            sql("DELETE FROM owed_closes WHERE instance = $1 AND match_id = $2")
-                .bind(instance)
-                .bind(id)
-        }
-        _ => return Ok(()),
-    };
-    query.execute(tx).await?;
-    Ok(())
-}
-
-async fn put_hosted(tx: &mut Connection, hosted: &Match, partition: i64) -> Result<(), StoreError> {
-    let coming = hosted.expected.iter();
-    let coming = coming.map(|(player, one)| (player, (one.team, one.until.0, one.ticket)));
-    let coming: BTreeMap<&String, (u8, i64, i64)> = coming.collect();
-    sql(
-        "INSERT INTO hosted_matches
-             (match_id, queue, state, since, wait_until, instance, address, game, tries, why, passes,
-              passes_until, parted, asked, coming, roster, sent_away, partition)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-         ON CONFLICT (match_id) DO UPDATE SET
+    }
+    let end = " ON CONFLICT (match_id) DO UPDATE SET
              queue = excluded.queue, state = excluded.state, since = excluded.since,
              wait_until = excluded.wait_until, instance = excluded.instance,
              address = excluded.address, game = excluded.game, tries = excluded.tries,
              why = excluded.why, passes = excluded.passes, passes_until = excluded.passes_until,
              parted = excluded.parted, asked = excluded.asked, coming = excluded.coming,
-             roster = excluded.roster, sent_away = excluded.sent_away",
-    )
-    .bind(hosted.id)
-    .bind(&hosted.queue)
-    .bind(hosted.stage.as_str())
-    .bind(hosted.since.0)
-    .bind(hosted.wait_until.0)
-    .bind(&hosted.instance)
-    .bind(&hosted.address)
-    .bind(hosted.game)
-    .bind(i64::from(hosted.tries))
-    .bind(hosted.why.as_str())
-    .bind(json(&hosted.passes)?)
-    .bind(hosted.passes_until.map(|until| until.0))
-    .bind(hosted.parted.map(|at| at.0))
-    .bind(json(&hosted.asked)?)
-    .bind(json(&coming)?)
-    .bind(hosted.roster.as_ref().map(json).transpose()?)
-    .bind(json(&hosted.sent_away)?)
-    .bind(partition)
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-/// Writes everything but whether it drains, which is the operator's. An instance that has gone to another
-/// partition is left to that one.
-async fn put_instance(
-    tx: &mut Connection,
-    instance: &Instance,
-    partition: i64,
-) -> Result<(), StoreError> {
-    let offer = &instance.offer;
-    sql(
-        "INSERT INTO instances (name, address, region, slots, modes, maps, load, used, away, heard_at, partition)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-         ON CONFLICT (name) DO UPDATE SET
+             roster = excluded.roster, sent_away = excluded.sent_away";
+    insert(tx, HOSTED, end, hosted_rows.into_iter()).await?;
+    let end = "DELETE FROM hosted_matches WHERE match_id IN (SELECT given.match_id FROM {given})";
+    with_given(tx, "match_id BIGINT", end, forgotten.into_iter()).await?;
+    // Whether an instance drains is the operator's. One that has gone to another partition is left to that one.
+    let end = " ON CONFLICT (name) DO UPDATE SET
              address = excluded.address, region = excluded.region, slots = excluded.slots,
              modes = excluded.modes, maps = excluded.maps, load = excluded.load, used = excluded.used,
              away = excluded.away, heard_at = excluded.heard_at, partition = excluded.partition
-         WHERE instances.partition = excluded.partition OR excluded.away IS NULL",
-    )
-    .bind(&offer.name)
-    .bind(&offer.address)
-    .bind(&offer.region)
-    .bind(i64::from(offer.slots))
-    .bind(json(&offer.modes)?)
-    .bind(json(&offer.maps)?)
-    .bind(instance.load)
-    .bind(i64::try_from(instance.matches.len()).unwrap_or(i64::MAX))
-    .bind(instance.away.map(|at| at.0))
-    .bind(instance.heard.0)
-    .bind(partition)
-    .execute(tx)
-    .await?;
-    Ok(())
+         WHERE instances.partition = excluded.partition OR excluded.away IS NULL";
+    insert(tx, INSTANCES, end, instances.into_iter()).await?;
+    let end = "DELETE FROM instances WHERE EXISTS
+             (SELECT 1 FROM {given} WHERE given.name = instances.name AND given.partition = instances.partition)";
+    let columns = "name TEXT, partition BIGINT";
+    with_given(tx, columns, end, gone.into_iter()).await?;
+    let end = " ON CONFLICT (instance, match_id) DO UPDATE SET why = excluded.why";
+    insert(tx, OWED, end, owed_rows.into_values()).await?;
+    let end = "DELETE FROM owed_closes WHERE EXISTS
+             (SELECT 1 FROM {given} WHERE given.instance = owed_closes.instance AND given.match_id = owed_closes.match_id)";
+    let columns = "instance TEXT, match_id BIGINT";
+    with_given(tx, columns, end, settled.into_iter())
+        .await
+        .map(drop)
+}
+
+fn hosted_row(hosted: &Match, partition: i64) -> Result<Vec<Value>, StoreError> {
+    let coming = hosted.expected.iter();
+    let coming = coming.map(|(player, one)| (player, (one.team, one.until.0, one.ticket)));
+    let coming: BTreeMap<&String, (u8, i64, i64)> = coming.collect();
+    Ok(values![
+        hosted.id,
+        &hosted.queue,
+        hosted.stage.as_str(),
+        hosted.since,
+        hosted.wait_until,
+        hosted.instance.clone(),
+        hosted.address.clone(),
+        hosted.game,
+        hosted.tries,
+        hosted.why.as_str(),
+        json(&hosted.passes)?,
+        hosted.passes_until,
+        hosted.parted,
+        json(&hosted.asked)?,
+        json(&coming)?,
+        hosted.roster.as_ref().map(json).transpose()?,
+        json(&hosted.sent_away)?,
+        partition,
+    ])
+}
+
+fn instance_row(instance: &Instance, partition: i64) -> Result<Vec<Value>, StoreError> {
+    let offer = &instance.offer;
+    Ok(values![
+        &offer.name,
+        &offer.address,
+        offer.region.clone(),
+        offer.slots,
+        json(&offer.modes)?,
+        json(&offer.maps)?,
+        instance.load,
+        instance.matches.len(),
+        instance.away,
+        instance.heard,
+        partition,
+    ])
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {

@@ -28,6 +28,7 @@ pub(super) mod receipts;
 pub(super) mod rows;
 pub(super) mod sign_ins;
 mod tickets;
+mod turn;
 pub(super) mod webhooks;
 mod weights;
 

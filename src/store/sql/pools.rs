@@ -1,5 +1,8 @@
 //! The stored pools of the queue: what the matches were found in.
 
+use std::collections::BTreeSet;
+
+use super::rows::with_given;
 use crate::{
     domain::MatchId,
     lifecycle::{SearchedPool, TicketNumber},
@@ -43,17 +46,21 @@ pub(super) async fn insert(
     Ok(())
 }
 
-/// Removes a match, and its pool if no other match was found in it.
-pub(super) async fn drop_match(tx: &mut Connection, id: MatchId) -> Result<(), StoreError> {
-    let gone = "DELETE FROM formed_matches WHERE match_id = $1 RETURNING pool_id";
-    let query = scalar(gone).bind(id);
-    let pool: Option<Option<MatchId>> = query.fetch_optional(&mut *tx).await?;
-    if let Some(Some(pool)) = pool {
-        let unused = "DELETE FROM pools WHERE pool_id = $1
-             AND NOT EXISTS (SELECT 1 FROM formed_matches WHERE pool_id = $1)";
-        sql(unused).bind(pool).execute(tx).await?;
-    }
-    Ok(())
+/// Removes matches, and the pools in which no other match was found.
+pub(super) async fn drop_matches(tx: &mut Connection, ids: &[MatchId]) -> Result<(), StoreError> {
+    let gone = "DELETE FROM formed_matches WHERE match_id IN (SELECT given.match_id FROM {given}) RETURNING pool_id";
+    let ids = ids.iter().map(|id| values![id]);
+    let gone = with_given(tx, "match_id BIGINT", gone, ids).await?;
+    let pools = gone
+        .iter()
+        .filter_map(|row| row.get::<Option<MatchId>>("pool_id").transpose());
+    let pools = pools.collect::<Result<BTreeSet<_>, _>>()?;
+    let unused = "DELETE FROM pools WHERE pool_id IN (SELECT given.pool_id FROM {given})
+         AND NOT EXISTS (SELECT 1 FROM formed_matches f WHERE f.pool_id = pools.pool_id)";
+    let pools = pools.iter().map(|pool| values![pool]);
+    with_given(tx, "pool_id BIGINT", unused, pools)
+        .await
+        .map(drop)
 }
 
 pub(super) fn read(row: &Row) -> Result<SearchedPool, StoreError> {

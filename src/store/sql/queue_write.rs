@@ -1,10 +1,10 @@
 //! Writes what has changed in the queues, as one transaction.
 
-use super::{Store, behaviour, exchange, hosting, leases, tickets};
+use super::{Store, behaviour, exchange, hosting, leases, turn};
 use crate::store::{QueueWrite, StoreError};
 
 impl Store {
-    /// Applies changes in order, adds the no-shows that they have made, discards the letters that were handled, and
+    /// Applies changes, adds the no-shows that they have made, discards the letters that were handled, and
     /// sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.
     ///
     /// # Errors
@@ -16,10 +16,8 @@ impl Store {
             tx.abandon().await?; // at once, for the holder
             return Err(error);
         }
-        for change in write.changes {
-            tickets::apply(&mut tx, change, write.partition).await?;
-            hosting::apply(&mut tx, change, write.partition).await?;
-        }
+        turn::write(&mut tx, write.changes, write.partition).await?;
+        hosting::write(&mut tx, write.changes, write.partition).await?;
         let version = match write.no_shows.days.is_empty() {
             true => None,
             false => Some(behaviour::add(&mut tx, write.no_shows).await?),

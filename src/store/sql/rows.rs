@@ -8,7 +8,7 @@ use crate::{
     store::{StoreError, db::*, postgres::without_nul},
 };
 
-/// Rows per statement: at most 16 values each, far below SQLite's limit of 32,766 parameters.
+/// Rows per statement: at most 18 values each, far below SQLite's limit of 32,766 parameters.
 pub(in crate::store) const ROWS: usize = 1_000;
 
 /// A table, and the columns that rows have a value for.
@@ -87,10 +87,64 @@ fn statement(
     }
 }
 
+/// Executes a statement that reads rows as the table `given`, which is written `{given}` in it and has these columns,
+/// each with its type. Returns the rows that the statement returns. Without rows, does nothing.
+pub(in crate::store) fn with_given<'a>(
+    tx: &'a mut Connection,
+    columns: &'static str,
+    text: &'static str,
+    rows: impl Iterator<Item = Vec<Value>>,
+) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+    let rows: Vec<Vec<Value>> = rows.collect();
+    let all = async move {
+        let mut returned = Vec::new();
+        for some in rows.chunks(ROWS) {
+            let statement = given(tx.dialect(), columns, text, some)?;
+            returned.extend(statement.fetch_all(&mut *tx).await?);
+        }
+        Ok(returned)
+    };
+    all.boxed()
+}
+
+fn given(
+    dialect: Dialect,
+    columns: &'static str,
+    text: &str,
+    rows: &[Vec<Value>],
+) -> Result<Query, StoreError> {
+    match dialect {
+        Dialect::Sqlite => {
+            let (before, after) = text.split_once("{given}").unwrap_or((text, ""));
+            let mut query = Sql::new(before);
+            let names = names(columns).zip(1..);
+            let names: Vec<String> = names
+                .map(|(name, at)| format!("column{at} AS {name}"))
+                .collect();
+            query.push(format!("(SELECT {} FROM (", names.join(", ")));
+            query
+                .rows(rows.iter().cloned())
+                .push(")) AS given")
+                .push(after);
+            Ok(query.build())
+        }
+        Dialect::Postgres => {
+            let table = format!("json_to_recordset($1::json) AS given({columns})");
+            Ok(sql(text.replace("{given}", &table)).bind(json(columns, rows)?))
+        }
+    }
+}
+
 /// Rows as a JSON array.
 fn json(columns: &'static str, rows: &[Vec<Value>]) -> Result<String, StoreError> {
     let rows: Vec<JsonRow<'_>> = rows.iter().map(|row| JsonRow(columns, row)).collect();
     serde_json::to_string(&rows).map_err(|error| StoreError::BadValue(format!("rows: {error}")))
+}
+
+/// The names of columns that are separated by commas, without their types.
+fn names(columns: &'static str) -> impl Iterator<Item = &'static str> {
+    let columns = columns.split(',');
+    columns.map(|column| column.split_whitespace().next().unwrap_or_default())
 }
 
 /// The values of a row by the names of its columns.
@@ -100,8 +154,7 @@ impl Serialize for JsonRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(columns, values) = self;
         let mut map = serializer.serialize_map(Some(values.len()))?;
-        let columns = columns.split(',').map(str::trim);
-        for (column, value) in columns.zip(*values) {
+        for (column, value) in names(columns).zip(*values) {
             map.serialize_key(column)?;
             match value {
                 Value::Int(value) => map.serialize_value(value)?,

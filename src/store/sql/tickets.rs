@@ -1,18 +1,15 @@
 //! The tickets of the queue, and the matches formed of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::{Store, pools, queue_hours};
+use super::{Store, pools};
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{
-        Change, Match, Proposal, Reason, Seat, Stage, State, Submission, TicketNumber, TicketRecord,
+        Match, Proposal, Reason, Seat, Stage, State, Submission, TicketNumber, TicketRecord,
     },
     store::{FoundMatch, StoreError, db::*},
 };
-
-/// The most lines that are kept of what searches found for one match.
-const MAX_WHY: usize = 200;
 
 impl Store {
     /// The match with this id, while any of its tickets is kept.
@@ -76,201 +73,8 @@ impl Store {
     }
 }
 
-/// Applies a change of tickets, or of what was formed of them, in the partition with this slot; any other change is left
-/// to [`hosting`](super::hosting).
-pub(super) async fn apply(
-    tx: &mut Connection,
-    change: &Change,
-    partition: i64,
-) -> Result<(), StoreError> {
-    let query = match change {
-        Change::Submitted(record) => return insert_ticket(tx, record).await,
-        Change::Searched(id, pool) => return pools::insert(tx, *id, pool).await,
-        Change::Formed(formed) => {
-            require_queued(tx, formed.id, &formed.seats).await?;
-            insert_match(tx, formed, partition).await?;
-            return queue_hours::count_formed(tx, formed).await;
-        }
-        Change::Seated { id, seats, why } => {
-            require_queued(tx, *id, seats).await?;
-            return add_later(tx, *id, seats, why).await;
-        }
-        Change::Dropped(id) => return pools::drop_match(tx, *id).await,
-        Change::Became {
-            ticket,
-            state,
-            reason,
-            at,
-        } => {
-            queue_hours::count_ticket(tx, *ticket, *state, *at).await?;
-            let update = "UPDATE tickets SET state = $2, match_id = $3, reason = $4, changed_at = $5, told = FALSE
-                          WHERE number = $1";
-            let query = sql(update).bind(ticket).bind(word(*state));
-            let query = query.bind(state.match_id()).bind(reason.as_str());
-            query.bind(at.0)
-        }
-        Change::Sent(ticket) => {
-            sql("UPDATE tickets SET told = TRUE WHERE number = $1").bind(ticket)
-        }
-        Change::Forgotten(ticket) => sql("DELETE FROM tickets WHERE number = $1").bind(ticket),
-        Change::Accepted { id, player } => {
-            sql("UPDATE formed_seats SET accepted = TRUE WHERE match_id = $1 AND player = $2")
-                .bind(id)
-                .bind(player)
-        }
-        Change::Unseated { id, ticket } => {
-            sql("DELETE FROM formed_seats WHERE match_id = $1 AND ticket = $2 AND later")
-                .bind(id)
-                .bind(ticket)
-        }
-        Change::Hosted(_)
-        | Change::HostingForgotten(_)
-        | Change::Instance(_)
-        | Change::InstanceGone(_)
-        | Change::Owed { .. }
-        | Change::Settled { .. } => return Ok(()),
-        Change::Closed(id) => {
-            queue_hours::count_accepted(tx, *id).await?;
-            sql("UPDATE formed_matches SET open_until = NULL WHERE match_id = $1").bind(id)
-        }
-    };
-    query.execute(tx).await?;
-    Ok(())
-}
-
-/// Fails if a ticket of these seats is in no queue, which the holder of the lease would know: even if it is wrong,
-/// no ticket is in two matches. A ticket whose player was forgotten is gone, and its match is formed without it.
-async fn require_queued(
-    tx: &mut Connection,
-    id: MatchId,
-    seats: &[Seat],
-) -> Result<(), StoreError> {
-    let mut query = Sql::new("SELECT count(*) FROM tickets WHERE state <> 'queued' AND number IN ");
-    query.list(
-        seats
-            .iter()
-            .map(|seat| seat.ticket)
-            .collect::<BTreeSet<_>>(),
-    );
-    let taken: i64 = query.build_scalar().fetch_one(tx).await?;
-    match taken {
-        0 => Ok(()),
-        _ => Err(StoreError::TicketTaken(id)),
-    }
-}
-
-async fn insert_ticket(tx: &mut Connection, record: &TicketRecord) -> Result<(), StoreError> {
-    let players = serde_json::to_string(&record.ticket.players);
-    let players = players.map_err(|error| StoreError::BadValue(error.to_string()))?;
-    sql(
-        "INSERT INTO tickets (number, owner, ticket, queue, players, content, submitted_at,
-                              state, match_id, reason, changed_at, told)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-    )
-    .bind(record.number)
-    .bind(&record.ticket.owner)
-    .bind(&record.ticket.id)
-    .bind(&record.ticket.queue)
-    .bind(players)
-    .bind(&record.ticket.content)
-    .bind(record.submitted_at.0)
-    .bind(word(record.state))
-    .bind(record.state.match_id())
-    .bind(record.reason.as_str())
-    .bind(record.changed_at.0)
-    .bind(record.is_sent)
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-async fn insert_match(
-    tx: &mut Connection,
-    formed: &Match,
-    partition: i64,
-) -> Result<(), StoreError> {
-    let proposal = &formed.proposal;
-    let why = serde_json::to_string(&proposal.why);
-    let why = why.map_err(|error| StoreError::BadValue(error.to_string()))?;
-    sql(
-        "INSERT INTO formed_matches (match_id, queue, size, mode, map, penalty, chance, seed,
-                                     searched_at, formed_at, open_until, pool_id, why, ruleset, partition)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-    )
-    .bind(formed.id)
-    .bind(&formed.queue)
-    .bind(i64::from(proposal.size))
-    .bind(&proposal.mode)
-    .bind(&proposal.map)
-    .bind(proposal.penalty)
-    .bind(proposal.chance)
-    .bind(proposal.seed.to_string())
-    .bind(proposal.searched_at.0)
-    .bind(formed.formed_at.0)
-    .bind(formed.open_until.map(|until| until.0))
-    .bind(formed.pool_id)
-    .bind(why)
-    .bind(&proposal.ruleset)
-    .bind(partition)
-    .execute(&mut *tx)
-    .await?;
-    for seat in &formed.seats {
-        insert_seat(tx, formed.id, seat, formed.accepted.contains(&seat.player)).await?;
-    }
-    Ok(())
-}
-
-/// Adds a seat after the others of its match, if the match is kept.
-async fn insert_seat(
-    tx: &mut Connection,
-    id: MatchId,
-    seat: &Seat,
-    accepted: bool,
-) -> Result<(), StoreError> {
-    sql(
-        "INSERT INTO formed_seats (match_id, seat, team, ticket, player, accepted, later)
-         SELECT match_id, (SELECT coalesce(max(seat), -1) + 1 FROM formed_seats WHERE match_id = $1),
-                $2, $3, $4, $5, $6
-         FROM formed_matches WHERE match_id = $1",
-    )
-    .bind(id)
-    .bind(i64::from(seat.team))
-    .bind(seat.ticket)
-    .bind(&seat.player)
-    .bind(accepted)
-    .bind(seat.later)
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-/// Adds the seats of tickets that have joined a match in play, and what the search found.
-async fn add_later(
-    tx: &mut Connection,
-    id: MatchId,
-    seats: &[Seat],
-    why: &[String],
-) -> Result<(), StoreError> {
-    for seat in seats {
-        insert_seat(tx, id, seat, false).await?;
-    }
-    let query = scalar("SELECT why FROM formed_matches WHERE match_id = $1");
-    let kept: Option<String> = query.bind(id).fetch_optional(&mut *tx).await?;
-    let Some(kept) = kept.filter(|_| !why.is_empty()) else {
-        return Ok(());
-    };
-    let mut lines: Vec<String> =
-        serde_json::from_str(&kept).map_err(|_| StoreError::bad("why", &kept))?;
-    lines.extend_from_slice(why);
-    lines.truncate(MAX_WHY);
-    let lines = serde_json::to_string(&lines);
-    let lines = lines.map_err(|error| StoreError::BadValue(error.to_string()))?;
-    let query = sql("UPDATE formed_matches SET why = $2 WHERE match_id = $1");
-    query.bind(id).bind(lines).execute(tx).await?;
-    Ok(())
-}
-
-fn word(state: State) -> &'static str {
+/// The word for a state in the database.
+pub(super) fn word(state: State) -> &'static str {
     match state {
         State::Queued => "queued",
         State::Proposed(_) => "proposed",

@@ -167,6 +167,89 @@ async fn whatever_happens_to_tickets_is_read_back() {
     assert!(tickets.is_empty() && matches.is_empty(), "a day later");
 }
 
+/// The rows of tickets, of matches and of what they come to by hour.
+async fn rows(store: &Store) -> String {
+    let hours = store.queue_hours(0).await.unwrap();
+    let (tickets, hosting) = (store.tickets_of(0).await, store.hosting(0).await);
+    format!("{:#?} {:#?} {hours:#?}", tickets.unwrap(), hosting.unwrap())
+}
+
+#[tokio::test]
+async fn a_turn_leaves_what_its_changes_leave_one_by_one() {
+    let folder = TempDir::new().unwrap();
+    let together = open(folder.path()).await;
+    let one_by_one = open_chosen(&folder.path().join("other.db")).await;
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(1_000));
+    let owner = "bäckend \"1\"";
+    life.joined(Offer {
+        name: "ctf 1".to_owned(),
+        slots: 2,
+        ..Offer::default()
+    })
+    .unwrap();
+    let mut tickets = Vec::new();
+    for queue in ["plain", "checked", "hosted"] {
+        let ids = (0..4).map(|at| format!("{queue} {at}"));
+        tickets.push(
+            ids.map(|id| submit(&mut life, &id, queue))
+                .collect::<Vec<_>>(),
+        );
+    }
+    let [plain, checked, hosted] = &tickets[..] else {
+        panic!("{tickets:?}");
+    };
+    life.at(Timestamp(5_000));
+    life.propose("plain", vec![pair(plain[0], plain[1])], 7);
+    life.propose("checked", vec![pair(checked[0], checked[1])], 8);
+    life.accept(owner, 8, "checked 0-a").unwrap();
+    life.cancel(owner, "checked 1").unwrap();
+    life.cancel(owner, "plain 2").unwrap();
+    life.sent(plain[0]);
+    // The ticket that has come back in this turn, and another one.
+    life.propose("checked", vec![pair(checked[0], checked[2])], 9);
+    for player in ["0-a", "0 'b'", "2-a", "2 'b'"] {
+        life.accept(owner, 9, &format!("checked {player}")).unwrap();
+    }
+    life.propose("hosted", vec![pair(hosted[0], hosted[1])], 10);
+    life.lost("ctf 1");
+    for at in [5_000, 700_000, 2 * 86_400_000] {
+        life.at(Timestamp(at));
+        let changes = taken_changes(&mut life);
+        assert!(!changes.is_empty(), "{at}");
+        write_changes(&together, &changes).await.unwrap();
+        for change in &changes {
+            let one = std::slice::from_ref(change);
+            write_changes(&one_by_one, one).await.unwrap();
+        }
+        assert_eq!(rows(&together).await, rows(&one_by_one).await, "{at}");
+    }
+}
+
+#[tokio::test]
+async fn no_turn_puts_a_ticket_into_two_matches() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(1_000));
+    let [one, other, third] = ["t1", "t2", "t3"].map(|id| submit(&mut life, id, "plain"));
+    let submitted = taken_changes(&mut life);
+    life.propose("plain", vec![pair(one, other)], 7);
+    let formed = taken_changes(&mut life);
+    let mut wrong = restored(Vec::new(), Vec::new(), Timestamp(1_000));
+    for id in ["t1", "t2", "t3"] {
+        submit(&mut wrong, id, "plain");
+    }
+    taken_changes(&mut wrong);
+    wrong.propose("plain", vec![pair(one, third)], 8);
+    let twice = [formed.clone(), taken_changes(&mut wrong)].concat();
+    for turn in [[submitted.clone(), twice.clone()].concat(), twice] {
+        let refused = write_changes(&store, &turn).await.unwrap_err();
+        assert!(matches!(refused, StoreError::TicketTaken(8)), "{refused}");
+        assert!(store.tickets_of(0).await.unwrap().1.is_empty());
+        let _ = write_changes(&store, &submitted).await;
+    }
+    write_changes(&store, &formed).await.unwrap();
+}
+
 #[tokio::test]
 async fn changes_are_written_together_or_not_at_all() {
     let folder = TempDir::new().unwrap();
