@@ -12,6 +12,7 @@ WITH games AS MATERIALIZED (
         game BIGINT, fingerprint BYTEA, server TEXT, started_at BIGINT, ended_at BIGINT, log_clock BIGINT, map TEXT,
         game_type TEXT, mode TEXT, outcome TEXT, winner BIGINT, untimed BOOLEAN, parts TEXT)
     WHERE NOT EXISTS (SELECT 1 FROM match_games o WHERE o.game = g.game)
+      AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.fingerprint = g.fingerprint) -- it would skip an id
       AND NOT EXISTS (SELECT 1 FROM match_halves h WHERE h.fingerprint = g.fingerprint)
       AND NOT EXISTS (SELECT 1 FROM forgotten_lately f WHERE f.at >= g.started_at)
 ), heads AS (
