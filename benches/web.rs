@@ -210,28 +210,38 @@ async fn fill(service: &Service) {
     }
 }
 
-/// Records matches one by one, and learns from each; prints the medians.
-async fn learn_more(service: &Service) {
+/// Records matches one by one, and learns from each as a daemon does; prints the medians.
+async fn learn_more(service: &Arc<Service>) {
     let mut random = ChaCha8Rng::seed_from_u64(3);
+    let learner = service.clone();
+    let learner = tokio::spawn(async move { learner.learning().learn_recorded().await });
     let (mut recorded, mut learned) = (Vec::new(), Vec::new());
     for _ in 0..FURTHER {
         let (matches, _) = service.store().extent().await.unwrap();
         let record = game(&mut random, u32::try_from(matches).unwrap());
+        let edition = service.learning().edition();
         let began = Instant::now();
         service.store().record(&record).await.unwrap();
         recorded.push(began.elapsed());
-        service.learning().refresh().await.unwrap();
+        service.learning().match_recorded();
+        while service.learning().edition() == edition {
+            tokio::task::yield_now().await;
+        }
         learned.push(began.elapsed());
     }
-    // The first one writes all weights, because nothing is known of the table yet.
-    let first = learned[0];
+    learner.abort();
+    let _ = learner.await;
+    let began = Instant::now();
+    service.learning().refresh().await.unwrap();
+    let written = began.elapsed();
     recorded.sort();
     learned.sort();
     println!(
-        "a further match is recorded in {:.1?}, and learned and written in {:.1?} (medians of {FURTHER}); the \
-         first one since the start in {first:.1?}",
+        "a further match is recorded in {:.1?}, and its weights are known in {:.1?} (medians of {FURTHER}); at most in \
+         {:.1?}; the table of all weights is written in {written:.1?}",
         recorded[FURTHER / 2],
-        learned[FURTHER / 2]
+        learned[FURTHER / 2],
+        learned[FURTHER - 1]
     );
 }
 

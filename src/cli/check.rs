@@ -90,6 +90,7 @@ async fn derive_again(
     }
     let before = copy.derived_hashes().await?;
     let from = service.store().derived_from().await?;
+    let is_behind = service.store().weights_are_behind().await?;
     let mut progress = Progress::of_matches(&service).await?;
     let rebuilt = service.learning().rebuild(|done| progress.set(done)).await;
     progress.done();
@@ -101,7 +102,10 @@ async fn derive_again(
         return Ok(());
     }
     for (was, is) in before.iter().zip(copy.derived_hashes().await?) {
-        if *was != is {
+        if is_behind && was.0 == "weights" {
+            let why = "a daemon has not written the weights of the latest matches yet; they were not compared";
+            findings.notes.push(why.to_owned());
+        } else if *was != is {
             let table = &was.0;
             findings.faults.push(format!(
                 "the table {table} is not what its matches give: `evenkeel rebuild` derives it again"

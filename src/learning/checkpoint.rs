@@ -9,15 +9,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{derive::FOLD_VERSION, prediction::Predictions};
+use super::prediction::Predictions;
 use crate::{
     domain::Ruleset,
-    rating::SystemName,
+    rating::{Blob, SystemName},
     store::{CheckpointRow, Cursor},
 };
 
+/// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
+/// database then derives its weights again.
+pub(super) const FOLD_VERSION: u32 = 26;
 /// "EVKC" and the version of the layout. Change it when [`Checkpoint`] or a rating system's state changes.
-const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x06";
+const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x07";
 /// Bytes before the encoded state: the header, the version of the fold, the checksum.
 const PREFIX: usize = 8 + 4 + 32;
 /// Larger states are not stored: writing them would take longer than folding the matches again.
@@ -41,7 +44,7 @@ pub(super) struct Checkpoint {
     /// The number of matches on which the rating systems were last compared.
     pub judged: usize,
     /// The state of each rating system's fold.
-    pub folds: BTreeMap<SystemName, Vec<u8>>,
+    pub folds: BTreeMap<SystemName, Blob>,
     /// The rating system chosen for each ruleset.
     pub chosen: BTreeMap<Ruleset, SystemName>,
     /// Remarks already logged.
@@ -67,15 +70,17 @@ impl Checkpoint {
 
     /// The bytes to store; `None` if they would be larger than [`LARGEST`].
     fn seal(&self) -> Option<Vec<u8>> {
-        let state = postcard::to_stdvec(self).ok()?;
-        if state.len() > LARGEST {
-            return None;
-        }
-        let mut bytes = Vec::with_capacity(PREFIX + state.len());
+        let folds: usize = self.folds.values().map(|fold| fold.0.len()).sum();
+        let mut bytes = Vec::with_capacity(PREFIX + folds + folds / 64);
         bytes.extend_from_slice(&HEADER);
         bytes.extend_from_slice(&FOLD_VERSION.to_le_bytes());
-        bytes.extend_from_slice(&Sha256::digest(&state));
-        bytes.extend_from_slice(&state);
+        bytes.resize(PREFIX, 0);
+        let mut bytes = postcard::to_extend(self, bytes).ok()?;
+        if bytes.len() > PREFIX + LARGEST {
+            return None;
+        }
+        let checksum = Sha256::digest(&bytes[PREFIX..]);
+        bytes[HEADER.len() + 4..PREFIX].copy_from_slice(&checksum);
         Some(bytes)
     }
 
@@ -112,7 +117,7 @@ mod tests {
             rated: 2,
             predictions: Predictions::default(),
             judged: 0,
-            folds: [(SystemName::Joint, vec![1, 2, 3])].into(),
+            folds: [(SystemName::Joint, Blob(vec![1, 2, 3]))].into(),
             chosen: BTreeMap::new(),
             warned: BTreeSet::new(),
         }

@@ -7,24 +7,20 @@ use tokio::time::Instant;
 use tracing::Span;
 
 use super::{
-    Learning, LearningError, Settings, learned::Learned, spacing::EVERY, writer::WriteGuard,
+    Learning, LearningError, Settings, checkpoint::FOLD_VERSION, knowledge::Knowledge,
+    learned::Learned, spacing::EVERY, writer::WriteGuard,
 };
 use crate::{
     domain::MatchRecord,
     rating::divisions::DivisionName,
-    store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
+    store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides, WeightRow},
 };
 
-/// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
-/// database then derives its weights again.
-pub(super) const FOLD_VERSION: u32 = 25;
 /// The version of the form in which settings are hashed. With a new value, every database derives
 /// its weights again.
 const SETTINGS_FORMAT: u32 = 1;
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
-/// After a checkpoint, a daemon that learns from new matches waits this many times as long as it took.
-const REST: u32 = 20;
 
 /// How much [`Learning::learn`] folds and writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,13 +60,16 @@ struct Look {
     guard: Option<WriteGuard>,
     /// Whether all matches are folded again, and everything is written.
     all: bool,
+    /// Whether the table of weights is older than the rulings.
+    is_behind: bool,
 }
 
 impl Look {
-    /// Whether this process has to write what was learned from these matches.
-    fn is_due(&self, from: &DerivedFrom) -> bool {
-        let due = self.all || (self.before.as_ref() != Some(from) && !self.is_other);
-        due && self.guard.is_some()
+    /// Whether this process has to write what was learned from these matches; `weighs` is whether it may write
+    /// the weights now.
+    fn is_due(&self, from: &DerivedFrom, weighs: bool) -> bool {
+        let is_new = self.before.as_ref() != Some(from) || (self.is_behind && weighs);
+        (self.all || (is_new && !self.is_other)) && self.guard.is_some()
     }
 
     /// Whether this process may write checkpoints.
@@ -152,7 +151,9 @@ impl Learning {
                 Some((_, learned)) => learned,
                 None => self.begin(&look).await?,
             };
-            let rests = mode == RefreshMode::KeepOthers && began < *self.rests_until.lock();
+            let is_daemon = mode == RefreshMode::KeepOthers;
+            let rests = is_daemon && self.pace.rests_from_checkpoints();
+            let weighs = look.all || !is_daemon || !self.pace.rests_from_weights();
             learned.goal = (look.saves() && !rests).then_some(look.stored);
             let learned = self.fold(learned, look.stored, true, &mut progress).await?;
             if learned.matches < look.stored {
@@ -168,7 +169,7 @@ impl Learning {
                 last_match: learned.last_match,
                 settings: look.key.clone(),
             };
-            let due = look.is_due(&from);
+            let due = look.is_due(&from, weighs);
             if due && !look.all && look.lacks_rulings(&learned) {
                 continue; // fold again from the checkpoint, to get the rulings again
             }
@@ -180,7 +181,9 @@ impl Learning {
             // Put back before anything is written: a write that fails is tried again with this state.
             let (_, learned) = slot.insert((look.key.clone(), learned));
             if let Some(guard) = look.guard.as_ref().filter(|_| due)
-                && !self.write(learned, &from, look.all, guard).await?
+                && !self
+                    .write(learned, &from, (look.all, weighs), guard)
+                    .await?
             {
                 if !learned.has_all_rulings {
                     *slot = None;
@@ -194,7 +197,7 @@ impl Learning {
             if let Some(guard) = look.guard.as_ref().filter(|_| look.saves() && is_new) {
                 let since = Instant::now();
                 self.write_checkpoint(&mut slot, guard).await?;
-                *self.rests_until.lock() = Instant::now() + REST * since.elapsed();
+                self.pace.checkpoint_written(since);
             }
             if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
@@ -226,6 +229,7 @@ impl Learning {
             is_other,
             guard,
             all,
+            is_behind: self.store.weights_are_behind().await?,
         })
     }
 
@@ -305,28 +309,48 @@ impl Learning {
         Ok(first)
     }
 
-    /// Writes the derived data. Returns `false` if another process has replaced it meanwhile, or has the lease now.
+    /// Writes the derived data: all of it or what is new, with the weights or without. Returns `false` if another
+    /// process has replaced it meanwhile, or has the lease now.
     async fn write(
         &self,
         learned: &mut Learned,
         from: &DerivedFrom,
-        all: bool,
+        (all, weighs): (bool, bool),
         guard: &WriteGuard,
     ) -> Result<bool, LearningError> {
+        let since = Instant::now();
         let derived = DerivedRows {
             from: from.clone(),
             rulings: std::mem::take(&mut learned.pending),
-            weights: Arc::new(learned.knowledge.rows()),
+            weights: match weighs {
+                true => Arc::new(self.weight_rows(&learned.knowledge).await?),
+                false => Arc::default(),
+            },
             divisions: self.division_rows(),
             seasons: self.settings.history.seasons.clone(),
         };
-        let written = self.store.replace_derived(&derived, all, guard.lease());
-        let written = written.await;
+        let written = match weighs {
+            true => {
+                self.store
+                    .replace_derived(&derived, all, guard.lease())
+                    .await
+            }
+            false => self.store.add_rulings(&derived, guard.lease()).await,
+        };
         learned.pending = derived.rulings;
         match written {
-            Err(error) if self.has_lost_lease(&error) => Ok(false),
-            written => Ok(written?),
+            Err(error) if self.has_lost_lease(&error) => return Ok(false),
+            Ok(true) if weighs => self.pace.weights_written(since, derived.weights.len()),
+            Ok(true) => self.pace.weights_are_behind(),
+            _ => {}
         }
+        Ok(written?)
+    }
+
+    /// The weights of all players, as the database stores them.
+    async fn weight_rows(&self, knowledge: &Knowledge) -> Result<Vec<WeightRow>, LearningError> {
+        let knowledge = knowledge.clone();
+        on_blocking_thread(move || knowledge.rows()).await
     }
 
     /// The configured divisions, as the database stores them.

@@ -12,21 +12,13 @@ use std::{
 };
 
 use super::{
-    Settings,
-    checkpoint::Checkpoint,
-    prediction::Predictions,
-    rulings,
-    scales::{WeightScale, todays_overrides},
-    spacing::is_close,
-    stored::StoredWeights,
+    Settings, checkpoint::Checkpoint, knowledge::Knowledge, prediction::Predictions, rulings,
+    scales::todays_overrides, spacing::is_close, stored::StoredWeights,
 };
 use crate::{
-    domain::{
-        Kind, MatchRecord, Outcome, PatternError, PlayerKey, RoleWeights, Rulebook, Ruleset,
-        StartWeight, Timestamp,
-    },
-    history::{self, Fold, Late, Level, Plan, Suspect, Weight, evaluate},
-    rating::{SystemChoice, SystemName},
+    domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight},
+    history::{self, Fold, Late, Plan, evaluate},
+    rating::{Blob, SystemChoice, SystemName},
     store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Stored, WeightRow},
 };
 
@@ -77,23 +69,6 @@ fn comparison_step(matches: usize) -> usize {
     steps.take_while(|n| *n <= matches).last().unwrap_or(0)
 }
 
-/// The part of the learned state that answers questions about weights.
-#[derive(Clone)]
-pub(super) struct Knowledge {
-    /// The fold of each rating system in use.
-    folds: BTreeMap<SystemName, Fold>,
-    /// The rating system of each ruleset that does not use `first`.
-    chosen: BTreeMap<Ruleset, SystemName>,
-    first: SystemName,
-    pub(super) pinned: BTreeMap<PlayerKey, f64>,
-    /// The weights at which players start, by the identity that they count as.
-    pub(super) starts: BTreeMap<PlayerKey, StartWeight>,
-    /// The identities that an operator has merged into others.
-    pub(super) counts_as: Arc<BTreeMap<PlayerKey, PlayerKey>>,
-    /// The weights in the database, if these are served instead of those of a fold.
-    stored: Option<Arc<StoredWeights>>,
-}
-
 /// The ruling of a match that an operator has made void.
 const VOID: &str = "void";
 
@@ -125,10 +100,10 @@ impl Learned {
             predictions: Predictions::default(),
             knowledge: Knowledge {
                 folds: systems.iter().map(fold).collect(),
-                chosen: BTreeMap::new(),
+                chosen: Arc::default(),
                 first,
-                pinned: overrides.pinned.iter().cloned().collect(),
-                starts: starts.clone(),
+                pinned: Arc::new(overrides.pinned.iter().cloned().collect()),
+                starts: Arc::new(starts.clone()),
                 counts_as: Arc::new(overrides.merged.iter().cloned().collect()),
                 stored: None,
             },
@@ -250,18 +225,19 @@ impl Learned {
             &mut timer,
             &mut |_| (),
         );
-        self.knowledge.chosen.clear();
+        let mut chosen = BTreeMap::new();
         for ruleset in &result.rulesets {
             if let Some((system, line)) = result.best(ruleset) {
                 let log_loss = line.metrics.log_loss;
                 tracing::info!(%ruleset, %system, log_loss, "chose the rating system that predicts best");
-                self.knowledge.chosen.insert(ruleset.clone(), system);
+                chosen.insert(ruleset.clone(), system);
             }
         }
+        self.knowledge.chosen = Arc::new(chosen);
         // They have all these matches: what continues from them need not compare again.
         for one in &mut self.taken {
             if usize::try_from(one.matches).is_ok_and(|matches| matches >= self.judged) {
-                (one.judged, one.chosen) = (self.judged, self.knowledge.chosen.clone());
+                (one.judged, one.chosen) = (self.judged, (*self.knowledge.chosen).clone());
             }
         }
     }
@@ -272,7 +248,7 @@ impl Learned {
     /// A checkpoint of this state, without the key of its settings. If the state cannot be encoded, logs that and
     /// returns `None`. CPU-heavy.
     pub(super) fn checkpoint(&self) -> Option<Checkpoint> {
-        let save = |(system, fold): (&SystemName, &Fold)| Ok((*system, fold.save()?));
+        let save = |(system, fold): (&SystemName, &Fold)| Ok((*system, Blob(fold.save()?)));
         let folds: Result<_, history::BadState> = self.knowledge.folds.iter().map(save).collect();
         let warn = |error: &history::BadState| tracing::warn!(%error, "cannot take a checkpoint");
         Some(Checkpoint {
@@ -284,7 +260,7 @@ impl Learned {
             predictions: self.predictions.clone(),
             judged: self.judged,
             folds: folds.inspect_err(warn).ok()?,
-            chosen: self.knowledge.chosen.clone(),
+            chosen: (*self.knowledge.chosen).clone(),
             warned: self.warned.clone(),
         })
     }
@@ -302,15 +278,18 @@ impl Learned {
         let restored = systems.map(|(system, state)| {
             let mut history = settings.history.clone();
             history.rating.system = (*system).into();
-            let fold = Fold::restore(&learned.rulebook, history, state).ok()?;
-            Some((*system, fold.with_starts(learned.knowledge.starts.clone())))
+            let fold = Fold::restore(&learned.rulebook, history, &state.0).ok()?;
+            Some((
+                *system,
+                fold.with_starts((*learned.knowledge.starts).clone()),
+            ))
         });
         let folds: BTreeMap<SystemName, Fold> = restored.collect::<Option<_>>()?;
         let knowledge = &mut learned.knowledge;
         if !folds.contains_key(&knowledge.first) {
             knowledge.first = *folds.keys().next()?;
         }
-        (knowledge.folds, knowledge.chosen) = (folds, checkpoint.chosen);
+        (knowledge.folds, knowledge.chosen) = (folds, Arc::new(checkpoint.chosen));
         learned.cursor = checkpoint.cursor;
         learned.matches = checkpoint.matches;
         learned.has_all_rulings = checkpoint.matches == 0;
@@ -324,125 +303,16 @@ impl Learned {
     }
 }
 
-impl Knowledge {
-    /// The knowledge that is in the database. It predicts no chances.
-    pub(super) fn stored(
-        settings: &Settings,
-        overrides: &OperatorOverrides,
-        rows: Vec<WeightRow>,
-    ) -> Result<Self, PatternError> {
-        let mut knowledge = Learned::nothing(settings, overrides)?.knowledge;
-        knowledge.folds.clear();
-        knowledge.stored = Some(Arc::new(StoredWeights::new(rows, settings)));
-        Ok(knowledge)
-    }
-
-    /// Each player's closest weight for a ruleset, and the level it comes from.
-    pub(super) fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
-        match (&self.stored, self.fold(ruleset)) {
-            (Some(stored), _) => stored.best_weights(ruleset, &self.starts),
-            (None, Some(fold)) => fold.best_weights(ruleset),
-            (None, None) => Vec::new(),
-        }
-    }
-
-    /// The fold whose weights the ruleset uses.
-    pub(super) fn fold(&self, ruleset: &Ruleset) -> Option<&Fold> {
-        self.folds
-            .get(self.chosen.get(ruleset).unwrap_or(&self.first))
-    }
-
-    /// The rating system whose weights the ruleset uses; `None` if those of a fold are not known.
-    pub(super) fn system_of(&self, ruleset: &Ruleset) -> Option<SystemName> {
-        let system = *self.chosen.get(ruleset).unwrap_or(&self.first);
-        self.folds.contains_key(&system).then_some(system)
-    }
-
-    /// When the next season begins; `None` if no more are configured.
-    pub(super) fn next_season(&self) -> Option<Timestamp> {
-        self.folds.values().filter_map(Fold::next_season).min()
-    }
-
-    /// The same with the seasons up to `now` begun.
-    pub(super) fn in_season(&self, now: Timestamp) -> Self {
-        let mut later = self.clone();
-        for fold in later.folds.values_mut() {
-            fold.begin_seasons(now);
-        }
-        later
-    }
-
-    /// Remarks for the operator, by ruleset.
-    fn warnings(&self) -> Vec<(Ruleset, String)> {
-        let of = |(system, fold): (&SystemName, &Fold)| {
-            let rulesets = fold.rulesets().filter(|r| self.serves(*system, r));
-            let warnings = rulesets.flat_map(|r| {
-                let warnings = fold.warnings(r).into_iter();
-                warnings.map(|warning| (r.clone(), warning))
-            });
-            warnings.collect::<Vec<_>>()
-        };
-        self.folds.iter().flat_map(of).collect()
-    }
-
-    /// The players who play far above a newcomer, by the rating system of each ruleset.
-    pub(super) fn suspects(&self) -> Vec<Suspect> {
-        let of = |(system, fold): (&SystemName, &Fold)| {
-            let rulesets = fold.rulesets().filter(|r| self.serves(*system, r));
-            rulesets.flat_map(|r| fold.suspects(r)).collect::<Vec<_>>()
-        };
-        self.folds.iter().flat_map(of).collect()
-    }
-
-    fn serves(&self, system: SystemName, ruleset: &Ruleset) -> bool {
-        *self.chosen.get(ruleset).unwrap_or(&self.first) == system
-    }
-
-    /// The weights of all players, each by the rating system of its ruleset.
-    pub(super) fn rows(&self) -> Vec<WeightRow> {
-        let folds = self.folds.iter();
-        let rows = folds.flat_map(|(system, fold)| {
-            let scale = WeightScale::of(*system);
-            let weights = fold.weights();
-            let own = weights.filter(|weight| self.serves(*system, weight.ruleset));
-            own.map(move |weight| self.row(weight, scale))
-        });
-        let mut rows: Vec<WeightRow> = rows.collect();
-        rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));
-        rows
-    }
-
-    fn row(&self, weight: Weight<'_>, scale: WeightScale) -> WeightRow {
-        let pinned = self.pinned.get(weight.key).copied();
-        let human = weight.key.kind == Kind::Human;
-        let rank = match pinned.filter(|_| human) {
-            Some(pinned) => {
-                let fold = self.fold(weight.ruleset);
-                fold.and_then(|fold| fold.rank_of_weight(weight.ruleset, pinned))
-            }
-            None => weight.rank,
-        };
-        WeightRow {
-            ruleset: weight.ruleset.to_string(),
-            key: weight.key.clone(),
-            name: weight.name.to_owned(),
-            weight: pinned.unwrap_or(weight.weight),
-            // A fixed weight stays as the operator has set it.
-            scale: pinned.map_or(scale, |_| WeightScale::Own) as u8,
-            deviation: if pinned.is_some() {
-                0.0
-            } else {
-                weight.deviation
-            },
-            rank,
-            roles: match pinned {
-                Some(_) => RoleWeights::default(),
-                None => weight.roles,
-            },
-            games: weight.games,
-            last_seen: weight.last_seen,
-        }
-    }
+/// The knowledge that is in the database. It predicts no chances.
+pub(super) fn stored_knowledge(
+    settings: &Settings,
+    overrides: &OperatorOverrides,
+    rows: Vec<WeightRow>,
+) -> Result<Knowledge, PatternError> {
+    let mut knowledge = Learned::nothing(settings, overrides)?.knowledge;
+    knowledge.folds.clear();
+    knowledge.stored = Some(Arc::new(StoredWeights::new(rows, settings)));
+    Ok(knowledge)
 }
 
 /// The start weights by the identity that each player counts as; its own comes first.

@@ -12,9 +12,11 @@ mod checkpoint;
 mod derive;
 mod error;
 mod gaps;
+mod knowledge;
 mod learned;
 mod matches;
 mod metrics;
+mod pace;
 mod poll;
 mod prediction;
 mod ranks;
@@ -29,6 +31,7 @@ mod suspects;
 mod swaps;
 mod systems;
 mod verify;
+mod view;
 mod why;
 mod writer;
 
@@ -60,14 +63,17 @@ pub use metrics::{LearnedFigures, LearningMetrics};
 pub use ranks::DisplayedRank;
 pub use resume::AT_ONCE;
 pub use settings::Settings;
-pub use standings::{PlayerFacts, Standings, View};
+pub use standings::Standings;
 pub use swaps::{SwapSeat, swaps};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
+pub use view::{PlayerFacts, View};
 pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};
 
 use gaps::Gaps;
-use learned::{Knowledge, Learned};
+use knowledge::Knowledge;
+use learned::Learned;
+use pace::Pace;
 use writer::Writer;
 
 /// The learned state, and the weights published from it.
@@ -88,8 +94,7 @@ pub struct Learning {
     /// The learned state and the key of its settings; locked by the one task that adds to it.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     writer: Writer,
-    /// Until when a daemon writes no further checkpoint, so that checkpoints take a small part of its time.
-    rests_until: Mutex<Instant>,
+    pace: Pace,
     /// Notified when weights are published.
     published: Notify,
     /// Notified when this process has recorded a match.
@@ -137,14 +142,14 @@ impl Learning {
                 settings.behaviour.clone(),
             )?),
             settings_key: derive::settings_key(&settings)?,
-            shared: settings.shared(derive::FOLD_VERSION)?,
+            shared: settings.shared(checkpoint::FOLD_VERSION)?,
             settings,
             store,
             standings: RwLock::default(),
             edition: AtomicU64::new(0),
             learned: tokio::sync::Mutex::default(),
             writer: Writer::default(),
-            rests_until: Mutex::new(Instant::now()),
+            pace: Pace::default(),
             published: Notify::new(),
             recorded: Notify::new(),
             cause: Mutex::new(Span::none()),

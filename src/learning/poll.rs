@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, timeout};
+use tokio::{
+    select,
+    time::{Instant, sleep, timeout},
+};
 use tracing::{Instrument, Span};
 
-use super::{Learning, LearningError, derive::RefreshMode};
+use super::{Learning, LearningError, derive::RefreshMode, writer::RETRY};
 use crate::store::DerivedFrom;
 
 /// How often the daemon checks whether the database file is still in place, and whether a running
 /// ingest has ended.
 const TURN: Duration = Duration::from_millis(250);
-/// The delay before a failed read or write is tried again.
-pub(super) const RETRY: Duration = Duration::from_secs(1);
 /// A command that has written nothing for this long ended before its fold; the daemon then folds
 /// its matches, and derives anew what the command has changed.
 const ABANDONED: Duration = Duration::from_secs(10);
@@ -160,10 +161,13 @@ impl Learning {
         self.recorded.notify_one();
     }
 
-    /// Learns from the matches that this process records, until dropped.
+    /// Learns from the matches that this process records, and writes weights that are behind, until dropped.
     pub async fn learn_recorded(&self) {
         loop {
-            self.recorded.notified().await;
+            select! {
+                () = self.recorded.notified() => {}
+                () = self.pace.weights_are_due() => {}
+            }
             let cause = std::mem::replace(&mut *self.cause.lock(), Span::none());
             let learning = async {
                 if let Err(error) = self.learn(RefreshMode::KeepOthers, |_| ()).await {

@@ -6,7 +6,8 @@ use super::{
     CURRENT, Learning, LearningError, OLD, STARTING,
     checkpoint::Checkpoint,
     derive::on_blocking_thread,
-    learned::{Knowledge, Learned},
+    knowledge::Knowledge,
+    learned::{Learned, stored_knowledge},
     spacing,
     writer::WriteGuard,
 };
@@ -260,6 +261,6 @@ impl Learning {
         overrides: &OperatorOverrides,
     ) -> Result<Knowledge, LearningError> {
         let rows = self.stored_weights().await?;
-        Ok(Knowledge::stored(&self.settings, overrides, rows)?)
+        Ok(stored_knowledge(&self.settings, overrides, rows)?)
     }
 }

@@ -1,13 +1,10 @@
 //! The weights in the database as an answer to questions: they are served while new ones are derived.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, btree_map::Entry},
-};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{Settings, scales::on_todays_scale};
 use crate::{
-    domain::{PlayerKey, Ruleset, StartWeight},
+    domain::{Kind, PlayerKey, Ruleset, StartWeight},
     history::{Level, PART_FROM_ELSEWHERE, Weight},
     store::WeightRow,
 };
@@ -15,7 +12,7 @@ use crate::{
 /// The weights in the database, on today's scale.
 #[derive(Debug, Default)]
 pub(super) struct StoredWeights {
-    rulesets: BTreeMap<Ruleset, Vec<WeightRow>>,
+    players: BTreeMap<PlayerKey, Vec<(Ruleset, WeightRow)>>,
 }
 
 impl StoredWeights {
@@ -23,49 +20,67 @@ impl StoredWeights {
         let system = settings.history.rating.system.name();
         let mut stored = Self::default();
         for row in rows {
-            let of_ruleset = stored.rulesets.entry(Ruleset::parse(&row.ruleset));
-            of_ruleset.or_default().push(on_todays_scale(row, system));
+            stored.add(on_todays_scale(row, system));
         }
         stored
     }
 
-    /// Each player's closest weight for a ruleset and the level it comes from, ordered by player, as
-    /// [`Fold::best_weights`](crate::history::Fold::best_weights) gives them. The database has weights of rulesets
+    fn add(&mut self, row: WeightRow) {
+        let of_player = self.players.entry(row.key.clone()).or_default();
+        of_player.push((Ruleset::parse(&row.ruleset), row));
+        of_player.sort_by(|(one, _), (other, _)| one.cmp(other));
+    }
+
+    /// A player's closest weight for a ruleset and the level it comes from, as
+    /// [`Fold::best_weight`](crate::history::Fold::best_weight) gives it. The database has weights of rulesets
     /// only: a player who is known from other games than such ones has that weight to which most matches have led.
     ///
     /// Of a weight from games with other rules, the part counts that counts before anything is learned about it; the
     /// distance is that from the start weight, if there is one. Strengths, hours and first matches are not stored.
-    pub fn best_weights(
+    pub fn best_weight(
+        &self,
+        ruleset: &Ruleset,
+        kind: Kind,
+        id: &str,
+        starts: &BTreeMap<PlayerKey, StartWeight>,
+    ) -> Option<(Weight<'_>, Level)> {
+        let id = id.to_owned();
+        let rows = self.players.get(&PlayerKey { kind, id })?;
+        Self::best(rows, ruleset, starts)
+    }
+
+    /// The same of all bots that have one, ordered by name.
+    pub fn best_weights_of_bots(
         &self,
         ruleset: &Ruleset,
         starts: &BTreeMap<PlayerKey, StartWeight>,
     ) -> Vec<(Weight<'_>, Level)> {
-        let leveled = |(own, rows)| (level(own, ruleset), own, rows);
-        let mut closest_last: Vec<(Level, &Ruleset, &Vec<WeightRow>)> =
-            self.rulesets.iter().map(leveled).collect();
-        closest_last.sort_by_key(|(level, own, _)| (Reverse(*level), own.mutators().count()));
-        let mut best: BTreeMap<&PlayerKey, (Weight<'_>, Level)> = BTreeMap::new();
-        for (level, own, rows) in closest_last {
-            for row in rows {
-                let this = (weight(own, row), level);
-                match best.entry(&row.key) {
-                    Entry::Vacant(entry) => {
-                        entry.insert(this);
-                    }
-                    Entry::Occupied(mut entry) => {
-                        let (known, at) = entry.get();
-                        if *at != level || level.is_near() || known.games < row.games {
-                            entry.insert(this);
-                        }
-                    }
-                }
+        let bots = self.players.iter().filter(|(key, _)| key.kind == Kind::Bot);
+        bots.filter_map(|(_, rows)| Self::best(rows, ruleset, starts))
+            .collect()
+    }
+
+    fn best<'a>(
+        rows: &'a [(Ruleset, WeightRow)],
+        ruleset: &Ruleset,
+        starts: &BTreeMap<PlayerKey, StartWeight>,
+    ) -> Option<(Weight<'a>, Level)> {
+        // Of rulesets with fewer mutators, the one with most; of those that are far, the one with most matches.
+        let order = |(at, (own, row)): &(usize, &(Ruleset, WeightRow))| {
+            let (level, mutators) = (level(own, ruleset), own.mutators().count());
+            match level.is_near() {
+                true => (level, 0, Err((Reverse(mutators), Reverse(*at)))),
+                false => (level, u32::MAX - row.games, Ok((mutators, *at))),
             }
-        }
-        for (weight, _) in best.values_mut().filter(|(_, level)| !level.is_near()) {
+        };
+        let (_, (own, row)) = rows.iter().enumerate().min_by_key(order)?;
+        let level = level(own, ruleset);
+        let mut weight = weight(own, row);
+        if !level.is_near() {
             let start = starts.get(weight.key).map_or(50.0, |start| start.weight);
             weight.weight = start + PART_FROM_ELSEWHERE * (weight.weight - start);
         }
-        best.into_values().collect()
+        Some((weight, level))
     }
 }
 
@@ -103,7 +118,7 @@ fn weight<'a>(ruleset: &'a Ruleset, row: &'a WeightRow) -> Weight<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Kind, RoleWeights, Timestamp};
+    use crate::domain::{RoleWeights, Timestamp};
 
     fn key(id: &str) -> PlayerKey {
         PlayerKey {
@@ -127,8 +142,7 @@ mod tests {
                 games,
                 last_seen: Timestamp(0),
             };
-            let rows = stored.rulesets.entry(Ruleset::parse(ruleset));
-            rows.or_default().push(row);
+            stored.add(row);
         }
         stored
     }
@@ -149,9 +163,11 @@ mod tests {
         ]);
         let best = |ruleset: &str| -> Vec<(String, f64, Level)> {
             let ruleset = Ruleset::parse(ruleset);
-            let best = stored.best_weights(&ruleset, &BTreeMap::new()).into_iter();
-            best.map(|(weight, level)| (weight.key.id.clone(), weight.weight, level))
-                .collect()
+            let best = |id| {
+                let best = stored.best_weight(&ruleset, Kind::Human, id, &BTreeMap::new());
+                best.map(|(weight, level)| (weight.key.id.clone(), weight.weight, level))
+            };
+            ["ann", "bob", "cid"].into_iter().filter_map(best).collect()
         };
         let of = |id: &str, weight, level| (id.to_owned(), weight, level);
         assert_eq!(
@@ -167,8 +183,13 @@ mod tests {
         assert_eq!(best("dm")[2], of("cid", 40.0, Level::Ruleset));
         assert_eq!(best("new")[0].2, Level::AllGames);
         assert_eq!(
-            StoredWeights::default().best_weights(&Ruleset::parse("ctf"), &BTreeMap::new()),
-            []
+            StoredWeights::default().best_weight(
+                &Ruleset::parse("ctf"),
+                Kind::Human,
+                "ann",
+                &BTreeMap::new()
+            ),
+            None
         );
         // From the weight at which the player starts.
         let start = StartWeight {
@@ -176,7 +197,9 @@ mod tests {
             uncertain: false,
         };
         let ruleset = Ruleset::parse("new");
-        let bob = stored.best_weights(&ruleset, &[(key("bob"), start)].into());
-        assert_eq!((bob[1].0.weight, bob[1].1), (55.5, Level::AllGames));
+        let starts = [(key("bob"), start)].into();
+        let bob = stored.best_weight(&ruleset, Kind::Human, "bob", &starts);
+        let (bob, level) = bob.unwrap();
+        assert_eq!((bob.weight, level), (55.5, Level::AllGames));
     }
 }

@@ -33,6 +33,10 @@ impl Learning {
                 let why = "matches have come since the weights were derived";
                 return Ok(Verified::Incomparable(why));
             }
+            Some(_) if self.store.weights_are_behind().await? => {
+                let why = "a daemon has not written the weights of the latest matches yet";
+                return Ok(Verified::Incomparable(why));
+            }
             Some(_) => {}
         }
         let nothing = Learned::nothing(&self.settings, &overrides)?;

@@ -7,12 +7,12 @@
 //! A daemon whose settings differ from those of the last writer takes the lease only once no daemon with those settings
 //! has had it for a while ([`LeaseSettings::take`]). Until then it only reads, and has weights by its own settings.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::time::sleep;
 
-use super::{Learning, LearningError, poll::RETRY};
+use super::{Learning, LearningError};
 use crate::{
     leases::{HeldLease, LeaseSettings},
     store::{Lease, StoreError},
@@ -20,6 +20,8 @@ use crate::{
 
 /// The name of the lease without which no daemon writes what it derives.
 const LEASE: &str = "fold";
+/// The delay before a failed read or write is tried again.
+pub(super) const RETRY: Duration = Duration::from_secs(1);
 
 /// Whether this process writes what it derives.
 #[derive(Debug, Default)]
@@ -105,9 +107,12 @@ impl Learning {
         }
     }
 
-    /// Writes a checkpoint, and gives the lease back, so that another daemon need not wait for its end. Called
+    /// Writes weights that are behind and a checkpoint, and gives the lease back, so that another daemon need not wait for its end. Called
     /// when the program ends.
     pub async fn end(&self) -> Result<(), LearningError> {
+        if self.pace.hurry() {
+            self.learn_beside_others().await?;
+        }
         self.save_checkpoint().await?;
         let held = self.writer.held.lock().take();
         if let Some(held) = held.and_then(Arc::into_inner) {

@@ -5,7 +5,10 @@
 //! place, and none has another name, so that no index has to be written but that of the places. Writing only what
 //! differs leaves the same table as writing everything.
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::Range,
+};
 
 use super::{DerivedFrom, WeightRow};
 use crate::domain::Kind;
@@ -17,10 +20,38 @@ const MOST: usize = 2_000;
 #[derive(Clone, Debug)]
 pub(super) struct WrittenWeights {
     pub from: DerivedFrom,
-    pub rows: Arc<Vec<WeightRow>>,
-    /// The place of each weight among those of its ruleset and kind, from 1; `None` for players who were
-    /// forgotten.
-    pub places: Vec<Option<u32>>,
+    pub rows: Vec<WrittenRow>,
+}
+
+/// A row that was written, in few bytes: there may be millions. Texts and numbers are 64 bits of a hash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct WrittenRow {
+    player: u64,
+    name: u64,
+    numbers: u64,
+    /// The place among the weights of its ruleset and kind, from 1; `None` for players who were forgotten.
+    place: Option<u32>,
+}
+
+impl WrittenRow {
+    pub fn of(row: &WeightRow, place: Option<u32>) -> Self {
+        fn hash(of: impl Hash) -> u64 {
+            let mut hasher = DefaultHasher::new();
+            of.hash(&mut hasher);
+            hasher.finish()
+        }
+        let WeightRow { rank, roles, .. } = row;
+        let numbers = [Some(row.weight), Some(row.deviation), roles.commander];
+        let sides = roles.sides.map(|sides| sides.map(f64::to_bits));
+        let rank = rank.map(|rank| (rank.division, rank.progress.to_bits()));
+        let whole = (row.scale, row.games, row.last_seen);
+        Self {
+            player: hash(order(row)),
+            name: hash(&row.name),
+            numbers: hash((numbers.map(|n| n.map(f64::to_bits)), sides, rank, whole)),
+            place,
+        }
+    }
 }
 
 /// What differs among the weights of one ruleset and kind. Rows are named by their positions.
@@ -66,14 +97,17 @@ pub(super) fn changes(
         let known = &known[begin..begin + group.len()];
         let mut changes = GroupChanges::default();
         for ((row, known), at) in group.iter().zip(known).zip(begin..) {
+            let now = WrittenRow::of(row, None);
             match known {
                 None => changes.new.push(at),
-                Some((known, _)) if known.name != row.name => changes.renamed.push(at),
-                Some((known, _)) if !is_same(known, row) => changes.updated.push(at),
+                Some(known) if known.name != now.name => changes.renamed.push(at),
+                Some(known) if known.numbers != now.numbers => changes.updated.push(at),
                 Some(_) => {}
             }
         }
-        let was = known.iter().map(|known| known.and_then(|(_, place)| place));
+        let was = known
+            .iter()
+            .map(|known| known.and_then(|known| known.place));
         if changes.any().is_some() {
             let is = places(group);
             changes.moved = moves(was, &is);
@@ -94,21 +128,20 @@ pub(super) fn changes(
     })
 }
 
-/// A row as it was, and its place then; `None` if there was none.
-type Known<'a> = Option<(&'a WeightRow, Option<u32>)>;
-
 /// Finds each row among those before; `None` if one of those has gone, or the rows are not in order.
-fn pair<'a>(before: &'a WrittenWeights, rows: &[WeightRow]) -> Option<Vec<Known<'a>>> {
+fn pair(before: &WrittenWeights, rows: &[WeightRow]) -> Option<Vec<Option<WrittenRow>>> {
     if !rows.is_sorted_by(|a, b| order(a) < order(b)) {
         return None;
     }
-    let mut old = before.rows.iter().zip(before.places.iter().copied());
+    let mut old = before.rows.iter().copied();
     let mut next = old.next();
     let find = |row| match next {
-        Some((known, _)) if order(known) == order(row) => std::mem::replace(&mut next, old.next()),
+        Some(known) if known.player == WrittenRow::of(row, None).player => {
+            std::mem::replace(&mut next, old.next())
+        }
         _ => None,
     };
-    let known: Vec<Known<'_>> = rows.iter().map(find).collect();
+    let known: Vec<Option<WrittenRow>> = rows.iter().map(find).collect();
     // What was not found is still the next one.
     next.is_none().then_some(known)
 }
@@ -121,16 +154,11 @@ fn is_one_group(a: &WeightRow, b: &WeightRow) -> bool {
     (&a.ruleset, a.key.kind) == (&b.ruleset, b.key.kind)
 }
 
-/// Whether two rows have the same bits.
-fn is_same(a: &WeightRow, b: &WeightRow) -> bool {
-    let numbers = |row: &WeightRow| {
-        let WeightRow { rank, roles, .. } = row;
-        let sides = roles.sides.unwrap_or_default();
-        let own = [row.weight, row.deviation, roles.commander.unwrap_or(0.0)];
-        let progress = rank.map_or(0.0, |rank| rank.progress);
-        [own[0], own[1], own[2], sides[0], sides[1], progress].map(f64::to_bits)
-    };
-    a == b && numbers(a) == numbers(b)
+/// Rows as they are known once they are written.
+pub(super) fn written_rows(rows: &[WeightRow], places: &[Option<u32>]) -> Vec<WrittenRow> {
+    let rows = rows.iter().zip(places);
+    rows.map(|(row, place)| WrittenRow::of(row, *place))
+        .collect()
 }
 
 /// The ranges of places whose rows have moved by the same number of places.
@@ -202,8 +230,7 @@ mod tests {
                 last_match: 0,
                 settings,
             },
-            places: places(rows),
-            rows: Arc::new(rows.to_vec()),
+            rows: written_rows(rows, &places(rows)),
         }
     }
 
@@ -266,7 +293,7 @@ mod tests {
             let mut weights = start;
             let mut rows = sorted(&weights);
             let mut known = written(&rows);
-            let mut stored = table(&rows, &known.places);
+            let mut stored = table(&rows, &places(&rows));
             for step in steps {
                 weights.extend(step);
                 rows = sorted(&weights);

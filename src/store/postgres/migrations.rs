@@ -27,6 +27,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0005_version_0_2"),
         file!("0006_api"),
         file!("0007_recording"),
+        file!("0008_weighed"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

@@ -12,7 +12,9 @@ use crate::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
     store::{
         CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError,
-        WeightRow, db::*, weights_diff::WrittenWeights,
+        WeightRow,
+        db::*,
+        weights_diff::{WrittenWeights, written_rows},
     },
 };
 
@@ -85,6 +87,36 @@ impl Store {
         all: bool,
         lease: Option<&Lease>,
     ) -> Result<bool, StoreError> {
+        self.write_derived(derived, all, true, lease).await
+    }
+
+    /// Adds rulings as [`replace_derived`](Self::replace_derived) does, and leaves the weights as they are: they are
+    /// then [behind](Self::weights_are_behind).
+    ///
+    /// # Errors
+    /// Fails if the lease is lost.
+    pub async fn add_rulings(
+        &self,
+        derived: &DerivedRows,
+        lease: Option<&Lease>,
+    ) -> Result<bool, StoreError> {
+        self.write_derived(derived, false, false, lease).await
+    }
+
+    /// Whether the weights are made from fewer matches than the rulings.
+    pub async fn weights_are_behind(&self) -> Result<bool, StoreError> {
+        let query = scalar("SELECT matches - weighed FROM derived_from");
+        let behind: Option<i64> = query.fetch_optional(&self.readers).await?;
+        Ok(behind.is_some_and(|matches| matches != 0))
+    }
+
+    async fn write_derived(
+        &self,
+        derived: &DerivedRows,
+        all: bool,
+        weighs: bool,
+        lease: Option<&Lease>,
+    ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         match may_replace(&mut tx, &derived.from, all, lease).await {
             Ok(true) if all => delete_rulings(&mut tx).await?,
@@ -99,29 +131,43 @@ impl Store {
             persons::clear(&mut tx).await?;
         }
         let persons = persons::of(&mut tx, &new).await?;
+        if !all {
+            balances::subtract(&mut tx, &new).await?;
+        }
         insert_rulings(&mut tx, &new, &persons).await?;
-        balances::refresh(&mut tx, &new, all).await?;
+        match all {
+            true => balances::recount(&mut tx).await?,
+            false => balances::add(&mut tx, &new).await?,
+        }
         let before = stored_from(&mut tx).await?;
         let known = self.weights.lock().take();
         let known = known.filter(|known| !all && before.as_ref() == Some(&known.from));
-        let places = weights::write(&mut tx, known.as_ref(), &derived.weights).await?;
-        replace_divisions(&mut tx, &derived.divisions).await?;
-        replace_seasons(&mut tx, &derived.seasons).await?;
+        let written = match weighs {
+            true => {
+                let places = weights::write(&mut tx, known.as_ref(), &derived.weights).await?;
+                replace_divisions(&mut tx, &derived.divisions).await?;
+                replace_seasons(&mut tx, &derived.seasons).await?;
+                Some(written_rows(&derived.weights, &places))
+            }
+            false => known.map(|known| known.rows),
+        };
         sql(
-            "INSERT INTO derived_from (id, matches, last_match, settings) VALUES (1, $1, $2, $3)
+            "INSERT INTO derived_from (id, matches, last_match, settings, weighed)
+             VALUES (1, $1, $2, $3, CASE WHEN $4 THEN $1 ELSE 0 END)
              ON CONFLICT (id) DO UPDATE SET matches = excluded.matches,
-                 last_match = excluded.last_match, settings = excluded.settings",
+                 last_match = excluded.last_match, settings = excluded.settings,
+                 weighed = CASE WHEN $4 THEN excluded.matches ELSE derived_from.weighed END",
         )
         .bind(derived.from.matches)
         .bind(derived.from.last_match)
         .bind(&derived.from.settings)
+        .bind(weighs)
         .execute(&mut tx)
         .await?;
         self.commit(tx).await?;
-        *self.weights.lock() = Some(WrittenWeights {
+        *self.weights.lock() = written.map(|rows| WrittenWeights {
             from: derived.from.clone(),
-            rows: derived.weights.clone(),
-            places,
+            rows,
         });
         Ok(true)
     }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, hash::Hash};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    Played, Settings, Unrated,
+    People, Played, Settings, Unrated,
     departures::{arrivals::arrivals, departures, missed, with_missed},
     points::points,
     ruling::{self, RatingBasis},
@@ -16,17 +16,23 @@ use crate::{
         Kind, LineupPlayer, MatchRecord, Outcome, Participant, PlayerKey, Presence, RoleName,
         Rulebook, Ruleset,
     },
-    rating::{Player, RatedGame, Seat, Tally},
+    rating::{Player, RatedGame, Seat, Shared, Tally},
 };
 
 /// Numbers keys from 0 without gaps, in the order of their first appearance. The map is used only
 /// for look-ups, so its random order affects nothing.
-#[derive(Clone, Debug)]
-struct Numbers<K>(HashMap<K, u32>);
+#[derive(Debug)]
+struct Numbers<K>(Shared<HashMap<K, u32>>);
+
+impl<K> Clone for Numbers<K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
 
 impl<K> Default for Numbers<K> {
     fn default() -> Self {
-        Self(HashMap::new())
+        Self(Shared::new(HashMap::new()))
     }
 }
 
@@ -43,7 +49,7 @@ impl<K: Serialize> Serialize for Numbers<K> {
 impl<'de, K: Deserialize<'de> + Eq + Hash> Deserialize<'de> for Numbers<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let listed = Vec::<K>::deserialize(deserializer)?;
-        Ok(Self(listed.into_iter().zip(0..).collect()))
+        Ok(Self(Shared::new(listed.into_iter().zip(0..).collect())))
     }
 }
 
@@ -53,7 +59,7 @@ impl<K: Eq + Hash + Clone> Numbers<K> {
             return *number;
         }
         let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
-        self.0.insert(key.clone(), next);
+        self.0.edit().insert(key.clone(), next);
         next
     }
 }
@@ -64,19 +70,11 @@ pub(super) struct Digested {
     pub played: Vec<Played>,
 }
 
-/// The player that a dense number stands for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Person {
-    pub key: PlayerKey,
-    /// The name in their latest match that states one; else the identity.
-    pub name: String,
-}
-
 /// Converts match records to games for rating systems.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
-    rulebook: Rulebook,
-    settings: Settings,
+    rulebook: Shared<Rulebook>,
+    settings: Shared<Settings>,
     known: DigestState,
 }
 
@@ -84,15 +82,13 @@ pub(super) struct Digest {
 /// dense numbers, and how long games last.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct DigestState {
-    players: Numbers<PlayerKey>,
-    /// The number of each player, which is the index into `people`.
-    people: Vec<Person>,
+    people: People,
     maps: Numbers<String>,
     rulesets: Numbers<Ruleset>,
     /// The modes of each ruleset, by its number.
     modes: Numbers<(u32, String)>,
     /// What the games of a mode are usually like, by its number.
-    usual: Vec<TypicalGame>,
+    usual: Vec<Shared<TypicalGame>>,
 }
 
 /// The smallest share of a game. A smaller one carries no information, and a share of 0 would make
@@ -103,8 +99,8 @@ const MILLIS_A_DAY: f64 = 86_400_000.0;
 impl Digest {
     pub fn new(rulebook: &Rulebook, settings: &Settings) -> Self {
         Self {
-            rulebook: rulebook.clone(),
-            settings: settings.clone(),
+            rulebook: Shared::new(rulebook.clone()),
+            settings: Shared::new(settings.clone()),
             known: DigestState::default(),
         }
     }
@@ -135,7 +131,7 @@ impl Digest {
         let mut seats = Vec::new();
         for (team, players) in (0..).zip(teams) {
             for player in players {
-                let known = self.known.players.0.get(&player.key).copied();
+                let known = self.number(&player.key).map(|known| known.0);
                 let number = known.or_else(|| strangers.next()).unwrap_or(u32::MAX);
                 seats.push(Seat {
                     party: party_number(player.party),
@@ -160,27 +156,12 @@ impl Digest {
 
     /// The number of a player; `None` without a match.
     pub fn number(&self, key: &PlayerKey) -> Option<Player> {
-        self.known.players.0.get(key).copied().map(Player)
+        self.known.people.number(key.kind, &key.id)
     }
 
-    /// All players with a rated match, indexed by player number.
-    pub fn people(&self) -> &[Person] {
+    /// All players with a rated match.
+    pub fn people(&self) -> &People {
         &self.known.people
-    }
-
-    /// The number of a participant's player; updates their name.
-    fn player(&mut self, participant: &Participant) -> Player {
-        let number = self.known.players.of(&participant.key);
-        match self.known.people.get_mut(number as usize) {
-            // The identity stands for a name that is not known, and replaces none that is.
-            Some(_) if participant.name == participant.key.id => {}
-            Some(person) => person.name.clone_from(&participant.name),
-            None => self.known.people.push(Person {
-                key: participant.key.clone(),
-                name: participant.name.clone(),
-            }),
-        }
-        Player(number)
     }
 
     /// The number of a record's mode, and the record beside the usual games of that mode.
@@ -188,11 +169,9 @@ impl Digest {
         let mode = self.known.modes.of(&(ruleset, record.mode.clone()));
         let index = mode as usize;
         if index >= self.known.usual.len() {
-            self.known
-                .usual
-                .resize_with(index + 1, TypicalGame::default);
+            self.known.usual.resize_with(index + 1, Shared::default);
         }
-        (mode, self.known.usual[index].compare(record))
+        (mode, self.known.usual[index].edit().compare(record))
     }
 
     fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, basis: RatingBasis) -> Digested {
@@ -206,7 +185,7 @@ impl Digest {
             if !ruling::has_played(participant) {
                 continue;
             }
-            let player = self.player(participant);
+            let player = self.known.people.meet(&participant.key, &participant.name);
             let learns = basis.humans || participant.key.kind == Kind::Bot;
             let (scored, conceded) = (points[index].scored, points[index].conceded);
             played.push(Played {

@@ -10,10 +10,10 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Standing, StartsByNumber, WeightAfter, digest::Person, elsewhere::Known};
+use super::{People, Standing, StartsByNumber, WeightAfter, elsewhere::Known};
 use crate::{
     domain::{Ruleset, Timestamp},
-    rating::{Player, RatedGame, Settings, divisions},
+    rating::{Player, RatedGame, Settings, Shared, divisions},
 };
 
 /// How close the games behind a weight are to the requested ruleset.
@@ -47,11 +47,11 @@ pub(super) struct Levels {
 /// The standing of each level.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct LevelStandings {
-    rulesets: BTreeMap<Ruleset, Standing>,
+    rulesets: BTreeMap<Ruleset, Shared<Standing>>,
     /// Only game types with more than one ruleset; the others share their ruleset's standing.
-    types: BTreeMap<String, Standing>,
+    types: BTreeMap<String, Shared<Standing>>,
     /// Only if there is more than one game type.
-    all: Option<Standing>,
+    all: Option<Shared<Standing>>,
 }
 
 impl Levels {
@@ -74,27 +74,32 @@ impl Levels {
 
     /// All rulesets that have a rated match.
     pub fn rulesets(&self) -> impl Iterator<Item = (&Ruleset, &Standing)> {
-        self.standings.rulesets.iter()
+        let rulesets = self.standings.rulesets.iter();
+        rulesets.map(|(ruleset, standing)| (ruleset, &**standing))
     }
 
     /// The standing of one level; `None` if the level has no rated match.
     pub fn standing(&self, ruleset: &Ruleset, level: Level) -> Option<&Standing> {
         match level {
-            Level::Ruleset => self.standings.rulesets.get(ruleset),
+            Level::Ruleset => self.own_standing(ruleset),
             Level::FewerMutators => self.simpler(ruleset).pop(),
             Level::GameType => self.game_type(ruleset.game_type()),
             Level::AllGames => {
                 let any = || self.standings.rulesets.keys().next();
                 let only = || any().and_then(|r| self.game_type(r.game_type()));
-                self.standings.all.as_ref().or_else(only)
+                self.standings.all.as_deref().or_else(only)
             }
         }
+    }
+
+    fn own_standing(&self, ruleset: &Ruleset) -> Option<&Standing> {
+        self.standings.rulesets.get(ruleset).map(|own| &**own)
     }
 
     /// The standings of the rulesets of the same game type with fewer mutators, the closest last:
     /// ordered by the number of mutators, then by ruleset.
     fn simpler(&self, ruleset: &Ruleset) -> Vec<&Standing> {
-        let rulesets = self.standings.rulesets.iter();
+        let rulesets = self.rulesets();
         let mut simpler: Vec<_> = rulesets.filter(|(r, _)| r.is_simpler(ruleset)).collect();
         simpler.sort_by_key(|(r, _)| r.mutators().count());
         simpler.into_iter().map(|(_, standing)| standing).collect()
@@ -121,9 +126,8 @@ impl Levels {
 
     /// The standing of a game type; with only one ruleset, that ruleset's.
     fn game_type(&self, game_type: &str) -> Option<&Standing> {
-        let of_type = |r: &&Ruleset| r.game_type() == game_type;
-        let only = || self.standings.rulesets.iter().find(|(r, _)| of_type(r));
-        let own = self.standings.types.get(game_type);
+        let only = || self.rulesets().find(|(r, _)| r.game_type() == game_type);
+        let own = self.standings.types.get(game_type).map(|own| &**own);
         own.or_else(|| only().map(|(_, standing)| standing))
     }
 
@@ -142,7 +146,7 @@ impl Levels {
         players: impl Iterator<Item = Player>,
         starts: StartsByNumber<'_>,
     ) -> Option<Cow<'_, Standing>> {
-        if let Some(own) = self.standings.rulesets.get(ruleset) {
+        if let Some(own) = self.own_standing(ruleset) {
             return Some(Cow::Borrowed(own));
         }
         let is_empty = self.standings.rulesets.is_empty();
@@ -185,7 +189,7 @@ impl Levels {
 
     /// A player's weight under a ruleset; `None` without a game that was learned from.
     pub fn weight_after(&self, ruleset: &Ruleset, player: Player) -> Option<WeightAfter> {
-        let measured = self.standings.rulesets.get(ruleset)?.measured(player)?;
+        let measured = self.own_standing(ruleset)?.measured(player)?;
         Some(WeightAfter {
             weight: measured.weight,
             deviation: measured.deviation,
@@ -208,7 +212,7 @@ impl Levels {
             .chain(game_type)
             .chain(&mut self.standings.all)
         {
-            standing.learn(game, end, starts);
+            standing.edit().learn(game, end, starts);
         }
         let players: Vec<Player> = game.tallies.iter().map(|tally| tally.player).collect();
         self.pass_down(&players, starts);
@@ -220,10 +224,10 @@ impl Levels {
         ruleset: &Ruleset,
         settings: &divisions::Settings,
         game: &RatedGame,
-        people: &[Person],
+        people: &People,
     ) {
         if let Some(own) = self.standings.rulesets.get_mut(ruleset) {
-            own.divide(settings, game, people);
+            own.edit().divide(settings, game, people);
         }
     }
 
@@ -232,18 +236,19 @@ impl Levels {
         let standings = &mut self.standings;
         if let Some(all) = &standings.all {
             for below in standings.types.values_mut() {
-                adopt(
-                    &[(Level::AllGames, all)],
-                    players.iter().copied(),
-                    below,
-                    starts,
-                );
+                let new: Vec<Player> = (players.iter().copied())
+                    .filter(|player| !below.knows(*player))
+                    .collect();
+                if !new.is_empty() {
+                    let above = [(Level::AllGames, &**all)];
+                    adopt(&above, new.into_iter(), below.edit(), starts);
+                }
             }
         }
         let found: Vec<Vec<(Player, Known)>> = self.found(players);
         for (below, found) in self.standings.rulesets.values_mut().zip(found) {
             for (player, known) in found {
-                below.adopt(player, known, starts.of(player));
+                below.edit().adopt(player, known, starts.of(player));
             }
         }
     }
@@ -263,7 +268,7 @@ impl Levels {
             new.filter_map(|player| Some((player, known(&sources, player)?)))
                 .collect()
         };
-        self.standings.rulesets.iter().map(of).collect()
+        self.rulesets().map(of).collect()
     }
 
     /// The standings from which the priors of players who are new to a ruleset come, the closest first.
@@ -293,20 +298,20 @@ impl Levels {
             return;
         }
         let game_type = ruleset.game_type();
-        match self.game_type(game_type).cloned() {
-            Some(only) => {
-                self.standings
-                    .types
-                    .entry(game_type.to_owned())
-                    .or_insert(only);
+        match self.game_type(game_type) {
+            Some(only) if !self.standings.types.contains_key(game_type) => {
+                let only = Shared::new(only.clone());
+                self.standings.types.insert(game_type.to_owned(), only);
             }
             None if self.standings.all.is_none() => {
-                self.standings.all = self.standing(ruleset, Level::AllGames).cloned();
+                let all = self.standing(ruleset, Level::AllGames);
+                self.standings.all = all.cloned().map(Shared::new);
             }
-            None => {}
+            _ => {}
         }
         let everybody: Vec<Player> = self.players().collect();
         let own = self.begun(ruleset, everybody.into_iter(), starts);
+        let own = Shared::new(own);
         self.standings.rulesets.insert(ruleset.clone(), own);
     }
 
@@ -320,7 +325,7 @@ impl Levels {
             .chain(&mut self.standings.all);
         rulesets
             .chain(above)
-            .for_each(|standing| standing.system.new_season(keep));
+            .for_each(|standing| standing.edit().system.new_season(keep));
         let everybody: Vec<Player> = self.players().collect();
         self.pass_down(&everybody, starts);
     }

@@ -15,6 +15,7 @@
 mod bootstrap;
 mod coin;
 mod comparison;
+mod curve;
 mod departures;
 mod digest;
 mod elsewhere;
@@ -24,20 +25,24 @@ mod ladder;
 mod levels;
 mod metrics;
 mod newcomers;
+mod people;
 mod points;
 mod ruling;
 mod season;
 mod settings;
+mod spread;
 mod standing;
 mod starts;
 mod suspects;
 mod typical_game;
+mod weight;
 
 use digest::Digest;
 use ladder::{Ladder, Measured};
 use levels::Levels;
+use people::People;
 use season::Season;
-pub use standing::Spread;
+pub use spread::Spread;
 use standing::Standing;
 use starts::{Starts, StartsByNumber};
 
@@ -49,9 +54,10 @@ pub use evaluate::{
     Evaluation, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan, Prediction,
     Subset, evaluate, fresh, steps as fresh_steps,
 };
-pub use fold::{BadState, Fold, Late, LineupReading, Weight};
+pub use fold::{BadState, Fold, Late};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
 pub use ruling::{Played, Rules, Ruling, Unrated, WeightAfter, unrated};
 pub use settings::Settings;
 pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};
+pub use weight::{LineupReading, Weight};

@@ -1,22 +1,23 @@
 //! One rating system applied to one level: strengths, and their conversion to weights.
 //!
-//! A [`Curve`] converts a strength to the weight that people read. Its unit is a constant of the
-//! rating system, so that only a player's own games move their weight. Decisions by chance
+//! A [`Curve`] converts a strength to the weight that people read. Decisions by chance
 //! add up the strengths themselves, less a newcomer's.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Ladder, LineupReading, Measured, StartsByNumber, Weight,
-    digest::Person,
+    Ladder, LineupReading, Measured, People, Spread, StartsByNumber, Weight,
+    curve::Curve,
     elsewhere::{Elsewhere, Known},
     newcomers::{Features, Newcomers, SETTLED},
+    people::Person,
     starts::prior,
 };
 use crate::{
-    domain::{Kind, Rank, RoleWeights, Ruleset, StartWeight, Timestamp, UNITS},
+    domain::{Rank, RoleWeights, Ruleset, StartWeight, Timestamp},
     rating::{
-        Player, RatedGame, Roll, Scale, Seat, Settings, Strength, System, SystemName, divisions,
+        Blob, Player, RatedGame, Roll, Scale, Seat, Settings, Strength, System, SystemName,
+        divisions,
     },
 };
 
@@ -31,47 +32,9 @@ pub(super) struct Standing {
     elsewhere: Elsewhere,
 }
 
-/// How far apart the final scores of matches are; the latest matches count most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
-    /// Number of matches, older ones counting less.
-    pub matches: f64,
-    /// Sum of the squared differences between two teams' final scores in them.
-    squares: f64,
-}
-
 /// The least deviation of a player's estimate after their first match, as a factor on the one before it: one match
 /// does not show more.
 const LEAST_KNOWN: f64 = 2.0 / 3.0;
-
-/// The points of weight in a unit of strength.
-const POINTS_PER_UNIT: f64 = 50.0 / UNITS;
-
-/// The factor on all earlier matches in the spread when another match is added, because servers
-/// change their score and time limits.
-const FADING: f64 = 0.98;
-
-impl Spread {
-    /// Adds the final scores of a match. With more than two teams, the mean over all pairs of teams
-    /// counts as one match.
-    fn add(&mut self, scores: &[f64]) {
-        let teams = scores.len() as f64;
-        let mean = scores.iter().sum::<f64>() / teams.max(1.0);
-        let square: f64 = scores.iter().map(|s| (s - mean) * (s - mean)).sum();
-        if scores.len() >= 2 && square.is_finite() {
-            self.matches = FADING * self.matches + 1.0;
-            self.squares = FADING * self.squares + 2.0 * square / (teams - 1.0);
-        }
-    }
-
-    /// The mean square of the difference between two teams' final scores; 0 before any match.
-    pub fn square(&self) -> f64 {
-        match self.matches > 0.0 {
-            true => self.squares / self.matches,
-            false => 0.0,
-        }
-    }
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Career {
@@ -101,6 +64,7 @@ impl Clone for Standing {
 impl Serialize for Standing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let state = self.system.save().map_err(ser::Error::custom)?;
+        let state = Blob(state);
         let Self {
             careers,
             newcomers,
@@ -127,69 +91,6 @@ impl<'de> Deserialize<'de> for Standing {
             ladder,
             elsewhere,
         })
-    }
-}
-
-/// Converts strengths to weights: weight = 50 + 50 · x / (6 units), where x is the strength minus a newcomer's; at
-/// least 0 and at most 100.
-///
-/// It is linear, so that the sums of weights order splits as the sums of strengths do: a mutator may do its own
-/// partition with weights. A unit is a constant of the rating system.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Curve {
-    /// Strengths that are weights already.
-    Weights,
-    Strengths {
-        newcomer: f64,
-        unit: f64,
-    },
-}
-
-impl Curve {
-    fn of(scale: Scale) -> Self {
-        match scale {
-            Scale::Weights => Self::Weights,
-            Scale::Strengths { newcomer, unit, .. } => Self::Strengths { newcomer, unit },
-        }
-    }
-
-    fn weight(self, strength: f64) -> f64 {
-        let weight = match self {
-            Self::Weights => strength,
-            Self::Strengths { newcomer, unit } => {
-                50.0 + POINTS_PER_UNIT * (strength - newcomer) / unit
-            }
-        };
-        if weight.is_finite() {
-            weight.clamp(0.0, 100.0)
-        } else {
-            50.0
-        }
-    }
-
-    /// The strength of a newcomer.
-    fn newcomer(self) -> f64 {
-        match self {
-            Self::Weights => 50.0,
-            Self::Strengths { newcomer, .. } => newcomer,
-        }
-    }
-
-    /// The strength that has this weight, minus a newcomer's. The weight is limited to 0 to 100.
-    fn strength(self, weight: f64) -> f64 {
-        let above = weight.clamp(0.0, 100.0) - 50.0;
-        match self {
-            Self::Weights => above,
-            Self::Strengths { unit, .. } => above / POINTS_PER_UNIT * unit,
-        }
-    }
-
-    /// The deviation of a weight that is not limited.
-    fn deviation(self, strength: Strength) -> f64 {
-        match self {
-            Self::Weights => strength.deviation,
-            Self::Strengths { unit, .. } => POINTS_PER_UNIT * strength.deviation / unit,
-        }
     }
 }
 
@@ -247,13 +148,9 @@ impl Standing {
     }
 
     /// Gives the humans of a game their divisions, after [`learn`](Self::learn) has learned from it.
-    /// `people` are all players by number.
-    pub fn divide(&mut self, settings: &divisions::Settings, game: &RatedGame, people: &[Person]) {
+    pub fn divide(&mut self, settings: &divisions::Settings, game: &RatedGame, people: &People) {
         let mut ladder = std::mem::take(&mut self.ladder);
-        let is_human = |player: &Player| {
-            let person = people.get(player.index());
-            person.is_some_and(|person| person.key.kind == Kind::Human)
-        };
+        let is_human = |player: &Player| people.is_human(*player);
         let measured = |player| self.measured(player);
         let playing = game.tallies.iter().filter(|tally| tally.learns);
         let playing = playing.map(|tally| tally.player).filter(is_human);
@@ -454,108 +351,40 @@ impl Standing {
         self.careers.players()
     }
 
-    /// The weights of all players with a rated game in this standing, by key, labelled with
-    /// `ruleset`.
-    pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a [Person]) -> Vec<Weight<'a>> {
-        let rated = self.careers.players().filter(|p| self.knows(*p));
-        let rated = rated.filter_map(|player| {
-            let strength = self.system.strength(player)?;
-            Some((
-                people.get(player.index())?,
-                self.careers.get(player)?,
-                (player, strength),
-            ))
-        });
-        let rated: Vec<_> = rated.collect();
-        let scale = self.system.scale();
-        let curve = Curve::of(scale);
-        let weight = |(person, career, (player, strength)): (&'a Person, &Career, _)| {
-            let Strength { mean, .. } = strength;
-            let weight = curve.weight(mean);
-            Weight {
-                ruleset,
-                key: &person.key,
-                name: &person.name,
-                weight,
-                deviation: curve.deviation(strength),
-                strength: mean - curve.newcomer(),
-                doubt: strength.deviation,
-                rank: self.ladder.rank(player, weight),
-                roles: self.role_weights(curve, player),
-                games: career.games,
-                first_seen: career.first_seen,
-                last_seen: career.last_seen,
-                hours: career.minutes / 60.0,
-            }
-        };
-        let mut weights: Vec<Weight<'a>> = rated.into_iter().map(weight).collect();
+    /// A player's weight, labelled with `ruleset`; `None` without a rated game in this standing.
+    pub fn weight<'a>(
+        &self,
+        ruleset: &'a Ruleset,
+        person: &'a Person,
+        player: Player,
+    ) -> Option<Weight<'a>> {
+        let career = self.careers.get(player).filter(|c| c.games > 0)?;
+        let strength = self.system.strength(player)?;
+        let curve = Curve::of(self.system.scale());
+        let weight = curve.weight(strength.mean);
+        Some(Weight {
+            ruleset,
+            key: &person.key,
+            name: person.name(),
+            weight,
+            deviation: curve.deviation(strength),
+            strength: strength.mean - curve.newcomer(),
+            doubt: strength.deviation,
+            rank: self.ladder.rank(player, weight),
+            roles: self.role_weights(curve, player),
+            games: career.games,
+            first_seen: career.first_seen,
+            last_seen: career.last_seen,
+            hours: career.minutes / 60.0,
+        })
+    }
+
+    /// The weights of all players with a rated game in this standing, by key, labelled with `ruleset`.
+    pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a People) -> Vec<Weight<'a>> {
+        let players = self.careers.players();
+        let weight = |player| self.weight(ruleset, people.get(player)?, player);
+        let mut weights: Vec<Weight<'a>> = players.filter_map(weight).collect();
         weights.sort_by(|a, b| a.key.cmp(b.key));
         weights
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scale(newcomer: f64) -> Scale {
-        Scale::Strengths {
-            newcomer,
-            unit: 2.0,
-        }
-    }
-
-    #[test]
-    fn weights_grow_with_strength_from_fifty_and_stay_in_range() {
-        let curve = Curve::of(scale(1.0));
-        let weights = [1.0, 1.5, 2.0, 3.0, 5.0, -1.0].map(|strength| curve.weight(strength));
-        let by_hand = [0.0, 0.25, 0.5, 1.0, 2.0, -1.0].map(|units| 50.0 + 50.0 * units / 6.0);
-        for (weight, by_hand) in weights.iter().zip(by_hand) {
-            assert!((weight - by_hand).abs() < 1e-12, "{weight} {by_hand}");
-        }
-        assert_eq!(curve.weight(1e300), 100.0);
-        assert_eq!(curve.weight(-1e300), 0.0);
-        assert_eq!(curve.weight(f64::NAN), 50.0);
-        let known = Strength {
-            mean: 1.0,
-            deviation: 2.0,
-        };
-        assert!((curve.deviation(known) - 50.0 / 6.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_weight_is_turned_back_into_its_strength() {
-        for scale in [scale(1.0), Scale::Weights] {
-            let curve = Curve::of(scale);
-            for weight in [0.0, 1.0, 20.0, 50.0, 58.0, 75.0, 100.0] {
-                let strength = curve.newcomer() + curve.strength(weight);
-                assert!((curve.weight(strength) - weight).abs() < 1e-9, "{weight}");
-            }
-            assert_eq!(curve.strength(101.0), curve.strength(100.0));
-            assert_eq!(curve.strength(0.0), -curve.strength(100.0));
-        }
-        assert!((Curve::of(scale(1.0)).strength(75.0) - 6.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn weights_of_a_system_that_has_them_stay() {
-        assert_eq!(Curve::of(Scale::Weights).weight(81.25), 81.25);
-    }
-
-    #[test]
-    fn scores_end_as_far_apart_as_they_did() {
-        let mut spread = Spread::default();
-        assert_eq!(spread.square(), 0.0);
-        (0..50).for_each(|_| spread.add(&[5.0, 2.0]));
-        assert!((spread.square() - 9.0).abs() < 1e-9);
-        // Three teams, of which two pairs are 3 apart and one pair is not: (9 + 9 + 0) / 3.
-        let mut three = Spread::default();
-        three.add(&[3.0, 0.0, 0.0]);
-        assert!((three.square() - 6.0).abs() < 1e-9);
-        (0..400).for_each(|_| spread.add(&[100.0, 0.0]));
-        assert!(spread.square() > 9_000.0, "the latest count");
-        spread.add(&[]);
-        spread.add(&[1.0]);
-        assert!(spread.square() > 9_000.0);
     }
 }

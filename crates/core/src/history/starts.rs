@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::digest::Person;
+use super::People;
 use crate::{
     domain::{PlayerKey, StartWeight},
     rating::{Player, Scale, Strength},
@@ -16,7 +16,7 @@ pub(super) struct Starts(Arc<BTreeMap<PlayerKey, StartWeight>>);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StartsByNumber<'a> {
     starts: &'a Starts,
-    people: &'a [Person],
+    people: &'a People,
 }
 
 impl Starts {
@@ -25,7 +25,7 @@ impl Starts {
     }
 
     /// The start weights by the numbers of these players.
-    pub fn among<'a>(&'a self, people: &'a [Person]) -> StartsByNumber<'a> {
+    pub fn among<'a>(&'a self, people: &'a People) -> StartsByNumber<'a> {
         StartsByNumber {
             starts: self,
             people,
@@ -36,7 +36,7 @@ impl Starts {
 impl StartsByNumber<'_> {
     /// The start weight of a player.
     pub fn of(self, player: Player) -> Option<StartWeight> {
-        let person = self.people.get(player.index())?;
+        let person = self.people.get(player)?;
         self.starts.0.get(&person.key).copied()
     }
 }

@@ -7,9 +7,9 @@
 //! because m stays near 0 as long as little is known. Of honest newcomers, 1 in 70 has 2.2 or more by the
 //! normal distribution; `tests/suite/learning/suspects.rs` measures it.
 
-use super::{Measured, Standing, digest::Person};
+use super::{Measured, People, Standing};
 use crate::{
-    domain::{Kind, PlayerKey, Ruleset},
+    domain::{PlayerKey, Ruleset},
     rating::{Player, Scale, Strength},
 };
 
@@ -45,14 +45,11 @@ pub struct Suspect {
 
 impl Standing {
     /// The humans who play far above a newcomer with few matches, the most striking first.
-    pub fn suspects(&self, ruleset: &Ruleset, people: &[Person]) -> Vec<Suspect> {
+    pub fn suspects(&self, ruleset: &Ruleset, people: &People) -> Vec<Suspect> {
         let Scale::Strengths { newcomer, unit } = self.system.scale() else {
             return Vec::new(); // the weights of the system have no deviations
         };
-        let is_human = |player: &Player| {
-            let person = people.get(player.index());
-            person.is_some_and(|person| person.key.kind == Kind::Human)
-        };
+        let is_human = |player: &Player| people.is_human(*player);
         let above = |player: Player| {
             let strength = self.system.strength(player)?;
             let mean = strength.mean - newcomer;
@@ -65,11 +62,11 @@ impl Standing {
         let few = humans.iter().filter(|human| FEW.contains(&human.games));
         let suspect = |human: &Measured| {
             let statistic = statistic(above(human.player)?, variance)?;
-            let person = people.get(human.player.index())?;
+            let person = people.get(human.player)?;
             (statistic >= THRESHOLD).then(|| Suspect {
                 ruleset: ruleset.clone(),
                 key: person.key.clone(),
-                name: person.name.clone(),
+                name: person.name().to_owned(),
                 games: human.games,
                 weight: human.weight,
                 statistic,

@@ -8,6 +8,7 @@
 //! randomness, and no sum whose order depends on a hash map or on threads. The same games therefore
 //! give the same bits on every machine. Entry point: [`SystemName::build`].
 
+mod blob;
 pub mod divisions;
 pub mod elo;
 mod game;
@@ -40,6 +41,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use blob::Blob;
 pub use game::{Arrival, Departure, RatedGame, Seat};
 pub use player::Player;
 pub use roll::Roll;

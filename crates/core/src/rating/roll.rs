@@ -1,12 +1,21 @@
 //! A table indexed by dense player number.
+//!
+//! It is a tree of two levels, whose parts copies share: copying costs next to nothing, and changing an entry of a copy
+//! copies the few entries beside it.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Player;
+use super::{Player, Shared};
+
+/// Entries of a leaf, and leaves of a branch.
+const FAN: usize = 64;
+
+type Leaf<T> = Shared<Vec<Option<T>>>;
+type Branch<T> = Shared<Vec<Option<Leaf<T>>>>;
 
 /// One `T` for each player that has an entry.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Roll<T>(Vec<Option<T>>);
+#[derive(Clone, Debug)]
+pub struct Roll<T>(Vec<Option<Branch<T>>>);
 
 impl<T> Default for Roll<T> {
     fn default() -> Self {
@@ -14,54 +23,145 @@ impl<T> Default for Roll<T> {
     }
 }
 
+/// The places of a player's branch, of the leaf in it, and of the entry in that.
+fn places(player: Player) -> (usize, usize, usize) {
+    let index = player.index();
+    (index / (FAN * FAN), index / FAN % FAN, index % FAN)
+}
+
 impl<T> Roll<T> {
     /// The player's entry.
     pub fn get(&self, player: Player) -> Option<&T> {
-        self.0.get(player.index())?.as_ref()
+        let (branch, leaf, place) = places(player);
+        let branch = self.0.get(branch)?.as_ref()?;
+        branch.get(leaf)?.as_ref()?.get(place)?.as_ref()
     }
 
-    /// The player's entry, to change it.
-    pub fn get_mut(&mut self, player: Player) -> Option<&mut T> {
-        self.0.get_mut(player.index())?.as_mut()
+    /// All entries with their players, by player number.
+    pub fn entries(&self) -> impl Iterator<Item = (Player, &T)> {
+        let branches = (0_u32..).step_by(FAN * FAN).zip(&self.0);
+        let branches = branches.filter_map(|(first, branch)| Some((first, branch.as_ref()?)));
+        let leaves = branches.flat_map(|(first, branch)| {
+            let leaves = (first..).step_by(FAN).zip(branch.iter());
+            leaves.filter_map(|(first, leaf)| Some((first, leaf.as_ref()?)))
+        });
+        leaves.flat_map(|(first, leaf)| {
+            let entries = (first..).zip(leaf.iter());
+            entries.filter_map(|(number, entry)| Some((Player(number), entry.as_ref()?)))
+        })
     }
 
     /// The players that have an entry, by number.
     pub fn players(&self) -> impl Iterator<Item = Player> {
-        let seen = (0..).zip(&self.0).filter(|(_, known)| known.is_some());
-        seen.map(|(number, _)| Player(number))
-    }
-
-    /// The player's entry; creates it with `first` if there is none.
-    pub fn enter(&mut self, player: Player, first: impl FnOnce() -> T) -> &mut T {
-        let index = player.index();
-        if index >= self.0.len() {
-            self.0.resize_with(index + 1, || None);
-        }
-        self.0[index].get_or_insert_with(first)
-    }
-
-    /// Sets the player's entry, and creates it if there is none.
-    pub fn set(&mut self, player: Player, known: T) {
-        match self.0.get_mut(player.index()) {
-            Some(place) => *place = Some(known),
-            None => {
-                self.enter(player, || known);
-            }
-        }
-    }
-
-    /// Removes the player's entry and returns it.
-    pub fn remove(&mut self, player: Player) -> Option<T> {
-        self.0.get_mut(player.index())?.take()
+        self.entries().map(|(player, _)| player)
     }
 
     /// All entries, by player number.
     pub fn values(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().flatten()
+        self.entries().map(|(_, entry)| entry)
+    }
+}
+
+impl<T: Clone> Roll<T> {
+    /// The place of a player's entry.
+    fn place(&mut self, player: Player) -> &mut Option<T> {
+        fn at<T>(list: &mut Vec<Option<T>>, place: usize) -> &mut Option<T> {
+            if place >= list.len() {
+                list.resize_with(place + 1, || None);
+            }
+            &mut list[place]
+        }
+        let (branch, leaf, place) = places(player);
+        let branch = at(&mut self.0, branch).get_or_insert_with(|| Shared::new(Vec::new()));
+        let leaf = at(branch.edit(), leaf).get_or_insert_with(|| Shared::new(Vec::new()));
+        at(leaf.edit(), place)
+    }
+
+    /// The player's entry, to change it.
+    pub fn get_mut(&mut self, player: Player) -> Option<&mut T> {
+        self.get(player)?;
+        self.place(player).as_mut()
+    }
+
+    /// The player's entry; creates it with `first` if there is none.
+    pub fn enter(&mut self, player: Player, first: impl FnOnce() -> T) -> &mut T {
+        self.place(player).get_or_insert_with(first)
+    }
+
+    /// Sets the player's entry, and creates it if there is none.
+    pub fn set(&mut self, player: Player, known: T) {
+        *self.place(player) = Some(known);
+    }
+
+    /// Removes the player's entry and returns it.
+    pub fn remove(&mut self, player: Player) -> Option<T> {
+        self.get(player)?;
+        self.place(player).take()
     }
 
     /// All entries, by player number, to change them.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.0.iter_mut().flatten()
+        let leaves = self.0.iter_mut().flatten();
+        let leaves = leaves.flat_map(|branch| branch.edit().iter_mut().flatten());
+        leaves.flat_map(|leaf| leaf.edit().iter_mut().flatten())
+    }
+}
+
+/// Serialised as a list of the players and one of the entries.
+impl<T: Serialize> Serialize for Roll<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let players: Vec<u32> = self.players().map(|player| player.0).collect();
+        let entries: Vec<&T> = self.values().collect();
+        (players, entries).serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Clone> Deserialize<'de> for Roll<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (players, entries) = <(Vec<u32>, Vec<T>)>::deserialize(deserializer)?;
+        let mut roll = Self::default();
+        for (player, entry) in players.into_iter().zip(entries) {
+            roll.set(Player(player), entry);
+        }
+        Ok(roll)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_a_map_whose_copies_do_not_change(
+            steps in prop::collection::vec((0..20_000_u32, any::<Option<u8>>()), 0..200),
+            at in any::<prop::sample::Index>(),
+        ) {
+            let (mut roll, mut map) = (Roll::default(), BTreeMap::new());
+            let mut copies = (roll.clone(), map.clone());
+            for (number, (player, entry)) in steps.iter().enumerate() {
+                if number == at.index(steps.len()) {
+                    copies = (roll.clone(), map.clone());
+                }
+                match entry {
+                    Some(entry) => {
+                        roll.set(Player(*player), *entry);
+                        map.insert(*player, *entry);
+                    }
+                    None => prop_assert_eq!(roll.remove(Player(*player)), map.remove(player)),
+                }
+            }
+            for (roll, map) in [(roll, map), copies] {
+                let listed: Vec<(u32, u8)> = roll.entries().map(|(p, e)| (p.0, *e)).collect();
+                prop_assert_eq!(listed, map.into_iter().collect::<Vec<_>>());
+                let bytes = postcard::to_stdvec(&roll).unwrap();
+                let read: Roll<u8> = postcard::from_bytes(&bytes).unwrap();
+                prop_assert_eq!(postcard::to_stdvec(&read).unwrap(), bytes);
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// An estimate of a strength and its deviation, in the units of a [`Scale`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Strength {
     /// The mean of the estimate.
     pub mean: f64,

@@ -3,15 +3,15 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{
-    Digest, Level, Levels, Ruling, Season, Settings, Spread, Standing, Starts, Suspect,
-    digest::Digested,
+    Digest, Level, Levels, LineupReading, Ruling, Season, Settings, Spread, Standing, Starts,
+    Suspect, Weight, digest::Digested,
 };
 use crate::{
     domain::{
-        Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, RoleWeights, Rulebook,
-        Ruleset, StartWeight, Timestamp,
+        Fingerprint, Kind, LineupPlayer, MatchRecord, PlayerKey, Rank, Rulebook, Ruleset,
+        StartWeight, Timestamp,
     },
-    rating::{self, RatedGame, divisions},
+    rating::{self, RatedGame, Shared, divisions},
 };
 
 /// The match is not later than the last one folded: fold all matches again, in order.
@@ -24,58 +24,13 @@ pub struct Late;
 #[error("not a stored state of this version: {0}")]
 pub struct BadState(#[from] postcard::Error);
 
-/// The weight of one player under one ruleset.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Weight<'a> {
-    /// The ruleset from whose games it was learned.
-    pub ruleset: &'a Ruleset,
-    /// The player: kind (human or bot) and id.
-    pub key: &'a PlayerKey,
-    /// The name in their latest match.
-    pub name: &'a str,
-    /// 0 to 100; 50 for an average newcomer. Only the player's own games move it.
-    pub weight: f64,
-    /// The standard deviation, in units of the weight. 0 in systems without deviations.
-    pub deviation: f64,
-    /// The strength from which the weight is computed, minus a newcomer's, in the rating system's
-    /// unit. The sum over a team is the team's strength.
-    pub strength: f64,
-    /// The standard deviation of the strength, in the same unit; 0 in systems without deviations.
-    pub doubt: f64,
-    /// The division under this ruleset; `None` without divisions, for bots, and while the player is
-    /// calibrating.
-    pub rank: Option<Rank>,
-    /// The weights on each side and as a commander.
-    pub roles: RoleWeights,
-    /// Number of rated games that the player was in.
-    pub games: u32,
-    /// The end of the first rated game that the player was in.
-    pub first_seen: Timestamp,
-    /// The end of the last rated game that the player was in.
-    pub last_seen: Timestamp,
-    /// Time played in rated games, in hours.
-    pub hours: f64,
-}
-
-/// The prediction of a ruleset's rating system for a lineup of two teams, with its inputs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LineupReading {
-    /// Turns strengths into a chance in games like this one.
-    pub outlook: Outlook,
-    /// The edge of the first team; the outlook turns it into the chance that the system predicts.
-    pub edge: f64,
-    /// The sum of each team's strengths, in the unit of [`Weight::strength`], including what players
-    /// of one party add to each other.
-    pub strengths: [f64; 2],
-}
-
 /// The state after the matches folded so far. See the [module](super) for its guarantees.
 #[derive(Clone)]
 pub struct Fold {
     digest: Digest,
     levels: Levels,
     season: Season,
-    divisions: divisions::Settings,
+    divisions: Shared<divisions::Settings>,
     starts: Starts,
     last: Option<(Timestamp, Fingerprint)>,
 }
@@ -89,7 +44,7 @@ impl Fold {
             digest: Digest::new(rulebook, &settings),
             levels: Levels::new(settings.rating),
             season: Season::new(&settings),
-            divisions: settings.divisions,
+            divisions: Shared::new(settings.divisions),
             starts: Starts::default(),
             last: None,
         }
@@ -215,28 +170,44 @@ impl Fold {
         standing.flat_map(move |s| s.weights(ruleset, self.digest.people()))
     }
 
-    /// Each player's weight for a ruleset, which is the prior of a player without games of it, and the level from which
-    /// it comes, ordered by player: the ruleset itself, else the closest one of the same game type with fewer
+    /// A player's weight for a ruleset, which is the prior of a player without games of it, and the level from which
+    /// it comes: the ruleset itself, else the closest one of the same game type with fewer
     /// mutators, else the game type, else all games. What comes from the last two counts in part, and the first match
-    /// under the ruleset moves the weight from there.
-    pub fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
-        let mut best: BTreeMap<&PlayerKey, (Weight<'a>, Level)> = BTreeMap::new();
-        for (level, standing) in self.levels.farthest_first(ruleset) {
-            for weight in standing.weights(ruleset, self.digest.people()) {
-                best.insert(weight.key, (weight, level)); // the closer overwrites the farther
-            }
+    /// under the ruleset moves the weight from there. O(1) in the number of players.
+    pub fn best_weight<'a>(
+        &'a self,
+        ruleset: &'a Ruleset,
+        kind: Kind,
+        id: &str,
+    ) -> Option<(Weight<'a>, Level)> {
+        let people = self.digest.people();
+        let player = people.number(kind, id)?;
+        let person = people.get(player)?;
+        let own = self.levels.standing(ruleset, Level::Ruleset);
+        if let Some(weight) = own.and_then(|own| own.weight(ruleset, person, player)) {
+            return Some((weight, Level::Ruleset));
         }
-        let starts = self.starts.among(self.digest.people());
-        let own = self.levels.own(ruleset, self.levels.players(), starts);
-        let new = best
-            .values_mut()
-            .filter(|(_, level)| *level != Level::Ruleset);
-        for (weight, _) in new {
-            if let (Some(own), Some(player)) = (&own, self.digest.number(weight.key)) {
-                own.convert(player, weight);
-            }
+        let standings = self.levels.farthest_first(ruleset).into_iter().rev();
+        let mut known = standings.filter_map(|(level, standing)| {
+            Some((standing.weight(ruleset, person, player)?, level))
+        });
+        let (mut weight, level) = known.next()?;
+        let starts = self.starts.among(people);
+        if let Some(own) = self.levels.own(ruleset, [player].into_iter(), starts) {
+            own.convert(player, &mut weight);
         }
-        best.into_values().collect()
+        Some((weight, level))
+    }
+
+    /// The same of all bots that have one, ordered by name.
+    pub fn best_weights_of_bots<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
+        let people = self.digest.people();
+        let bots = people.bots().iter().filter_map(|bot| people.get(*bot));
+        let mut bots: Vec<&PlayerKey> = bots.map(|bot| &bot.key).collect();
+        bots.sort_unstable();
+        let bots = bots.into_iter();
+        bots.filter_map(|key| self.best_weight(ruleset, key.kind, &key.id))
+            .collect()
     }
 
     /// Each team's predicted chance to win, summing to 1; with two teams, the chance given that

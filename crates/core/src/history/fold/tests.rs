@@ -11,7 +11,7 @@ use crate::{
         Span, TeamLoad, Unknown, units::Share,
     },
     history::{PART_FROM_ELSEWHERE, Unrated, points::points},
-    rating::SystemName,
+    rating::{Player, SystemName},
 };
 
 fn rulebook() -> Rulebook {
@@ -252,7 +252,7 @@ fn a_newcomer_begins_with_what_other_rulesets_know() {
             chance(&known) > 0.7,
             "{system}: before the first game of its own"
         );
-        let best = known.best_weights(&ruleset);
+        let best = best_weights(&known, &ruleset);
         assert!(best.iter().all(|(_, level)| *level == Level::FewerMutators));
         plain.push(first.clone());
         let after = folded_by(system, &plain);
@@ -261,10 +261,22 @@ fn a_newcomer_begins_with_what_other_rulesets_know() {
             chance(&after) > chance(&alone),
             "{system}: more than one game counts"
         );
-        let best = after.best_weights(&ruleset);
+        let best = best_weights(&after, &ruleset);
         assert!(best.iter().all(|(_, level)| *level == Level::Ruleset));
         plain.pop();
     }
+}
+
+/// The weights in use under a ruleset, ordered by player, and the level from which each comes.
+fn best_weights<'a>(fold: &'a Fold, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
+    let mut keys: Vec<&PlayerKey> = (0..)
+        .map_while(|number| fold.digest.people().get(Player(number)))
+        .map(|person| &person.key)
+        .collect();
+    keys.sort_unstable();
+    let keys = keys.into_iter();
+    keys.filter_map(|key| fold.best_weight(ruleset, key.kind, &key.id))
+        .collect()
 }
 
 #[test]

@@ -41,6 +41,9 @@ const DRIFTING: u64 = 512;
 /// drift, and a day of absence as a match.
 const DRIFTS: [(f64, f64); 4] = [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 1.0 / 7.0)];
 
+/// The most filters at once: one of each spread, with and without points, one of them with each drift.
+const MOST: usize = 2 * SPREADS + DRIFTS.len() - 1;
+
 /// The factor on the logarithm of each chance in the evidence. The matches of a community resemble each
 /// other more than the model presumes, so their chances count as if there were half as many.
 const EVIDENCE: f64 = 0.5;
@@ -162,11 +165,17 @@ impl Bank {
 
     /// Mean and deviation of the mixture of the members' estimates.
     pub fn strength(&self, of: impl Fn(&Member) -> Strength) -> Strength {
-        let mean = self.mean(|m| of(m).mean);
-        let square = self.mean(|m| {
-            let s = of(m);
-            s.deviation * s.deviation + (s.mean - mean) * (s.mean - mean)
-        });
+        // There are few members, and this is asked for every weight: no list is allocated.
+        let mut each = [Strength::default(); MOST];
+        let members = self.members.iter().zip(&mut each);
+        members.for_each(|(member, own)| *own = of(member));
+        let each = || self.shares.iter().zip(&each);
+        let mean: f64 = each().map(|(share, own)| share * own.mean).sum();
+        let square: f64 = each()
+            .map(|(share, s)| {
+                share * (s.deviation * s.deviation + (s.mean - mean) * (s.mean - mean))
+            })
+            .sum();
         Strength {
             mean,
             deviation: libm::sqrt(square),

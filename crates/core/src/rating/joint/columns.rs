@@ -54,8 +54,8 @@ impl Row {
 /// The numbers of the columns, and each player's record of games.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Columns {
-    skill: Roll<usize>,
-    command: Roll<usize>,
+    skill: Roll<u32>,
+    command: Roll<u32>,
     shared: BTreeMap<Column, usize>,
     /// The column that each number stands for.
     pub list: Vec<Column>,
@@ -112,8 +112,8 @@ impl Columns {
     /// The number of a column; `None` if it has none yet.
     pub fn number(&self, column: Column) -> Option<usize> {
         match column {
-            Column::Skill(player) => self.skill.get(player).copied(),
-            Column::Command(player) => self.command.get(player).copied(),
+            Column::Skill(player) => self.skill.get(player).map(|number| *number as usize),
+            Column::Command(player) => self.command.get(player).map(|number| *number as usize),
             shared => self.shared.get(&shared).copied(),
         }
     }
@@ -126,9 +126,10 @@ impl Columns {
     }
 
     fn place(&mut self, column: Column, number: usize) {
+        let small = u32::try_from(number).unwrap_or(u32::MAX);
         match column {
-            Column::Skill(player) => *self.skill.enter(player, || number) = number,
-            Column::Command(player) => *self.command.enter(player, || number) = number,
+            Column::Skill(player) => self.skill.set(player, small),
+            Column::Command(player) => self.command.set(player, small),
             shared => {
                 self.shared.insert(shared, number);
             }

@@ -34,6 +34,7 @@
 //!   Their strengths are kept, independent of all others, until they return.
 
 mod arrival;
+mod away;
 mod bank;
 mod calibration;
 pub(super) mod columns;
@@ -49,12 +50,13 @@ use serde::{Deserialize, Serialize};
 
 pub use self::preset::{Preset, Settings};
 use self::{
+    away::{Absent, Away},
     bank::Bank,
     columns::{Column, Columns},
     filter::Prior,
     outcomes::OutcomeStatistics,
 };
-use super::{Player, RatedGame, RoleStrengths, Roll, Scale, Strength, System};
+use super::{Player, RatedGame, RoleStrengths, Scale, Strength, System};
 use crate::domain::{Company, Crowding, Link, Outlook};
 
 /// The most columns in the covariance: 2 MB per member of the bank. With twice as many, 84,000 matches
@@ -72,55 +74,10 @@ pub struct Joint {
     /// Statistics of matches, by [mode](RatedGame::mode).
     outcomes: BTreeMap<u32, OutcomeStatistics>,
     /// Players outside the covariance.
-    away: Roll<Away>,
+    away: Absent,
     /// The limit on columns; [`ACTIVE`] outside tests.
     active: usize,
     cleared: bool,
-}
-
-/// The strength of a player outside the covariance.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum Away {
-    /// Stated by an operator: the same for every member of the bank.
-    Stated(Strength),
-    /// Adopted from other rulesets: the same for every member of the bank, with its deviation between
-    /// players as the largest that there is.
-    Adopted(Strength),
-    /// Moved out of the covariance: each member's own estimate, with its prior and whether it
-    /// learns from points.
-    Dormant(Vec<(Prior, bool, Strength)>),
-}
-
-impl Away {
-    /// The estimate of one member. A member that was created later gets the estimate of the closest
-    /// one: the same prior, or the one it was copied from.
-    fn of(&self, member: &bank::Member) -> Option<Strength> {
-        let each = match self {
-            Away::Stated(strength) => return Some(*strength),
-            Away::Adopted(strength) => {
-                let deviation = strength.deviation.min(member.prior.skill);
-                return Some(Strength {
-                    deviation,
-                    ..*strength
-                });
-            }
-            Away::Dormant(each) => each,
-        };
-        let like = |(prior, points, _): &&(Prior, bool, Strength)| {
-            let (points, drift) = (*points == member.points, *prior == member.prior);
-            (prior.skill == member.prior.skill, points, drift)
-        };
-        let closest = each.iter().max_by_key(like);
-        closest.map(|(_, _, strength)| *strength)
-    }
-
-    fn fade(&mut self, keep: f64) {
-        if let Away::Dormant(each) = self {
-            for (prior, _, strength) in each {
-                *strength = strength.faded(keep, Strength::prior(prior.skill));
-            }
-        }
-    }
 }
 
 impl Joint {
@@ -136,7 +93,7 @@ impl Joint {
             bank: Bank::new(settings.preset),
             matches: 0,
             outcomes: BTreeMap::new(),
-            away: Roll::default(),
+            away: Absent::default(),
             active: ACTIVE,
             cleared: false,
         }
@@ -146,11 +103,11 @@ impl Joint {
     fn admit(&mut self, new: &[(Column, f64)], game: &RatedGame) {
         for &(column, _) in new {
             let away = match column {
-                Column::Skill(player) => self.away.remove(player),
+                Column::Skill(player) => self.away.take(player),
                 _ => None,
             };
             for member in &mut self.bank.members {
-                let known = away.as_ref().and_then(|away| away.of(member));
+                let known = away.as_ref().and_then(|away| self.away.of(away, member));
                 let fresh = || member.prior.strength_in(column, game.no_map);
                 member.filter.add(known.unwrap_or_else(fresh));
             }
@@ -210,12 +167,12 @@ impl Joint {
         kept.sort_by_key(|&i| (std::cmp::Reverse(last_game(&list[i])), i));
         let leaving = kept.split_off(self.active * 3 / 4); // a quarter at once, so that clearing is rare
         kept.sort_unstable();
+        let bank = self.away.number(&self.bank);
         for number in leaving {
             if let Column::Skill(player) = list[number] {
                 let members = self.bank.members.iter();
-                let each = members.map(|m| (m.prior, m.points, m.filter.strength(number)));
-                let dormant = Away::Dormant(each.collect());
-                self.away.enter(player, || dormant);
+                let each: Vec<Strength> = members.map(|m| m.filter.strength(number)).collect();
+                self.away.leave(player, bank, &each);
             }
         }
         self.columns.keep(&kept);
@@ -229,7 +186,7 @@ impl Joint {
         if let Some(number) = self.columns.number(Column::Skill(player)) {
             return Some(member.filter.strength(number));
         }
-        self.away.get(player)?.of(member)
+        self.away.strength(member, player)
     }
 
     /// Each member's estimate of the latent difference of two teams, with the member's weight.
@@ -242,7 +199,7 @@ impl Joint {
         let mut row = self.columns.row(game, a, b);
         let mut away = Vec::new();
         row.new.retain(|&(column, x)| match column {
-            Column::Skill(player) if self.away.get(player).is_some() => {
+            Column::Skill(player) if self.away.has(player) => {
                 away.push((player, x));
                 false
             }
@@ -487,9 +444,7 @@ impl System for Joint {
     }
 
     fn new_season(&mut self, keep: f64) {
-        for away in self.away.values_mut() {
-            away.fade(keep);
-        }
+        self.away.fade(keep);
         let list = &self.columns.list;
         for member in &mut self.bank.members {
             let prior: Prior = member.prior;

@@ -47,7 +47,7 @@ fn any_drawn() -> impl Strategy<Value = Vec<Drawn>> {
 
 /// The weights in use under a ruleset, by id, and the level from which each comes.
 fn in_use(fold: &Fold, ruleset: &Ruleset) -> BTreeMap<String, (f64, Level)> {
-    let best = fold.best_weights(ruleset).into_iter();
+    let best = best_weights(fold, ruleset).into_iter();
     best.map(|(weight, level)| (weight.key.id.clone(), (weight.weight, level)))
         .collect()
 }
@@ -166,7 +166,7 @@ fn predictions_and_teams_count_the_same_priors() {
         let fold = folded_by(system, &matches);
         let new = rulebook().ruleset::<&str>("dom", &[]);
         for ruleset in (0..RULESETS.len()).map(ruleset_of).chain([new]) {
-            let best = fold.best_weights(&ruleset);
+            let best = best_weights(&fold, &ruleset);
             let strength = |player: &LineupPlayer| {
                 let known = best.iter().find(|(weight, _)| *weight.key == player.key);
                 known.map_or(0.0, |(weight, _)| weight.strength)

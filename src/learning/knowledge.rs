@@ -1,0 +1,159 @@
+//! What answers questions about weights: the folds, and what operators have set.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{scales::WeightScale, stored::StoredWeights};
+use crate::{
+    domain::{Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
+    history::{Fold, Level, Suspect, Weight},
+    rating::SystemName,
+    store::WeightRow,
+};
+
+/// The part of the learned state that answers questions about weights. A copy shares with it whatever neither changes.
+#[derive(Clone)]
+pub(super) struct Knowledge {
+    /// The fold of each rating system in use.
+    pub(super) folds: BTreeMap<SystemName, Fold>,
+    /// The rating system of each ruleset that does not use `first`.
+    pub(super) chosen: Arc<BTreeMap<Ruleset, SystemName>>,
+    pub(super) first: SystemName,
+    pub(super) pinned: Arc<BTreeMap<PlayerKey, f64>>,
+    /// The weights at which players start, by the identity that they count as.
+    pub(super) starts: Arc<BTreeMap<PlayerKey, StartWeight>>,
+    /// The identities that an operator has merged into others.
+    pub(super) counts_as: Arc<BTreeMap<PlayerKey, PlayerKey>>,
+    /// The weights in the database, if these are served instead of those of a fold.
+    pub(super) stored: Option<Arc<StoredWeights>>,
+}
+
+impl std::fmt::Debug for Knowledge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Knowledge").finish_non_exhaustive()
+    }
+}
+
+impl Knowledge {
+    /// A player's closest weight for a ruleset, and the level it comes from.
+    pub(super) fn best_weight<'a>(
+        &'a self,
+        ruleset: &'a Ruleset,
+        kind: Kind,
+        id: &str,
+    ) -> Option<(Weight<'a>, Level)> {
+        match &self.stored {
+            Some(stored) => stored.best_weight(ruleset, kind, id, &self.starts),
+            None => self.fold(ruleset)?.best_weight(ruleset, kind, id),
+        }
+    }
+
+    /// The same of all bots that have one, ordered by name.
+    pub(super) fn best_weights_of_bots<'a>(
+        &'a self,
+        ruleset: &'a Ruleset,
+    ) -> Vec<(Weight<'a>, Level)> {
+        match (&self.stored, self.fold(ruleset)) {
+            (Some(stored), _) => stored.best_weights_of_bots(ruleset, &self.starts),
+            (None, Some(fold)) => fold.best_weights_of_bots(ruleset),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// The fold whose weights the ruleset uses.
+    pub(super) fn fold(&self, ruleset: &Ruleset) -> Option<&Fold> {
+        self.folds
+            .get(self.chosen.get(ruleset).unwrap_or(&self.first))
+    }
+
+    /// The rating system whose weights the ruleset uses; `None` if those of a fold are not known.
+    pub(super) fn system_of(&self, ruleset: &Ruleset) -> Option<SystemName> {
+        let system = *self.chosen.get(ruleset).unwrap_or(&self.first);
+        self.folds.contains_key(&system).then_some(system)
+    }
+
+    /// When the next season begins; `None` if no more are configured.
+    pub(super) fn next_season(&self) -> Option<Timestamp> {
+        self.folds.values().filter_map(Fold::next_season).min()
+    }
+
+    /// The same with the seasons up to `now` begun.
+    pub(super) fn in_season(&self, now: Timestamp) -> Self {
+        let mut later = self.clone();
+        for fold in later.folds.values_mut() {
+            fold.begin_seasons(now);
+        }
+        later
+    }
+
+    /// Remarks for the operator, by ruleset.
+    pub(super) fn warnings(&self) -> Vec<(Ruleset, String)> {
+        let of = |(system, fold): (&SystemName, &Fold)| {
+            let rulesets = fold.rulesets().filter(|r| self.serves(*system, r));
+            let warnings = rulesets.flat_map(|r| {
+                let warnings = fold.warnings(r).into_iter();
+                warnings.map(|warning| (r.clone(), warning))
+            });
+            warnings.collect::<Vec<_>>()
+        };
+        self.folds.iter().flat_map(of).collect()
+    }
+
+    /// The players who play far above a newcomer, by the rating system of each ruleset.
+    pub(super) fn suspects(&self) -> Vec<Suspect> {
+        let of = |(system, fold): (&SystemName, &Fold)| {
+            let rulesets = fold.rulesets().filter(|r| self.serves(*system, r));
+            rulesets.flat_map(|r| fold.suspects(r)).collect::<Vec<_>>()
+        };
+        self.folds.iter().flat_map(of).collect()
+    }
+
+    fn serves(&self, system: SystemName, ruleset: &Ruleset) -> bool {
+        *self.chosen.get(ruleset).unwrap_or(&self.first) == system
+    }
+
+    /// The weights of all players, each by the rating system of its ruleset.
+    pub(super) fn rows(&self) -> Vec<WeightRow> {
+        let folds = self.folds.iter();
+        let rows = folds.flat_map(|(system, fold)| {
+            let scale = WeightScale::of(*system);
+            let weights = fold.weights();
+            let own = weights.filter(|weight| self.serves(*system, weight.ruleset));
+            own.map(move |weight| self.row(weight, scale))
+        });
+        let mut rows: Vec<WeightRow> = rows.collect();
+        rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));
+        rows
+    }
+
+    fn row(&self, weight: Weight<'_>, scale: WeightScale) -> WeightRow {
+        let pinned = self.pinned.get(weight.key).copied();
+        let human = weight.key.kind == Kind::Human;
+        let rank = match pinned.filter(|_| human) {
+            Some(pinned) => {
+                let fold = self.fold(weight.ruleset);
+                fold.and_then(|fold| fold.rank_of_weight(weight.ruleset, pinned))
+            }
+            None => weight.rank,
+        };
+        WeightRow {
+            ruleset: weight.ruleset.to_string(),
+            key: weight.key.clone(),
+            name: weight.name.to_owned(),
+            weight: pinned.unwrap_or(weight.weight),
+            // A fixed weight stays as the operator has set it.
+            scale: pinned.map_or(scale, |_| WeightScale::Own) as u8,
+            deviation: if pinned.is_some() {
+                0.0
+            } else {
+                weight.deviation
+            },
+            rank,
+            roles: match pinned {
+                Some(_) => RoleWeights::default(),
+                None => weight.roles,
+            },
+            games: weight.games,
+            last_seen: weight.last_seen,
+        }
+    }
+}

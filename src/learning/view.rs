@@ -1,0 +1,389 @@
+//! The weights that apply to one ruleset. Each is computed when somebody asks for it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, OnceLock},
+};
+
+use super::{gaps::Gaps, knowledge::Knowledge};
+use crate::{
+    domain::{Kind, PlayerKey, Rank, Ruleset, StartWeight, Timestamp},
+    history::{Level, Weight},
+};
+
+/// The weights that apply to one ruleset. A player's weight comes from games of the ruleset, else
+/// from games of the same game type with fewer mutators, else, as a guess, from games with other
+/// rules.
+#[derive(Debug, Default)]
+pub struct View {
+    /// What was learned, and the ruleset; `None` before anything was.
+    known: Option<(Arc<Knowledge>, Ruleset)>,
+    bots: OnceLock<MeanBot>,
+    /// What the weights lack; `None` once all stored matches are folded.
+    gaps: Option<Gaps>,
+}
+
+/// The bots that have the closest level of games that any bot has.
+#[derive(Clone, Debug, Default)]
+struct MeanBot {
+    /// The mean weight, and the number of these bots; `None` without any.
+    mean: Option<(f64, usize)>,
+    strength: f64,
+    names: BTreeSet<String>,
+}
+
+/// One player's weight in a [`View`].
+#[derive(Clone, Copy, Debug)]
+struct PlayerStanding {
+    weight: f64,
+    /// The strength above a newcomer's, see [`Weight::strength`].
+    strength: f64,
+    /// The deviation of the weight, see [`Weight::deviation`].
+    deviation: f64,
+    /// The deviation of the strength, see [`Weight::doubt`].
+    doubt: f64,
+    /// Whether it comes only from games of other rulesets.
+    is_guess: bool,
+    /// Whether it comes from games of this ruleset, or of one with fewer mutators.
+    is_near: bool,
+    /// Whether the operator has fixed it.
+    is_pinned: bool,
+    reached: Reached,
+}
+
+/// What is known of a human under a ruleset, as numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayerFacts {
+    /// The weight that decisions use, 0 to 100.
+    pub weight: f64,
+    /// The strength that decisions use, minus a newcomer's.
+    pub strength: f64,
+    /// The deviation of the weight; 0 if the rating system has none, or the operator set the weight.
+    pub deviation: f64,
+    /// Number of rated matches from which the weight was learned.
+    pub games: u32,
+    /// The number of the division, 0 for the lowest; `None` while calibrating.
+    pub division: Option<u8>,
+    /// Time played in these matches, in hours.
+    pub hours: f64,
+    /// The end of the first of these matches; `None` without any.
+    pub first_seen: Option<Timestamp>,
+}
+
+/// The division that a player has reached in a [`View`], and the time from which on the displayed
+/// one may fall.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    /// The rank; `None` while the player is calibrating, and for weights from games of other rulesets.
+    pub(super) rank: Option<Rank>,
+    /// The number of rated matches from which the weight was learned.
+    pub(super) games: u32,
+    /// The end of the last of these matches.
+    pub(super) last_seen: Timestamp,
+    /// The end of the first of these matches; `None` without any.
+    pub(super) first_seen: Option<Timestamp>,
+    /// Time played in these matches, in hours.
+    pub(super) hours: f64,
+}
+
+impl View {
+    pub(super) fn new(knowledge: Arc<Knowledge>, ruleset: Ruleset, gaps: Option<Gaps>) -> Self {
+        Self {
+            known: Some((knowledge, ruleset)),
+            bots: OnceLock::new(),
+            gaps,
+        }
+    }
+
+    /// What is known of a player, by whatever identity. Allocates nothing for a player with games of the ruleset,
+    /// unless the operator has corrected players.
+    fn of(&self, kind: Kind, id: &str) -> Option<PlayerStanding> {
+        let (knowledge, _) = self.known.as_ref()?;
+        let into = corrected(&knowledge.counts_as, kind, id);
+        let counted = into.and_then(|into| self.own(into.kind, &into.id));
+        counted.or_else(|| self.own(kind, id))
+    }
+
+    /// What is known of a player by this identity.
+    fn own(&self, kind: Kind, id: &str) -> Option<PlayerStanding> {
+        let (knowledge, ruleset) = self.known.as_ref()?;
+        let best = knowledge.best_weight(ruleset, kind, id);
+        let mut known = best.map(|(weight, level)| PlayerStanding::from(&weight, level));
+        if let Some(start) = corrected(&knowledge.starts, kind, id) {
+            known = Some(self.started(known, *start));
+        }
+        match corrected(&knowledge.pinned, kind, id) {
+            Some(weight) => Some(self.pinned(known, kind, *weight)),
+            None => known,
+        }
+    }
+
+    /// A player who starts at a weight: one without matches of this ruleset or of one with
+    /// fewer mutators. What matches of other rulesets are worth beside the start is in the weight already.
+    fn started(&self, elsewhere: Option<PlayerStanding>, start: StartWeight) -> PlayerStanding {
+        let fresh = || PlayerStanding {
+            weight: start.weight,
+            deviation: 0.0,
+            doubt: 0.0,
+            strength: self.strength_at(start.weight),
+            is_guess: false,
+            is_near: false,
+            is_pinned: false,
+            reached: Reached::default(),
+        };
+        let known = elsewhere.unwrap_or_else(fresh);
+        PlayerStanding {
+            is_guess: false,
+            ..known
+        }
+    }
+
+    /// A player whose weight the operator has fixed.
+    fn pinned(&self, known: Option<PlayerStanding>, kind: Kind, weight: f64) -> PlayerStanding {
+        let known = known.filter(|known| !known.is_guess);
+        let reached = known.map_or(Reached::NEVER, |known| known.reached);
+        let fold = (self.known.as_ref())
+            .and_then(|(knowledge, ruleset)| Some((knowledge.fold(ruleset)?, ruleset)));
+        let rank = match fold {
+            Some((fold, ruleset)) => fold.rank_of_weight(ruleset, weight),
+            None => reached.rank, // as it is stored
+        };
+        PlayerStanding {
+            weight,
+            deviation: 0.0,
+            doubt: 0.0,
+            strength: self.strength_at(weight),
+            is_guess: false,
+            is_near: known.is_some_and(|known| known.is_near),
+            is_pinned: true,
+            reached: Reached {
+                rank: rank.filter(|_| kind == Kind::Human),
+                ..reached
+            },
+        }
+    }
+
+    fn strength_at(&self, weight: f64) -> f64 {
+        let strength = (self.known.as_ref())
+            .and_then(|(knowledge, ruleset)| knowledge.fold(ruleset)?.strength_at(ruleset, weight));
+        strength.unwrap_or(0.0)
+    }
+
+    fn bots(&self) -> &MeanBot {
+        self.bots.get_or_init(|| {
+            let known = self.known.as_ref();
+            known.map_or_else(MeanBot::default, |(knowledge, ruleset)| {
+                MeanBot::of(&knowledge.best_weights_of_bots(ruleset))
+            })
+        })
+    }
+
+    /// A human's known weight in this ruleset, 0 to 100: from games of the ruleset, from games of
+    /// the same game type with fewer mutators, or pinned. `None` for a human who has played only
+    /// other games.
+    pub fn human(&self, id: &str) -> Option<f64> {
+        let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
+        known.map(|known| known.weight)
+    }
+
+    /// What is known of a human; `None` for a human without games.
+    pub fn facts(&self, id: &str) -> Option<PlayerFacts> {
+        let known = self.of(Kind::Human, id)?;
+        let rank = known.reached.rank.filter(|_| !known.is_guess);
+        Some(PlayerFacts {
+            weight: known.weight,
+            strength: known.strength,
+            deviation: known.deviation,
+            games: known.reached.games,
+            division: rank.map(|rank| rank.division),
+            hours: known.reached.hours,
+            first_seen: known.reached.first_seen,
+        })
+    }
+
+    /// The division that a human has reached in this ruleset.
+    pub(super) fn rank(&self, id: &str) -> Reached {
+        let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
+        known.map_or_else(Reached::default, |known| known.reached)
+    }
+
+    /// The weight that decisions use for a player, 0 to 100: the known one, or a guess from games
+    /// of other rulesets, of which a part counts. `None` for a player without games.
+    pub fn expected(&self, kind: Kind, id: &str) -> Option<f64> {
+        self.of(kind, id).map(|known| known.weight)
+    }
+
+    /// The strength that decisions use for a player, minus a newcomer's: the known one, that of a
+    /// pinned weight, or a guess from games of other rulesets. `None` for a player without games.
+    pub fn strength(&self, kind: Kind, id: &str) -> Option<f64> {
+        self.of(kind, id).map(|known| known.strength)
+    }
+
+    /// The standard deviation of [`strength`](Self::strength); 0 if the rating system has none, or the
+    /// operator has stated the weight. `None` for a player without games.
+    pub fn doubt(&self, kind: Kind, id: &str) -> Option<f64> {
+        self.of(kind, id).map(|known| known.doubt)
+    }
+
+    /// Whether the operator has fixed a player's weight.
+    pub fn is_pinned(&self, kind: Kind, id: &str) -> bool {
+        self.of(kind, id).is_some_and(|known| known.is_pinned)
+    }
+
+    /// The mean of [`strength`](Self::strength) over the bots of [`mean_bot`](Self::mean_bot); 0 if
+    /// there are none.
+    pub fn mean_bot_strength(&self) -> f64 {
+        self.bots().strength
+    }
+
+    /// The guessed weight of a player, 0 to 100; `None` if their weight is known, or they have no
+    /// games.
+    pub fn guess(&self, kind: Kind, id: &str) -> Option<f64> {
+        let guess = self.of(kind, id).filter(|known| known.is_guess);
+        guess.map(|known| known.weight)
+    }
+
+    /// Names of known bots, ordered by their distance from the mean: stand-ins for bots that have
+    /// not been chosen yet.
+    pub fn typical_bots(&self) -> Vec<&str> {
+        let bots = self.bots();
+        let Some((mean, _)) = bots.mean else {
+            return Vec::new();
+        };
+        let known = bots.names.iter().filter_map(|name| {
+            let off = (self.expected(Kind::Bot, name)? - mean).abs();
+            Some((off, name.as_str()))
+        });
+        let mut known: Vec<(f64, &str)> = known.collect();
+        known.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
+        known.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// The mean weight that decisions use for a bot, and the number of bots behind it: those with
+    /// the closest level of games that any bot has.
+    pub fn mean_bot(&self) -> Option<(f64, usize)> {
+        self.bots().mean
+    }
+
+    /// Whether this bot is among those that [`mean_bot`](Self::mean_bot) counts.
+    pub fn is_in_mean(&self, name: &str) -> bool {
+        self.bots().names.contains(name)
+    }
+}
+
+/// What is not known yet, because the stored matches are still being folded. Once they are, nothing is.
+impl View {
+    /// Whether the stored matches may give this player a weight under the ruleset, and none is known yet.
+    pub fn awaits(&self, kind: Kind, id: &str) -> bool {
+        let Some(gaps) = &self.gaps else {
+            return false;
+        };
+        let known = self.of(kind, id);
+        let is_known = known.is_some_and(|known| known.is_near || known.is_pinned);
+        !is_known && (gaps.has(kind, id) || kind == Kind::Bot && self.awaits_bots())
+    }
+
+    /// Whether the stored matches may give this player a weight that decisions use, and none is known yet,
+    /// nor a guess.
+    pub fn awaits_expected(&self, kind: Kind, id: &str) -> bool {
+        self.of(kind, id).is_none() && self.awaits(kind, id)
+    }
+
+    /// Whether the stored matches give bots weights, and none is known yet.
+    pub fn awaits_bots(&self) -> bool {
+        self.gaps.as_ref().is_some_and(Gaps::has_bots) && self.mean_bot().is_none()
+    }
+
+    /// Whether the stored matches may give this human a rank under the ruleset, and it is not known yet.
+    pub fn awaits_rank(&self, id: &str) -> bool {
+        self.awaits_facts(id, |gaps| gaps.has_ranks)
+    }
+
+    /// Whether the stored matches may tell more of this human than [`facts`](Self::facts). `reads` is whether a
+    /// fact is of interest, by the name that queues have for it.
+    pub fn awaits_any_fact(&self, id: &str, reads: impl Fn(&str) -> bool) -> bool {
+        let careers = ["@hours", "@known_since"].into_iter().any(&reads);
+        let ranks = reads("@division");
+        self.awaits_facts(id, |gaps| {
+            (gaps.has_careers || !careers) && (gaps.has_ranks || !ranks)
+        })
+    }
+
+    /// Whether a human is in a stored match, and is not known from games of the ruleset, or the weights lack what
+    /// is needed.
+    fn awaits_facts(&self, id: &str, suffices: impl Fn(&Gaps) -> bool) -> bool {
+        let Some(gaps) = &self.gaps else {
+            return false;
+        };
+        let is_near = self.of(Kind::Human, id).is_some_and(|known| known.is_near);
+        gaps.has(Kind::Human, id) && !(is_near && suffices(gaps))
+    }
+}
+
+impl MeanBot {
+    fn of(bots: &[(Weight<'_>, Level)]) -> Self {
+        let closest = bots.iter().map(|(_, level)| *level).min();
+        let (mut sum, mut strength, mut names) = (0.0, 0.0, BTreeSet::new());
+        for (weight, _) in bots.iter().filter(|(_, level)| Some(*level) == closest) {
+            sum += weight.weight;
+            strength += weight.strength;
+            names.insert(weight.key.id.clone());
+        }
+        if names.is_empty() {
+            return Self::default();
+        }
+        let count = names.len();
+        Self {
+            mean: Some((sum / count as f64, count)),
+            strength: strength / count as f64,
+            names,
+        }
+    }
+}
+
+/// What an operator has set for a player.
+fn corrected<'a, T>(set: &'a BTreeMap<PlayerKey, T>, kind: Kind, id: &str) -> Option<&'a T> {
+    let key = || PlayerKey {
+        kind,
+        id: id.to_owned(),
+    };
+    if set.is_empty() {
+        None
+    } else {
+        set.get(&key())
+    }
+}
+
+impl Reached {
+    /// The value for a player who has not played, whose rank therefore does not fall.
+    const NEVER: Self = Self {
+        rank: None,
+        games: 0,
+        last_seen: Timestamp(i64::MAX),
+        first_seen: None,
+        hours: 0.0,
+    };
+}
+
+impl PlayerStanding {
+    fn from(weight: &Weight<'_>, level: Level) -> Self {
+        let is_guess = !level.is_near();
+        let reached = Reached {
+            rank: weight.rank.filter(|_| !is_guess),
+            games: weight.games,
+            last_seen: weight.last_seen,
+            first_seen: Some(weight.first_seen),
+            hours: weight.hours,
+        };
+        Self {
+            weight: weight.weight,
+            strength: weight.strength,
+            deviation: weight.deviation,
+            doubt: weight.doubt,
+            is_guess,
+            is_near: !is_guess,
+            is_pinned: false,
+            reached,
+        }
+    }
+}
