@@ -19,22 +19,7 @@ use super::{ROOMS, SOURCES};
 
 /// The rooms that have circles, and how many files the largest has. A number may only shrink. In `rating` the files of
 /// `joint` are one computation; that circle stays.
-const LARGEST: [(&str, usize); 1] = [
-    ("rating", 6),
-];
-const LARGEST: [(&str, usize); 11] = [
-    ("rating", 6),
-    ("ingest", 2),
-    ("lobby", 10),
-    ("journal", 2),
-    ("history", 3),
-    ("session", 9),
-    ("web", 28),
-    ("drivers", 2),
-    ("config", 3),
-    ("simulate", 2),
-    ("cli", 2),
-];
+const LARGEST: [(&str, usize); 2] = [("rating", 6), ("history", 3)];
 
 /// What each file needs in its own room.
 type Arrows<'a> = BTreeMap<&'a Path, BTreeSet<&'a Path>>;
