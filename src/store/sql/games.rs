@@ -34,8 +34,10 @@ pub(super) async fn insert_new_games(
     tx: &mut Connection,
     all: &[EndedGame],
 ) -> Result<HashMap<i64, i64>, StoreError> {
-    let (mut numbers, mut heads) = (HashSet::new(), Vec::with_capacity(all.len()));
-    let (mut records, mut told) = (HashMap::new(), Vec::with_capacity(all.len()));
+    let mut numbers = HashSet::with_capacity(all.len());
+    let mut heads = Vec::with_capacity(all.len());
+    let mut records: HashMap<i64, Cow<'_, MatchRecord>> = HashMap::with_capacity(all.len());
+    let mut told = Vec::with_capacity(all.len());
     for (record, chances, game) in all {
         let fingerprint = Fingerprint::of(record);
         if let Ok(record) = checked(tx.dialect(), record, fingerprint)
@@ -48,7 +50,7 @@ pub(super) async fn insert_new_games(
             told.push((*game, chances));
         }
     }
-    let parts: Vec<insert::New<'_>> = borrowed(&records);
+    let parts: Vec<insert::New<'_>> = records.iter().map(|(game, own)| (*game, &**own)).collect();
     let query = sql(include_str!("record_games.sql"))
         .bind(insert::GAMES.json(heads.into_iter())?)
         .bind(insert::MUTATORS.json(insert::mutators(&parts))?)
@@ -70,11 +72,6 @@ pub(super) async fn insert_new_games(
         count_predictions(tx, &new).await?;
     }
     Ok(ids)
-}
-
-fn borrowed<'a>(records: &'a HashMap<i64, Cow<'_, MatchRecord>>) -> Vec<insert::New<'a>> {
-    let records = records.iter();
-    records.map(|(game, record)| (*game, &**record)).collect()
 }
 
 /// Does what [`Store::record_game`](crate::store::Store::record_game) does for each of these games, within a transaction

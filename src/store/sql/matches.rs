@@ -257,16 +257,17 @@ impl Store {
             .iter()
             .map(|(_, _, game)| new.remove(game).map(|id| Ok(Recorded::New(id))))
             .collect();
-        let rest = || all.iter().zip(&recorded).filter(|(_, done)| done.is_none());
-        let rest: Vec<&EndedGame> = rest().map(|(game, _)| game).collect();
+        let rest = all.iter().zip(&recorded);
+        let rest = rest.filter(|(_, done)| done.is_none());
+        let rest: Vec<&EndedGame> = rest.map(|(game, _)| game).collect();
         if !rest.is_empty() {
             let mut tx = self.begin_alone().await?;
             let written = games::insert_games(&mut tx, &rest).await?;
             self.commit(tx).await?;
-            let mut open = recorded.iter_mut().filter(|done| done.is_none());
-            open.by_ref()
-                .zip(written)
-                .for_each(|(done, own)| *done = Some(own));
+            let open = recorded.iter_mut().filter(|done| done.is_none());
+            for (done, own) in open.zip(written) {
+                *done = Some(own);
+            }
         }
         Ok(recorded.into_iter().flatten().collect())
     }
