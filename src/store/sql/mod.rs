@@ -12,6 +12,7 @@ mod halves;
 mod hook_reports;
 mod hosting;
 mod insert;
+mod later_seats;
 pub(super) mod logs;
 mod matches;
 mod orphans;
