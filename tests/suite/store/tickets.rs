@@ -16,7 +16,7 @@ use evenkeel::{
         Change, CoordinatorSettings, Lifecycle, Match, Offer, Proposal, QueueTerms, State, Stored,
         Submission, TicketNumber, TicketRecord,
     },
-    store::{self, QueueWrite, Store, StoreError, Taken},
+    store::{self, Lease, QueueWrite, Store, StoreError, Taken},
 };
 use tempfile::TempDir;
 
@@ -91,21 +91,30 @@ async fn write(store: &Store, life: &mut Lifecycle) {
 
 /// Writes changes as the daemon that runs the queues does.
 async fn write_changes(store: &Store, changes: &[Change]) -> Result<(), StoreError> {
+    let lease = lease(store).await;
+    let written = write_with(store, &lease, changes).await;
+    store.give_back_lease(&lease).await.unwrap();
+    written
+}
+
+async fn lease(store: &Store) -> Lease {
     let taken = store.take_lease("queues", "test", Duration::from_secs(60));
-    let Taken::Yes(lease) = taken.await.unwrap() else {
-        panic!("nobody else has the lease");
-    };
+    match taken.await.unwrap() {
+        Taken::Yes(lease) => lease,
+        Taken::No { .. } => panic!("nobody else has the lease"),
+    }
+}
+
+async fn write_with(store: &Store, lease: &Lease, changes: &[Change]) -> Result<(), StoreError> {
     let write = QueueWrite {
-        lease: &lease,
+        lease,
         partition: 0,
         changes,
         no_shows: &Default::default(),
         handled: &[],
         letters: &[],
     };
-    let written = store.write_queues(write).await;
-    store.give_back_lease(&lease).await.unwrap();
-    written.map(drop)
+    store.write_queues(write).await.map(drop)
 }
 
 /// Writes the changes of a life, and compares what a new process finds with the life itself.
@@ -212,14 +221,15 @@ async fn a_turn_leaves_what_its_changes_leave_one_by_one() {
     }
     life.propose("hosted", vec![pair(hosted[0], hosted[1])], 10);
     life.lost("ctf 1");
+    let leases = [lease(&together).await, lease(&one_by_one).await];
     for at in [5_000, 700_000, 2 * 86_400_000] {
         life.at(Timestamp(at));
         let changes = taken_changes(&mut life);
         assert!(!changes.is_empty(), "{at}");
-        write_changes(&together, &changes).await.unwrap();
+        write_with(&together, &leases[0], &changes).await.unwrap();
         for change in &changes {
             let one = std::slice::from_ref(change);
-            write_changes(&one_by_one, one).await.unwrap();
+            write_with(&one_by_one, &leases[1], one).await.unwrap();
         }
         assert_eq!(rows(&together).await, rows(&one_by_one).await, "{at}");
     }
