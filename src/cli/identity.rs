@@ -2,13 +2,9 @@
 
 use super::{CliError, table::printable};
 use crate::{
-    domain::{Ident, Kind, PlayerKey, plain_name},
+    domain::{Ident, Kind, PlayerKey},
     server::Service,
-    store::FoundPlayer,
 };
-
-/// Of players with the same name, this many are named in an error.
-const NAMED: i64 = 20;
 
 /// The player whom a text names: by the identity, else by the handle or the latest name, if only one has it. A text that
 /// names nobody is taken as an identity.
@@ -17,22 +13,12 @@ pub(super) async fn named(
     kind: Kind,
     text: &str,
 ) -> Result<PlayerKey, CliError> {
-    let key = PlayerKey {
-        kind,
-        id: text.to_owned(),
-    };
-    if has_matches(service, &key).await? {
-        return Ok(key);
-    }
-    let found = service.store().find_players(text, Some(kind), NAMED);
-    let name = plain_name(text).to_lowercase();
-    let is_named = |one: &FoundPlayer| {
-        let has_name = plain_name(&one.name).to_lowercase() == name;
-        has_name || one.handle.as_deref() == Some(text)
-    };
-    let named: Vec<FoundPlayer> = found.await?.into_iter().filter(is_named).collect();
+    let named = service.store().called(kind, text).await?;
     match &named[..] {
-        [] => Ok(key),
+        [] => Ok(PlayerKey {
+            kind,
+            id: text.to_owned(),
+        }),
         [one] => Ok(one.key.clone()),
         several => {
             let ids = several.iter().map(|one| printable(&one.key.id));

@@ -31,6 +31,8 @@ const LONGEST_GAME: i64 = 2 * DAY;
 const RECEIPTS: i64 = 30 * DAY;
 /// For how many milliseconds a sign-in is kept, which is longer than it is accepted.
 const SIGN_INS: i64 = 31 * DAY;
+/// For how many milliseconds pick-up matches are kept. Their results are matches, which stay.
+const PICKUPS: i64 = 30 * DAY;
 
 /// After how many days decisions are deleted and matches archived; `None` for never.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +93,7 @@ async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone,
     store.drop_forgets(now.plus_millis(-LONGEST_GAME)).await?;
     store.drop_receipts(now.plus_millis(-RECEIPTS)).await?;
     store.drop_sign_ins(now.plus_millis(-SIGN_INS)).await?;
+    store.drop_pickups(now.plus_millis(-PICKUPS)).await?;
     let mut done = UpkeepDone::default();
     if settings.decisions.is_none() && settings.matches.is_none() {
         return Ok(done);

@@ -24,6 +24,7 @@ mod live;
 mod mailbox;
 mod metrics;
 mod parked;
+mod pickup;
 mod registry;
 mod replay;
 mod reported;

@@ -42,29 +42,39 @@ impl Sessions {
             let now = sessions.clock.now();
             let matches: Vec<ReportedMatch> = reports
                 .into_iter()
-                .map(|report| ReportedMatch {
-                    unrated: sessions.unrated(&report.record),
-                    fingerprint: fingerprint(&client, &report.keys, now),
-                    record: report.record,
-                    keys: report.keys,
-                    chances: report.chances,
-                    decision: report.decision,
-                })
+                .map(|report| sessions.reported(&client, report, now))
                 .collect();
             let recorded = sessions
                 .store
                 .record_reported(&client, now, &matches)
                 .await?;
             if let Reported::Recorded(_) = recorded {
-                for one in &matches {
-                    sessions.metrics.recorded.count();
-                    sessions.learning.note_participants(&one.record);
-                }
-                sessions.learning.match_recorded();
+                sessions.learn_of(&matches);
             }
             Ok(recorded)
         };
         self.tasks().spawn(recording).await?
+    }
+
+    /// A match as it is stored.
+    pub(super) fn reported(&self, client: &str, report: Report, now: Timestamp) -> ReportedMatch {
+        ReportedMatch {
+            unrated: self.unrated(&report.record),
+            fingerprint: fingerprint(client, &report.keys, now),
+            record: report.record,
+            keys: report.keys,
+            chances: report.chances,
+            decision: report.decision,
+        }
+    }
+
+    /// Lets the background task learn from matches that are on disk.
+    pub(super) fn learn_of(&self, matches: &[ReportedMatch]) {
+        for one in matches {
+            self.metrics.recorded.count();
+            self.learning.note_participants(&one.record);
+        }
+        self.learning.match_recorded();
     }
 
     /// Stores a report about how a human behaves, of a game server of this name. When this returns, it is on disk.

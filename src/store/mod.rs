@@ -65,7 +65,9 @@ pub use sql::{
     archive::ChunkRow,
     behaviour::{BehaviourReport, BehaviourRows},
     decisions::DecisionRow,
+    links::Link,
     logs::{LogMatches, LogReplaced},
+    own_tickets::{OwnTicket, TicketMatch},
     pages::{
         BoardQuery, BoardRow, ChanceStep, Closeness, Companion, Companions, GameOfPerson,
         HostedLine, InstanceLine, MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay,
@@ -73,6 +75,7 @@ pub use sql::{
         WeekOfBalance,
     },
     partitions::ticket_base,
+    pickups::{ChangedPickup, PickupRow},
     receipts::{Receipt, Reported, ReportedMatch},
     sign_ins::SignIn,
     webhooks::{HookNote, HookRow, HookWaits},

@@ -77,6 +77,7 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
         "DELETE FROM start_weights WHERE kind = $1 AND player = $2",
         "DELETE FROM weights WHERE kind = $1 AND player = $2",
         "DELETE FROM behaviour WHERE $1 = 'human' AND player = $2",
+        "DELETE FROM links WHERE $1 = 'human' AND (player = $2 OR into_player = $2)",
         "DELETE FROM hidden_players WHERE kind = $1 AND player = $2",
         "DELETE FROM persons WHERE kind = $1 AND player = $2",
     ];
@@ -84,7 +85,7 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
         let query = sql(statement).bind(player.kind.as_str()).bind(&player.id);
         query.execute(&mut *tx).await?;
     }
-    // Decisions, tickets, hosted matches and pools contain ids of players in JSON. What contains this
+    // Decisions, tickets, hosted matches, pick-up matches and pools contain ids of players in JSON. What contains this
     // one is deleted or emptied. A ticket that has not ended stays until a day after its end.
     if let Ok(quoted) = serde_json::to_string(&player.id) {
         for statement in [
@@ -95,6 +96,7 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
                  WHERE instr(passes, $1) > 0 AND state NOT IN ('opening', 'ready', 'joining')",
             "UPDATE hosted_matches SET roster = NULL WHERE instr(roster, $1) > 0",
             "UPDATE hosted_matches SET sent_away = '[]' WHERE instr(sent_away, $1) > 0",
+            "DELETE FROM pickups WHERE instr(content, $1) > 0",
             "DELETE FROM pools WHERE instr(known, $1) > 0",
         ] {
             sql(statement).bind(&quoted).execute(&mut *tx).await?;

@@ -60,25 +60,7 @@ impl Store {
         into: &PlayerKey,
     ) -> Result<(), StoreError> {
         let mut tx = self.begin_alone().await?;
-        let statements = [
-            "DELETE FROM merged_players WHERE kind = $1 AND player = $3 AND into_player = $2",
-            "UPDATE merged_players SET into_player = $3 WHERE kind = $1 AND into_player = $2",
-            "INSERT INTO merged_players (kind, player, into_player) VALUES ($1, $2, $3)
-             ON CONFLICT (kind, player) DO UPDATE SET into_player = excluded.into_player",
-            // Who wished to be hidden stays so.
-            "INSERT INTO hidden_players (kind, player)
-             SELECT kind, CAST($3 AS TEXT) FROM hidden_players WHERE kind = $1 AND player = $2
-             ON CONFLICT DO NOTHING",
-        ];
-        for statement in statements {
-            let query = sql(statement).bind(player.kind.as_str());
-            query
-                .bind(&player.id)
-                .bind(&into.id)
-                .execute(&mut tx)
-                .await?;
-        }
-        changed(&mut tx).await?;
+        merge(&mut tx, player, into).await?;
         self.commit(tx).await
     }
 
@@ -90,6 +72,10 @@ impl Store {
             .bind(&player.id)
             .execute(&mut tx)
             .await?;
+        if player.kind == Kind::Human {
+            let link = sql("DELETE FROM links WHERE player = $1");
+            link.bind(&player.id).execute(&mut tx).await?;
+        }
         changed(&mut tx).await?;
         self.commit(tx).await?;
         Ok(done > 0)
@@ -150,27 +136,10 @@ impl Store {
         let mut tx = self.begin_alone().await?;
         let mut count = 0;
         for id in matches {
-            let statement = match void {
-                true => {
-                    "INSERT INTO voided_fingerprints SELECT fingerprint FROM matches
-                     WHERE id = $1 AND id NOT IN (SELECT match_id FROM voided_matches)"
-                }
-                // A match is also void if one half of it was made void before the halves were
-                // joined.
-                false => {
-                    "DELETE FROM voided_fingerprints WHERE fingerprint IN
-                     (SELECT fingerprint FROM matches WHERE id = $1
-                      UNION SELECT fingerprint FROM match_halves WHERE match_id = $1)"
-                }
-            };
-            let done = sql(statement).bind(id).execute(&mut tx).await?;
-            count += u64::from(done > 0);
+            count += set_void(&mut tx, *id, void).await?;
         }
         if count > 0 {
-            // The checkpoint contains what was learned from these matches.
-            let query = sql("DELETE FROM derived_checkpoint");
-            query.execute(&mut tx).await?;
-            changed(&mut tx).await?;
+            void_changed(&mut tx).await?;
         }
         self.commit(tx).await?;
         Ok(count)
@@ -285,4 +254,58 @@ pub(super) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
     let query = sql("UPDATE player_changes SET changes = changes + 1");
     query.execute(tx).await?;
     Ok(())
+}
+
+/// Makes a match void, or valid again. Returns whether this changes anything, as a number. If it does, the caller
+/// then calls [`void_changed`].
+pub(super) async fn set_void(tx: &mut Connection, id: i64, void: bool) -> Result<u64, StoreError> {
+    let statement = match void {
+        true => {
+            "INSERT INTO voided_fingerprints SELECT fingerprint FROM matches
+             WHERE id = $1 AND id NOT IN (SELECT match_id FROM voided_matches)"
+        }
+        // A match is also void if one half of it was made void before the halves were joined.
+        false => {
+            "DELETE FROM voided_fingerprints WHERE fingerprint IN
+             (SELECT fingerprint FROM matches WHERE id = $1
+              UNION SELECT fingerprint FROM match_halves WHERE match_id = $1)"
+        }
+    };
+    let done = sql(statement).bind(id).execute(tx).await?;
+    Ok(u64::from(done > 0))
+}
+
+/// Lets the weights be derived again after matches became void or valid.
+pub(super) async fn void_changed(tx: &mut Connection) -> Result<(), StoreError> {
+    // The checkpoint contains what was learned from these matches.
+    let query = sql("DELETE FROM derived_checkpoint");
+    query.execute(&mut *tx).await?;
+    changed(tx).await
+}
+
+/// Makes `player`, and every identity that counts as `player`, count as `into` in all matches.
+pub(super) async fn merge(
+    tx: &mut Connection,
+    player: &PlayerKey,
+    into: &PlayerKey,
+) -> Result<(), StoreError> {
+    let statements = [
+        "DELETE FROM merged_players WHERE kind = $1 AND player = $3 AND into_player = $2",
+        "UPDATE merged_players SET into_player = $3 WHERE kind = $1 AND into_player = $2",
+        "INSERT INTO merged_players (kind, player, into_player) VALUES ($1, $2, $3)
+         ON CONFLICT (kind, player) DO UPDATE SET into_player = excluded.into_player",
+        // Who wished to be hidden stays so.
+        "INSERT INTO hidden_players (kind, player)
+         SELECT kind, CAST($3 AS TEXT) FROM hidden_players WHERE kind = $1 AND player = $2
+         ON CONFLICT DO NOTHING",
+    ];
+    for statement in statements {
+        let query = sql(statement).bind(player.kind.as_str());
+        query
+            .bind(&player.id)
+            .bind(&into.id)
+            .execute(&mut *tx)
+            .await?;
+    }
+    changed(tx).await
 }

@@ -135,8 +135,8 @@ async fn first_answer(
     Ok(found)
 }
 
-/// Writes a match with its keys. Returns its id.
-async fn insert(
+/// Writes a match without its keys. Returns its id.
+pub(super) async fn insert(
     tx: &mut Connection,
     client: &str,
     now: Timestamp,

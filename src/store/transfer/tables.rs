@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 50] = [
+pub(super) const TABLES: [Table; 52] = [
     table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
@@ -43,6 +43,8 @@ pub(super) const TABLES: [Table; 50] = [
     table("client_matches", &["match_id"]),
     table("receipts", &["client", "key"]),
     table("sign_ins", &["secret"]),
+    table("pickups", &["client", "pickup"]),
+    table("links", &["player"]),
     table("match_chances", &["match_id", "step"]),
     table("voided_fingerprints", &["fingerprint"]),
     table("merged_players", &["kind", "player"]),

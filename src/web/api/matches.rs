@@ -19,7 +19,7 @@ use crate::{
     domain::{DAY, MatchChances, MatchRecord, Right, TeamChances, Timestamp},
     ingest::read_reported,
     lobby::Decision,
-    protocol::{Charge, Code},
+    protocol::Charge,
     session::Report,
     store::{Receipt, Reported},
 };
@@ -115,8 +115,7 @@ async fn write(
             let key = key.split_once(':').map_or("", |(_, key)| key);
             let key = key.rsplit_once('#').map_or(key, |(key, _)| key);
             let why = format!("another body was sent under the key {key} before");
-            let status = StatusCode::UNPROCESSABLE_ENTITY;
-            Err(Problem::new(status, Code::BadArgument, why))
+            Err(Problem::other_body(why))
         }
     }
 }
@@ -136,12 +135,12 @@ fn idempotency_key(fields: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 /// A hash of JSON, whatever the white space in it.
-fn hash(value: &Value) -> [u8; 32] {
+pub(super) fn hash(value: &Value) -> [u8; 32] {
     Sha256::digest(value.to_string().as_bytes()).into()
 }
 
 /// One match of a request, in either form.
-async fn report(
+pub(super) async fn report(
     call: &Call,
     client: &str,
     value: Value,
@@ -280,6 +279,13 @@ fn no_match() -> Problem {
 
 /// Leaves a match out of the ratings, or no longer. Returns whether that changes anything.
 pub(in crate::web) async fn set_void(call: &Call, id: i64, void: bool) -> Result<bool, Problem> {
+    may_void(call, id).await?;
+    let store = call.site.service().store();
+    Ok(store.set_void(&[id], void).await? > 0)
+}
+
+/// Refuses a caller who may not leave a match out of the ratings.
+pub(super) async fn may_void(call: &Call, id: i64) -> Result<(), Problem> {
     let client = call.client(&[Right::Admin, Right::Report])?;
     call.count(Charge::Report, 1)?;
     let store = call.site.service().store();
@@ -292,5 +298,5 @@ pub(in crate::web) async fn set_void(call: &Call, id: i64, void: bool) -> Result
             return Err(Problem::forbidden(why));
         }
     }
-    Ok(store.set_void(&[id], void).await? > 0)
+    Ok(())
 }

@@ -13,8 +13,12 @@ mod body;
 mod call;
 mod game;
 mod identities;
+mod links;
 mod matches;
 mod origins;
+mod own_tickets;
+mod pickup_call;
+mod pickups;
 mod problem;
 mod queues;
 mod read;
@@ -72,9 +76,12 @@ pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
             "/matches/{name}/void",
             post(|call: Call| matches::change(call, true)),
         )
+        .merge(links::router())
+        .merge(pickups::router())
         .route("/players", get(read::players))
         .route("/players/{name}", get(read::player))
         .route("/queues", get(queues::list))
+        .route("/queues/{queue}/tickets", get(own_tickets::list))
         .route(
             TICKET,
             get(queues::ticket)

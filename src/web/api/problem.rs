@@ -68,6 +68,17 @@ impl Problem {
         Self { detail, ..self }
     }
 
+    /// The state does not allow it, whoever asks.
+    pub(super) fn conflict(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, Code::NotAllowed, detail)
+    }
+
+    /// Another body was sent under the same key before.
+    pub(super) fn other_body(detail: impl Into<String>) -> Self {
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Self::new(status, Code::BadArgument, detail)
+    }
+
     /// The daemon has failed; its log says how.
     pub(in crate::web) fn internal() -> Self {
         let status = StatusCode::INTERNAL_SERVER_ERROR;

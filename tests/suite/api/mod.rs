@@ -1,6 +1,8 @@
 //! `/v1`: the line protocol and the pages as JSON over HTTP.
 
 pub mod asked;
+mod links;
+mod pickups;
 mod read;
 mod refused;
 mod reported;

@@ -47,6 +47,7 @@ const ROOMS: [(&str, &[&str]); 26] = [
             "lobby",
             "journal",
             "history",
+            "lifecycle",
             "store",
             "learning",
         ],

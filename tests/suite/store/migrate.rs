@@ -34,6 +34,8 @@ const MATCHES: &str = "
     INSERT INTO client_matches VALUES (1, 'club', 9223372036854775807), (2, '', -1);
     INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(32), 1, NULL, 5), ('', '', x'00ff', -7, 'too-short', -1);
     INSERT INTO sign_ins VALUES (zeroblob(32), 'Ω', x'00ff', 9223372036854775807), (x'ff', '', x'', -1);
+    INSERT INTO pickups VALUES ('club', 'Ω', zeroblob(32), '', 'void', '{}', -1, 5), ('', '', x'00', 'c', 'picked', '', 0, 0);
+    INSERT INTO links VALUES ('discord-7', 'Ω', 'club', 5, NULL, NULL), ('', '', '', -1, '', 9223372036854775807);
     UPDATE matches SET untimed = 1, ended_at = started_at WHERE id = 4;
     INSERT INTO voided_fingerprints SELECT fingerprint FROM matches WHERE id = 3;
     INSERT INTO voided_fingerprints VALUES (zeroblob(16));

@@ -1,0 +1,247 @@
+//! `/v1/pickups`: pick-up matches, whose players are divided into teams, play, and say who has won. The daemon keeps
+//! their state, so that a bot that is started again, or a second one, goes on.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    response::Response,
+    routing::{get, post},
+};
+use serde_json::{Value, json};
+
+use super::{
+    Call, Problem,
+    call::answer,
+    game::check_name,
+    matches::{hash, may_void, report},
+    pickup_call::{AskedPickup, AskedResult, AskedVoid, Listed, Seen, question, record, shown},
+    teams::picked,
+};
+use crate::{
+    domain::Right,
+    lifecycle::{Picked, Pickup, PickupEvent, PickupOutcome, PickupRefused, PickupStage, Said},
+    protocol::Charge,
+    session::{Report, draw_seed},
+    store::{ChangedPickup, PickupRow, Receipt},
+    web::Site,
+};
+
+/// How many pick-up matches a list has unless the query states it, and at most.
+const USUAL: usize = 20;
+const MOST: usize = 50;
+
+/// The routes of pick-up matches.
+pub(super) fn router() -> Router<Arc<Site>> {
+    Router::new()
+        .route("/pickups", get(list))
+        .route("/pickups/{pickup}", get(read).put(make))
+        .route("/pickups/{pickup}/again", post(again))
+        .route("/pickups/{pickup}/result", post(result))
+        .route("/pickups/{pickup}/start", post(start))
+        .route("/pickups/{pickup}/void", post(void))
+}
+
+/// The name of the client, which needs both rights: teams are asked for, and their results reported.
+fn client(call: &Call) -> Result<&str, Problem> {
+    call.client(&[Right::Ask])?;
+    call.client(&[Right::Report])
+}
+
+async fn found(call: &Call) -> Result<PickupRow, Problem> {
+    let (client, id) = (client(call)?, call.part("pickup"));
+    let row = call.site.service().store().pickup(client, id).await?;
+    row.ok_or_else(none)
+}
+
+fn none() -> Problem {
+    Problem::nothing("you have no pick-up match of this name")
+}
+
+/// `GET /v1/pickups/{pickup}`
+async fn read(call: Call) -> Result<Response, Problem> {
+    answer(&shown(&found(&call).await?))
+}
+
+/// `GET /v1/pickups`
+async fn list(call: Call) -> Result<Response, Problem> {
+    let (client, of): (_, Listed) = (client(&call)?, call.query()?);
+    let limit = of.limit.unwrap_or(USUAL);
+    if !(1..=MOST).contains(&limit) {
+        return Err(Problem::bad(format!("limit: must be 1 to {MOST}")));
+    }
+    let store = call.site.service().store();
+    let rows = store.pickups(client, of.channel.as_deref()).await?;
+    let is_meant = |row: &&PickupRow| {
+        let state = of.state.as_deref();
+        let player = of.player.as_deref();
+        state.is_none_or(|state| state == row.pickup.stage.as_str())
+            && player.is_none_or(|player| row.pickup.team_of(player).is_some())
+    };
+    let rows = rows.iter().filter(is_meant).take(limit);
+    let pickups: Vec<Value> = rows.map(shown).collect();
+    answer(&json!({ "pickups": pickups }))
+}
+
+/// `PUT /v1/pickups/{pickup}`
+async fn make(call: Call) -> Result<Response, Problem> {
+    let (client, id) = (client(&call)?.to_owned(), call.part("pickup"));
+    check_name("pickup", id)?;
+    let body: Value = call.json()?;
+    let asked = hash(&body);
+    let store = call.site.service().store();
+    if let Some(row) = store.pickup(&client, id).await? {
+        return same(&row, asked);
+    }
+    let AskedPickup {
+        channel,
+        names,
+        mut game,
+    } = {
+        let asked: AskedPickup = call.json()?;
+        asked.check()?;
+        asked
+    };
+    // The same seed finds the teams of every place.
+    game.entry("seed").or_insert_with(|| draw_seed().into());
+    let question = Value::Object(game);
+    let new = PickupRow {
+        client,
+        id: id.to_owned(),
+        asked,
+        pickup: Pickup {
+            channel,
+            picked: pick(&call, &question, 0).await?,
+            question,
+            names,
+            stage: PickupStage::Picked,
+            said: Vec::new(),
+            outcome: None,
+            recorded: None,
+        },
+        made_at: call.site.now(),
+        changed_at: call.site.now(),
+    };
+    same(&store.add_pickup(&new).await?, asked)
+}
+
+/// A pick-up match, if this was asked when it was made.
+fn same(row: &PickupRow, asked: [u8; 32]) -> Result<Response, Problem> {
+    match row.asked == asked {
+        true => answer(&shown(row)),
+        false => {
+            let why = format!("another body was sent as {} before", row.id);
+            Err(Problem::other_body(why))
+        }
+    }
+}
+
+/// The teams of a place.
+async fn pick(call: &Call, game: &Value, place: u32) -> Result<Picked, Problem> {
+    let game = question(game, place)?;
+    let found = picked(call, &game).await?;
+    let ids = found.teams.iter().map(|team| {
+        let ids = team.players.iter().map(|player| player.id.to_owned());
+        ids.collect()
+    });
+    let teams: Vec<Vec<String>> = ids.collect();
+    if teams.iter().any(Vec::is_empty) {
+        return Err(Problem::bad("game.players: each team needs somebody"));
+    }
+    let answer = serde_json::to_value(&found).map_err(|_| Problem::internal())?;
+    Ok(Picked {
+        place,
+        teams,
+        answer,
+    })
+}
+
+/// `POST /v1/pickups/{pickup}/again`
+async fn again(call: Call) -> Result<Response, Problem> {
+    let (row, Seen { place }) = (found(&call).await?, call.json()?);
+    let is_now = row.pickup.stage == PickupStage::Picked && row.pickup.picked.place == place;
+    let picked = match is_now {
+        true => pick(&call, &row.pickup.question, place.saturating_add(1)).await?,
+        // Nothing changes, or it is refused.
+        false => row.pickup.picked,
+    };
+    let seen = if is_now { place } else { u32::MAX };
+    change(&call, PickupEvent::Again { seen, picked }, None).await
+}
+
+/// `POST /v1/pickups/{pickup}/start`
+async fn start(call: Call) -> Result<Response, Problem> {
+    let Seen { place } = call.json()?;
+    change(&call, PickupEvent::Start { place }, None).await
+}
+
+/// `POST /v1/pickups/{pickup}/result`
+async fn result(call: Call) -> Result<Response, Problem> {
+    let (row, asked) = (found(&call).await?, call.json::<AskedResult>()?);
+    let outcome = asked.outcome()?;
+    check_name("by", &asked.by)?;
+    let said = Said {
+        by: asked.by,
+        organiser: asked.organiser,
+        outcome,
+    };
+    if row.pickup.stage == PickupStage::Picked {
+        // Until it begins, its teams may change: there is nothing to record.
+        return Err(refused(PickupRefused::NotBegun));
+    }
+    if let PickupOutcome::Won(team) = outcome
+        && usize::from(team) >= row.pickup.picked.teams.len()
+    {
+        return Err(refused(PickupRefused::NoTeam(team)));
+    }
+    let client = client(&call)?;
+    let body = record(&row, outcome);
+    let key = Receipt {
+        key: format!("pickup:{}", row.id),
+        body: hash(&body),
+    };
+    let mut report = report(&call, client, body, call.site.now()).await?;
+    report.keys = vec![key];
+    change(&call, PickupEvent::Say(said), Some(report)).await
+}
+
+/// `POST /v1/pickups/{pickup}/void`
+async fn void(call: Call) -> Result<Response, Problem> {
+    let (row, AskedVoid { by, organiser }) = (found(&call).await?, call.json()?);
+    check_name("by", &by)?;
+    if let (PickupStage::Recorded, Some(recorded)) = (row.pickup.stage, &row.pickup.recorded) {
+        may_void(&call, recorded.id).await?;
+    }
+    let outcome = PickupOutcome::Void;
+    let said = Said {
+        by,
+        organiser,
+        outcome,
+    };
+    change(&call, PickupEvent::Say(said), None).await
+}
+
+/// Applies an event. The answer is the pick-up match as it is then, on disk.
+async fn change(
+    call: &Call,
+    event: PickupEvent,
+    result: Option<Report>,
+) -> Result<Response, Problem> {
+    let (client, id) = (client(call)?, call.part("pickup"));
+    call.count(Charge::Report, 1)?;
+    let sessions = call.site.service().sessions();
+    match sessions.change_pickup(client, id, event, result).await? {
+        ChangedPickup::Done(row, _) => answer(&shown(&row)),
+        ChangedPickup::None => Err(none()),
+        ChangedPickup::Refused(why) => Err(refused(why)),
+    }
+}
+
+fn refused(why: PickupRefused) -> Problem {
+    let text = why.to_string();
+    match why {
+        PickupRefused::NotInIt(_) => Problem::forbidden(text),
+        PickupRefused::NoTeam(_) => Problem::bad(text),
+        _ => Problem::conflict(text),
+    }
+}
