@@ -1,134 +1,66 @@
-"""The daemon, over its line protocol: a connection for questions, and one that listens."""
-import logging, re, socket, threading, time
+"""The daemon, over `/v1`. Every call may be said twice, so one without an answer is sent again."""
+import asyncio, json, logging
+from urllib.parse import quote, urlencode
 
-LIMIT = 2.0  # seconds that a question may take: Discord wants an answer within three
-HEARTBEAT = 60.0  # seconds between two PINGs of the connection that listens
-LONGEST = 65_536  # bytes of a line
+import aiohttp
+
+LIMIT = 20.0  # seconds for a call with all its repetitions
+ONCE = 5.0  # seconds for one request
 
 
 class Refused(Exception):
-    """The daemon has answered ERROR: the code, and the text for people."""
+    """The daemon has answered that it does not do this."""
 
-    def __init__(self, line):
-        words = line.split(" ", 2)
-        super().__init__(words[2] if len(words) > 2 else line)
-        self.code = words[1] if len(words) > 1 else ""
-
-
-def words(line):
-    found = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', line)
-    return [bare or re.sub(r"\\(.)", r"\1", quoted) for quoted, bare in found]
+    def __init__(self, status, detail):
+        super().__init__(detail)
+        self.status = status
 
 
-def quoted(text):
-    text = str(text)
-    if re.search(r"[\x00-\x1f\x7f]", text):
-        raise ValueError("a line must not contain control characters")
-    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+class Unreachable(Exception):
+    """The daemon has not answered in time."""
 
 
-class Line:
-    """A connection that has said HELLO."""
-
-    def __init__(self, settings, limit):
-        self.socket = socket.create_connection(settings.daemon, timeout=limit)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.rest = b""
-        token = [quoted(settings.daemon_token)] if settings.daemon_token else []
-        try:
-            self.ask([" ".join(["HELLO", quoted(settings.name), *token])], time.monotonic() + limit)
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self):
-        self.socket.close()
-
-    def send(self, lines):
-        self.socket.sendall(("\n".join(lines) + "\n").encode())
-
-    def read(self, until):
-        """The next line. Fails at this time."""
-        while b"\n" not in self.rest:
-            left = until - time.monotonic()
-            if left <= 0 or len(self.rest) > LONGEST:
-                raise TimeoutError("no line in time")
-            self.socket.settimeout(left)
-            more = self.socket.recv(65_536)
-            if not more:
-                raise ConnectionError("the daemon has closed the connection")
-            self.rest += more
-        line, self.rest = self.rest.split(b"\n", 1)
-        return line.decode("utf-8", "replace").rstrip("\r")
-
-    def ask(self, lines, until):
-        """Sends lines, and returns those of the reply. PONG ends it."""
-        self.send([*lines, "PING"])
-        reply = []
-        while (line := self.read(until)) != "PONG":
-            reply.append(line)
-        if refused := next((line for line in reply if line.startswith("ERROR ")), None):
-            raise Refused(refused)
-        return [words(line) for line in reply]
-
-
-class Asker:
-    """Asks questions one after the other, over a connection that is opened again when it is lost."""
-
+class Daemon:
     def __init__(self, settings):
-        self.settings, self.line, self.lock = settings, None, threading.Lock()
+        self.url, self.token, self.session = settings.daemon, settings.daemon_token, None
 
-    def ask(self, *lines):
-        """The reply's lines as words. Everything that the bot asks may be said twice, so a lost reply is asked again."""
-        until = time.monotonic() + LIMIT
-        if not self.lock.acquire(timeout=LIMIT):
-            raise TimeoutError("the daemon takes too long")
-        try:
-            for last in (False, True):
-                try:
-                    if self.line is None:
-                        self.line = Line(self.settings, max(until - time.monotonic(), 0.1))
-                    return self.line.ask(lines, until)
-                except OSError:
-                    if self.line:
-                        self.line.close()
-                    self.line = None
-                    if last or time.monotonic() >= until:
-                        raise
-        finally:
-            self.lock.release()
+    async def open(self):
+        self.session = aiohttp.ClientSession(
+            headers={"Authorization": f"Bearer {self.token}"}, timeout=aiohttp.ClientTimeout(total=ONCE))
 
+    async def close(self):
+        if self.session:
+            await self.session.close()
 
-class Ear(threading.Thread):
-    """Listens for what happens to the bot's tickets. Calls `push` with the words of each push."""
-
-    def __init__(self, settings, push):
-        super().__init__(daemon=True, name="ear")
-        self.settings, self.push = settings, push
-
-    def run(self):
-        wait = 0.1
+    async def call(self, method, *path, body=None, limit=LIMIT, **query):
+        """The answer; None where there is none. The parts of the path and the query may contain anything."""
+        url = "/".join([self.url, "v1", *(quote(str(part), safe="") for part in path)])
+        if query := {key: value for key, value in query.items() if value is not None}:
+            url += "?" + urlencode(query)
+        clock = asyncio.get_running_loop().time
+        until, wait = clock() + limit, 0.1
         while True:
             try:
-                line = Line(self.settings, 5.0)
-                line.send(["LISTEN"])
-                wait = 0.1
-                self.listen(line)
-            except (OSError, Refused) as error:
-                logging.warning("the daemon cannot be heard: %s", error)
-            time.sleep(wait)
-            wait = min(2 * wait, 10.0)
+                return await self.once(method, url, body)
+            except (aiohttp.ClientError, asyncio.TimeoutError, Unreachable) as error:
+                if clock() + wait >= until:
+                    raise Unreachable(str(error)) from error
+                logging.debug("%s %s: %s", method, url, error)
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, 2.0)
 
-    def listen(self, line):
-        try:
-            while True:
-                try:
-                    heard = line.read(time.monotonic() + HEARTBEAT)
-                except TimeoutError:
-                    # A daemon that lives answers; then this ends at the latest with the next heartbeat.
-                    line.send(["PING"])
-                    heard = line.read(time.monotonic() + HEARTBEAT)
-                if heard.startswith("* "):
-                    self.push(words(heard[2:]))
-        finally:
-            line.close()
+    async def once(self, method, url, body):
+        async with self.session.request(method, url, json=body) as answer:
+            raw = await answer.read()
+            content = json.loads(raw) if raw and "json" in answer.content_type else None
+            if answer.status in (429, 503):
+                raise Unreachable(str(content))
+            if answer.status >= 400:
+                raise Refused(answer.status, (content or {}).get("detail", str(answer.status)))
+            return content
+
+    def pickup(self, method, pickup, *what, body=None):
+        return self.call(method, "pickups", pickup, *what, body=body)
+
+    async def pickups(self, **query):
+        return (await self.call("GET", "pickups", **query))["pickups"]

@@ -155,21 +155,14 @@ fn toml_blocks(document: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_bot_of_discord_may_queue_players_as_its_manual_configures_it() {
+fn the_bot_of_discord_may_do_what_it_does_as_its_tutorial_configures_it() {
     let folder = TempDir::new().unwrap();
-    let blocks = toml_blocks(include_str!("../../../integrations/discord/README.md"));
-    assert_eq!(blocks.len(), 2, "the webhook and the client");
+    let blocks = toml_blocks(include_str!("../../../docs/tutorials/pick-up-night.md"));
+    assert_eq!(blocks.len(), 1, "the API and the client");
     let zeros = format!("sha256:{}", "0".repeat(64));
     let text = blocks.concat() + "\n[queue.pickup]\nteams = 2\nsize = 1\nruleset = 'x'\n";
-    let text = text
-        .replace("/etc/evenkeel/webhook.key", "webhook.key")
-        .replace(&zeros, &Secret::of("a-token-for-the-bot").hash());
+    let text = text.replace(&zeros, &Secret::of("a-token-for-the-bot").hash());
     fs::write(folder.path().join("evenkeel.toml"), text).unwrap();
-    fs::write(
-        folder.path().join("webhook.key"),
-        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n",
-    )
-    .unwrap();
     let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
     let said = daemon.ask(
         "HELLO discord a-token-for-the-bot\nENQUEUE pickup t1\nSEAT discord-1\nSUBMIT\nCANCEL t1\n",

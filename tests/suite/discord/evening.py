@@ -1,182 +1,271 @@
-"""An evening of two matches: ten users of a fake Discord, the bot, an instance, and the daemon, which is killed.
+"""A pick-up night on a fake Discord: twelve people, five matches, and the bot and the daemon are killed at each step.
 
-python3 evening.py INTEGRATIONS DAEMON:PORT    in an empty folder
+python3 evening.py PROGRAM BOT_FOLDER    in an empty folder
 
-Prints "bot PORT" once the bot runs; "kill" where the daemon is to be killed and started again. Reads a line for
-each, when that is done. The last line is a JSON object with what has happened.
+Prints a JSON object with what has happened; an assertion fails if a result is lost or doubled, or somebody is astray.
 """
-import json, os, re, socket, subprocess, sys, threading, time
+import asyncio, json, os, random, re, signal, socket, subprocess, sys, time, urllib.request
 
-from fake import APPLICATION, GUILD, TOKEN, Fake, command
+from fake import Fake, buttons
 
-INTEGRATIONS, DAEMON = sys.argv[1:3]
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-CHANNEL = "300000000000000001"
-USERS = [f"50000000000000000{n}" for n in range(10)]
-# The bot as it is, but for a request to Discord that may take five seconds instead of ten.
-BOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); import bot, rest; rest.LIMIT = 5.0; bot.main()"
-CONFIG = """
-listen = "127.0.0.1:0"
-[discord]
-application = "%s"
-public_key = "%s"
-token = "%s"
-api = "%s"
-[daemon]
-address = "%s"
-[webhook]
-secret = "%s"
-[[channel]]
-guild = "%s"
-channel = "%s"
-queue = "pickup"
-[[channel.option]]
-name = "tier"
-type = "integer"
-required = true
-min = 1
-max = 10
-"""
+PROGRAM, FOLDER = sys.argv[1:3]
+PEOPLE = {f"5000000000000000{n:02}": f"Player {chr(65 + n)}" for n in range(12)}
+USERS = list(PEOPLE)
+TEXTS = {"300000000000000001": "pickup-a", "300000000000000002": "pickup-b"}
+VOICES = {"400000000000000001": "Lobby", "400000000000000011": "A1", "400000000000000012": "A2",
+          "400000000000000021": "B1", "400000000000000022": "B2"}
+A, B = TEXTS
+LOBBY = "400000000000000001"
+ROOMS = {A: ["400000000000000011", "400000000000000012"], B: ["400000000000000021", "400000000000000022"]}
+TOKEN = "discord-token"
+PATIENCE = 120.0  # seconds for a step with its kills, on a busy machine
+# The bot as it is, but for where Discord is.
+BOT = ("import sys, yarl; sys.path.insert(0, sys.argv.pop(1)); import discord.http, discord.gateway; "
+       "discord.http.Route.BASE = sys.argv.pop(1); discord.gateway.DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(sys.argv.pop(1)); "
+       "import bot; bot.main()")
 
 
-def say(line):
-    """Prints a line, and waits until the test has done what it asks for."""
-    print(line, flush=True)
-    assert sys.stdin.readline(), "the test has ended"
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
 class Evening:
     def __init__(self):
-        self.fake = Fake([429, 500, "hang", "lost"])
-        self.number, self.answers, self.passes = 600000000000000000, 0, []
-        keys = (APPLICATION, self.fake.public_key(), TOKEN, self.fake.api, DAEMON, SECRET, GUILD, CHANNEL)
+        self.random = random.Random(7)
+        self.fake = Fake(PEOPLE, TEXTS, VOICES)
+        self.port, self.daemon, self.bots = free_port(), None, []
+        self.kills, self.wanted = {"bot": 0, "daemon": 0}, []
+        with open("evenkeel.toml", "w", encoding="utf-8") as file:
+            file.write(f"[server]\nlisten = '127.0.0.1:0'\n[web]\nlisten = '127.0.0.1:{self.port}'\n[api]\nenabled = true\n"
+                       f"[[clients]]\nname = 'discord'\ntoken = '{TOKEN}'\nrights = ['ask', 'report', 'queue', 'admin']\n"
+                       "[queue.quick]\nteams = 2\nsize = 2\nruleset = 'futsal'\nhost = 'none'\n")
         with open("bot.toml", "w", encoding="utf-8") as file:
-            file.write(CONFIG % keys)
-        self.bot, self.url = None, None
+            file.write(f"ruleset = 'futsal'\nlobby = 'Lobby'\npoll_seconds = 0.2\n[discord]\ntoken = 'x.y.z'\n[daemon]\n"
+                       f"url = 'http://127.0.0.1:{self.port}'\ntoken = '{TOKEN}'\n"
+                       f"[[channel]]\nid = '{A}'\nvoice = ['A1', 'A2']\nqueue = 'quick'\n[[channel]]\nid = '{B}'\nvoice = ['B1', 'B2']\n")
 
-    def start_bot(self):
-        run = [sys.executable, "-c", BOT, os.path.join(INTEGRATIONS, "discord"), "bot.toml"]
-        subprocess.run([*run, "--register"], check=True, stdout=subprocess.DEVNULL)
-        names = [one["name"] for one in self.fake.commands]
-        assert names == ["join", "leave", "status", "accept", "decline"], names
-        tier = {"type": 4, "name": "tier", "description": "tier", "min_value": 1, "max_value": 10}
-        assert self.fake.commands[0]["options"] == [tier], self.fake.commands
-        self.bot = subprocess.Popen(run, stderr=subprocess.PIPE, text=True)
-        line = self.bot.stderr.readline()
-        while "listening on" not in line:
-            assert line, "the bot has ended"
-            line = self.bot.stderr.readline()
-        self.url = "http://" + line.split("listening on ")[1].strip()
-        threading.Thread(target=lambda: [sys.stderr.write(f"bot: {one}") for one in self.bot.stderr], daemon=True).start()
+    # The two programs
 
-    def ask(self, user, name, **options):
-        """What the user is answered, which nobody else sees."""
-        self.number += 1
-        status, answer = self.fake.send(self.url, command(user, name, self.number, **options))
-        assert status == 200 and answer["type"] == 4 and answer["data"]["flags"] & 64, answer
-        assert answer["data"]["allowed_mentions"]["parse"] == []
-        self.answers += 1
-        return answer["data"]["content"]
+    def start_daemon(self):
+        log = open("daemon.log", "ab")
+        environment = {**os.environ, "EVENKEEL_CONFIG": "evenkeel.toml"}
+        self.daemon = subprocess.Popen([PROGRAM, "serve"], stdout=log, stderr=log, env=environment)
 
-    def persist(self, user, name, wanted, **options):
-        """Asks again until the answer is as it must become."""
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            said = self.ask(user, name, **options)
-            if re.search(wanted, said):
-                return said
-            threading.Event().wait(0.05)
-        raise AssertionError(f"{name}: {said}")
+    async def start_bot(self):
+        log, before = open("bot.log", "ab"), len([one for one in self.fake.sessions if one["ready"]])
+        run = [sys.executable, "-B", "-c", BOT, FOLDER, self.fake.api, self.fake.url, "bot.toml"]
+        self.bots.append(subprocess.Popen(run, stdout=log, stderr=log))
+        ready = lambda: len([one for one in self.fake.sessions if one["ready"]]) > before
+        assert await self.fake.wait(ready, PATIENCE), "the bot does not come"
 
-    def strangers(self):
-        """Requests that are not Discord's, or not for this bot."""
-        good = command(USERS[0], "status", 1)
-        assert self.fake.send(self.url, {"type": 1})[1] == {"type": 1}
-        assert self.fake.send(self.url, good, age=400)[0] == 401
-        assert self.fake.send(self.url, good, spoil=lambda text: text[:-1] + "0z"[text[-1] == "0"])[0] == 401
-        for wrong in ("", "zz", "00" * 64):
-            assert self.fake.send(self.url, good, spoil=lambda text: wrong)[0] == 401
-        assert self.fake.send(self.url, {**good, "application_id": "1"})[0] == 400
-        assert self.fake.send(self.url, [1])[0] == 400
-        assert "no queue" in self.ask(USERS[0], "join", channel="300000000000000009")
-        assert "state tier" in self.ask(USERS[0], "join")
-        assert "no kind" in self.ask(USERS[0], "join", tier=3, kind=2)
-        assert "not in this queue" in self.ask(USERS[0], "leave")
+    async def kill_bot(self):
+        killed = self.bots.pop(0)
+        count = len(self.fake.sessions)
+        killed.kill()
+        killed.wait()
+        await self.fake.wait(lambda: len(self.fake.sessions) < count, PATIENCE)
+        self.kills["bot"] += 1
+        await self.start_bot()
 
-    def play(self, users, match):
-        """Every user asks where the match is, and goes there. Returns the connections."""
-        there = []
-        for user in users:
-            said = self.persist(user, "status", rf"Your match {match} is at")
-            host, port, secret = re.search(r"`([\d.]+):(\d+)`\. Your pass: `(\w+)`", said).groups()
-            self.passes.append(secret)
-            there.append((user, host, int(port), secret))
-        return there
+    async def kill_daemon(self):
+        self.daemon.kill()
+        self.daemon.wait()
+        self.kills["daemon"] += 1
+        self.start_daemon()
 
-    def go(self, there):
-        """The players connect, and play to the end. If the connection is lost, they connect again."""
-        def one(user, host, port, secret):
-            until = time.monotonic() + 60
-            while time.monotonic() < until:
-                try:
-                    with socket.create_connection((host, port), timeout=60) as link:
-                        link.sendall(f"{secret} discord-{user}\n".encode())
-                        if "over\n" in link.makefile().readlines():
-                            return
-                except OSError:
-                    pass
-                threading.Event().wait(0.1)
-        threads = [threading.Thread(target=one, args=player, daemon=True) for player in there]
-        for thread in threads:
-            thread.start()
+    async def attack(self, what):
+        """Kills something a moment after somebody has clicked."""
+        await asyncio.sleep(self.random.choice([0, 0.003, 0.01, 0.03, 0.1]))
+        if what != "daemon":
+            await self.kill_bot()
+        if what != "bot":
+            await self.kill_daemon()
 
-    def hosted(self, seen):
-        """The message that pings the teams of the next match."""
-        said = self.fake.wait(lambda text: "/status" in text and not any(f"Match {old}*" in text for old in seen))
-        assert said["allowed_mentions"]["users"] == sorted(USERS), said
-        assert all(f"<@{user}>" in said["content"] for user in USERS) and "127.0.0.1" in said["content"]
-        return re.match(r"\*\*Match (\d+)\*\*", said["content"])[1]
+    # What people do
 
-    def result(self, match):
-        said = self.fake.wait(lambda text: f"Match {match}*" in text and "/status" not in text)
-        assert said["allowed_mentions"]["users"] == [], "a result pings nobody"
-        assert re.search(r"has won|A draw", said["content"]) and "Closeness: " in said["content"], said
-        return said["content"]
+    async def step(self, act, done, attack, what):
+        """Somebody does something, and again until it is done; in the first try, something is killed meanwhile."""
+        until = time.monotonic() + PATIENCE
+        await act()
+        if attack:
+            await self.attack(attack)
+        while not (found := await self.fake.wait(done, 4.0)):
+            assert time.monotonic() < until, f"{what}: {self.fake.notes[-3:]} {self.last(A)} {self.last(B)}"
+            await act()
+        return found
 
-    def run(self):
-        self.start_bot()
-        say("bot " + self.url.rsplit(":", 1)[1])
-        self.strangers()
-        instance = [sys.executable, os.path.join(INTEGRATIONS, "instance", "instance.py"), DAEMON, "arena"]
-        instance = subprocess.Popen([*instance, "--slots", "4", "--seconds", "0.4"], stdout=subprocess.DEVNULL)
-        try:
-            for user in USERS[:5]:
-                self.persist(user, "join", "You wait in pickup|in this queue already", tier=5)
-            assert "in this queue already" in self.ask(USERS[0], "join", tier=5)
-            assert "have left the queue" in self.ask(USERS[0], "leave")
-            say("kill")
-            self.persist(USERS[0], "join", "You wait in pickup", tier=5)
-            for user in USERS[5:]:
-                self.persist(user, "join", "You wait in pickup|in this queue already", tier=5)
-            one = self.hosted([])
-            self.go(self.play(USERS, one))
-            results = [self.result(one)]
-            for user in USERS:
-                self.persist(user, "join", "You wait in pickup|in this queue already. You have waited", tier=5)
-            two = self.hosted([one])
-            there = self.play(USERS, two)
-            say("kill")
-            self.go(there)
-            results.append(self.result(two))
-        finally:
-            instance.kill()
-            self.bot.kill()
-        texts = [body["content"] for _, body in self.fake.messages]
-        assert not any(secret in text for secret in self.passes for text in texts), "a pass was posted"
+    def last(self, channel):
+        shown = [one for one in self.fake.messages.values() if one["channel_id"] == channel and not one["flags"]]
+        return shown[-1]["content"] if shown else ""
+
+    def offered(self, channel, seen):
+        """The latest message of a channel that offers teams, unless it was seen before."""
+        found = [id for id, one in self.fake.messages.items() if one["channel_id"] == channel and any(b.startswith("ek:start") for b in buttons(one))]
+        return next((id for id in reversed(found) if id not in seen), None)
+
+    def button(self, message, what):
+        return next(b for b in buttons(self.fake.messages[message]) if b.startswith(what))
+
+    async def teams(self, channel, people, attack):
+        """Teams of these people. Returns the message."""
+        seen = set(self.fake.messages)
+        named = " ".join(f"<@{one}>" for one in people)
+        act = lambda: self.fake.command(people[0], channel, "teams", players=named)
+        return await self.step(act, lambda: self.offered(channel, seen), attack, "teams")
+
+    def text(self, message):
+        return self.fake.messages[message]["content"]
+
+    def line_up(self, message):
+        """The people of each team, as the message says."""
+        names = {name: id for id, name in PEOPLE.items()}
+        lines = re.findall(r"\*\*Team \d\*\*(?: \(\d+ %\))?: (.*)", self.text(message))
+        return [[names[name] for name in line.split(", ")] for line in lines]
+
+    async def press(self, who, message, what, done, attack):
+        """Presses a button until the message is as it must become."""
+        async def act():
+            ids = [b for b in buttons(self.fake.messages[message]) if b.startswith(f"ek:{what}")]
+            if ids:
+                await self.fake.press(who, message, ids[0])
+        return await self.step(act, lambda: done(self.text(message)), attack, what)
+
+    async def begin(self, channel, people, attacks):
+        """Makes teams, looks at others, and begins. Returns the message and the teams."""
+        message = await self.teams(channel, people, attacks[0])
+        assert "Why: " in self.text(message), self.text(message)
+        await self.press(people[1], message, "again", lambda text: "choice" in text, attacks[1])
+        await self.press(people[2], message, "start", lambda text: text.startswith("**Playing**"), attacks[2])
+        teams = self.line_up(message)
+        assert sorted(sum(teams, [])) == sorted(people), (teams, people)
+        seats = {one: room for team, room in zip(teams, ROOMS[channel]) for one in team}
+        at_home = lambda: all(self.fake.voice[one] == room for one, room in seats.items())
+        assert await self.fake.wait(at_home, PATIENCE), f"astray: {self.fake.voice} {seats}"
+        for room in ROOMS[channel]:
+            there = {one for one, where in self.fake.voice.items() if where == room}
+            assert there == {one for one, own in seats.items() if own == room}, "somebody else is in the room"
+        return message, teams
+
+    async def finish(self, channel, message, teams, winner, attacks):
+        """One of each team says who has won; others click, too."""
+        first, second = teams[0][0], teams[1][-1]
+        says = lambda text: f"{PEOPLE[first]} says" in text
+        await self.press(first, message, f"won:{winner}", says, attacks[0])
+        await self.press(second, message, f"won:{winner}", lambda text: text.startswith("**Match"), attacks[1])
+        self.wanted.append(([sorted(PEOPLE[one] for one in team) for team in teams], winner))
+        back = lambda: all(self.fake.voice[one] == LOBBY for team in teams for one in team)
+        if attacks[1] is None:
+            assert await self.fake.wait(back, PATIENCE), f"not back: {self.fake.voice}"
+        for one in sum(teams, []):
+            await self.fake.go(one, LOBBY)
+
+    async def stranger(self, message):
+        """Somebody who does not play clicks, and is told off."""
+        before = len(self.fake.notes)
+        outsider = next(one for one in USERS if one not in sum(self.line_up(message), []))
+        await self.fake.press(outsider, message, self.button(message, "ek:won"))
+        assert await self.fake.wait(lambda: len(self.fake.notes) > before, PATIENCE)
+        assert self.fake.notes[-1][0] == outsider and "does not play" in self.fake.notes[-1][1], self.fake.notes[-1]
+
+    async def ask(self, who, channel, name, wanted, **options):
+        """Types a command until the answer is as it must become. Returns the message."""
+        seen = set(self.fake.messages)
+        said = lambda: next((id for id, one in self.fake.messages.items() if id not in seen and re.search(wanted, one["content"])), None)
+        return await self.step(lambda: self.fake.command(who, channel, name, **options), said, None, name)
+
+    async def talk(self):
+        """What people ask after a match, and a user who says to be a player of the game."""
+        await self.ask(USERS[0], A, "why", "^- ")
+        await self.ask(USERS[0], A, "rank", r"Player A: weight \d+\.\d")
+        await self.ask(USERS[0], A, "result", "No match is played")
+        await self.ask(USERS[0], A, "leave", "not in this queue")
+        await self.ask(USERS[0], B, "join", "no queue")
+        await self.ask(USERS[0], A, "teams", "Two people", players=f"<@{USERS[0]}>")
+        await self.ask(USERS[0], A, "link", "nobody called", name="Nobody")
+        message = await self.ask(USERS[0], A, "link", "says to be", name="Player L")
+        await self.fake.press(USERS[1], message, self.button(message, "ek:confirm"))
+        refused = lambda: next((one for one in self.fake.messages.values() if "Only organisers" in one["content"]), None)
+        assert await self.fake.wait(refused, PATIENCE), "anybody may confirm"
+        self.fake.organisers.add(USERS[5])
+        await self.press(USERS[5], message, "refuse", lambda text: "not tied" in text, None)
+        self.fake.organisers.discard(USERS[5])
+
+    async def queue(self):
+        """Four people join the queue, two of them as a party; the teams are announced once, though the bot is killed."""
+        seen = set(self.fake.messages)
+        for who, friends in ((USERS[0], [USERS[1]]), (USERS[2], []), (USERS[3], [])):
+            named = " ".join(f"<@{one}>" for one in friends)
+            await self.ask(who, A, "join", "You wait|You are in match", friends=named)
+        await self.kill_bot()
+        message = await self.fake.wait(lambda: self.offered(A, seen), PATIENCE)
+        assert message, "the match of the queue is not announced"
+        looks = self.fake.looks
+        await self.kill_bot()
+        assert await self.fake.wait(lambda: self.fake.looks > looks, PATIENCE), "the new bot does not look"
+        await self.ask(USERS[3], A, "status", "You are in match")
+        teams = self.line_up(message)
+        party = [USERS[0] in team for team in teams] == [USERS[1] in team for team in teams]
+        assert party and sorted(sum(teams, [])) == sorted(USERS[:4]), teams
+        offers = [one for id, one in self.fake.messages.items() if id not in seen and not one["flags"]]
+        assert len(offers) == 1, offers
+        await self.press(USERS[2], message, "void", lambda text: text.startswith("**Does not count"), None)
+
+    def recorded(self):
+        """The matches of the daemon: the names of each team, and who has won."""
+        def get(path):
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v1{path}", timeout=10) as answer:
+                return json.load(answer)
+        found = []
+        for line in get("/matches?limit=200")["matches"]:
+            game = get(f"/matches/{line['id']}")
+            teams = [sorted(seat["player"]["name"] for seat in team["players"]) for team in game["teams"]]
+            found.append((teams, game["winner"]))
+        return found
+
+    async def run(self):
+        await self.fake.start()
+        self.start_daemon()
+        for one in USERS:
+            self.fake.voice[one] = LOBBY
+        await self.start_bot()
+        names = sorted(one["name"] for one in self.fake.commands)
+        assert names == ["join", "leave", "link", "rank", "result", "status", "teams", "void", "why"], names
+        # Two matches at the same time, twice; then one of all twelve.
+        for order, winners in ((USERS, (0, 1)), (USERS[::2] + USERS[1::2], (1, 1))):
+            one = await self.begin(A, order[:6], ["bot", "daemon", "both"])
+            await self.stranger(one[0])
+            two = await self.begin(B, order[6:], ["daemon", "bot", "bot"])
+            await self.finish(A, *one, winners[0], ["both", "daemon"])
+            await self.finish(B, *two, winners[1], ["daemon", "bot"])
+        await self.talk()
+        # Two bots at once.
+        await self.start_bot()
+        last = await self.begin(A, USERS, [None, "daemon", None])
+        await self.finish(A, *last, 0, ["daemon", None])
+        stopped = self.bots.pop()
+        stopped.kill()
+        stopped.wait()
+        await self.queue()
+        found = self.recorded()
+        assert sorted(found) == sorted(self.wanted), f"{found} instead of {self.wanted}"
         assert self.fake.faults == [], self.fake.faults
-        assert len(texts) == len(set(texts)), texts
-        print(json.dumps({"matches": [one, two], "messages": len(texts), "requests": self.fake.asked,
-                          "answers": self.answers, "results": results}), flush=True)
+        print(json.dumps({"matches": len(found), "kills": self.kills, "moves": len(self.fake.moves)}))
+
+    def stop(self):
+        for process in [self.daemon, *self.bots]:
+            if process and process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
 
 
-Evening().run()
+async def main():
+    evening = Evening()
+    try:
+        await evening.run()
+    finally:
+        evening.stop()
+
+
+asyncio.run(main())
