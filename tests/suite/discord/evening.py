@@ -169,11 +169,11 @@ class Evening:
         assert await self.fake.wait(lambda: len(self.fake.notes) > before, PATIENCE)
         assert self.fake.notes[-1][0] == outsider and "does not play" in self.fake.notes[-1][1], self.fake.notes[-1]
 
-    async def ask(self, who, channel, name, wanted, **options):
+    async def ask(self, who, channel, command, wanted, **options):
         """Types a command until the answer is as it must become. Returns the message."""
         seen = set(self.fake.messages)
         said = lambda: next((id for id, one in self.fake.messages.items() if id not in seen and re.search(wanted, one["content"])), None)
-        return await self.step(lambda: self.fake.command(who, channel, name, **options), said, None, name)
+        return await self.step(lambda: self.fake.command(who, channel, command, **options), said, None, command)
 
     async def talk(self):
         """What people ask after a match, and a user who says to be a player of the game."""

@@ -160,10 +160,10 @@ class Fake:
         await self.dispatch("INTERACTION_CREATE", event)
         return token
 
-    async def command(self, who, channel, name, **options):
-        own = next((one for one in self.commands if one["name"] == name), {"id": "0"})
+    async def command(self, who, channel, typed, **options):
+        own = next((one for one in self.commands if one["name"] == typed), {"id": "0"})
         values = [{"name": key, "type": 3, "value": value} for key, value in options.items()]
-        return await self.interact(who, channel, 2, {"id": own["id"], "name": name, "type": 1, "options": values})
+        return await self.interact(who, channel, 2, {"id": own["id"], "name": typed, "type": 1, "options": values})
 
     async def press(self, who, message, custom_id):
         found = self.messages[message]
