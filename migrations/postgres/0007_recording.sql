@@ -105,3 +105,41 @@ CREATE INDEX matches_by_xid ON matches (xid);
 
 -- The matches of the queue whose result is expected.
 CREATE INDEX formed_matches_expected ON formed_matches (formed_at) WHERE chance IS NOT NULL AND recorded IS NULL;
+
+-- Games are recorded beside each other. Whoever adds an event holds this lock until its commit, so that events become
+-- visible in the order of their numbers: a webhook that has read one event would never read an earlier one.
+CREATE FUNCTION one_event_at_a_time() RETURNS void LANGUAGE sql AS $$
+    SELECT pg_advisory_xact_lock(1163283278);
+$$;
+
+CREATE OR REPLACE FUNCTION webhook_formed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM webhooks WHERE strpos(kinds, 'formed') > 0) THEN
+        PERFORM one_event_at_a_time();
+        INSERT INTO webhook_events (kind, match_id) VALUES ('formed', NEW.match_id);
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE OR REPLACE FUNCTION webhook_hosted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM webhooks WHERE strpos(kinds, 'hosted') > 0)
+       AND NOT EXISTS (SELECT 1 FROM hosted_matches b
+                        WHERE b.match_id = NEW.match_id AND b.state IN ('ready', 'joining', 'playing')
+                          AND b.instance IS NOT DISTINCT FROM NEW.instance
+                          AND b.address IS NOT DISTINCT FROM NEW.address) THEN
+        PERFORM one_event_at_a_time();
+        INSERT INTO webhook_events (kind, match_id, address) VALUES ('hosted', NEW.match_id, NEW.address);
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE OR REPLACE FUNCTION webhook_recorded() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.ended_at > (extract(epoch FROM clock_timestamp()) - 86400) * 1000
+       AND EXISTS (SELECT 1 FROM webhooks WHERE strpos(kinds, 'recorded') > 0) THEN
+        PERFORM one_event_at_a_time();
+        INSERT INTO webhook_events (kind, match_id) VALUES ('recorded', NEW.id);
+    END IF;
+    RETURN NEW;
+END $$;

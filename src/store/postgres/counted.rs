@@ -58,15 +58,17 @@ struct Seen {
 
 /// Counts the matches that are not known yet.
 async fn count(on: &mut Connection, known: Option<&Known>) -> Result<Seen, StoreError> {
-    // Matches of older versions have no transaction.
+    // Matches of older versions have no transaction. After a crash, a server gives the numbers of transactions that
+    // left nothing on disk once more, so the first one that is not counted comes just after one that has a match.
     let new = match known {
         Some(Known { before, .. }) => format!("WHERE xid >= {before}"),
         None => String::new(),
     };
     let query = tuple(format!(
-        "SELECT oldest, (SELECT count(*) FROM matches {new}), (SELECT count(*) FROM matches WHERE xid >= oldest),
+        "SELECT before, (SELECT count(*) FROM matches {new}), (SELECT count(*) FROM matches WHERE xid >= before),
              (SELECT changes FROM player_changes), (SELECT coalesce(max(id), 0) FROM matches)
-         FROM (SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) AS oldest) AS now"
+         FROM (SELECT coalesce(max(xid), 0) + 1 AS before FROM matches
+                WHERE xid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)) AS ended"
     ));
     let (before, new, open, changes, highest): (i64, i64, i64, i64, i64) =
         query.once().fetch_one(on).await?;

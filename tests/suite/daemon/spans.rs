@@ -67,16 +67,17 @@ async fn every_line_of_a_session_has_its_number_and_its_server() {
     east.ask("HELLO east resume=yes\n").await;
     let resumed = daemon.wait_for("parked game resumed");
     // What is learned from the match, and the decisions, cannot be written: other tasks log that.
+    let refused = "CREATE TRIGGER refused BEFORE INSERT ON decisions BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    sql(&database, &format!("{refused}; DROP TABLE rulings")).await;
     east.tell("START\nSCORE 0\n").await;
     east.ask("PLACE b\n").await;
-    sql(&database, "DROP TABLE decisions; DROP TABLE rulings").await;
     assert!(east.ask("END\n").await.starts_with("END 1 "));
     let ended = daemon.wait_for("game ended");
     let decisions = daemon.wait_for("decisions of a game are not on disk");
     let learning = daemon.wait_for("cannot learn from a match");
     // The match of the other session cannot be written at all.
     west.tell(&format!("{GAME}START\nSCORE 0\n")).await;
-    sql(&database, "DROP TABLE score_events").await;
+    sql(&database, "DROP TABLE participants").await;
     assert!(west.ask("END\n").await.starts_with("ERROR internal "));
     let failed = daemon.wait_for("a match cannot be recorded now and is kept");
 
