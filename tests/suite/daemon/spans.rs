@@ -67,8 +67,9 @@ async fn every_line_of_a_session_has_its_number_and_its_server() {
     east.ask("HELLO east resume=yes\n").await;
     let resumed = daemon.wait_for("parked game resumed");
     // What is learned from the match, and the decisions, cannot be written: other tasks log that.
-    let refused = "CREATE TRIGGER refused BEFORE INSERT ON decisions BEGIN SELECT RAISE(ABORT, 'refused'); END";
-    sql(&database, &format!("{refused}; DROP TABLE rulings")).await;
+    let refuses = "CREATE TRIGGER refuses BEFORE INSERT ON decisions BEGIN SELECT RAISE(ABORT, 'refused'); END;
+         DROP TABLE rulings";
+    sql(&database, refuses).await;
     east.tell("START\nSCORE 0\n").await;
     east.ask("PLACE b\n").await;
     assert!(east.ask("END\n").await.starts_with("END 1 "));
