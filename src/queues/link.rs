@@ -15,7 +15,10 @@ use crate::{protocol::HostNotice, session::Mailbox};
 
 /// The players who are on the way to the match in play of a connection. Clones refer to the same players.
 #[derive(Clone, Debug, Default)]
-pub struct Expected(Arc<Mutex<BTreeMap<String, (u8, Option<String>)>>>);
+pub struct Expected(Arc<Mutex<BTreeMap<String, Place>>>);
+
+/// The team of a player, and the party.
+type Place = (u8, Option<String>);
 
 impl Expected {
     /// Takes the team and the party of a player who is on the way.

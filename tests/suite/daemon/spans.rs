@@ -73,8 +73,8 @@ async fn every_line_of_a_session_has_its_number_and_its_server() {
     east.tell("START\nSCORE 0\n").await;
     east.ask("PLACE b\n").await;
     assert!(east.ask("END\n").await.starts_with("END 1 "));
-    let ended = daemon.wait_for("game ended");
     let decisions = daemon.wait_for("decisions of a game are not on disk");
+    let ended = daemon.wait_for("game ended");
     let learning = daemon.wait_for("cannot learn from a match");
     // The match of the other session cannot be written at all.
     west.tell(&format!("{GAME}START\nSCORE 0\n")).await;

@@ -20,7 +20,8 @@ fn python(folder: &Path, script: &str) -> Option<Command> {
     if !tried.is_ok_and(|output| output.status.success()) {
         let why = "skipped: python3 3.11 with the package discord.py cannot be run here";
         // `eprintln!` would be captured, and shown only if the test fails.
-        writeln!(std::io::stderr(), "{why}").unwrap();
+        let mut stderr = std::io::stderr();
+        writeln!(stderr, "{why}").unwrap();
         return None;
     }
     let mut command = Command::new(python);
