@@ -16,7 +16,7 @@ pub enum Shape {
     /// below it.
     #[default]
     Popular,
-    /// Each tier has four kinds with [`OF_A_KIND`] vehicles each, all equally popular. Each seat of a
+    /// Each tier has four kinds with six vehicles each, all equally popular. Each seat of a
     /// party has a tier of its own: the party's, or one below or above it.
     Seats,
 }
