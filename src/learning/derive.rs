@@ -191,19 +191,34 @@ impl Learning {
                 continue; // another process wrote meanwhile, has the lease, or recorded a match
             }
             look.forget_rulings(learned, &from, due);
-            let new = learned.matches - learned.checkpointed;
-            let is_new = look.all || new >= EVERY || !learned.taken.is_empty();
-            let is_new = is_new && !rests && learned.ruled.as_ref() == Some(&from);
-            if let Some(guard) = look.guard.as_ref().filter(|_| look.saves() && is_new) {
-                let since = Instant::now();
-                self.write_checkpoint(&mut slot, guard).await?;
-                self.pace.checkpoint_written(since);
+            if !rests {
+                self.save_checkpoints(&mut slot, &look, &from).await?;
             }
             if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
             }
             return Ok(due);
         }
+    }
+
+    /// Writes the checkpoints of a state that is `from` these matches, if this process may and they are due.
+    async fn save_checkpoints(
+        &self,
+        slot: &mut Option<(String, Learned)>,
+        look: &Look,
+        from: &DerivedFrom,
+    ) -> Result<(), LearningError> {
+        let is_due = slot.as_ref().is_some_and(|(_, learned)| {
+            let new = learned.matches - learned.checkpointed;
+            let is_new = look.all || new >= EVERY || !learned.taken.is_empty();
+            is_new && learned.ruled.as_ref() == Some(from)
+        });
+        if let Some(guard) = look.guard.as_ref().filter(|_| look.saves() && is_due) {
+            let since = Instant::now();
+            self.write_checkpoint(slot, guard).await?;
+            self.pace.checkpoint_written(since);
+        }
+        Ok(())
     }
 
     /// Reads what the database contains, before the matches are folded.

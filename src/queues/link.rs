@@ -11,28 +11,27 @@ use std::{
 use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{protocol::HostNotice, session::Mailbox};
+use crate::{
+    protocol::{HostNotice, HostSeat},
+    session::Mailbox,
+};
 
 /// The players who are on the way to the match in play of a connection. Clones refer to the same players.
 #[derive(Clone, Debug, Default)]
-pub struct Expected(Arc<Mutex<BTreeMap<String, Place>>>);
-
-/// The team of a player, and the party.
-type Place = (u8, Option<String>);
+pub struct Expected(Arc<Mutex<BTreeMap<String, HostSeat>>>);
 
 impl Expected {
-    /// Takes the team and the party of a player who is on the way.
-    pub fn take(&self, player: &str) -> Option<(u8, Option<String>)> {
+    /// Takes the seat of a player who is on the way.
+    pub fn take(&self, player: &str) -> Option<HostSeat> {
         self.0.lock().remove(player)
     }
 
     fn note(&self, notice: &HostNotice) {
         match notice {
-            HostNotice::Admit(seats) => self.0.lock().extend(
-                seats
-                    .iter()
-                    .map(|seat| (seat.player.clone(), (seat.team, seat.party.clone()))),
-            ),
+            HostNotice::Admit(seats) => self
+                .0
+                .lock()
+                .extend(seats.iter().map(|seat| (seat.player.clone(), seat.clone()))),
             HostNotice::Dismiss(players) => {
                 self.0.lock().retain(|player, _| !players.contains(player));
             }

@@ -4,7 +4,7 @@ use super::{HostClient, refusal};
 use crate::{
     domain::{Ident, MatchId},
     lifecycle::HostRefused,
-    protocol::{Refusal, Request},
+    protocol::{HostSeat, Refusal, Request},
     queues::InstanceCommand,
     session::Session,
 };
@@ -91,7 +91,7 @@ impl HostClient {
         let Request::Join(join) = request else {
             return;
         };
-        if let Some((team, party)) = self.expected.take(join.id.text()) {
+        if let Some(HostSeat { team, party, .. }) = self.expected.take(join.id.text()) {
             join.team = join.team.or(Some(team));
             if join.party.is_none() {
                 join.party = party.as_deref().map(Ident::from_text);

@@ -4,11 +4,12 @@ use std::{collections::HashSet, sync::Arc};
 
 use evenkeel::{
     domain::{Kind::Human, MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp},
-    store::{Cursor, DecisionRow, Recorded, Store},
+    store::{Cursor, DecisionRow, HookKind, Recorded, Store},
 };
 use futures_util::future::join_all;
 
 use crate::common::{
+    self,
     backends::{Backend, Postgres, Sqlite, on_each_database},
     game,
 };
@@ -155,6 +156,36 @@ async fn a_late_commit_is_counted() {
         "DELETE FROM matches WHERE ended_at = 1; UPDATE player_changes SET changes = changes + 1";
     sqlx::raw_sql(removed).execute(&mut late).await.unwrap();
     assert_eq!(store.extent().await.unwrap().0, 6);
+}
+
+/// A webhook that has read an event asks only for later ones: no event may become visible after one with a higher number.
+#[tokio::test]
+async fn an_event_waits_for_those_before_it() {
+    let Some(open) = Postgres::shared() else {
+        return;
+    };
+    let store = open.database("events").await;
+    let hooks = [("hook".to_owned(), vec![HookKind::Recorded])];
+    store.set_webhooks(&hooks).await.unwrap();
+    let insert = "INSERT INTO matches (fingerprint, server, started_at, ended_at, map, game_type, mode, outcome, parts)
+        VALUES (uuid_send(gen_random_uuid()), '', 0, (extract(epoch FROM now()) * 1000)::bigint, '', 'ctf', '', 'draw',
+                '{\"stays\":[],\"events\":[]}')";
+    let (mut first, mut second) = (open.connect("events").await, open.connect("events").await);
+    sqlx::raw_sql("BEGIN").execute(&mut first).await.unwrap();
+    sqlx::raw_sql(insert).execute(&mut first).await.unwrap();
+    let later = tokio::spawn(async move { sqlx::raw_sql(insert).execute(&mut second).await });
+    common::until(async || {
+        let waits = "SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+                      WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted)";
+        sqlx::query_scalar(waits).fetch_one(&mut first).await.unwrap()
+    })
+    .await;
+    assert!(store.next_events("hook", 0, 9).await.unwrap().is_empty());
+    sqlx::raw_sql("COMMIT").execute(&mut first).await.unwrap();
+    later.await.unwrap().unwrap();
+    let events = store.next_events("hook", 0, 9).await.unwrap();
+    assert_eq!(events.len(), 2);
+    assert!(events[0].number < events[1].number);
 }
 
 /// Matches of the version before, whose stays and events are rows. SQLite and PostgreSQL read the same text.
