@@ -126,8 +126,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
 pub use evenkeel_core::{
-    domain, history, ingest, journal, lifecycle, lobby, matchmaking, partition, protocol, rating,
-    sidecar,
+    domain, history, ingest, lifecycle, lobby, matchmaking, partition, protocol, rating, sidecar,
 };
 
 pub mod cli;
@@ -135,7 +134,6 @@ pub mod client;
 pub mod config;
 pub mod daemon;
 pub mod learning;
-pub mod leases;
 pub mod logs;
 pub mod metrics;
 pub mod queues;

@@ -3,6 +3,7 @@
 //! [`Learning`] folds the matches of the store in (end time, fingerprint) order, keeps the learned
 //! state in memory, writes the derived tables to the store, and publishes the weights as
 //! [`Standings`]. Readers of the standings never wait: a new state replaces the old one as a whole.
+//! Only one daemon of a database writes the derived tables: the one that has their lease ([`leases`]).
 //! This room does not depend on sessions, sockets or log files.
 //!
 //! Entry point: [`Learning::open`].
@@ -14,6 +15,7 @@ mod error;
 mod gaps;
 mod knowledge;
 mod learned;
+pub mod leases;
 mod matches;
 mod metrics;
 mod pace;
@@ -52,7 +54,7 @@ use tracing::Span;
 
 use crate::{
     domain::{Rulebook, Timestamp},
-    leases::SharedSettings,
+    learning::leases::SharedSettings,
     store::Store,
 };
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::{
     domain::{RulebookSpec, behaviour::BehaviourSettings},
     history,
-    leases::SharedSettings,
+    learning::leases::SharedSettings,
 };
 
 /// What differs between two versions of the program that derive other weights from the same matches and settings.

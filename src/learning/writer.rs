@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use super::{Learning, LearningError};
 use crate::{
-    leases::{HeldLease, LeaseSettings},
+    learning::leases::{HeldLease, LeaseSettings},
     store::{Lease, StoreError},
 };
 

@@ -21,7 +21,7 @@ use super::{
     partition_handle::PartitionHandle,
     shared::part_of,
 };
-use crate::{leases::HeldLease, store::StoreError};
+use crate::{learning::leases::HeldLease, store::StoreError};
 
 /// What came of a try to take the lease.
 enum Try {

@@ -14,7 +14,7 @@ use super::{
     wait_clock::WaitClock,
 };
 use crate::{
-    leases::HeldLease,
+    learning::leases::HeldLease,
     lifecycle::{Lifecycle, TicketRecord},
     store::{StoreError, ticket_base},
 };

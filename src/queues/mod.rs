@@ -11,7 +11,7 @@
 //! Instances are sent what concerns them after it.
 //!
 //! One daemon of a database runs the queues of a partition: the one that holds its lease
-//! ([`leases`](crate::leases)). Each write checks the lease in its transaction. The others wait until the lease is
+//! ([`leases`](crate::learning::leases)). Each write checks the lease in its transaction. The others wait until the lease is
 //! free; on PostgreSQL, their clients and instances are served all the same, by letters to the holder (`fleet`).
 //!
 //! Waits count by a clock that never goes back: the time of day at the start, plus the time that has
@@ -69,7 +69,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     domain::MatchId,
     learning::Learning,
-    leases::LeaseSettings,
+    learning::leases::LeaseSettings,
     lifecycle::CoordinatorSettings,
     matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings},
     protocol::{QueueLine, TicketReply},

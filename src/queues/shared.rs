@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     learning::Learning,
-    leases::{LeaseSettings, SharedSettings},
+    learning::leases::{LeaseSettings, SharedSettings},
     lifecycle::{CoordinatorSettings, QueueTerms, Submission},
     matchmaking::{Cores, Host, Known, Queue, TicketSpec},
     session::Clock,

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     domain::Timestamp,
-    leases::{HeldLease, SharedSettings},
+    learning::leases::{HeldLease, SharedSettings},
     lifecycle::Lifecycle,
     store::StoreError,
 };

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
     domain::PatternError,
+    learning::leases::LeaseSettings,
     learning::{self, Learning, LearningError},
-    leases::LeaseSettings,
     lifecycle::{CoordinatorSettings, Provider},
     matchmaking::{QueueError, QueueSettings},
     queues::{Allocator, AllocatorError, Queues},

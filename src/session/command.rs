@@ -3,7 +3,7 @@
 use super::{Session, SessionError};
 use crate::{
     domain::Ident,
-    journal::Entry,
+    lobby::journal::Entry,
     lobby::{Command, Conduct, NewGame},
 };
 

@@ -6,7 +6,9 @@ use super::{
     Clock, SessionMetrics,
     journal_folder::{JournalFile, JournalFolder},
 };
-use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot, before_copy};
+use crate::lobby::journal::{
+    Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot, before_copy,
+};
 
 /// A journal that is longer than this, and than twice its last snapshot, is replaced by a new snapshot.
 const COMPACT: u64 = 64 << 10;

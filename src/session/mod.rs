@@ -39,7 +39,10 @@ use std::{borrow::Cow, sync::Arc};
 
 use tracing::{Span, error_span, field::Empty};
 
-use crate::{domain::Ident, journal::Entry, lobby::Lobby};
+use crate::{
+    domain::Ident,
+    lobby::{Lobby, journal::Entry},
+};
 
 pub use aside::{CountedWeight, StatedByAsker, Wanted};
 pub use cached_weights::CachedWeights;

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     domain::Verdict,
-    journal::{Entry, JournaledEnd, JournaledGame},
+    lobby::journal::{Entry, JournaledEnd, JournaledGame},
 };
 
 /// The games that the journals read so far contain. The latest journals are read first.

@@ -4,7 +4,7 @@ use super::{Ended, Session, SessionError, Sessions};
 use crate::{
     domain::{MatchRecord, Outcome, Verdict},
     history,
-    journal::Entry,
+    lobby::journal::Entry,
     lobby::{Finished, LobbyError},
     store::StoreError,
 };

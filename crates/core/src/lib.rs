@@ -10,7 +10,6 @@
 pub mod domain;
 pub mod history;
 pub mod ingest;
-pub mod journal;
 pub mod lifecycle;
 pub mod lobby;
 pub mod matchmaking;

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{ToHolder, pending::Pending};
 use crate::{
-    leases::LeaseSettings,
+    learning::leases::LeaseSettings,
     queues::{
         Link, QueuesError,
         command::{Command, Outcome},

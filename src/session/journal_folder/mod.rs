@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 
 use crate::{
     domain::Timestamp,
-    journal::{HEADER, copy_of_beginning},
+    lobby::journal::{HEADER, copy_of_beginning},
 };
 
 pub(super) use file::JournalFile;

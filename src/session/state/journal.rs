@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::SessionState;
 use crate::{
-    journal::{EndAnswer, Entry, JournalSnapshot},
+    lobby::journal::{EndAnswer, Entry, JournalSnapshot},
     session::{Clock, backlog::Backlog},
 };
 

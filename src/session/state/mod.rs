@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     domain::{Rulebook, Ruleset, Timestamp},
-    journal::{EndAnswer, Entry},
+    lobby::journal::{EndAnswer, Entry},
     lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
 };
 

@@ -15,7 +15,7 @@ use std::{
 use sources::{Module, ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 26] = [
+const ROOMS: [(&str, &[&str]); 24] = [
     ("domain", &[]),
     ("metrics", &[]),
     ("partition", &["domain"]),
@@ -24,15 +24,13 @@ const ROOMS: [(&str, &[&str]); 26] = [
     ("protocol", &["domain"]),
     ("lobby", &["partition", "domain"]),
     ("matchmaking", &["partition", "domain"]),
-    ("journal", &["lobby", "partition", "domain"]),
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
     ("lifecycle", &["domain", "matchmaking"]),
     ("store", &["domain", "metrics", "ingest", "lifecycle"]),
-    ("leases", &["store"]),
     (
         "learning",
-        &["domain", "metrics", "rating", "history", "store", "leases"],
+        &["domain", "metrics", "rating", "history", "store"],
     ),
     (
         "logs",
@@ -45,7 +43,6 @@ const ROOMS: [(&str, &[&str]); 26] = [
             "metrics",
             "partition",
             "lobby",
-            "journal",
             "history",
             "lifecycle",
             "store",
@@ -62,7 +59,6 @@ const ROOMS: [(&str, &[&str]); 26] = [
             "matchmaking",
             "lifecycle",
             "store",
-            "leases",
             "learning",
             "session",
         ],
@@ -76,7 +72,6 @@ const ROOMS: [(&str, &[&str]); 26] = [
             "matchmaking",
             "lifecycle",
             "store",
-            "leases",
             "learning",
             "logs",
             "session",
@@ -174,7 +169,7 @@ const ROOMS: [(&str, &[&str]); 26] = [
 ];
 
 /// The rooms, and the modules of the program's rooms, that are pure.
-const PURE: [&str; 17] = [
+const PURE: [&str; 16] = [
     "domain",
     "metrics",
     "partition",
@@ -184,7 +179,6 @@ const PURE: [&str; 17] = [
     "lobby",
     "matchmaking",
     "lifecycle",
-    "journal",
     "history",
     "sidecar",
     "webhooks::body",

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use evenkeel::{
     config::Config,
-    leases::LeaseSettings,
+    learning::leases::LeaseSettings,
     server::Service,
     store::{Store, Taken},
 };

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::Timestamp,
-    leases::{LeaseSettings, SharedSettings},
+    learning::leases::{LeaseSettings, SharedSettings},
     lifecycle::{
         Change, CoordinatorSettings, Lifecycle, Match, Proposal, QueueTerms, Stored, Submission,
         TicketRecord,

@@ -9,7 +9,7 @@
 //! decision takes a [`Snapshot`]; together with the settings it is a [`Question`], whose answer is
 //! a pure function of the question and a seed. Question and answer together are a [`Decided`],
 //! which can be explained line by line, stored and replayed. `recorder` follows the game from
-//! START to END and makes a match record of it.
+//! START to END and makes a match record of it. [`journal`] is the form in which a running game is stored.
 //!
 //! Entry points: [`Lobby::apply`] for changes, [`Lobby::place`], [`Lobby::advantage`],
 //! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::end`] for
@@ -27,6 +27,7 @@ mod command;
 mod decide;
 mod decision;
 mod error;
+pub mod journal;
 mod parties;
 mod people;
 mod place;

@@ -6,7 +6,7 @@
 //! torn or damaged tail is cut off, a damaged beginning is replaced by its copy, and inconsistent content is an error,
 //! never a panic. Entries are in the encoding of postcard; the file `older.rs` reads those of version 0.2.0.
 //!
-//! This room does not read or write files, and does not use a clock.
+//! This module does not read or write files, and does not use a clock.
 //!
 //! Entry points: [`EntryBuffer`] to write, [`JournaledGame::read`] to read.
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{super::*, DATE, steps::Step};
-use crate::journal::{EntryBuffer, HEADER};
+use crate::lobby::journal::{EntryBuffer, HEADER};
 
 /// A session, and the journal that it has written.
 pub(super) struct Live {

@@ -11,7 +11,7 @@ use proptest::{collection::vec, prelude::*};
 use super::*;
 use crate::{
     domain::{Ident, Outcome},
-    journal::{
+    lobby::journal::{
         EntryBuffer, HEADER,
         frame::{FrameBuffer, PREFIX},
     },
