@@ -19,7 +19,7 @@ use super::{ROOMS, SOURCES};
 
 /// The rooms that have circles, and how many files the largest has. A number may only shrink. In `rating` the files of
 /// `joint` are one computation; that circle stays.
-const LARGEST: [(&str, usize); 2] = [("rating", 6), ("history", 3)];
+const LARGEST: [(&str, usize); 1] = [("rating", 6)];
 
 /// What each file needs in its own room.
 type Arrows<'a> = BTreeMap<&'a Path, BTreeSet<&'a Path>>;

@@ -29,6 +29,7 @@ mod people;
 mod points;
 mod ruling;
 mod season;
+mod seats;
 mod settings;
 mod spread;
 mod standing;

@@ -46,22 +46,20 @@ pub struct Suspect {
 impl Standing {
     /// The humans who play far above a newcomer with few matches, the most striking first.
     pub fn suspects(&self, ruleset: &Ruleset, people: &People) -> Vec<Suspect> {
-        let Scale::Strengths { newcomer, unit } = self.system.scale() else {
+        let Scale::Strengths { unit, .. } = self.system.scale() else {
             return Vec::new(); // the weights of the system have no deviations
         };
         let is_human = |player: &Player| people.is_human(*player);
-        let above = |player: Player| {
-            let strength = self.system.strength(player)?;
-            let mean = strength.mean - newcomer;
-            Some(Strength { mean, ..strength })
-        };
         let humans = self.players().filter(is_human);
         let humans: Vec<Measured> = humans.filter_map(|p| self.measured(p)).collect();
         let settled = humans.iter().filter(|human| human.games >= SETTLED);
-        let variance = spread(settled.filter_map(|human| above(human.player)), unit);
+        let variance = spread(
+            settled.filter_map(|human| self.estimate(human.player)),
+            unit,
+        );
         let few = humans.iter().filter(|human| FEW.contains(&human.games));
         let suspect = |human: &Measured| {
-            let statistic = statistic(above(human.player)?, variance)?;
+            let statistic = statistic(self.estimate(human.player)?, variance)?;
             let person = people.get(human.player)?;
             (statistic >= THRESHOLD).then(|| Suspect {
                 ruleset: ruleset.clone(),

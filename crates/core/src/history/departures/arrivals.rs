@@ -7,7 +7,7 @@
 use super::{MOST, as_it_stood, part, played, until};
 use crate::{
     domain::{Kind, MatchRecord, Participant, Presence, Span},
-    history::{digest::own_seats, points::standing},
+    history::{points::standing, seats::own_seats},
     rating::{Arrival, Player, RatedGame, Seat},
 };
 

@@ -8,9 +8,9 @@
 pub(super) mod arrivals;
 
 use super::{
-    digest::{own_seats, ranks, share},
     points::standing,
     ruling,
+    seats::{own_seats, ranks, share},
 };
 use crate::{
     domain::{Kind, LeaveReason, MatchRecord, Participant, Presence, Span},
