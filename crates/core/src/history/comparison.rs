@@ -1,6 +1,6 @@
 //! Whether one system predicts better than another beyond chance.
 
-use super::{Interval, Line};
+use super::Interval;
 
 /// The fewest matches from which systems are compared. The bootstrap of fewer draws from fewer than
 /// eight blocks, and its intervals are too narrow.
@@ -36,19 +36,9 @@ impl Comparison {
     }
 }
 
-impl Line {
-    /// Compares the system with the reference of the table, at the level of
-    /// [`CONFIDENCE`](super::CONFIDENCE); `None` below [`FEWEST`] matches.
-    pub fn comparison(&self) -> Option<Comparison> {
-        let enough = self.metrics.matches >= FEWEST;
-        self.against.filter(|_| enough).map(Comparison::of)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Metrics;
 
     #[test]
     fn only_an_interval_without_zero_is_beyond_chance() {
@@ -58,22 +48,5 @@ mod tests {
         for (low, high) in [(-0.01, 0.01), (0.0, 0.01), (-0.01, 0.0), (0.0, 0.0)] {
             assert_eq!(of(low, high), Comparison::Level);
         }
-    }
-
-    #[test]
-    fn few_matches_are_not_compared() {
-        let line = |matches| Line {
-            system: None,
-            metrics: Metrics {
-                matches,
-                ..Metrics::default()
-            },
-            against: Some(Interval {
-                low: 0.1,
-                high: 0.2,
-            }),
-        };
-        assert_eq!(line(FEWEST - 1).comparison(), None);
-        assert_eq!(line(FEWEST).comparison(), Some(Comparison::Worse));
     }
 }

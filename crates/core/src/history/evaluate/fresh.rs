@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::{Evaluation, Plan, evaluate};
+use super::{Evaluation, Plan, run::evaluate};
 use crate::{
     domain::{MatchRecord, Rulebook},
     history::{Comparison, Interval, Settings, bootstrap},

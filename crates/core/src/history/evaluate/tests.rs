@@ -1,9 +1,16 @@
 //! The evaluation on simulated histories whose true strengths are known.
 
-use rand::RngExt;
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-use super::{fresh::steps, *};
-use crate::domain::{Kind, Outcome, Participant, Presence, RulebookSpec, Span, Timestamp};
+use super::*;
+use crate::{
+    domain::{
+        Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, RulebookSpec, Span,
+        Timestamp,
+    },
+    history::{Comparison, Settings},
+    rating::{self, SystemName},
+};
 
 fn rulebook() -> Rulebook {
     Rulebook::new(&RulebookSpec::default()).unwrap()
