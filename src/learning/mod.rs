@@ -17,6 +17,7 @@ mod knowledge;
 mod learned;
 pub mod leases;
 mod matches;
+mod memo;
 mod metrics;
 mod pace;
 mod poll;

@@ -5,10 +5,14 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{gaps::Gaps, knowledge::Knowledge};
+use super::{
+    gaps::Gaps,
+    knowledge::Knowledge,
+    memo::{KnownWeight, Memo},
+};
 use crate::{
     domain::{Kind, PlayerKey, Rank, Ruleset, StartWeight, Timestamp},
-    history::{Level, Weight},
+    history::{Fold, Level, Weight},
 };
 
 /// The weights that apply to one ruleset. A player's weight comes from games of the ruleset, else
@@ -19,6 +23,8 @@ pub struct View {
     /// What was learned, and the ruleset; `None` before anything was.
     known: Option<(Arc<Knowledge>, Ruleset)>,
     bots: OnceLock<MeanBot>,
+    /// The weights that were asked for already.
+    memo: Memo,
     /// What the weights lack; `None` once all stored matches are folded.
     gaps: Option<Gaps>,
 }
@@ -88,9 +94,11 @@ pub(super) struct Reached {
 
 impl View {
     pub(super) fn new(knowledge: Arc<Knowledge>, ruleset: Ruleset, gaps: Option<Gaps>) -> Self {
+        let players = knowledge.fold(&ruleset).map_or(0, Fold::players);
         Self {
             known: Some((knowledge, ruleset)),
             bots: OnceLock::new(),
+            memo: Memo::new(players),
             gaps,
         }
     }
@@ -102,6 +110,25 @@ impl View {
         let into = corrected(&knowledge.counts_as, kind, id);
         let counted = into.and_then(|into| self.own(into.kind, &into.id));
         counted.or_else(|| self.own(kind, id))
+    }
+
+    /// The weight of [`of`](Self::of). It is computed once, because game servers ask for the same ones again and
+    /// again, and much is computed with it. O(1).
+    fn weight(&self, kind: Kind, id: &str) -> Option<KnownWeight> {
+        let compute = || {
+            self.of(kind, id).map(|known| KnownWeight {
+                weight: known.weight,
+                is_guess: known.is_guess,
+            })
+        };
+        let (knowledge, ruleset) = self.known.as_ref()?;
+        let number = knowledge
+            .fold(ruleset)
+            .and_then(|fold| fold.number(kind, id));
+        match number {
+            Some(number) => self.memo.get_or_compute(number, compute),
+            None => compute(),
+        }
     }
 
     /// What is known of a player by this identity.
@@ -182,8 +209,10 @@ impl View {
     /// the same game type with fewer mutators, or pinned. `None` for a human who has played only
     /// other games.
     pub fn human(&self, id: &str) -> Option<f64> {
-        let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
-        known.map(|known| known.weight)
+        let known = self.weight(Kind::Human, id);
+        known
+            .filter(|known| !known.is_guess)
+            .map(|known| known.weight)
     }
 
     /// What is known of a human; `None` for a human without games.
@@ -210,7 +239,7 @@ impl View {
     /// The weight that decisions use for a player, 0 to 100: the known one, or a guess from games
     /// of other rulesets, of which a part counts. `None` for a player without games.
     pub fn expected(&self, kind: Kind, id: &str) -> Option<f64> {
-        self.of(kind, id).map(|known| known.weight)
+        self.weight(kind, id).map(|known| known.weight)
     }
 
     /// The strength that decisions use for a player, minus a newcomer's: the known one, that of a
@@ -239,7 +268,7 @@ impl View {
     /// The guessed weight of a player, 0 to 100; `None` if their weight is known, or they have no
     /// games.
     pub fn guess(&self, kind: Kind, id: &str) -> Option<f64> {
-        let guess = self.of(kind, id).filter(|known| known.is_guess);
+        let guess = self.weight(kind, id).filter(|known| known.is_guess);
         guess.map(|known| known.weight)
     }
 

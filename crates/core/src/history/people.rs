@@ -99,6 +99,11 @@ impl People {
         self.list.get(player)
     }
 
+    /// The number of players.
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
     /// Whether a player is known, and a human.
     pub fn is_human(&self, player: Player) -> bool {
         let person = self.get(player);

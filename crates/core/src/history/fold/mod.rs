@@ -199,7 +199,21 @@ impl Fold {
         Some((weight, level))
     }
 
-    /// The same of all bots that have one, ordered by name.
+    /// The number of the player with this identity, in the order of first matches; `None` without a match. No two
+    /// identities have the same one.
+    pub fn number(&self, kind: Kind, id: &str) -> Option<usize> {
+        self.digest
+            .people()
+            .number(kind, id)
+            .map(|player| player.index())
+    }
+
+    /// The number of identities that have one.
+    pub fn players(&self) -> usize {
+        self.digest.people().len()
+    }
+
+    /// [`best_weight`](Self::best_weight) of all bots that have one, ordered by name.
     pub fn best_weights_of_bots<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
         let people = self.digest.people();
         let bots = people.bots().iter().filter_map(|bot| people.get(*bot));
