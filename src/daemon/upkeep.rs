@@ -1,4 +1,4 @@
-//! Keeps the database small while the daemon runs: deletes old decisions and archives old matches, in short writes.
+//! Keeps the database small while the daemon runs: deletes old decisions and those that are too many and archives old matches, in short writes.
 //! It also finishes forgetting players, and deletes old notes about them.
 
 use std::{sync::Arc, time::Duration};
@@ -34,10 +34,14 @@ const SIGN_INS: i64 = 31 * DAY;
 /// For how many milliseconds pick-up matches are kept. Their results are matches, which stay.
 const PICKUPS: i64 = 30 * DAY;
 
-/// After how many days decisions are deleted and matches archived; `None` for never.
+/// What is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UpkeepSettings {
+    /// How many decisions; `None` for all.
+    most_decisions: Option<u32>,
+    /// After how many days decisions are deleted; `None` for never.
     decisions: Option<i64>,
+    /// After how many days matches are archived; `None` for never.
     matches: Option<i64>,
 }
 
@@ -45,7 +49,9 @@ impl UpkeepSettings {
     /// The settings of a configuration.
     pub fn of(config: &Config) -> Self {
         let days = |days: u32| (days > 0).then_some(i64::from(days));
+        let most = config.store.keep_decisions.get();
         Self {
+            most_decisions: (most > 0).then_some(most),
             decisions: days(config.store.keep_decision_days.get()),
             matches: days(config.store.archive_days.get()),
         }
@@ -95,9 +101,6 @@ async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone,
     store.drop_sign_ins(now.plus_millis(-SIGN_INS)).await?;
     store.drop_pickups(now.plus_millis(-PICKUPS)).await?;
     let mut done = UpkeepDone::default();
-    if settings.decisions.is_none() && settings.matches.is_none() {
-        return Ok(done);
-    }
     let Ok(held) = service.leases().take_always(store, LEASE).await? else {
         return Ok(done);
     };
@@ -118,6 +121,14 @@ async fn remove_old(
 ) -> Result<(), StoreError> {
     let store = service.store();
     let before = |days: i64| now.plus_millis(-days * DAY);
+    while let Some(most) = settings.most_decisions {
+        let began = Instant::now();
+        match store.trim_decisions(most, DECISIONS).await? {
+            0 => break,
+            dropped => done.decisions += dropped,
+        }
+        sleep(began.elapsed().max(PAUSE)).await;
+    }
     while let Some(days) = settings.decisions {
         let began = Instant::now();
         match store.drop_decisions(before(days), DECISIONS).await? {

@@ -115,7 +115,7 @@ impl Session {
                 ..row
             });
         let Some(row) = row else { return Ok(None) };
-        Ok(Some(self.sessions.store.keep_decision(&row, keep).await?))
+        Ok(Some(self.sessions.store.keep_decision(&row).await?))
     }
 }
 

@@ -83,8 +83,7 @@ impl Sessions {
             if batch.is_empty() {
                 return Ok(());
             }
-            let keep = self.settings.keep_decisions;
-            self.store.write_decisions(&batch, keep).await?;
+            self.store.write_decisions(&batch).await?;
             self.backlog.remove_decisions(batch.len());
         }
     }

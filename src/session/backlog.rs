@@ -134,6 +134,12 @@ impl Backlog {
         )
     }
 
+    /// Whether a decision of the game with this number is in the backlog.
+    pub(super) fn keeps_decisions_of(&self, game: i64) -> bool {
+        let decisions = self.decisions.lock();
+        decisions.queue.iter().any(|decision| decision.game == game)
+    }
+
     /// Makes the backlog remove a journal once the match of the game with this number is on disk.
     /// Returns whether that match is in the backlog.
     pub(super) fn attach(&self, game: i64, journal: Option<Arc<JournalFile>>) -> bool {

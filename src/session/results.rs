@@ -45,7 +45,7 @@ impl Session {
         let (finished, unrated) = self.sessions.judge(finished);
         let game = self.state.game;
         // Decisions that are on disk before the match belong to it at once.
-        if self.sessions.backlog.lengths().1 > 0
+        if self.sessions.backlog.keeps_decisions_of(game)
             && let Err(error) = self.sessions.write_backlog().await
         {
             tracing::warn!(%error, "the decisions of a game are not on disk yet");

@@ -1,7 +1,10 @@
 //! Puts writes that arrive at the same time into one transaction, which waits for the disk once.
 
 use parking_lot::Mutex;
-use tokio::sync::{Mutex as Turn, oneshot};
+use tokio::{
+    select,
+    sync::{Mutex as Turn, oneshot},
+};
 
 use super::{Recorded, StoreError};
 use crate::domain::{MatchChances, MatchRecord};
@@ -58,7 +61,12 @@ impl<T, R> GroupCommit<T, R> {
         let (answer, mut answered) = oneshot::channel();
         self.waiting.lock().push((own, answer));
         loop {
-            let _turn = self.turn.lock().await;
+            // Whoever has an answer leaves, and whoever has made a transaction does not wait for the next one.
+            let _turn = select! {
+                biased;
+                result = &mut answered => return result.ok(),
+                turn = self.turn.lock() => turn,
+            };
             match answered.try_recv() {
                 Ok(result) => return Some(result),
                 Err(oneshot::error::TryRecvError::Closed) => return None,
@@ -123,6 +131,26 @@ mod tests {
         assert_eq!(sizes.iter().sum::<usize>(), 200);
         assert_eq!(sizes.iter().max(), Some(&MOST));
         assert!(sizes.len() <= 5, "{sizes:?}");
+    }
+
+    #[tokio::test]
+    async fn who_makes_a_transaction_does_not_wait_for_the_next_one() {
+        let together = Arc::new(GroupCommit::<u32, u32>::default());
+        let write = |number: u32| {
+            let together = together.clone();
+            // The second transaction never ends.
+            let write = async |all: Vec<u32>| match all[0] {
+                1 => {
+                    yield_now().await;
+                    Attempt::Done(all)
+                }
+                _ => std::future::pending().await,
+            };
+            tokio::spawn(async move { together.write(number, write).await })
+        };
+        let (first, second) = (write(1), write(2));
+        assert_eq!(first.await.unwrap(), Some(1));
+        second.abort();
     }
 
     #[tokio::test]

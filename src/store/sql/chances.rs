@@ -87,12 +87,20 @@ pub(super) async fn insert(
 ) -> Result<(), StoreError> {
     let id = recorded.id();
     let seats = match recorded {
-        Recorded::New(_) => return insert_rows(tx, STEPS, REPLACE, rows(&[(id, told)])).await,
+        Recorded::New(_) => return insert_new(tx, &[(id, told)]).await,
         // Its log was read first, and may list the players in another order.
         Recorded::Duplicate(id) => stored_seats(tx, id, record).await?,
     };
     let rows = steps(told, Some(&seats)).map(|step| step.row(id, None));
     insert_rows(tx, STEPS, REPLACE, rows).await
+}
+
+/// Writes what was predicted of the teams of new matches, by their ids.
+pub(super) async fn insert_new(
+    tx: &mut Connection,
+    all: &[(i64, &MatchChances)],
+) -> Result<(), StoreError> {
+    insert_rows(tx, STEPS, REPLACE, rows(all)).await
 }
 
 /// The steps of new matches, by their ids.

@@ -1,4 +1,4 @@
-//! Decisions in running games: a log of bounded length, from which the oldest are deleted first.
+//! Decisions in running games: a log from which the oldest are deleted from time to time.
 
 use super::{
     Store,
@@ -30,19 +30,9 @@ pub struct DecisionRow {
     pub decision: String,
 }
 
-/// How many decisions a write may delete besides as many as it adds. So a write remains short after `keep` was
-/// made smaller.
-const LEAST_DROPPED: i64 = 1_000;
-
 impl Store {
-    /// Writes decisions, all or none, then deletes some so that the last `keep` are left: the oldest first, and not
-    /// many more than were written, so that others need not wait for long. A decision of a game that is recorded
-    /// already belongs to its match.
-    pub async fn write_decisions(
-        &self,
-        decisions: &[DecisionRow],
-        keep: u32,
-    ) -> Result<(), StoreError> {
+    /// Writes decisions, all or none. A decision of a game that is recorded already belongs to its match.
+    pub async fn write_decisions(&self, decisions: &[DecisionRow]) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         let rows = decisions.iter().map(row);
         let written = write(&mut tx, DECISIONS, " RETURNING id", rows).await?;
@@ -54,35 +44,40 @@ impl Store {
                  AND EXISTS (SELECT 1 FROM match_games g WHERE g.game = decisions.game)";
         let belong = sql(belong).bind(ids.iter().min().copied());
         belong.execute(&mut tx).await?;
-        drop_oldest(&mut tx, keep, decisions.len()).await?;
         // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await
     }
 
-    /// Writes one decision, and returns its number. Then deletes old ones, as
-    /// [`write_decisions`](Self::write_decisions) does.
-    pub async fn keep_decision(
-        &self,
-        decision: &DecisionRow,
-        keep: u32,
-    ) -> Result<i64, StoreError> {
+    /// Writes one decision, and returns its number.
+    pub async fn keep_decision(&self, decision: &DecisionRow) -> Result<i64, StoreError> {
         let mut tx = self.begin().await?;
         let own = [row(decision)].into_iter();
         let written = write(&mut tx, DECISIONS, " RETURNING id", own).await?;
         let id = written.first().ok_or(sqlx::Error::RowNotFound)?.get("id")?;
-        drop_oldest(&mut tx, keep, 1).await?;
         // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(id)
     }
 
+    /// Deletes the oldest decisions, so that the last `keep` are left, but `most` at once. Returns how many.
+    pub async fn trim_decisions(&self, keep: u32, most: u32) -> Result<u64, StoreError> {
+        let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - $1
+                         AND id < (SELECT min(id) FROM decisions) + $2";
+        let query = sql(oldest).bind(i64::from(keep)).bind(i64::from(most));
+        self.delete_decisions(query).await
+    }
+
     /// Deletes decisions that were made before an instant: of the `most` oldest ones. Returns how many.
     pub async fn drop_decisions(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
-        let mut tx = self.begin().await?;
         // Ids are in the order of time; there is no index by time.
         let oldest = "DELETE FROM decisions WHERE made_at < $1
                          AND id IN (SELECT id FROM decisions ORDER BY id LIMIT $2)";
-        let query = sql(oldest).bind(before.0).bind(i64::from(most));
+        self.delete_decisions(sql(oldest).bind(before.0).bind(i64::from(most)))
+            .await
+    }
+
+    async fn delete_decisions(&self, query: Query) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
         let done = query.execute(&mut tx).await?;
         // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
@@ -113,16 +108,6 @@ fn row(decision: &DecisionRow) -> Vec<Value> {
         decision.chance,
         &decision.decision,
     ]
-}
-
-/// Deletes the oldest decisions after `added` were added, so that `keep` are kept.
-async fn drop_oldest(tx: &mut Connection, keep: u32, added: usize) -> Result<(), StoreError> {
-    let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - $1
-                     AND id < (SELECT min(id) FROM decisions) + $2";
-    let most = LEAST_DROPPED.saturating_add(i64::try_from(added).unwrap_or(i64::MAX));
-    let query = sql(oldest).bind(i64::from(keep)).bind(most);
-    query.execute(tx).await?;
-    Ok(())
 }
 
 fn from_row(row: &Row) -> Result<DecisionRow, StoreError> {

@@ -1,15 +1,10 @@
-//! Matches of games that this process has followed: each game becomes one match.
-
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+//! Matches of games that this process has followed: each game becomes one match. Those that are new beyond doubt are
+//! recorded together, in `new_games`; the others one by one, here.
 
 use super::{
     chances,
     forgotten::remove_from,
-    insert::{self, checked, insert_as},
-    played::count_predictions,
+    insert::insert_as,
     rows::{Target, insert as insert_rows},
 };
 use crate::{
@@ -22,57 +17,7 @@ use crate::{
 const MAX_PER_SECOND: usize = 64;
 
 /// Which match a game has become.
-const MATCH_GAMES: Target = Target::new("match_games", "game, match_id");
-
-/// Records those of these games that are new beyond doubt, with one statement of PostgreSQL and, if the queue expects the
-/// results of matches, some more. Returns the ids of their matches by the numbers of the games. Many processes may do
-/// this at the same time.
-///
-/// # Errors
-/// Fails, among others, if another process records one of the games at this time.
-pub(super) async fn insert_new_games(
-    tx: &mut Connection,
-    all: &[EndedGame],
-) -> Result<HashMap<i64, i64>, StoreError> {
-    let mut numbers = HashSet::with_capacity(all.len());
-    let mut heads = Vec::with_capacity(all.len());
-    let mut records: HashMap<i64, Cow<'_, MatchRecord>> = HashMap::with_capacity(all.len());
-    let mut told = Vec::with_capacity(all.len());
-    for (record, chances, game) in all {
-        let fingerprint = Fingerprint::of(record);
-        if let Ok(record) = checked(tx.dialect(), record, fingerprint)
-            && numbers.insert(*game)
-        {
-            let mut head = insert::head(fingerprint, &record);
-            head.push(game.into());
-            heads.push(head);
-            records.insert(*game, record);
-            told.push((*game, chances));
-        }
-    }
-    let parts: Vec<insert::New<'_>> = records.iter().map(|(game, own)| (*game, &**own)).collect();
-    let query = sql(include_str!("record_games.sql"))
-        .bind(insert::GAMES.json(heads.into_iter())?)
-        .bind(insert::MUTATORS.json(insert::mutators(&parts))?)
-        .bind(insert::TEAMS.json(insert::scores(&parts))?)
-        .bind(insert::PARTICIPANTS.json(insert::participants(&parts))?)
-        .bind(insert::ROLES.json(insert::roles(&parts))?)
-        .bind(chances::STEPS.json(chances::rows(&told))?);
-    let rows = query.fetch_all(&mut *tx).await?;
-    let (mut ids, mut expects) = (HashMap::with_capacity(rows.len()), false);
-    for row in &rows {
-        ids.insert(row.get("game")?, row.get("id")?);
-        expects |= row.get::<bool>("expects")?;
-    }
-    if expects {
-        let new: Vec<insert::New<'_>> = ids
-            .iter()
-            .filter_map(|(game, id)| Some((*id, &**records.get(game)?)))
-            .collect();
-        count_predictions(tx, &new).await?;
-    }
-    Ok(ids)
-}
+pub(super) const MATCH_GAMES: Target = Target::new("match_games", "game, match_id");
 
 /// Does what [`Store::record_game`](crate::store::Store::record_game) does for each of these games, within a transaction
 /// that no other process records in. The results are in the order of `all`.

@@ -176,23 +176,16 @@ async fn known_all(
     Ok(found)
 }
 
-/// The columns of a match, with one more.
-macro_rules! heads {
-    ($more:literal) => {
-        Target::new(
-            "matches",
-            concat!(
-                "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed,
-                 parts",
-                $more
-            ),
-        )
+/// The columns of a match without its id.
+macro_rules! head_columns {
+    () => {
+        "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed, parts"
     };
 }
-/// Games whose matches have no id yet, with the numbers of the games.
-pub(super) const GAMES: Target = heads!(", game");
-const HEADS: Target = heads!("");
-const HEADS_WITH_ID: Target = heads!(", id");
+pub(super) use head_columns;
+
+const HEADS: Target = Target::new("matches", head_columns!());
+const HEADS_WITH_ID: Target = Target::new("matches", concat!(head_columns!(), ", id"));
 pub(super) const MUTATORS: Target = Target::new("match_mutators", "match_id, mutator");
 pub(super) const TEAMS: Target = Target::new("match_teams", "match_id, team, score");
 pub(super) const PARTICIPANTS: Target = Target::new(
@@ -247,7 +240,8 @@ pub(super) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<Value>
     ]
 }
 
-async fn insert_parts(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
+/// Writes the rows of the other tables.
+pub(super) async fn insert_parts(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
     insert(tx, MUTATORS, "", mutators(new)).await?;
     insert(tx, TEAMS, "", scores(new)).await?;
     insert(tx, PARTICIPANTS, "", participants(new)).await?;

@@ -9,6 +9,7 @@ use super::{
     archive::{complete, fetch},
     games, halves,
     insert::{checked, insert_if_new, insert_matches},
+    new_games::insert_new_games,
 };
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord, Timestamp},
@@ -250,7 +251,7 @@ impl Store {
         &self,
         all: &[EndedGame],
     ) -> Result<Vec<Result<Recorded, StoreError>>, StoreError> {
-        let mut new = self.record_new(all).await?;
+        let (open, mut new) = self.record_new(all).await?;
         // Whatever is not new beyond doubt, in the order of `all`. The number of a game that comes twice belongs to the
         // first; the other one finds it on disk.
         let mut recorded: Vec<_> = all
@@ -260,8 +261,11 @@ impl Store {
         let rest = all.iter().zip(&recorded);
         let rest = rest.filter(|(_, done)| done.is_none());
         let rest: Vec<&EndedGame> = rest.map(|(game, _)| game).collect();
-        if !rest.is_empty() {
-            let mut tx = self.begin_alone().await?;
+        let tx = match open {
+            None if !rest.is_empty() => Some(self.begin_alone().await?),
+            open => open,
+        };
+        if let Some(mut tx) = tx {
             let written = games::insert_games(&mut tx, &rest).await?;
             self.commit(tx).await?;
             let open = recorded.iter_mut().filter(|done| done.is_none());
@@ -272,23 +276,28 @@ impl Store {
         Ok(recorded.into_iter().flatten().collect())
     }
 
-    /// Records those of these games that are new beyond doubt, beside other processes that do the same. Returns the ids
-    /// of their matches by the numbers of the games.
-    async fn record_new(&self, all: &[EndedGame]) -> Result<HashMap<i64, i64>, StoreError> {
+    /// Records those of these games that are new beyond doubt; on PostgreSQL beside other processes that do the same.
+    /// Returns the transaction, if it is still open because it excludes all others, and the ids of the matches by the
+    /// numbers of the games.
+    async fn record_new(
+        &self,
+        all: &[EndedGame],
+    ) -> Result<(Option<Write>, HashMap<i64, i64>), StoreError> {
         let Backend::Postgres(server) = &self.backend else {
-            // Without a network, statements that are prepared already cost less than one for just this number of rows.
-            return Ok(HashMap::new());
+            let mut tx = self.begin_alone().await?;
+            let new = insert_new_games(&mut tx, all).await?;
+            return Ok((Some(tx), new));
         };
         let mut tx = server.begin_together(&self.metrics).await?;
-        match games::insert_new_games(&mut tx, all).await {
+        match insert_new_games(&mut tx, all).await {
             Ok(new) => {
                 self.commit(tx).await?;
-                Ok(new)
+                Ok((None, new))
             }
             // Another process records one of them at this time.
             Err(error) if error.is_conflict() => {
                 tx.abandon().await?;
-                Ok(HashMap::new())
+                Ok((None, HashMap::new()))
             }
             Err(error) => Err(error),
         }

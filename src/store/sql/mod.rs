@@ -17,6 +17,7 @@ mod later_seats;
 pub(super) mod links;
 pub(super) mod logs;
 mod matches;
+mod new_games;
 mod orphans;
 pub(super) mod own_tickets;
 pub(super) mod pages;

@@ -1,20 +1,9 @@
 -- Records games that have ended, in one statement; for PostgreSQL. Returns the number and the id of each game that is
--- recorded. A game is left out if it may not be new, if its match is on disk, or if somebody was forgotten since it
--- began: such games are recorded one by one. The numbers of games in the rows of parts become the ids of their matches.
+-- recorded. The numbers of games in the rows of parts become the ids of their matches.
 --
 -- $1: the games, as rows of `matches` with the number `game`. $2 to $6: rows of the tables of parts.
 WITH games AS MATERIALIZED (
-    SELECT g.*, coalesce(
-        (SELECT h.match_id FROM hosted_matches h
-          WHERE h.game = g.game AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id)),
-        nextval('matches_id_seq')) AS id
-    FROM json_to_recordset($1::json) AS g (
-        game BIGINT, fingerprint BYTEA, server TEXT, started_at BIGINT, ended_at BIGINT, log_clock BIGINT, map TEXT,
-        game_type TEXT, mode TEXT, outcome TEXT, winner BIGINT, untimed BOOLEAN, parts TEXT)
-    WHERE NOT EXISTS (SELECT 1 FROM match_games o WHERE o.game = g.game)
-      AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.fingerprint = g.fingerprint) -- it would skip an id
-      AND NOT EXISTS (SELECT 1 FROM match_halves h WHERE h.fingerprint = g.fingerprint)
-      AND NOT EXISTS (SELECT 1 FROM forgotten_lately f WHERE f.at >= g.started_at)
+    SELECT g.*, coalesce(g.hosted, nextval('matches_id_seq')) AS id FROM ({new_games}) AS g
 ), heads AS (
     INSERT INTO matches (id, fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner,
                          untimed, parts)

@@ -8,8 +8,10 @@ use crate::{
     store::{StoreError, db::*, postgres::without_nul},
 };
 
-/// Rows per statement: at most 18 values each, far below SQLite's limit of 32,766 parameters.
+/// The most rows of one statement: at most 18 values each, far below SQLite's limit of 32,766 parameters.
 pub(in crate::store) const ROWS: usize = 1_000;
+/// The same on SQLite, for a statement that is prepared once for each number of rows.
+const SQLITE_ROWS: usize = 64;
 
 /// A table, and the columns that rows have a value for.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +32,7 @@ impl Target {
     }
 }
 
-/// Writes any number of rows, at most [`ROWS`] per statement. The statement ends with what is done about rows that
-/// exist already.
+/// Writes any number of rows. The statement ends with what is done about rows that exist already.
 pub(super) fn insert<'a>(
     tx: &'a mut Connection,
     target: Target,
@@ -49,17 +50,39 @@ pub(super) fn write<'a>(
     end: &'static str,
     rows: impl Iterator<Item = Vec<Value>> + Send + 'a,
 ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
-    let mut rows = rows.peekable();
-    let all = async move {
-        let mut returned = Vec::new();
-        while rows.peek().is_some() {
-            let some = rows.by_ref().take(ROWS).collect();
-            let statement = statement(tx.dialect(), target, end, some)?;
+    in_statements(tx, rows, move |dialect, rows| {
+        statement(dialect, target, end, rows)
+    })
+    .boxed()
+}
+
+/// Executes the statement that `build` makes of some rows until there are no more. Returns the rows that they return.
+async fn in_statements(
+    tx: &mut Connection,
+    mut rows: impl Iterator<Item = Vec<Value>> + Send,
+    build: impl Fn(Dialect, Vec<Vec<Value>>) -> Result<Query, StoreError> + Send,
+) -> Result<Vec<Row>, StoreError> {
+    let mut returned = Vec::new();
+    loop {
+        let mut some = rows.by_ref().take(ROWS).collect::<Vec<_>>().into_iter();
+        if some.len() == 0 {
+            return Ok(returned);
+        }
+        while some.len() > 0 {
+            let count = statement_rows(tx.dialect(), some.len());
+            let statement = build(tx.dialect(), some.by_ref().take(count).collect())?;
             returned.extend(statement.fetch_all(&mut *tx).await?);
         }
-        Ok(returned)
-    };
-    all.boxed()
+    }
+}
+
+/// How many of so many rows the next statement has. On SQLite a power of two, so that there are few different
+/// statements: preparing one takes longer than executing it.
+fn statement_rows(dialect: Dialect, left: usize) -> usize {
+    match dialect {
+        Dialect::Sqlite => 1 << left.clamp(1, SQLITE_ROWS).ilog2(),
+        Dialect::Postgres => left,
+    }
 }
 
 /// The statement that writes these rows. PostgreSQL gets them as one parameter: it would parse a list of values anew for
@@ -96,22 +119,18 @@ pub(in crate::store) fn with_given<'a>(
     rows: impl Iterator<Item = Vec<Value>>,
 ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
     let rows: Vec<Vec<Value>> = rows.collect();
-    let all = async move {
-        let mut returned = Vec::new();
-        for some in rows.chunks(ROWS) {
-            let statement = given(tx.dialect(), columns, text, some)?;
-            returned.extend(statement.fetch_all(&mut *tx).await?);
-        }
-        Ok(returned)
-    };
-    all.boxed()
+    in_statements(tx, rows.into_iter(), move |dialect, rows| {
+        given(dialect, columns, text, rows)
+    })
+    .boxed()
 }
 
-fn given(
+/// The statement of [`with_given`] for these rows. Further parameters of PostgreSQL follow them.
+pub(super) fn given(
     dialect: Dialect,
     columns: &'static str,
     text: &str,
-    rows: &[Vec<Value>],
+    rows: Vec<Vec<Value>>,
 ) -> Result<Query, StoreError> {
     match dialect {
         Dialect::Sqlite => {
@@ -122,15 +141,12 @@ fn given(
                 .map(|(name, at)| format!("column{at} AS {name}"))
                 .collect();
             query.push(format!("(SELECT {} FROM (", names.join(", ")));
-            query
-                .rows(rows.iter().cloned())
-                .push(")) AS given")
-                .push(after);
+            query.rows(rows).push(")) AS given").push(after);
             Ok(query.build())
         }
         Dialect::Postgres => {
             let table = format!("json_to_recordset($1::json) AS given({columns})");
-            Ok(sql(text.replace("{given}", &table)).bind(json(columns, rows)?))
+            Ok(sql(text.replace("{given}", &table)).bind(json(columns, &rows)?))
         }
     }
 }

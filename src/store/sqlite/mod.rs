@@ -44,6 +44,8 @@ const APPLICATION_ID: i64 = 0x4556_4b4c;
 const PAGE_PATIENCE: Duration = Duration::from_secs(2);
 /// How many rows a query of a page may be ahead of its reader: so that the two take turns less often.
 const PAGE_ROWS: usize = 1_024;
+/// The most statements that a connection keeps prepared: a group of games has up to seven for each of its tables.
+const STATEMENTS: usize = 256;
 /// The delay before a locked database is tried again.
 const RETRY: Duration = Duration::from_millis(10);
 
@@ -86,6 +88,7 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
         // Overwrites deleted data, so that a forgotten player does not remain in free pages of
         // the file.
         .pragma("secure_delete", "ON")
+        .statement_cache_capacity(STATEMENTS)
         .busy_timeout(busy);
     let fail = |error| file::cannot_open(path, error);
     let mut first = SqliteConnection::connect_with(&options)

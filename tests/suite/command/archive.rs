@@ -117,7 +117,7 @@ async fn the_daemon_archives_matches_and_deletes_decisions() {
         }
     };
     let decisions: Vec<DecisionRow> = (0..5_000).map(decided).collect();
-    store.write_decisions(&decisions, 20_000).await.unwrap();
+    store.write_decisions(&decisions).await.unwrap();
     let days = [
         ("EVENKEEL_STORE_ARCHIVE_DAYS", "365"),
         ("EVENKEEL_STORE_KEEP_DECISION_DAYS", "30"),

@@ -108,9 +108,11 @@ async fn what_was_changed_by_hand_is_noticed() {
 
 #[tokio::test]
 async fn only_so_many_are_kept() {
-    let daemon = Daemon::start("store.keep_decisions = 3").await;
+    let daemon = Daemon::start("").await;
     daemon.client().await.talk(GAME).await;
     daemon.service.sessions().write_backlog().await.unwrap();
+    let store = daemon.service.store();
+    assert_eq!(store.trim_decisions(3, 9).await.unwrap(), 1);
     let query = "SELECT id FROM decisions ORDER BY id";
     let ids: Vec<(i64,)> = rows(&database(&daemon), query).await;
     assert_eq!(ids, [(2,), (3,), (4,)]);

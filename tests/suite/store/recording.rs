@@ -112,10 +112,10 @@ async fn decisions_of_a_game(open: impl Backend) {
         chance: None,
         decision: format!("{{\"of\":{game}}}"),
     };
-    store.write_decisions(&[decision(1)], 100).await.unwrap();
+    store.write_decisions(&[decision(1)]).await.unwrap();
     let recorded = record(&store, 1..4).await;
     let later = [decision(2), decision(3), decision(9)];
-    store.write_decisions(&later, 100).await.unwrap();
+    store.write_decisions(&later).await.unwrap();
     for (number, recorded) in (1..).zip(recorded) {
         let page = store.page_match(recorded.id()).await.unwrap().unwrap();
         assert_eq!(page.balance, Some(format!("{{\"of\":{number}}}")));

@@ -480,7 +480,8 @@ async fn decisions_are_kept(store: &Store, elsewhere: &Store) {
         decision(3, "cid"),
     );
     let decisions = [first, second.clone(), third.clone()];
-    store.write_decisions(&decisions, 2).await.unwrap();
+    store.write_decisions(&decisions).await.unwrap();
+    assert_eq!(store.trim_decisions(2, 9).await.unwrap(), 1);
     assert_eq!(elsewhere.decision(1).await.unwrap(), None, "two are kept");
     assert_eq!(elsewhere.decision(2).await.unwrap(), Some(second));
     assert_eq!(elsewhere.decision(3).await.unwrap(), Some(third));

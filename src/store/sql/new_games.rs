@@ -1,0 +1,151 @@
+//! Records the games of a group that are new beyond doubt, together: on PostgreSQL with one statement, on SQLite, which
+//! needs no network, with one for each table.
+
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
+
+use super::{
+    chances,
+    games::MATCH_GAMES,
+    insert::{self, New, checked, head_columns},
+    played::count_predictions,
+    rows::{given, insert as insert_rows, with_given},
+};
+use crate::{
+    domain::{Fingerprint, MatchChances, MatchRecord},
+    store::{StoreError, db::*, group_commit::EndedGame},
+};
+
+/// The columns of a game that is given to a statement.
+const GAMES: &str = "fingerprint BYTEA, server TEXT, started_at BIGINT, ended_at BIGINT, log_clock BIGINT, map TEXT,
+     game_type TEXT, mode TEXT, outcome TEXT, winner BIGINT, untimed BOOLEAN, parts TEXT, game BIGINT";
+const HEADS: &str = concat!(
+    "INSERT INTO matches (id, ",
+    head_columns!(),
+    ") SELECT hosted, ",
+    head_columns!(),
+    " FROM (",
+    include_str!("new_games.sql"),
+    ") AS games WHERE true ON CONFLICT DO NOTHING RETURNING id, fingerprint"
+);
+const DECIDED: &str =
+    "UPDATE decisions SET match_id = given.match_id FROM {given} WHERE decisions.game = given.game";
+
+/// A game that may be new.
+struct Candidate<'a> {
+    fingerprint: Fingerprint,
+    record: Cow<'a, MatchRecord>,
+    chances: &'a MatchChances,
+    game: i64,
+}
+
+/// Records those of these games that are new beyond doubt. Returns the ids of their matches by the numbers of the games.
+/// On PostgreSQL, many processes may do this at the same time.
+///
+/// # Errors
+/// Fails, among others, if another process records one of the games at this time.
+pub(super) async fn insert_new_games(
+    tx: &mut Connection,
+    all: &[EndedGame],
+) -> Result<HashMap<i64, i64>, StoreError> {
+    let games = candidates(tx.dialect(), all);
+    let (ids, expects) = match tx.dialect() {
+        Dialect::Sqlite => (insert_by_table(tx, &games).await?, true),
+        Dialect::Postgres => insert_at_once(tx, &games).await?,
+    };
+    if expects {
+        count_predictions(tx, &numbered(&games, |game| ids.get(&game.game).copied())).await?;
+    }
+    Ok(ids)
+}
+
+/// The games that may be stored, each number and each match once.
+fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<Candidate<'_>> {
+    let (mut numbers, mut prints) = (HashSet::new(), HashSet::new());
+    let mut games = Vec::with_capacity(all.len());
+    for (record, chances, game) in all {
+        let (fingerprint, game) = (Fingerprint::of(record), *game);
+        if let Ok(record) = checked(dialect, record, fingerprint)
+            && numbers.insert(game)
+            && prints.insert(fingerprint)
+        {
+            games.push(Candidate {
+                fingerprint,
+                record,
+                chances,
+                game,
+            });
+        }
+    }
+    games
+}
+
+/// The records of games, each with a number; without those that have none.
+fn numbered<'a>(
+    games: &'a [Candidate<'_>],
+    number: impl Fn(&Candidate<'_>) -> Option<i64>,
+) -> Vec<New<'a>> {
+    let numbered = games.iter();
+    numbered
+        .filter_map(|game| Some((number(game)?, &*game.record)))
+        .collect()
+}
+
+/// The rows of [`GAMES`].
+fn heads(games: &[Candidate<'_>]) -> Vec<Vec<Value>> {
+    let head = |game: &Candidate<'_>| {
+        let mut row = insert::head(game.fingerprint, &game.record);
+        row.push(game.game.into());
+        row
+    };
+    games.iter().map(head).collect()
+}
+
+async fn insert_by_table(
+    tx: &mut Connection,
+    games: &[Candidate<'_>],
+) -> Result<HashMap<i64, i64>, StoreError> {
+    let mut new: HashMap<Fingerprint, i64> = HashMap::with_capacity(games.len());
+    for row in with_given(tx, GAMES, HEADS, heads(games).into_iter()).await? {
+        new.insert(row.get("fingerprint")?, row.get("id")?);
+    }
+    let id = |game: &Candidate<'_>| new.get(&game.fingerprint).copied();
+    insert::insert_parts(tx, &numbered(games, id)).await?;
+    let told = games
+        .iter()
+        .filter_map(|game| Some((id(game)?, game.chances)));
+    let told: Vec<(i64, &MatchChances)> = told.collect();
+    chances::insert_new(tx, &told).await?;
+    let ids = games.iter().filter_map(|one| Some((one.game, id(one)?)));
+    let ids: HashMap<i64, i64> = ids.collect();
+    let rows = ids.iter().map(|(game, id)| values![game, id]);
+    insert_rows(tx, MATCH_GAMES, "", rows.clone()).await?;
+    with_given(tx, "game BIGINT, match_id BIGINT", DECIDED, rows).await?;
+    Ok(ids)
+}
+
+/// Also returns whether the queue expects the result of any match.
+async fn insert_at_once(
+    tx: &mut Connection,
+    games: &[Candidate<'_>],
+) -> Result<(HashMap<i64, i64>, bool), StoreError> {
+    let parts = numbered(games, |game| Some(game.game));
+    let told = games.iter().map(|one| (one.game, one.chances));
+    let told: Vec<(i64, &MatchChances)> = told.collect();
+    let text =
+        include_str!("record_games.sql").replace("{new_games}", include_str!("new_games.sql"));
+    let query = given(tx.dialect(), GAMES, &text, heads(games))?
+        .bind(insert::MUTATORS.json(insert::mutators(&parts))?)
+        .bind(insert::TEAMS.json(insert::scores(&parts))?)
+        .bind(insert::PARTICIPANTS.json(insert::participants(&parts))?)
+        .bind(insert::ROLES.json(insert::roles(&parts))?)
+        .bind(chances::STEPS.json(chances::rows(&told))?);
+    let (mut ids, mut expects) = (HashMap::with_capacity(games.len()), false);
+    for row in query.fetch_all(tx).await? {
+        ids.insert(row.get("game")?, row.get("id")?);
+        expects |= row.get::<bool>("expects")?;
+    }
+    Ok((ids, expects))
+}

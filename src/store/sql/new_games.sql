@@ -1,0 +1,9 @@
+-- Those of the given games that are new beyond doubt, each with the id of its hosted match if it has one. A game is left out
+-- if it or its match is on disk, or if somebody was forgotten since it began: such games are recorded one by one.
+SELECT given.*, (SELECT h.match_id FROM hosted_matches h
+                  WHERE h.game = given.game AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id)) AS hosted
+FROM {given}
+WHERE NOT EXISTS (SELECT 1 FROM match_games o WHERE o.game = given.game)
+  AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.fingerprint = given.fingerprint) -- it would skip an id
+  AND NOT EXISTS (SELECT 1 FROM match_halves h WHERE h.fingerprint = given.fingerprint)
+  AND NOT EXISTS (SELECT 1 FROM forgotten_lately f WHERE f.at >= given.started_at)
