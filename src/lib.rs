@@ -101,7 +101,7 @@
 //! | partition | a part of the queues that one daemon runs at a time; the room of this name divides players into teams |
 //! | lease | the right of one daemon to do what only one may do at a time; it ends unless it is renewed |
 //! | holder | the daemon that has a lease |
-//! | letter | a message from one daemon to another, which waits in the database that both use |
+//! | request | of a daemon: what it asks the holder of a partition's lease, as a row of the database that both use; otherwise what a client asks for |
 //! | epoch | a number that grows with each new holder of a lease |
 //! | person | a player who is in a rated match, under the identity that all their matches count for |
 //!

@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use super::{
     command::{Command, Outcome},
-    fleet::{Outbox, ToDaemon},
+    fleet::{Asker, Outbox},
 };
 
 /// A client's call.
@@ -19,12 +19,8 @@ pub(super) struct Call {
 pub(super) enum ReplyTo {
     /// To a client of this daemon.
     Here(oneshot::Sender<Outcome>),
-    /// To the daemon of this name, where the call has this number, with the next write.
-    There {
-        daemon: String,
-        call: u64,
-        outbox: Outbox,
-    },
+    /// To another daemon, with the next write.
+    There(Asker, Outbox),
 }
 
 impl ReplyTo {
@@ -32,16 +28,12 @@ impl ReplyTo {
     pub fn send(self, outcome: Outcome) {
         match self {
             Self::Here(answer) => drop(answer.send(outcome)),
-            Self::There {
-                daemon,
-                call,
-                outbox,
-            } => outbox.add(&daemon, ToDaemon::Answer(call, outcome)),
+            Self::There(asker, outbox) => outbox.add(asker, &outcome),
         }
     }
 
     /// Whether the answer goes to another daemon.
     pub fn is_there(&self) -> bool {
-        matches!(self, Self::There { .. })
+        matches!(self, Self::There(..))
     }
 }

@@ -13,13 +13,15 @@ use crate::{
     session::HostedGame,
 };
 
-/// What a client asks for, as JSON in a letter to another daemon. The first text is the client's name.
+/// What a client asks for, as JSON in a request to another daemon. The first text is the client's name.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Command {
     List,
     /// The ticket, and the queue that has checked it; `None` if another daemon has checked it.
     Submit(#[serde(skip)] Option<Arc<Queue>>, Submission),
     Cancel(String, String),
+    /// Of the daemon alone that runs the queue; the others read it.
+    #[serde(skip)]
     Ticket(String, String),
     Answer {
         owner: String,
@@ -37,6 +39,13 @@ pub(super) enum Command {
     Configure(Configured),
 }
 
+impl Command {
+    /// Whether the call may change something.
+    pub fn changes(&self) -> bool {
+        !matches!(self, Self::List | Self::Ticket(..) | Self::Explain(..))
+    }
+}
+
 /// The answer to a call, or why it has failed.
 pub(super) type Outcome = Result<Answer, QueuesError>;
 
@@ -45,6 +54,9 @@ pub(super) type Outcome = Result<Answer, QueuesError>;
 pub(super) enum Answer {
     List(Vec<QueueLine>),
     Ticket(TicketReply),
+    /// The state of the ticket is to be read from the database.
+    #[serde(skip)]
+    Stored,
     Reasons(Vec<String>),
     Game(Box<HostedGame>),
     Seats(u32),

@@ -1,17 +1,19 @@
 //! The end of a batch: one write, the answers, the news.
 
+use std::collections::BTreeMap;
+
 use tokio::time::Instant;
 
 use super::{
-    QueuesError,
+    Link, QueuesError,
     connections::Connections,
-    fleet::Remote,
-    hosting::{allocate, draw_pass, send},
+    hosting::{allocate, draw_pass, notice},
     task::{LAZY, Task},
 };
 use crate::{
-    lifecycle::{Happened, Ready},
-    store::{QueueWrite, StoreError},
+    lifecycle::{Change, Happened, Ready},
+    protocol::HostNotice,
+    store::{Decided, NewHostNotice, QueueWrite, StoreError},
 };
 
 impl Task<'_> {
@@ -21,9 +23,15 @@ impl Task<'_> {
             self.rounds.changed();
         }
         let is_late = self.written.elapsed() >= LAZY;
-        let ready = self.life.take_ready(is_late, draw_pass);
-        self.write_to_daemons(&mut connections.remote);
-        if let Err(error) = self.write(&ready, &connections.remote).await {
+        let mut ready = self.life.take_ready(is_late, draw_pass);
+        let messages = std::mem::take(&mut ready.send).into_iter();
+        let messages = messages.filter_map(|one| notice(&connections.links, &self.life, one));
+        let notices: Vec<(Link, HostNotice)> = messages.collect();
+        for (client, answer) in self.answers.extract_if(.., |(client, _)| client.is_there()) {
+            client.send(answer);
+        }
+        let decided = connections.remote.outbox.take();
+        if let Err(error) = self.write(&ready, &decided, &notices).await {
             return Err(self.fail(error, connections));
         }
         if !self.held.is_held() {
@@ -38,8 +46,8 @@ impl Task<'_> {
         for id in ready.allocate {
             allocate(self.partition, &self.life, id);
         }
-        for message in ready.send {
-            send(&connections.links, &self.life, message);
+        for (link, notice) in &notices {
+            link.send(notice);
         }
         let mut listeners = self.shared.listeners.lock();
         listeners.send_changes(&mut self.life);
@@ -50,12 +58,17 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// Writes the changes, and the letters of this batch together with them.
-    async fn write(&mut self, ready: &Ready, remote: &Remote) -> Result<(), StoreError> {
-        let name = self.shared.office.as_ref().map(|office| &*office.name);
-        let letters = remote.outbox.take(name.unwrap_or_default());
-        let handled = std::mem::take(&mut self.handled);
-        if ready.write.is_empty() && letters.is_empty() && handled.is_empty() {
+    /// Writes the changes, and what other daemons are to read of this batch together with them.
+    async fn write(
+        &mut self,
+        ready: &Ready,
+        decided: &[Decided],
+        notices: &[(Link, HostNotice)],
+    ) -> Result<(), StoreError> {
+        let notices: Vec<_> = notices.iter().filter_map(written).collect();
+        let waits = self.new_waits();
+        let is_empty = ready.write.is_empty() && decided.is_empty() && notices.is_empty();
+        if is_empty && waits.is_empty() {
             return Ok(());
         }
         let book = self.shared.learning.behaviour();
@@ -65,8 +78,10 @@ impl Task<'_> {
             partition: self.slot,
             changes: &ready.write,
             no_shows: &no_shows,
-            handled: &handled,
-            letters: &letters,
+            decided,
+            notices: &notices,
+            waits: &waits,
+            wakes: self.wakes_others(ready, decided, &notices),
         };
         let version = self.shared.store.write_queues(write).await?;
         if let Some(version) = version {
@@ -74,7 +89,38 @@ impl Task<'_> {
         }
         self.shared.metrics.written(ready);
         self.written = Instant::now();
+        for one in decided {
+            self.open.remove(&(one.daemon.clone(), one.key));
+        }
+        self.published.0.extend(waits);
         Ok(())
+    }
+
+    /// Whether other daemons wait for what is written.
+    fn wakes_others(&self, ready: &Ready, decided: &[Decided], notices: &[NewHostNotice]) -> bool {
+        let is_state = |change: &Change| matches!(change, Change::Became { .. });
+        let fleet = self.shared.fleet.as_ref();
+        let has_others = fleet.is_some_and(|fleet| fleet.has_others());
+        let is_answer = |one: &Decided| one.answer.is_some();
+        has_others
+            && (ready.write.iter().any(is_state)
+                || decided.iter().any(is_answer)
+                || !notices.is_empty())
+    }
+
+    /// The median waits that have changed since they were published, if that was long enough ago.
+    fn new_waits(&mut self) -> Vec<(String, i64)> {
+        let (published, at) = &mut self.published;
+        if self.shared.fleet.is_none() || at.is_some_and(|at| at.elapsed() < LAZY) {
+            return Vec::new();
+        }
+        *at = Some(Instant::now());
+        let own = self.shared.names_of(&self.partition.name).into_iter();
+        let medians: BTreeMap<String, i64> = own
+            .filter_map(|name| self.life.median_wait(&name).map(|median| (name, median)))
+            .collect();
+        let is_new = |(name, median): &(String, i64)| published.get(name) != Some(median);
+        medians.into_iter().filter(is_new).collect()
     }
 
     pub(super) fn lost(&self) -> StoreError {
@@ -88,13 +134,29 @@ impl Task<'_> {
             false => QueuesError::NotWritten,
         };
         for (client, _) in self.answers.drain(..) {
-            // The letters of other daemons are still there.
+            // The requests of other daemons are still there.
             if !client.is_there() {
                 client.send(Err(why.clone()));
             }
         }
         to.remote.write_failed();
         error
+    }
+}
+
+/// What is written of a notice to a connection of another daemon.
+fn written((link, notice): &(Link, HostNotice)) -> Option<NewHostNotice> {
+    let daemon = link.daemon()?.to_owned();
+    match serde_json::to_string(notice) {
+        Ok(body) => Some(NewHostNotice {
+            daemon,
+            link: link.number() as i64,
+            body,
+        }),
+        Err(error) => {
+            tracing::error!(%error, "a notice cannot be written");
+            None
+        }
     }
 }
 

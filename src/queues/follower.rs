@@ -1,7 +1,7 @@
 //! A daemon that does not run the queues, because another one holds their lease.
 //!
-//! It sends the holder what its clients and instances ask for, and registers with each new holder those that are
-//! connected. Without letters, on SQLite, it refuses the calls.
+//! It asks the holder for what its clients and instances want, and registers with each new holder the instances that
+//! are connected. On SQLite, where one daemon at a time decides, it refuses what needs a decision.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{
     call::{Call, ReplyTo},
     command::{Answer, Command},
     connections::Connections,
-    fleet::PostOffice,
+    fleet::Fleet,
     instance_command::InstanceCommand,
     links::Links,
     partition_handle::PartitionHandle,
@@ -47,7 +47,7 @@ pub(super) async fn follow(
         let why = match try_to_take(handle, &mut left).await {
             Ok(Try::Taken(held)) => return Some(held),
             Ok(Try::Of(holder, epoch)) => {
-                let forgotten = shared.office.as_ref().map(PostOffice::forgotten);
+                let forgotten = shared.fleet.as_ref().map(Fleet::forgotten);
                 let now = Some((epoch, forgotten));
                 if std::mem::replace(&mut registered, now) != now {
                     let partition = &handle.name;
@@ -89,7 +89,7 @@ async fn try_to_take(
     left: &mut Option<Instant>,
 ) -> Result<Try, StoreError> {
     let shared = &handle.shared;
-    let daemons = shared.office.as_ref().map(|office| office.alive().len());
+    let daemons = shared.fleet.as_ref().map(|fleet| fleet.alive().len());
     let partitions = shared.partitions();
     let own = shared.settings_of(&handle.name);
     let has_queues = partitions.contains(&handle.name);
@@ -125,19 +125,17 @@ async fn try_to_take(
     )
 }
 
-/// Registers everything that is connected with the holder of the lease.
+/// Registers the instances that are connected with the holder of the lease.
 fn register(handle: &PartitionHandle, links: &Links) {
-    let shared = &handle.shared;
-    let Some(office) = &shared.office else {
+    let Some(fleet) = &handle.shared.fleet else {
         return;
     };
-    office.register(&handle.lease, shared.listeners.lock().owners());
     for command in links.asked() {
-        office.report(&handle.lease, linked(handle, office, command));
+        fleet.report(&handle.name, linked(handle, fleet, command));
     }
 }
 
-/// Handles a call, or sends it to the holder of the lease.
+/// Handles a call, or asks the holder of the lease.
 fn pass_on(handle: &PartitionHandle, call: Call, links: &mut Links, why: &QueuesError) {
     let shared = &handle.shared;
     let Call { command, answer } = call;
@@ -147,6 +145,8 @@ fn pass_on(handle: &PartitionHandle, call: Call, links: &mut Links, why: &Queues
             *shared.queues.write() = Arc::new(queues);
             return answer.send(Ok(Answer::Done));
         }
+        Command::Listen(_) => return answer.send(Ok(Answer::Done)),
+        Command::Ticket(..) => return answer.send(Ok(Answer::Stored)),
         command => command,
     };
     if let Command::Submit(_, ticket) = &command
@@ -156,22 +156,18 @@ fn pass_on(handle: &PartitionHandle, call: Call, links: &mut Links, why: &Queues
     {
         return answer.send(Err(QueuesError::OtherSettings(ticket.queue.clone())));
     }
-    let (office, answer) = match (&shared.office, answer) {
-        (Some(office), ReplyTo::Here(answer)) => (office, answer),
+    let (fleet, answer) = match (&shared.fleet, answer) {
+        (Some(fleet), ReplyTo::Here(answer)) => (fleet, answer),
         (_, answer) => return answer.send(Err(why.clone())),
     };
     let command = match command {
-        Command::Listen(owner) => {
-            office.register(&handle.lease, vec![owner]);
-            return drop(answer.send(Ok(Answer::Done)));
-        }
         Command::Host(command) => {
             note(links, &command);
-            linked(handle, office, command)
+            linked(handle, fleet, command)
         }
         command => command,
     };
-    office.call(&handle.lease, command, answer);
+    fleet.call(&handle.name, command, answer);
 }
 
 /// Keeps the connections that an instance registers.
@@ -195,10 +191,10 @@ fn note(links: &mut Links, command: &InstanceCommand) {
     }
 }
 
-/// The same for a letter; news for a connection that it registers will reach the connection.
-fn linked(handle: &PartitionHandle, office: &PostOffice, command: InstanceCommand) -> Command {
+/// The same as a request; notices for a connection that it registers will reach the connection.
+fn linked(handle: &PartitionHandle, fleet: &Fleet, command: InstanceCommand) -> Command {
     if let Some(link) = command.link() {
-        office.link(&handle.lease, link);
+        fleet.link(&handle.name, link);
     }
     Command::Host(command)
 }

@@ -13,7 +13,7 @@ use super::{
     known::admit,
     links::Links,
     task::Task,
-    view::{queue_line, ticket_reply},
+    view::{Seen, queue_line, ticket_reply},
 };
 use crate::{
     domain::MatchId,
@@ -209,7 +209,7 @@ impl Task<'_> {
 
     fn ticket(&self, number: TicketNumber) -> Result<Answer, QueuesError> {
         let record = self.life.ticket(number).ok_or(TicketRefused::NoTicket)?;
-        let reply = ticket_reply(&self.life, record);
+        let reply = ticket_reply(&Seen::of(&self.life, record));
         Ok(Answer::Ticket(reply))
     }
 }

@@ -2,7 +2,7 @@
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{Shared, links::Links, partition_handle::PartitionHandle};
+use super::{Link, Shared, links::Links, partition_handle::PartitionHandle};
 use crate::{
     domain::{MAX_TEAMS, MatchId, to_hex},
     lifecycle::{HostRefused, Lifecycle, Match, Message, Seat},
@@ -11,28 +11,31 @@ use crate::{
     session::HostedGame,
 };
 
-/// Sends a message to the instance or the game that it is for. If the connection is lost, nothing is sent: an
-/// instance that comes back is sent its matches again.
-pub(super) fn send(links: &Links, life: &Lifecycle, message: Message) {
-    match message {
+/// What the instance or the game that a message is for is sent, and its connection. If that is lost, nothing is sent:
+/// an instance that comes back is sent its matches again.
+pub(super) fn notice(
+    links: &Links,
+    life: &Lifecycle,
+    message: Message,
+) -> Option<(Link, HostNotice)> {
+    Some(match message {
         Message::Open { instance, id } => {
-            if let Some(session) = session(life, id) {
-                links.send(&instance, &HostNotice::Session(session));
-            }
+            let session = session(life, id)?;
+            (links.of_instance(&instance)?, HostNotice::Session(session))
         }
         Message::Close { instance, id, why } => {
             let why = why.as_str().to_owned();
-            links.send(&instance, &HostNotice::Close { id, why });
+            (links.of_instance(&instance)?, HostNotice::Close { id, why })
         }
         Message::Admit(id, players) => {
             let mut seats = life
                 .formed(id)
                 .map_or(Vec::new(), |formed| seats(life, formed));
             seats.retain(|seat| players.contains(&seat.player));
-            links.send_to_game(id, &HostNotice::Admit(seats));
+            (links.of_game(id)?, HostNotice::Admit(seats))
         }
-        Message::Dismiss(id, players) => links.send_to_game(id, &HostNotice::Dismiss(players)),
-    }
+        Message::Dismiss(id, players) => (links.of_game(id)?, HostNotice::Dismiss(players)),
+    })
 }
 
 /// Asks the allocator for the game server of a match.

@@ -32,10 +32,12 @@ pub(super) async fn run(handle: PartitionHandle, mut calls: mpsc::Receiver<Call>
         if has_queues {
             shared.tasks.taken();
         }
+        shared.tasks.runs(&handle.name, true);
         let end = hold(&handle, &clock, &held, &mut calls, &mut connections).await;
         if has_queues && end != End::Left {
             shared.tasks.lost();
         }
+        shared.tasks.runs(&handle.name, false);
         connections.remote.close();
         let own = shared.names_of(&handle.name);
         shared.metrics.look_away(&handle.name, &own);

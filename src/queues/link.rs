@@ -40,16 +40,10 @@ impl Expected {
     }
 }
 
-/// Notices that wait for the next write, each with the daemon and the number of its connection there.
-pub(super) type Notices = Arc<Mutex<Vec<(String, u64, HostNotice)>>>;
-
 /// A connection of an instance to another daemon.
 #[derive(Clone, Debug)]
 pub(super) struct RemoteLink {
     pub daemon: String,
-    /// The number by which that daemon knows it.
-    pub number: u64,
-    pub notices: Notices,
     pub is_open: Arc<AtomicBool>,
     /// The clock's millisecond of its last line.
     pub heard: Arc<AtomicU64>,
@@ -87,10 +81,10 @@ impl Link {
         }
     }
 
-    /// A link to a connection of another daemon.
-    pub(super) fn there(remote: RemoteLink) -> Self {
+    /// A link to a connection of another daemon, which knows it by this number.
+    pub(super) fn there(number: u64, remote: RemoteLink) -> Self {
         Self {
-            number: remote.number,
+            number,
             heard: remote.heard.clone(),
             end: End::There(remote),
         }
@@ -100,6 +94,15 @@ impl Link {
         self.number
     }
 
+    /// The other daemon, if the connection is to another one: what it is sent has to be written.
+    pub(super) fn daemon(&self) -> Option<&str> {
+        match &self.end {
+            End::There(there) => Some(&there.daemon),
+            End::Here(..) | End::Unknown => None,
+        }
+    }
+
+    /// Sends a notice to a connection of this daemon.
     pub(super) fn send(&self, notice: &HostNotice) {
         match &self.end {
             End::Here(mailbox, expected) => {
@@ -108,11 +111,7 @@ impl Link {
                     tracing::warn!(%error, "an instance is not sent a match");
                 }
             }
-            End::There(there) => {
-                let notice = (there.daemon.clone(), there.number, notice.clone());
-                there.notices.lock().push(notice);
-            }
-            End::Unknown => {}
+            End::There(_) | End::Unknown => {}
         }
     }
 

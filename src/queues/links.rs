@@ -6,7 +6,6 @@ use super::{Link, instance_command::InstanceCommand};
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{Lifecycle, Offer},
-    protocol::HostNotice,
 };
 
 /// The connections of all instances.
@@ -116,18 +115,14 @@ impl Links {
         });
     }
 
-    /// Sends a notice to the connection that has the game of a match, if there is one.
-    pub fn send_to_game(&self, id: MatchId, notice: &HostNotice) {
-        if let Some(open) = self.games.get(&id) {
-            open.link.send(notice);
-        }
+    /// The connection that has the game of a match, if there is one.
+    pub fn of_game(&self, id: MatchId) -> Option<Link> {
+        self.games.get(&id).map(|open| open.link.clone())
     }
 
-    /// Sends a notice to an instance, if it is connected.
-    pub fn send(&self, instance: &str, notice: &HostNotice) {
-        if let Some((_, link)) = self.instances.get(instance) {
-            link.send(notice);
-        }
+    /// The connection of an instance, if it is connected.
+    pub fn of_instance(&self, instance: &str) -> Option<Link> {
+        self.instances.get(instance).map(|(_, link)| link.clone())
     }
 }
 

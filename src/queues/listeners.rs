@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::view::notices;
+use super::view::{Seen, notices};
 use crate::{
     lifecycle::Lifecycle,
     protocol::Notice,
@@ -57,7 +57,7 @@ impl Listeners {
                 let Some(record) = life.ticket(number) else {
                     continue;
                 };
-                let notices = notices(life, record);
+                let notices = notices(&Seen::of(life, record));
                 if self.hear(&owner, &notices).is_err() {
                     break;
                 }

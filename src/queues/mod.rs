@@ -12,7 +12,7 @@
 //!
 //! One daemon of a database runs the queues of a partition: the one that holds its lease
 //! ([`leases`](crate::learning::leases)). Each write checks the lease in its transaction. The others wait until the lease is
-//! free; on PostgreSQL, their clients and instances are served all the same, by letters to the holder (`fleet`).
+//! free; on PostgreSQL, their clients and instances are served all the same, by rows that the holder reads (`fleet`).
 //!
 //! Waits count by a clock that never goes back: the time of day at the start, plus the time that has
 //! passed since. Setting the machine's clock while the daemon runs changes no wait.
@@ -37,7 +37,6 @@ mod instance_command;
 mod instances;
 mod known;
 mod lease_loop;
-mod letters;
 mod link;
 mod links;
 mod listeners;
@@ -47,10 +46,12 @@ mod partition_handle;
 mod partition_tasks;
 mod pool;
 mod replay;
+mod requests;
 mod rounds;
 mod route;
 mod search;
 mod shared;
+mod stored_ticket;
 mod task;
 mod threads;
 mod view;
@@ -89,7 +90,7 @@ pub use threads::Threads;
 
 use command::{Answer, Command};
 use configured::configured;
-use fleet::PostOffice;
+use fleet::Fleet;
 use partition_handle::PartitionHandle;
 use partition_tasks::PartitionTasks;
 use shared::Shared;
@@ -128,7 +129,7 @@ impl Queues {
         if queues.is_empty() {
             tasks.add(MAIN_PARTITION);
         }
-        let office = store.post().map(|_| PostOffice::new(&leases));
+        let fleet = store.is_shared().then(|| Fleet::new(&leases));
         Ok(Self {
             shared: Arc::new(Shared {
                 queues: RwLock::new(Arc::new(queues)),
@@ -138,7 +139,7 @@ impl Queues {
                 hosting,
                 listeners: Mutex::default(),
                 changed: Notify::new(),
-                office,
+                fleet,
                 leases,
                 cores: RwLock::new(Arc::new(Threads::of_rounds())),
                 allocator: allocator.map(Arc::new),
@@ -172,12 +173,12 @@ impl Queues {
         for (handle, calls) in PartitionHandle::begin(shared) {
             tasks.spawn(lease_loop::run(handle, calls));
         }
-        let office = async {
-            if let Some(office) = &shared.office {
-                office.run(shared).await;
+        let fleet = async {
+            if let Some(fleet) = &shared.fleet {
+                tokio::join!(fleet.run(shared), fleet.tell(shared));
             }
         };
-        tokio::join!(tasks.join_all(), office);
+        tokio::join!(tasks.join_all(), fleet);
     }
 
     /// Ends [`run`](Self::run) once all calls that have been made are answered. Searches that still run
@@ -269,8 +270,12 @@ impl Queues {
     /// # Errors
     /// Fails if the name has no such ticket.
     pub async fn ticket(&self, owner: &str, id: &str) -> Result<TicketReply, QueuesError> {
-        self.ask_ticket(Command::Ticket(owner.to_owned(), id.to_owned()))
-            .await
+        let command = Command::Ticket(owner.to_owned(), id.to_owned());
+        match self.ask(command).await? {
+            Answer::Ticket(reply) => Ok(reply),
+            Answer::Stored => self.stored_ticket(owner, id).await,
+            _ => Err(QueuesError::Stopped),
+        }
     }
 
     /// The state of a ticket once `differs` is true of it, or at `until`, whichever comes first.
@@ -326,14 +331,12 @@ impl Queues {
     /// Fails if the queues do not run.
     pub async fn listen(&self, owner: &str, mailbox: Mailbox) -> Result<(), QueuesError> {
         let listen = || Command::Listen(owner.to_owned());
-        let listeners = &self.shared.listeners;
-        if self.shared.office.is_some() {
-            // Before another daemon sends what has changed.
-            listeners.lock().add(owner.to_owned(), mailbox);
-            return self.ask_all(listen).await.map(drop);
-        }
         self.ask_all(listen).await?;
+        let listeners = &self.shared.listeners;
         listeners.lock().add(owner.to_owned(), mailbox);
+        if let Some(fleet) = &self.shared.fleet {
+            fleet.wake();
+        }
         Ok(())
     }
 

@@ -13,7 +13,7 @@ const LEASE: &str = "queues/";
 pub(super) struct PartitionHandle {
     pub shared: Arc<Shared>,
     pub name: String,
-    /// The name of its lease, and of the holder of that lease in letters.
+    /// The name of its lease.
     pub lease: String,
     /// The way to its task.
     pub calls: mpsc::Sender<Call>,

@@ -1,6 +1,6 @@
 //! The partitions that this daemon knows: each has a task of its own, with its own tickets and instances.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
@@ -17,6 +17,8 @@ pub(super) struct PartitionTasks {
     /// Taken when the tasks begin.
     receivers: Mutex<Vec<(String, mpsc::Receiver<Call>)>>,
     held: Mutex<usize>,
+    /// The names of the partitions that this daemon runs.
+    run_here: Mutex<BTreeSet<String>>,
 }
 
 impl PartitionTasks {
@@ -50,6 +52,23 @@ impl PartitionTasks {
     /// The partitions whose tasks have not begun, with the way to the task of each.
     pub fn begin(&self) -> Vec<(String, mpsc::Receiver<Call>)> {
         std::mem::take(&mut *self.receivers.lock())
+    }
+
+    /// This daemon runs a partition from now on, or does not run it any more.
+    pub fn runs(&self, name: &str, runs: bool) {
+        let mut here = self.run_here.lock();
+        match runs {
+            true => here.insert(name.to_owned()),
+            false => here.remove(name),
+        };
+    }
+
+    /// The names of the partitions that this daemon does not run.
+    pub fn run_elsewhere(&self) -> Vec<String> {
+        let here = self.run_here.lock();
+        let mut names = self.names();
+        names.retain(|name| !here.contains(name));
+        names
     }
 
     /// This daemon runs one more partition that has queues.

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Allocator, QueueMetrics, configured::Configured, fleet::PostOffice, listeners::Listeners,
+    Allocator, QueueMetrics, configured::Configured, fleet::Fleet, listeners::Listeners,
     partition_tasks::PartitionTasks,
 };
 use crate::{
@@ -32,8 +32,8 @@ pub(super) struct Shared {
     pub(super) listeners: Mutex<Listeners>,
     /// Notified after each batch that has changed tickets or hosted matches.
     pub(super) changed: Notify,
-    /// What this daemon sends to the others; `None` if there are no others.
-    pub(super) office: Option<PostOffice>,
+    /// The daemons of the database; `None` if this one cannot share its queues with others.
+    pub(super) fleet: Option<Fleet>,
     /// Where the searches of rounds run.
     pub(super) cores: RwLock<RoundCores>,
     /// The allocator that hosted matches ask for instances.

@@ -1,6 +1,10 @@
 //! The task that owns all tickets: a batch of calls, one write, the answers, the news.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{
     sync::{mpsc, watch},
@@ -10,7 +14,7 @@ use tokio::{
 use super::{
     Shared,
     call::{Call, ReplyTo},
-    command::Outcome,
+    command::{Command, Outcome},
     connections::Connections,
     explain::Explanations,
     hosting::draw_pass,
@@ -49,10 +53,12 @@ pub(super) struct Task<'a> {
     ids: MatchIds,
     /// The answers of this batch, which are sent once its changes are on disk.
     pub(super) answers: Vec<(ReplyTo, Outcome)>,
-    /// The numbers of the letters that were handled since the last write, which discards them.
-    pub(super) handled: Vec<i64>,
-    /// Changes when there may be letters to the holder of the lease.
-    mail: Option<watch::Receiver<()>>,
+    /// The requests of other daemons that were read, and whose answers are not written.
+    pub(super) open: BTreeSet<(String, i64)>,
+    /// Changes when there may be requests of other daemons.
+    wakes: Option<watch::Receiver<()>>,
+    /// The median waits that were published last, and when.
+    pub(super) published: (BTreeMap<String, i64>, Option<Instant>),
     /// When changes were last written.
     pub(super) written: Instant,
     /// When it was last looked up when the instances sent their last lines.
@@ -101,8 +107,9 @@ impl<'a> Task<'a> {
             explanations: Explanations::default(),
             ids: MatchIds::default(),
             answers: Vec::new(),
-            handled: Vec::new(),
-            mail: shared.office.as_ref().map(|office| office.wakes()),
+            open: BTreeSet::new(),
+            wakes: shared.fleet.as_ref().map(|fleet| fleet.wakes()),
+            published: Default::default(),
             written: Instant::now(),
             heard: Timestamp::default(),
             watched: None,
@@ -124,7 +131,7 @@ impl<'a> Task<'a> {
     ) -> Result<End, StoreError> {
         connections.links.rejoin(&mut self.life);
         let shared = self.shared;
-        let mut letters = true;
+        let mut requests = true;
         let mut batch = Vec::new();
         loop {
             let found = tokio::select! {
@@ -132,17 +139,22 @@ impl<'a> Task<'a> {
                 () = shared.stop.cancelled() => break,
                 () = self.held.lost() => return Err(self.fail(self.lost(), connections)),
                 found = self.rounds.next() => found,
-                () = mail(&mut self.mail) => { letters = true; None },
+                () = woken(&mut self.wakes) => { requests = true; None },
                 _ = calls.recv_many(&mut batch, BATCH) => None,
-                () = std::future::ready(()), if letters => None,
+                () = std::future::ready(()), if requests => None,
                 () = sleep(TICK) => None,
             };
             let now = self.clock.now(shared);
             self.pass(now, connections);
             self.watch(connections).await;
+            for call in &batch {
+                if let Command::Listen(owner) = &call.command {
+                    self.note_told(owner).await;
+                }
+            }
             self.handle(batch.drain(..), connections);
-            if std::mem::take(&mut letters) {
-                letters = self.read_letters(connections).await;
+            if std::mem::take(&mut requests) {
+                requests = self.read_requests(connections).await;
             }
             let found = match found {
                 Some(found) => self.form(found).await,
@@ -195,10 +207,10 @@ impl<'a> Task<'a> {
     /// Whether another daemon that is alive is to run the partition instead.
     fn is_left(&self) -> bool {
         let (shared, partition) = (self.shared, &self.partition.name);
-        let Some(office) = &shared.office else {
+        let Some(fleet) = &shared.fleet else {
             return false;
         };
-        let (partitions, daemons) = (shared.partitions(), office.alive().len());
+        let (partitions, daemons) = (shared.partitions(), fleet.alive().len());
         let has_queues = partitions.contains(partition);
         has_queues && shared.tasks.is_one_too_many(partitions.len(), daemons)
     }
@@ -242,7 +254,7 @@ impl<'a> Task<'a> {
 
     /// Ends the matches whose results another daemon has recorded without reporting it.
     async fn watch_results(&mut self) {
-        if self.shared.office.is_none() {
+        if self.shared.fleet.is_none() {
             return;
         }
         match self.shared.store.recorded(self.slot).await {
@@ -292,10 +304,10 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Waits until there may be letters; for ever if there never are any. Cancel safe.
-async fn mail(letters: &mut Option<watch::Receiver<()>>) {
-    if let Some(letters) = letters
-        && letters.changed().await.is_ok()
+/// Waits until there may be requests; for ever if there never are any. Cancel safe.
+async fn woken(wakes: &mut Option<watch::Receiver<()>>) {
+    if let Some(wakes) = wakes
+        && wakes.changed().await.is_ok()
     {
         return;
     }

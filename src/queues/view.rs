@@ -1,27 +1,60 @@
 //! What clients are sent of tickets and queues.
 
 use crate::{
-    domain::MatchId,
+    domain::{MatchId, Timestamp},
     lifecycle::{Lifecycle, Match, Reason, State, TicketRecord},
     protocol::{Notice, QueueLine, TicketReply},
 };
 
+/// A ticket, and what else matters for what its client is sent.
+pub(super) struct Seen<'a> {
+    pub record: &'a TicketRecord,
+    /// The match that it is in, with its hosting, as long as that is kept.
+    pub in_match: Option<&'a Match>,
+    pub now: Timestamp,
+    /// The median wait of its queue's last matches, in milliseconds.
+    pub median: Option<i64>,
+}
+
+impl<'a> Seen<'a> {
+    /// A ticket of a partition that this daemon runs.
+    pub fn of(life: &'a Lifecycle, record: &'a TicketRecord) -> Self {
+        let id = record.state.match_id();
+        Self {
+            record,
+            in_match: id.and_then(|id| life.formed(id).or_else(|| life.hosted(id))),
+            now: life.now(),
+            median: match record.state {
+                State::Queued => life.median_wait(&record.ticket.queue),
+                _ => None,
+            },
+        }
+    }
+
+    /// The match, while any of its tickets is kept.
+    fn formed(&self) -> Option<&'a Match> {
+        self.in_match.filter(|one| !one.seats.is_empty())
+    }
+}
+
 /// The state of a ticket.
-pub(super) fn ticket_reply(life: &Lifecycle, record: &TicketRecord) -> TicketReply {
+pub(super) fn ticket_reply(seen: &Seen<'_>) -> TicketReply {
+    let record = seen.record;
     let ticket = record.ticket.id.clone();
     match record.state {
         State::Queued => {
-            let waited = seconds(life.waited(record));
-            let median = life.median_wait(&record.ticket.queue).map(seconds);
+            let waited = seconds(seen.now.0.saturating_sub(record.submitted_at.0));
             TicketReply::Queued {
                 ticket,
                 waited,
-                eta: median.map(|median| median.saturating_sub(waited)),
+                eta: seen
+                    .median
+                    .map(|median| seconds(median).saturating_sub(waited)),
             }
         }
         State::Proposed(id) => {
-            let until = life.formed(id).and_then(|formed| formed.open_until);
-            let left = until.map_or(0, |until| until.0.saturating_sub(life.now().0));
+            let until = seen.formed().and_then(|formed| formed.open_until);
+            let left = until.map_or(0, |until| until.0.saturating_sub(seen.now.0));
             TicketReply::Proposed {
                 id,
                 ticket,
@@ -30,7 +63,7 @@ pub(super) fn ticket_reply(life: &Lifecycle, record: &TicketRecord) -> TicketRep
         }
         State::Hosted(id) => TicketReply::Matched { id, ticket },
         State::Called(id) | State::Matched(id) => {
-            go(life, record, id).unwrap_or(TicketReply::Matched { id, ticket })
+            go(seen, id).unwrap_or(TicketReply::Matched { id, ticket })
         }
         State::Cancelled => TicketReply::Cancelled(ticket),
         State::Expired => TicketReply::Expired(ticket),
@@ -38,21 +71,22 @@ pub(super) fn ticket_reply(life: &Lifecycle, record: &TicketRecord) -> TicketRep
 }
 
 /// Where the players of a ticket connect: from the call on, as long as their passes are valid.
-fn go(life: &Lifecycle, record: &TicketRecord, id: MatchId) -> Option<TicketReply> {
-    let hosted = life.hosted(id).filter(|one| one.stage.is_called())?;
-    let seat = |player: &String| Some((life.pass(id, player)?.clone(), player.clone()));
-    let seats: Vec<_> = record.ticket.players.iter().filter_map(seat).collect();
+fn go(seen: &Seen<'_>, id: MatchId) -> Option<TicketReply> {
+    let hosted = seen.in_match.filter(|one| one.stage.is_called())?;
+    let seat = |player: &String| Some((hosted.pass(player, seen.now)?.clone(), player.clone()));
+    let players = &seen.record.ticket.players;
+    let seats: Vec<_> = players.iter().filter_map(seat).collect();
     let address = hosted.address.clone()?;
     (!seats.is_empty()).then_some(TicketReply::Go { id, address, seats })
 }
 
 /// What the clients that listen are sent of a change of a ticket. With the call to a match in play that the
 /// ticket joins, they are sent the match.
-pub(super) fn notices(life: &Lifecycle, record: &TicketRecord) -> Vec<Notice> {
+pub(super) fn notices(seen: &Seen<'_>) -> Vec<Notice> {
+    let record = seen.record;
     let ticket = record.ticket.id.clone();
-    let reply = ticket_reply(life, record);
-    let formed = record.state.match_id().and_then(|id| life.formed(id));
-    match (&reply, formed) {
+    let reply = ticket_reply(seen);
+    match (&reply, seen.formed()) {
         (TicketReply::Queued { .. }, _) => vec![Notice::Requeued {
             ticket,
             reason: record.reason.as_str().to_owned(),
@@ -67,6 +101,14 @@ pub(super) fn notices(life: &Lifecycle, record: &TicketRecord) -> Vec<Notice> {
         }
         _ => vec![Notice::State(reply)],
     }
+}
+
+/// The match of a ticket whose client is sent the call to it, and has not been sent the match before.
+pub(super) fn match_before_call(seen: &Seen<'_>) -> Option<Notice> {
+    let formed = seen.formed()?;
+    let is_called = matches!(seen.record.state, State::Called(_));
+    let comes_alone = is_called && !formed.is_later(seen.record.number);
+    comes_alone.then(|| matched(formed, seen.record.ticket.id.clone()))
 }
 
 /// The match of a ticket, without the players who have left it in play.

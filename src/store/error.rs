@@ -162,6 +162,9 @@ pub enum StoreError {
     /// A match was to be formed of a ticket that has left its queue on disk.
     #[error("a ticket of match {0} has left its queue")]
     TicketTaken(i64),
+    /// The daemon that has made a request does not wait for its answer any more.
+    #[error("a request of another daemon was withdrawn")]
+    Withdrawn,
     /// A value that no version of Evenkeel writes.
     #[error("the database holds an impossible value: {0}")]
     BadValue(String),

@@ -1,6 +1,6 @@
 //! Instances and hosted matches.
 
-use super::{BehaviourReport, Lease, NewLetter};
+use super::{BehaviourReport, Decided, Lease, NewHostNotice};
 use crate::store::db::columns;
 use crate::{domain::Timestamp, lifecycle::Change};
 
@@ -15,10 +15,14 @@ pub struct QueueWrite<'a> {
     pub changes: &'a [Change],
     /// The no-shows that they have made.
     pub no_shows: &'a BehaviourReport,
-    /// The numbers of the letters that have made these changes.
-    pub handled: &'a [i64],
-    /// The letters that report them.
-    pub letters: &'a [NewLetter],
+    /// What has become of the requests of other daemons.
+    pub decided: &'a [Decided],
+    /// What the instances that are connected to other daemons are to be sent.
+    pub notices: &'a [NewHostNotice],
+    /// The median waits to publish, in milliseconds, by queue.
+    pub waits: &'a [(String, i64)],
+    /// Whether other daemons are to look at once at what has changed.
+    pub wakes: bool,
 }
 
 columns! {

@@ -25,6 +25,7 @@ mod matches;
 mod metrics;
 mod players;
 pub mod postgres;
+mod requests;
 mod sql;
 mod sqlite;
 mod tickets;
@@ -60,7 +61,9 @@ pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
-pub use postgres::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
+pub use requests::{
+    Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
+};
 pub use sql::{
     archive::ChunkRow,
     behaviour::{BehaviourReport, BehaviourRows},
@@ -78,6 +81,7 @@ pub use sql::{
     pickups::{ChangedPickup, PickupRow},
     receipts::{Receipt, Reported, ReportedMatch},
     sign_ins::SignIn,
+    standings::{Standing, TicketKey},
     webhooks::{HookNote, HookRow, HookWaits},
 };
 pub use sqlite::{Forgotten, SqliteFile};
@@ -152,12 +156,9 @@ impl Store {
         }
     }
 
-    /// The letters between its daemons; `None` if only one daemon at a time can run its queues.
-    pub fn post(&self) -> Option<&Post> {
-        match &self.backend {
-            Backend::Sqlite(_) => None,
-            Backend::Postgres(server) => Some(&server.post),
-        }
+    /// Whether several daemons can share its queues.
+    pub fn is_shared(&self) -> bool {
+        self.dialect() == Dialect::Postgres
     }
 
     /// What is counted about the writes of this process.
@@ -188,6 +189,14 @@ impl Store {
         match &self.backend {
             Backend::Sqlite(file) => file.begin(&self.writer, &self.metrics).boxed(),
             Backend::Postgres(server) => server.begin_alone(&self.writer, &self.metrics).boxed(),
+        }
+    }
+
+    /// Begins a write of rows that no other write depends on. On PostgreSQL, it waits for no other write.
+    fn begin_apart(&self) -> BoxFuture<'_, Result<Write, StoreError>> {
+        match &self.backend {
+            Backend::Sqlite(_) => self.begin(),
+            Backend::Postgres(server) => server.begin_apart(&self.metrics).boxed(),
         }
     }
 

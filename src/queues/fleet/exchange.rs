@@ -1,47 +1,42 @@
-//! Sends the letters of a daemon, and handles those that it receives.
+//! Writes the requests of a daemon, and reads their answers and the notices for its instances.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep},
 };
 
-use super::{PostOffice, Push, ToDaemon, ToHolder, message::letter, office::Outgoing};
+use super::{Asked, Fleet, asking::Outgoing};
 use crate::{
     queues::{QueuesError, Shared},
-    session::MailboxError,
-    store::{Changes, Letter, NewLetter, Post, StoreError},
+    store::{Changes, HostNoticeRow, NewRequest, Store, StoreError},
 };
 
-/// The most letters that are sent or received together.
-const BATCH: u32 = 256;
-/// How often letters are looked for that no notification has announced, and connections of instances are reported.
+/// The most rows that are written or read together.
+const BATCH: usize = 256;
+/// How often the database is looked at without a notification, and connections of instances are reported.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often calls are looked for whose time is over.
 const TICK: Duration = Duration::from_millis(200);
 /// The delay before a database that failed is tried again.
 const RETRY: Duration = Duration::from_millis(500);
 
-impl PostOffice {
-    /// Sends and receives letters until the queues are stopped. A database that fails is tried again.
+impl Fleet {
+    /// Asks, and reads what is answered, until the queues are stopped. A database that fails is tried again.
     pub async fn run(&self, shared: &Shared) {
-        let (Some(post), Some(mut outgoing)) = (shared.store.post(), self.receiver.lock().take())
-        else {
+        let Some(mut outgoing) = self.receiver.lock().take() else {
             return;
         };
         while !shared.stop.is_cancelled() {
-            if let Err(error) = self.exchange(shared, post, &mut outgoing).await {
-                tracing::warn!(%error, "letters to other daemons cannot be exchanged");
+            if let Err(error) = self.exchange(shared, &mut outgoing).await {
+                tracing::warn!(%error, "other daemons cannot be asked");
                 self.fail_late();
                 let retry = sleep(RETRY);
                 shared.stop.run_until_cancelled(retry).await;
             }
         }
-        if let Err(error) = post.is_gone(&self.name).await {
+        if let Err(error) = shared.store.is_gone(&self.name).await {
             tracing::debug!(%error, "this daemon is missed only later");
         }
     }
@@ -49,43 +44,44 @@ impl PostOffice {
     async fn exchange(
         &self,
         shared: &Shared,
-        post: &Post,
         outgoing: &mut mpsc::Receiver<Outgoing>,
     ) -> Result<(), StoreError> {
-        self.give_sign(post).await?;
-        let mut wakes: Box<dyn Changes> = post.wakes().await?;
+        let store = &*shared.store;
+        self.give_sign(store).await?;
+        let mut wakes: Box<dyn Changes> = store.wakes().await?;
         let (mut signed, mut looked) = (Instant::now(), Instant::now());
         let mut batch = Vec::new();
         while !shared.stop.is_cancelled() {
             let mut woken = tokio::select! {
                 () = shared.stop.cancelled() => return Ok(()),
-                _ = outgoing.recv_many(&mut batch, BATCH as usize) => false,
+                _ = outgoing.recv_many(&mut batch, BATCH) => false,
                 woken = wakes.next() => woken.map(|()| true)?,
                 () = sleep(TICK) => false,
             };
             if signed.elapsed() >= self.lasts / 3 {
                 signed = Instant::now();
-                self.give_sign(post).await?;
+                self.give_sign(store).await?;
             }
             if looked.elapsed() >= LOOK {
                 (looked, woken) = (Instant::now(), true);
-                self.report_links(shared.clock.millis());
+                self.report_all_links(shared.clock.millis());
             }
             if !batch.is_empty() {
-                self.send(post, std::mem::take(&mut batch)).await?;
+                self.write(store, std::mem::take(&mut batch)).await?;
             }
             if woken {
-                self.wake.send_replace(());
-                self.receive(shared, post).await?;
+                self.wake();
+                self.read_answers(store).await?;
+                self.read_notices(store).await?;
             }
-            self.withdraw(post).await?;
+            self.withdraw(store).await?;
         }
         Ok(())
     }
 
     /// Notes in the database that this daemon is alive.
-    async fn give_sign(&self, post: &Post) -> Result<(), StoreError> {
-        let (was_alive, all) = post.is_alive(&self.name, self.lasts).await?;
+    async fn give_sign(&self, store: &Store) -> Result<(), StoreError> {
+        let (was_alive, all) = store.is_alive(&self.name, self.lasts).await?;
         let is_first = std::mem::replace(&mut *self.alive.write(), all).is_empty();
         if !(was_alive || is_first) {
             self.is_forgotten();
@@ -93,11 +89,10 @@ impl PostOffice {
         Ok(())
     }
 
-    /// Reports the connections of instances.
-    pub(super) fn report_links(&self, now: u64) {
+    fn report_all_links(&self, now: u64) {
         let mut reports: BTreeMap<String, (Vec<_>, Vec<_>)> = BTreeMap::new();
-        self.links.lock().retain(|number, (lease, link)| {
-            let (heard, closed) = reports.entry(lease.clone()).or_default();
+        self.links.lock().retain(|number, (partition, link)| {
+            let (heard, closed) = reports.entry(partition.clone()).or_default();
             let is_open = link.is_open();
             match is_open {
                 true => heard.push((*number, now.saturating_sub(link.heard()))),
@@ -105,110 +100,113 @@ impl PostOffice {
             }
             is_open
         });
-        for (lease, (heard, closed)) in reports {
-            self.post(&lease, ToHolder::Links { heard, closed }, None);
+        for (partition, (heard, closed)) in reports {
+            self.report_links(&partition, Asked::Links { heard, closed });
         }
     }
 
-    pub(super) async fn send(&self, post: &Post, batch: Vec<Outgoing>) -> Result<(), StoreError> {
-        let (mut calls, mut letters) = (Vec::new(), Vec::<NewLetter>::new());
-        for Outgoing { to, message, call } in batch {
-            if let Some(letter) = letter(to, &self.name, &message) {
-                calls.push(call);
-                letters.push(letter);
+    /// Writes requests. Those that cannot be written are answered at once; those that are withdrawn by now are left
+    /// out.
+    async fn write(&self, store: &Store, batch: Vec<Outgoing>) -> Result<(), StoreError> {
+        let mut requests = Vec::<NewRequest>::new();
+        for Outgoing {
+            partition,
+            key,
+            asked,
+        } in batch
+        {
+            let is_withdrawn = matches!(asked, Asked::Call(_)) && !self.pending.lock().waits(key);
+            match serde_json::to_string(&asked) {
+                Ok(body) if !is_withdrawn => requests.push(NewRequest {
+                    partition,
+                    key: key as i64,
+                    body,
+                }),
+                Ok(_) => {}
+                Err(error) => tracing::error!(%error, "a request cannot be written"),
             }
         }
-        let sent = post.send(&letters).await;
+        let (written, why) = match store.ask(&self.name, &requests).await {
+            Ok(written) => (Ok(written), QueuesError::Busy),
+            Err(error) => (Err(error), QueuesError::NotWritten),
+        };
         let mut pending = self.pending.lock();
-        let numbers = match &sent {
-            Ok(numbers) => numbers.clone(),
-            Err(_) => vec![None; calls.len()],
-        };
-        let why = match sent {
-            Ok(_) => QueuesError::Busy,
-            Err(_) => QueuesError::NotWritten,
-        };
-        for (call, number) in calls.into_iter().zip(numbers) {
-            match (call, number) {
-                (Some(call), Some(number)) => pending.posted(call, number),
-                (Some(call), None) => pending.answer(call, Err(why.clone())),
-                (None, Some(_)) => {}
-                (None, None) => self.is_forgotten(),
+        for (at, request) in requests.iter().enumerate() {
+            let is_written = written
+                .as_ref()
+                .is_ok_and(|written| written.get(at) == Some(&true));
+            let key = request.key as u64;
+            match pending.waits(key) {
+                _ if is_written => {}
+                true => pending.answer(key, Err(why.clone())),
+                false => self.is_forgotten(),
             }
         }
-        sent.map(drop)
+        written.map(drop)
     }
 
-    /// Handles the letters to this daemon, and then discards them: one that is handled twice does no harm.
-    pub(super) async fn receive(&self, shared: &Shared, post: &Post) -> Result<(), StoreError> {
+    /// Answers calls, and then removes the rows: an answer that is read twice does no harm.
+    async fn read_answers(&self, store: &Store) -> Result<(), StoreError> {
         loop {
-            let letters = post.letters(&self.name, BATCH).await?;
-            if letters.is_empty() {
-                return Ok(());
-            }
-            let (mut receipts, mut deaf) = (BTreeMap::<_, Vec<_>>::new(), BTreeSet::new());
-            for letter in &letters {
-                if let Some(push) = self.handle(letter) {
-                    let lease = push.lease.clone();
-                    match shared.listeners.lock().hear(&push.owner, &push.notices) {
-                        Ok(()) => receipts.entry(lease).or_default().push(push.receipt),
-                        Err(MailboxError::Full) => {}
-                        Err(MailboxError::Closed) => drop(deaf.insert((lease, push.owner))),
-                    }
+            let answers = store.answers(&self.name, BATCH).await?;
+            for (key, answer) in &answers {
+                match serde_json::from_str(answer) {
+                    Ok(outcome) => self.pending.lock().answer(*key as u64, outcome),
+                    Err(error) => tracing::warn!(%error, "an answer cannot be read"),
                 }
             }
-            for (lease, receipts) in receipts {
-                self.post(&lease, ToHolder::Heard(receipts), None);
-            }
-            for (lease, owner) in deaf {
-                self.post(&lease, ToHolder::Deaf(vec![owner]), None);
-            }
-            let numbers: Vec<i64> = letters.iter().map(|letter| letter.number).collect();
-            post.discard(&numbers).await?;
-            if numbers.len() < BATCH as usize {
+            let keys: Vec<i64> = answers.iter().map(|(key, _)| *key).collect();
+            store.has_read(&self.name, &keys).await?;
+            if keys.len() < BATCH {
                 return Ok(());
             }
         }
     }
 
-    /// Handles a letter, unless it is for the clients that listen.
-    fn handle(&self, letter: &Letter) -> Option<Box<Push>> {
-        match serde_json::from_str(&letter.body) {
-            Ok(ToDaemon::Answer(call, outcome)) => self.pending.lock().answer(call, outcome),
-            Ok(ToDaemon::Push(push)) => return Some(push),
-            Ok(ToDaemon::Notice(number, notice)) => {
-                let link = self.links.lock().get(&number).map(|(_, link)| link.clone());
-                if let Some(link) = link {
-                    link.send(&notice);
+    /// Sends notices to the instances that are connected here, and then removes the rows.
+    async fn read_notices(&self, store: &Store) -> Result<(), StoreError> {
+        loop {
+            let notices = store.host_notices(&self.name, BATCH).await?;
+            for HostNoticeRow { link, body, .. } in &notices {
+                let links = self.links.lock();
+                let link = links.get(&(*link as u64)).map(|(_, link)| link.clone());
+                drop(links);
+                match (serde_json::from_str(body), link) {
+                    (Ok(notice), Some(link)) => link.send(&notice),
+                    (Ok(_), None) => {}
+                    (Err(error), _) => tracing::warn!(%error, "a notice cannot be read"),
                 }
             }
-            Err(error) => tracing::warn!(%error, from = letter.from, "a letter cannot be read"),
+            let numbers: Vec<i64> = notices.iter().map(|notice| notice.number).collect();
+            store.has_sent(&numbers).await?;
+            if numbers.len() < BATCH {
+                return Ok(());
+            }
         }
-        None
     }
 
     /// Withdraws the calls that nobody has answered in time.
-    pub(super) async fn withdraw(&self, post: &Post) -> Result<(), StoreError> {
+    async fn withdraw(&self, store: &Store) -> Result<(), StoreError> {
         let now = self.millis();
         let late = self.pending.lock().late(now);
         if late.is_empty() {
             return Ok(());
         }
-        let letters: Vec<i64> = late.iter().filter_map(|(_, letter)| *letter).collect();
-        let waited = post.discard(&letters).await?;
+        let keys: Vec<i64> = late.iter().map(|key| *key as i64).collect();
+        let waited = store.withdraw(&self.name, &keys).await?;
         let mut pending = self.pending.lock();
-        for (call, letter) in late {
-            let was_handled = letter.is_some_and(|letter| !waited.contains(&letter));
-            pending.withdraw(call, was_handled, now);
+        for key in late {
+            let was_answered = !waited.contains(&(key as i64));
+            pending.withdraw(key, was_answered, now);
         }
         Ok(())
     }
 
     /// While the database is away, calls whose time is over are not known to be undone.
-    pub(super) fn fail_late(&self) {
+    fn fail_late(&self) {
         let mut pending = self.pending.lock();
-        for (call, _) in pending.late(self.millis()) {
-            pending.answer(call, Err(QueuesError::NotWritten));
+        for key in pending.late(self.millis()) {
+            pending.answer(key, Err(QueuesError::NotWritten));
         }
     }
 }

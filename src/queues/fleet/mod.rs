@@ -1,23 +1,25 @@
 //! Queues whose clients and instances are connected to several daemons.
 //!
-//! One daemon holds the lease of the queues and runs them; the others send it what their clients ask for. They do so
-//! by letters: rows of the shared database, which wait for whoever holds the lease. The holder handles a letter and
-//! discards it in the same transaction as the changes that it has made and the answers to it, so that each call is
-//! carried out once or not at all, whichever daemon ends meanwhile.
+//! One daemon holds the lease of a partition and runs it. What clients and instances of the others ask for are rows of
+//! the shared database, the requests, which wait for whoever holds the lease. The holder applies them in order, and
+//! writes the answer to a request in the transaction of the changes that it has made: each is carried out once or not
+//! at all, whichever daemon ends meanwhile. The daemon that asked reads the answer, and removes the row. A request that
+//! is not answered in time is withdrawn: its row is removed, unless it is answered by then.
 //!
-//! A daemon registers with the holder the names for which its clients listen, and the connections of its
-//! instances; whenever another daemon takes over, it does so again. The holder sends such a daemon the changes of
-//! tickets until the daemon reports that a client has taken them. A change may hence be sent twice, and is never
-//! lost.
+//! What the holder decides are rows as well. Each daemon reads the tickets of its own clients that have changed, sends
+//! the changes to those that listen, and notes that they were sent. A change may hence be sent twice, and is never
+//! lost. What instances of other daemons are to be sent is written with the change that it follows from.
 //!
-//! A call that is not answered in time is withdrawn: its letter is discarded if it is still there.
+//! A daemon registers the connections of its instances with the holder; whenever another daemon takes over, it does so
+//! again.
 
+mod asking;
 mod exchange;
 mod message;
-mod office;
 mod pending;
 mod remote;
+mod telling;
 
-pub(super) use message::{Outbox, Push, Receipt, ToDaemon, ToHolder};
-pub(super) use office::PostOffice;
+pub(super) use asking::Fleet;
+pub(super) use message::{Asked, Asker, Outbox};
 pub(super) use remote::Remote;

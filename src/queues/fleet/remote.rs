@@ -1,7 +1,7 @@
-//! What the daemon that runs the queues knows of the others: who listens at them, and their instances.
+//! What the daemon that runs a partition knows of the others: the connections of their instances.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -11,120 +11,27 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{Outbox, Push, Receipt, ToDaemon};
-use crate::{
-    lifecycle::{Lifecycle, TicketNumber},
-    queues::{
-        Link,
-        link::{Notices, RemoteLink},
-        view::notices,
-    },
-};
+use super::Outbox;
+use crate::queues::{Link, link::RemoteLink};
 
-/// After how long a change of a ticket is sent again that no client has taken.
-const AGAIN: Duration = Duration::from_secs(5);
-
-/// The other daemons that have sent letters.
+/// The other daemons that have asked something.
 #[derive(Debug, Default)]
 pub(in crate::queues) struct Remote {
-    /// The letters to them.
+    /// The answers to them.
     pub outbox: Outbox,
-    /// When each sent its last letter.
+    /// When each asked last.
     daemons: BTreeMap<String, Instant>,
-    /// The daemons at which clients of each name listen.
-    listeners: BTreeMap<String, BTreeSet<String>>,
-    /// What was sent of each ticket, and when.
-    sent: HashMap<TicketNumber, (Receipt, Instant)>,
-    pushes: u64,
     links: BTreeMap<(String, u64), RemoteLink>,
-    /// What their connections are sent with the next write.
-    notices: Notices,
 }
 
 impl Remote {
-    /// A daemon has sent a letter.
+    /// A daemon has asked something.
     pub fn is_there(&mut self, daemon: &str) {
         let now = Instant::now();
         match self.daemons.get_mut(daemon) {
             Some(at) => *at = now,
             None => {
                 self.daemons.insert(daemon.to_owned(), now);
-            }
-        }
-    }
-
-    /// Clients with these names listen at a daemon. What they may have missed is sent again.
-    pub fn listens(&mut self, life: &Lifecycle, daemon: &str, owners: Vec<String>) {
-        for owner in owners {
-            for number in life.unsent(&owner) {
-                self.sent.remove(&number);
-            }
-            let daemons = self.listeners.entry(owner).or_default();
-            daemons.insert(daemon.to_owned());
-        }
-    }
-
-    /// No client with these names listens at a daemon any more.
-    pub fn is_deaf(&mut self, daemon: &str, owners: &[String]) {
-        for owner in owners {
-            if let Some(daemons) = self.listeners.get_mut(owner) {
-                daemons.remove(daemon);
-                if daemons.is_empty() {
-                    self.listeners.remove(owner);
-                }
-            }
-        }
-    }
-
-    /// Clients have taken changes of tickets. A ticket that has changed since is sent again.
-    pub fn heard(&mut self, life: &mut Lifecycle, receipts: &[Receipt]) {
-        for receipt in receipts {
-            let sent = self.sent.get(&receipt.ticket);
-            if sent.is_some_and(|(sent, _)| sent == receipt) {
-                self.sent.remove(&receipt.ticket);
-                let record = life.ticket(receipt.ticket);
-                if record.is_some_and(|record| record.changed_at == receipt.at) {
-                    life.sent(receipt.ticket);
-                }
-            }
-        }
-    }
-
-    /// Sends each change of a ticket, which are written together with this, to the daemons at which its owner
-    /// listens; and the notices for instances.
-    pub fn push_changes(&mut self, lease: &str, life: &Lifecycle) {
-        for (daemon, number, notice) in self.notices.lock().drain(..) {
-            self.outbox.add(&daemon, ToDaemon::Notice(number, notice));
-        }
-        let now = Instant::now();
-        for (owner, daemons) in &self.listeners {
-            for number in life.unsent(owner) {
-                let Some(record) = life.ticket(number) else {
-                    continue;
-                };
-                let sent = self.sent.get(&number);
-                if sent.is_some_and(|(sent, at)| {
-                    sent.at == record.changed_at && now.duration_since(*at) < AGAIN
-                }) {
-                    continue;
-                }
-                self.pushes += 1;
-                let receipt = Receipt {
-                    ticket: number,
-                    at: record.changed_at,
-                    push: self.pushes,
-                };
-                self.sent.insert(number, (receipt, now));
-                let notices = notices(life, record);
-                for daemon in daemons {
-                    let push = Push {
-                        lease: lease.to_owned(),
-                        owner: owner.clone(),
-                        receipt,
-                        notices: notices.clone(),
-                    };
-                    self.outbox.add(daemon, ToDaemon::Push(Box::new(push)));
-                }
             }
         }
     }
@@ -138,14 +45,12 @@ impl Remote {
     pub fn link(&mut self, daemon: &str, number: u64, millis: u64) -> Link {
         let link = RemoteLink {
             daemon: daemon.to_owned(),
-            number,
-            notices: self.notices.clone(),
             is_open: Arc::new(AtomicBool::new(true)),
             heard: Arc::new(AtomicU64::new(millis)),
         };
         let known = (daemon.to_owned(), number);
         self.links.insert(known, link.clone());
-        Link::there(link)
+        Link::there(number, link)
     }
 
     /// A daemon reports how many milliseconds ago its instances sent their last lines, and which of their
@@ -167,12 +72,7 @@ impl Remote {
         }
     }
 
-    /// Forgets what was sent of tickets that are gone.
-    pub fn forget(&mut self, life: &Lifecycle) {
-        self.sent.retain(|number, _| life.ticket(*number).is_some());
-    }
-
-    /// Forgets the daemons that have ended: their connections are closed, and nobody listens there.
+    /// Forgets the daemons that have ended: their connections are closed.
     pub fn keep(&mut self, alive: &BTreeSet<String>, patience: Duration) {
         let ended = self.daemons.extract_if(.., |name, at| {
             !alive.contains(name) && at.elapsed() > patience
@@ -182,12 +82,6 @@ impl Remote {
             return;
         }
         tracing::info!(?ended, "daemons have ended");
-        self.listeners.retain(|_, daemons| {
-            daemons.retain(|daemon| !ended.contains(daemon));
-            !daemons.is_empty()
-        });
-        // What was sent to them may have been lost.
-        self.sent.clear();
         self.links.retain(|(daemon, _), connection| {
             let is_open = !ended.contains(daemon);
             connection.is_open.store(is_open, Ordering::Relaxed);
@@ -204,10 +98,9 @@ impl Remote {
         *self = Self::default();
     }
 
-    /// Forgets what was to be sent with a write that has failed.
+    /// Forgets the answers to requests that are not carried out, because a write has failed. Whoever still works on an
+    /// answer gives it to nobody: the request is read again.
     pub fn write_failed(&mut self) {
-        self.sent.clear();
-        self.notices.lock().clear();
-        drop(self.outbox.take(""));
+        self.outbox = Outbox::default();
     }
 }

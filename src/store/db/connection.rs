@@ -74,17 +74,12 @@ impl Pool {
                 Ok(Connection::new(begun, None))
             }
             .boxed(),
-            Self::Postgres(pool) => {
-                within(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").boxed()
+            Self::Postgres(pool) => async {
+                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+                let begun = Inner::PostgresWithin(pool.begin(begin).await?);
+                Ok(Connection::new(begun, Some(pool.patience())))
             }
-        }
-    }
-
-    /// Begins to write without the lock of all writers.
-    pub async fn begin(&self) -> Result<Connection, StoreError> {
-        match self {
-            Self::Sqlite(_) => self.snapshot().await,
-            Self::Postgres(pool) => within(pool, "BEGIN").await,
+            .boxed(),
         }
     }
 
@@ -95,12 +90,6 @@ impl Pool {
             Self::Postgres(pool) => pool.close().await,
         }
     }
-}
-
-/// A connection within a transaction that begins with `statement`.
-async fn within(pool: &ServerPool, statement: &'static str) -> Result<Connection, StoreError> {
-    let begun = Inner::PostgresWithin(pool.begin(statement).await?);
-    Ok(Connection::new(begun, Some(pool.patience())))
 }
 
 /// A connection that is given back to its pool when it is dropped. Each part of a server's answer must arrive within
@@ -152,20 +141,6 @@ impl Connection {
     /// Waits for each part of an answer for up to this time, until the connection is given back.
     pub fn be_patient(&mut self, patience: Duration) {
         self.patience = self.patience.map(|_| patience);
-    }
-
-    /// Makes permanent what was written in a transaction that is rolled back otherwise.
-    pub async fn commit(self) -> Result<(), StoreError> {
-        match self.inner {
-            Inner::Sqlite(_) | Inner::Postgres(_) => {}
-            Inner::SqliteWithin(transaction) => transaction.commit().await?,
-            Inner::PostgresWithin(transaction) => {
-                let patience = self.patience.unwrap_or(Duration::MAX);
-                let committed = timeout(patience, transaction.commit()).await;
-                committed.unwrap_or(Err(Error::PoolTimedOut))?;
-            }
-        }
-        Ok(())
     }
 
     /// Executes SQL that has no parameters, and may be several statements.

@@ -29,6 +29,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0007_recording"),
         file!("0008_weighed"),
         file!("0010_pickups"),
+        file!("0011_requests"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

@@ -12,7 +12,6 @@ mod connection;
 mod counted;
 mod leases;
 mod migrations;
-mod post;
 mod settings;
 mod text;
 mod url;
@@ -34,8 +33,6 @@ use changes::Announcer;
 pub(super) use connection::ServerPool;
 use counted::Counted;
 use migrations::MIGRATIONS;
-pub(super) use post::exchange;
-pub use post::{Letter, MAX_LETTER, MAX_LETTERS, NewLetter, Post};
 pub use settings::PoolSettings;
 pub(super) use text::{storable, without_nul};
 pub use url::PostgresUrl;
@@ -64,6 +61,9 @@ const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(1163283276)";
 /// Waits for both locks. The number of the second one, that of the matches, is "EVKM" in ASCII.
 const BEGIN_ALONE: &str =
     "BEGIN; SELECT pg_advisory_xact_lock(1163283276); SELECT pg_advisory_xact_lock(1163283277)";
+/// The channel on which daemons announce requests and what was decided.
+pub(super) const REQUESTS: &str = "evenkeel_requests";
+
 /// Waits until nobody has the lock of the matches alone.
 const BEGIN_TOGETHER: &str = "BEGIN; SELECT pg_advisory_xact_lock_shared(1163283277)";
 
@@ -72,7 +72,6 @@ const BEGIN_TOGETHER: &str = "BEGIN; SELECT pg_advisory_xact_lock_shared(1163283
 pub(super) struct Server {
     /// For single statements that do not wait for the writers of all processes, such as those of leases.
     pub apart: Pool,
-    pub post: Post,
     pub counted: Counted,
     /// One connection, to record games that end.
     recorder: Pool,
@@ -115,7 +114,6 @@ pub async fn open(
         counted: Counted::default(),
         recorder: pool(&options, 1, connect),
         announcer: Announcer::new(apart.clone()),
-        post: Post::new(apart.clone(), readers.clone(), listeners.clone()),
         apart,
         listeners,
         patience,
@@ -131,6 +129,12 @@ impl Server {
     pub async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
         let changes = changes::Announcements::new(&self.listeners, changes::CHANNEL);
         Ok(Box::new(changes.await?))
+    }
+
+    /// A stream of what daemons ask and decide.
+    pub async fn wakes(&self) -> Result<Box<dyn Changes>, StoreError> {
+        let wakes = changes::Announcements::new(&self.listeners, REQUESTS);
+        Ok(Box::new(wakes.await?))
     }
 
     /// The time of the server.
@@ -160,6 +164,11 @@ impl Server {
     pub async fn begin_together(&self, metrics: &Arc<StoreMetrics>) -> Result<Write, StoreError> {
         self.begin_with(BEGIN_TOGETHER, &self.recorder, metrics)
             .await
+    }
+
+    /// Begins a write beside all others.
+    pub async fn begin_apart(&self, metrics: &Arc<StoreMetrics>) -> Result<Write, StoreError> {
+        self.begin_with("BEGIN", &self.apart, metrics).await
     }
 
     /// Waits for the locks for as long as the server allows, which is `patience`, and for the server twice as long as

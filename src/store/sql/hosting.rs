@@ -272,7 +272,7 @@ fn parse<T: serde::de::DeserializeOwned>(row: &Row, column: &str) -> Result<T, S
     serde_json::from_str(&text).map_err(|_| StoreError::BadValue(column.to_owned()))
 }
 
-fn hosted(row: &Row) -> Result<Match, StoreError> {
+pub(super) fn hosted(row: &Row) -> Result<Match, StoreError> {
     let state: String = row.get("state")?;
     let stage = Stage::HOSTED.into_iter().find(|one| one.as_str() == state);
     let coming: BTreeMap<String, (u8, i64, i64)> = parse(row, "coming")?;

@@ -31,11 +31,13 @@ mod pools;
 mod queue_hours;
 mod queue_write;
 pub(super) mod receipts;
+mod requests;
 pub(super) mod rows;
 pub(super) mod sign_ins;
+pub(super) mod standings;
 mod tickets;
 mod turn;
 pub(super) mod webhooks;
 mod weights;
 
-use super::{Store, leases, postgres::exchange};
+use super::{Store, leases};

@@ -1,15 +1,16 @@
 //! Writes what has changed in the queues, as one transaction.
 
-use super::{Store, behaviour, exchange, hosting, leases, turn};
+use super::{Store, behaviour, hosting, leases, requests, turn};
 use crate::store::{QueueWrite, StoreError};
 
 impl Store {
-    /// Applies changes, adds the no-shows that they have made, discards the letters that were handled, and
-    /// sends others: all or none. Returns the version of the reports about behaviour if there are no-shows.
+    /// Applies changes, adds the no-shows that they have made, and writes what was decided for other daemons: all or
+    /// none. Returns the version of the reports about behaviour if there are no-shows.
     ///
     /// # Errors
-    /// Fails if the lease is lost ([`StoreError::LeaseLost`]), or if a match is formed of a ticket that is in no queue
-    /// any more ([`StoreError::TicketTaken`]).
+    /// Fails if the lease is lost ([`StoreError::LeaseLost`]), if a match is formed of a ticket that is in no queue
+    /// any more ([`StoreError::TicketTaken`]), or if a request was withdrawn that was carried out
+    /// ([`StoreError::Withdrawn`]).
     pub async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {
         let mut tx = self.begin().await?;
         if let Err(error) = leases::check(&mut tx, write.lease).await {
@@ -22,7 +23,7 @@ impl Store {
             true => None,
             false => Some(behaviour::add(&mut tx, write.no_shows).await?),
         };
-        exchange(&mut tx, write.handled, write.letters).await?;
+        requests::decide(&mut tx, &write).await?;
         // No weights change, so nobody who waits for commits is woken.
         tx.commit().await?;
         Ok(version)

@@ -23,7 +23,7 @@ async fn holder(database: &mut PgConnection) -> Option<u32> {
     holder.map(|holder| holder.split('-').next().unwrap().parse().unwrap())
 }
 
-/// An instance is connected to the daemon that takes over. The old one, which knew it by letters, must not report it as
+/// An instance is connected to the daemon that takes over. The old one, which knew it by requests, must not report it as
 /// its own: its news would go there, and be lost.
 #[test]
 fn an_instance_stays_at_the_daemon_that_has_taken_over() {

@@ -44,8 +44,10 @@ async fn write(store: &Store, lease: &Lease, changes: &[Change]) -> Result<(), S
         partition: 0,
         changes,
         no_shows: &BehaviourReport::default(),
-        handled: &[],
-        letters: &[],
+        decided: &[],
+        notices: &[],
+        waits: &[],
+        wakes: false,
     };
     store.write_queues(write).await.map(drop)
 }

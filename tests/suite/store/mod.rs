@@ -11,6 +11,7 @@ mod postgres;
 mod postgres_wire;
 mod read_models;
 mod recording;
+mod requests;
 mod story;
 mod tickets;
 mod weights;

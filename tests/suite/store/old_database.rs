@@ -2,10 +2,17 @@
 
 use std::{fs, path::Path, process::Output};
 
-use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
+use evenkeel::{
+    lifecycle::State,
+    store::{self, DatabaseUrl},
+};
+use sqlx::{ConnectOptions, Connection, migrate::Migrator, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 
 use crate::common::{
+    BUSY,
+    backends::{chosen, execute},
+    postgres::Server,
     process::{Process, evenkeel},
     until,
 };
@@ -81,4 +88,66 @@ async fn a_database_of_release_0_1_is_migrated_and_has_the_weights_of_a_rebuild(
     let asked = "GAME baseoa.ctf\nPLAYER c3d2e5\n";
     until(async || daemon.ask(asked) == "PLAYER c3d2e5 61.500\n").await;
     run(path, &["check"]);
+}
+
+/// The folder of a database's migrations, without the newest one.
+fn all_but_the_newest(database: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let all = format!("{}/migrations/{database}", env!("CARGO_MANIFEST_DIR"));
+    let names = fs::read_dir(&all).unwrap();
+    let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    names.pop();
+    for name in names {
+        fs::copy(Path::new(&all).join(&name), folder.path().join(&name)).unwrap();
+    }
+    folder
+}
+
+/// A ticket that waits, and one whose client was not sent its state. On PostgreSQL, also a letter to another daemon.
+const BEFORE: &str = "
+    INSERT INTO tickets VALUES
+        (1, 'lobby', 't1', 'duel', '[\"ann\"]', '{}', 5, 'queued', NULL, '', 5, TRUE),
+        (2, 'lobby', 't2', 'duel', '[\"bob\"]', '{}', 6, 'cancelled', NULL, '', 7, FALSE);";
+const LETTER: &str =
+    "INSERT INTO mail (recipient, sender, body) VALUES ('queues/main', 'one', '{}')";
+
+#[tokio::test]
+async fn a_database_of_the_version_before_keeps_its_tickets() {
+    let folder = TempDir::new().unwrap();
+    let place = chosen(&folder.path().join("test.db")).await;
+    let database = match &place {
+        DatabaseUrl::File(_) => "sqlite",
+        DatabaseUrl::Server(..) => "postgres",
+    };
+    let before = all_but_the_newest(database);
+    let migrator = Migrator::new(before.path()).await.unwrap();
+    match &place {
+        DatabaseUrl::File(path) => {
+            let options = SqliteConnectOptions::new().create_if_missing(true);
+            let mut database = options.filename(path).connect().await.unwrap();
+            migrator.run(&mut database).await.unwrap();
+            let ours = "PRAGMA application_id = 0x45564b4c";
+            let ours = sqlx::raw_sql(ours).execute(&mut database);
+            ours.await.unwrap();
+            database.close().await.unwrap();
+            execute(path, BEFORE, "").await;
+        }
+        DatabaseUrl::Server(..) => {
+            let path = folder.path().join("test.db");
+            let name = fs::read_to_string(path.with_extension("postgres")).unwrap();
+            let mut database = Server::shared().unwrap().connect(&name).await;
+            migrator.run(&mut database).await.unwrap();
+            execute(&path, "", BEFORE).await;
+            execute(&path, "", LETTER).await;
+        }
+    }
+    let store = store::open_at(&place, false, BUSY).await.unwrap();
+    let (tickets, _) = store.tickets_of(0).await.unwrap();
+    let ids: Vec<&str> = tickets.iter().map(|one| &*one.ticket.id).collect();
+    assert_eq!(ids, ["t1", "t2"]);
+    let untold = store.untold(&[0], &["lobby".to_owned()], 10).await;
+    let untold = untold.unwrap().pop().unwrap().ticket;
+    assert_eq!((&*untold.ticket.id, untold.state), ("t2", State::Cancelled));
+    assert!(store.requests("main", 10).await.unwrap().is_empty());
 }

@@ -111,8 +111,10 @@ async fn write_with(store: &Store, lease: &Lease, changes: &[Change]) -> Result<
         partition: 0,
         changes,
         no_shows: &Default::default(),
-        handled: &[],
-        letters: &[],
+        decided: &[],
+        notices: &[],
+        waits: &[],
+        wakes: false,
     };
     store.write_queues(write).await.map(drop)
 }
@@ -376,8 +378,10 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
         partition: 0,
         changes: &changes,
         no_shows: &no_shows,
-        handled: &[],
-        letters: &[],
+        decided: &[],
+        notices: &[],
+        waits: &[],
+        wakes: false,
     };
     let failed = store.write_queues(write).await;
     failed.unwrap_err();

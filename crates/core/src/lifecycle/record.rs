@@ -232,6 +232,14 @@ impl Match {
         seats.any(|seat| seat.later && seat.ticket == ticket)
     }
 
+    /// The pass of a player, as long as it is valid.
+    pub fn pass(&self, player: &str, now: Timestamp) -> Option<&String> {
+        let is_valid = self.passes_until.is_none_or(|until| now < until);
+        let is_expected = self.expected.contains_key(player);
+        let passes = (is_valid || is_expected).then_some(&self.passes)?;
+        passes.get(player)
+    }
+
     /// Whether any of its tickets is kept.
     pub(super) fn has_seats(&self) -> bool {
         !self.seats.is_empty()

@@ -185,7 +185,8 @@ impl Lifecycle {
 
 impl Match {
     /// A hosted match, together with what was formed of its tickets.
-    fn formed_as(self, formed: Self) -> Self {
+    #[must_use]
+    pub fn formed_as(self, formed: Self) -> Self {
         Self {
             proposal: formed.proposal,
             seats: formed.seats,

@@ -166,11 +166,7 @@ impl Lifecycle {
 
     /// The pass of a player, as long as it is valid.
     pub fn pass(&self, id: MatchId, player: &str) -> Option<&String> {
-        let hosted = self.hosted(id)?;
-        let is_valid = hosted.passes_until.is_none_or(|until| self.now < until);
-        let is_expected = hosted.expected.contains_key(player);
-        let passes = (is_valid || is_expected).then_some(&hosted.passes)?;
-        passes.get(player)
+        self.hosted(id)?.pass(player, self.now)
     }
 
     /// Tickets of a client that have changed since the client was last sent their state.

@@ -1,0 +1,47 @@
+//! The state of a ticket that another daemon owns, as the database has it.
+
+use super::{
+    Queues, QueuesError,
+    view::{Seen, ticket_reply},
+    wait_clock::WaitClock,
+};
+use crate::{
+    lifecycle::{State, TicketRefused},
+    protocol::TicketReply,
+    store::{Standing, StoreError},
+};
+
+impl Queues {
+    /// What the ticket's client is answered.
+    pub(super) async fn stored_ticket(
+        &self,
+        owner: &str,
+        id: &str,
+    ) -> Result<TicketReply, QueuesError> {
+        let found = self.shared.store.standing(owner, id).await;
+        let reply = match found {
+            Ok(None) => return Err(TicketRefused::NoTicket.into()),
+            Ok(Some(standing)) => self.reply(&standing).await,
+            Err(error) => Err(error),
+        };
+        reply.map_err(|error| {
+            tracing::error!(%error, "a ticket cannot be read");
+            QueuesError::NotRead
+        })
+    }
+
+    async fn reply(&self, standing: &Standing) -> Result<TicketReply, StoreError> {
+        let shared = &self.shared;
+        let clock = WaitClock::new(shared).of_database(shared).await?;
+        let ticket = &standing.ticket;
+        Ok(ticket_reply(&Seen {
+            record: ticket,
+            in_match: standing.in_match.as_ref(),
+            now: clock.now(shared),
+            median: match ticket.state {
+                State::Queued => shared.store.median_wait(&ticket.ticket.queue).await?,
+                _ => None,
+            },
+        }))
+    }
+}

@@ -1,0 +1,154 @@
+//! Where tickets stand, as a daemon reads it that does not run their queue, and which of their clients know.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Store, hosting,
+    rows::with_given,
+    tickets::{self, word},
+};
+use crate::{
+    domain::{MatchId, Timestamp},
+    lifecycle::{Match, State, TicketNumber, TicketRecord},
+    store::{StoreError, db::*},
+};
+
+/// A ticket, and the match that it is in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The ticket.
+    pub ticket: TicketRecord,
+    /// The match that it is in, with its hosting, as long as that is kept.
+    pub in_match: Option<Match>,
+}
+
+/// A ticket in one of its states: the state, and when it got it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TicketKey {
+    /// The number of the ticket.
+    pub number: TicketNumber,
+    /// The state.
+    pub state: State,
+    /// When the ticket got it.
+    pub at: Timestamp,
+}
+
+impl From<&TicketRecord> for TicketKey {
+    fn from(ticket: &TicketRecord) -> Self {
+        Self {
+            number: ticket.number,
+            state: ticket.state,
+            at: ticket.changed_at,
+        }
+    }
+}
+
+/// The columns of the table of keys, and how it is joined.
+const KEYS: &str = "as_number BIGINT, in_state TEXT, since BIGINT";
+
+fn rows(keys: &[TicketKey]) -> impl Iterator<Item = Vec<Value>> {
+    keys.iter()
+        .map(|key| values![key.number, word(key.state), key.at])
+}
+
+impl Store {
+    /// Where the client's ticket with this id stands; of two, the one submitted last.
+    pub async fn standing(&self, owner: &str, id: &str) -> Result<Option<Standing>, StoreError> {
+        let mut tx = self.readers.snapshot().await?;
+        let query = sql("SELECT * FROM tickets WHERE owner = $1 AND ticket = $2
+                         ORDER BY submitted_at DESC, number DESC LIMIT 1");
+        let rows = query.bind(owner).bind(id).fetch_all(&mut tx).await?;
+        Ok(with_matches(&mut tx, &rows).await?.pop())
+    }
+
+    /// The first tickets of these clients, in the partitions with these slots, whose client was not sent the present
+    /// state.
+    pub async fn untold(
+        &self,
+        partitions: &[i64],
+        owners: &[String],
+        most: usize,
+    ) -> Result<Vec<Standing>, StoreError> {
+        if owners.is_empty() || partitions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut tx = self.readers.snapshot().await?;
+        let mut query = Sql::new("SELECT * FROM tickets WHERE NOT told AND owner IN ");
+        query.list(owners);
+        query
+            .push(" AND number >> 40 IN ")
+            .list(partitions.iter().copied());
+        query.push(" ORDER BY number LIMIT ").push_bind(most);
+        let rows = query.build().once().fetch_all(&mut tx).await?;
+        with_matches(&mut tx, &rows).await
+    }
+
+    /// Notes that clients were sent these states of tickets. A ticket that has another state by now stays untold.
+    pub async fn note_told(&self, tickets: &[TicketKey]) -> Result<(), StoreError> {
+        if tickets.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.begin().await?;
+        let told = "UPDATE tickets SET told = TRUE FROM {given}
+             WHERE tickets.number = given.as_number AND tickets.state = given.in_state
+             AND tickets.changed_at = given.since AND NOT tickets.told";
+        with_given(&mut tx, KEYS, told, rows(tickets)).await?;
+        tx.commit().await
+    }
+
+    /// Of these states of tickets, those that clients were sent by other daemons.
+    pub async fn told(&self, tickets: &[TicketKey]) -> Result<BTreeSet<TicketNumber>, StoreError> {
+        let mut connection = self.readers.acquire().await?;
+        let told = "SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
+             WHERE t.state = given.in_state AND t.changed_at = given.since AND t.told";
+        let told = with_given(&mut connection, KEYS, told, rows(tickets)).await?;
+        told.iter().map(|row| row.get("number")).collect()
+    }
+
+    /// The median wait of a queue's last matches, in milliseconds, as the daemon that runs the queue has published it.
+    pub async fn median_wait(&self, queue: &str) -> Result<Option<i64>, StoreError> {
+        let query = scalar("SELECT median_ms FROM queue_waits WHERE queue = $1").bind(queue);
+        query.fetch_optional(&self.readers).await
+    }
+}
+
+/// The tickets in these rows, with their matches.
+async fn with_matches(tx: &mut Connection, rows: &[Row]) -> Result<Vec<Standing>, StoreError> {
+    let found = tickets::from_rows(rows)?;
+    let ids = found.iter().filter_map(|ticket| ticket.state.match_id());
+    let matches = matches(tx, ids.collect()).await?;
+    let standing = |ticket: TicketRecord| Standing {
+        in_match: ticket
+            .state
+            .match_id()
+            .and_then(|id| matches.get(&id).cloned()),
+        ticket,
+    };
+    Ok(found.into_iter().map(standing).collect())
+}
+
+async fn matches(
+    tx: &mut Connection,
+    ids: BTreeSet<MatchId>,
+) -> Result<BTreeMap<MatchId, Match>, StoreError> {
+    let of = |text: &'static str| (text, ids.iter().map(|id| values![id]));
+    let (formed, given) =
+        of("SELECT f.* FROM {given} JOIN formed_matches f ON f.match_id = given.id");
+    let formed = with_given(tx, "id BIGINT", formed, given).await?;
+    let (seats, given) = of(
+        "SELECT s.* FROM {given} JOIN formed_seats s ON s.match_id = given.id
+                             ORDER BY s.match_id, s.seat",
+    );
+    let seats = with_given(tx, "id BIGINT", seats, given).await?;
+    let (hosted, given) =
+        of("SELECT h.* FROM {given} JOIN hosted_matches h ON h.match_id = given.id");
+    let hosted = with_given(tx, "id BIGINT", hosted, given).await?;
+    let formed = tickets::matches_from_rows(&formed, &seats)?;
+    let mut matches: BTreeMap<_, _> = formed.into_iter().map(|one| (one.id, one)).collect();
+    for row in &hosted {
+        let hosted = hosting::hosted(row)?;
+        let formed = matches.remove(&hosted.id).unwrap_or_default();
+        matches.insert(hosted.id, hosted.formed_as(formed));
+    }
+    Ok(matches)
+}
