@@ -92,6 +92,22 @@ impl Task<'_> {
         command
     }
 
+    /// Notes what this daemon has sent its clients while another one ran the partition.
+    pub(super) fn note_told_here(&mut self) {
+        let Some(fleet) = &self.shared.fleet else {
+            return;
+        };
+        let owners = self.shared.listeners.lock().owners();
+        for owner in owners {
+            for number in self.life.unsent(&owner) {
+                let key = self.life.ticket(number).map(TicketKey::from);
+                if key.is_some_and(|key| fleet.was_told(key)) {
+                    self.life.sent(number);
+                }
+            }
+        }
+    }
+
     /// Notes what other daemons have sent to a client that begins to listen here.
     pub(super) async fn note_told(&mut self, owner: &str) {
         let unsent = self.life.unsent(owner).into_iter();

@@ -130,6 +130,7 @@ impl<'a> Task<'a> {
         connections: &mut Connections,
     ) -> Result<End, StoreError> {
         connections.links.rejoin(&mut self.life);
+        self.note_told_here();
         let shared = self.shared;
         let mut requests = true;
         let mut batch = Vec::new();

@@ -192,6 +192,14 @@ impl Store {
         }
     }
 
+    /// Begins the turn of a partition, which may add reports about behaviour.
+    fn begin_turn(&self, adds_reports: bool) -> BoxFuture<'_, Result<Write, StoreError>> {
+        match &self.backend {
+            Backend::Sqlite(_) => self.begin(),
+            Backend::Postgres(server) => server.begin_turn(adds_reports, &self.metrics).boxed(),
+        }
+    }
+
     /// Begins a write of rows that no other write depends on. On PostgreSQL, it waits for no other write.
     fn begin_apart(&self) -> BoxFuture<'_, Result<Write, StoreError>> {
         match &self.backend {

@@ -12,7 +12,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::{Asked, pending::Pending};
+use super::{Asked, pending::Pending, told::ToldTickets};
 use crate::{
     learning::leases::LeaseSettings,
     queues::{
@@ -46,6 +46,7 @@ pub(in crate::queues) struct Fleet {
     /// The connections of instances that the daemon of a partition knows, by their numbers.
     pub(super) links: Mutex<BTreeMap<u64, (String, Link)>>,
     pub(super) alive: RwLock<BTreeSet<String>>,
+    pub(super) told: Mutex<ToldTickets>,
     /// Changes whenever others may have asked or decided something.
     wake: watch::Sender<()>,
     /// Counts the times when others may have forgotten this daemon.
@@ -65,6 +66,7 @@ impl Fleet {
             pending: Mutex::default(),
             links: Mutex::default(),
             alive: RwLock::default(),
+            told: Mutex::default(),
             wake: watch::Sender::new(()),
             forgotten: watch::Sender::new(0),
             since: Instant::now(),

@@ -19,6 +19,7 @@ mod message;
 mod pending;
 mod remote;
 mod telling;
+mod told;
 
 pub(super) use asking::Fleet;
 pub(super) use message::{Asked, Asker, Outbox};

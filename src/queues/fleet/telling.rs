@@ -5,12 +5,11 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::Fleet;
+use super::{Fleet, told::ToldTickets};
 use crate::{
-    domain::MatchId,
-    lifecycle::{State, TicketNumber},
     protocol::Notice,
     queues::{
         Shared,
@@ -24,46 +23,32 @@ use crate::{
 const BATCH: usize = 1_000;
 /// When it is noted that a change was sent. Until then, other daemons at which the client listens send it, too.
 const NOTED: Duration = Duration::from_secs(2);
-/// For how long it is known that a client was sent a match.
-const KNOWN: Duration = Duration::from_secs(3_600);
 
-/// A state of a ticket that a client was sent.
-#[derive(Debug)]
-struct Told {
-    key: TicketKey,
-    at: Instant,
-    is_noted: bool,
-}
-
-impl Told {
-    /// The match, of which the client knows by this.
-    fn known(&self) -> Option<MatchId> {
-        match self.key.state {
-            State::Hosted(id) | State::Called(id) => Some(id),
-            _ => None,
-        }
-    }
-}
-
-/// What clients were sent.
+/// What the clients of a daemon are sent.
 struct Telling<'a> {
     shared: &'a Shared,
+    told: &'a Mutex<ToldTickets>,
     clock: WaitClock,
     /// The slots of the partitions.
     slots: BTreeMap<String, i64>,
-    told: BTreeMap<TicketNumber, Told>,
-    noted: Instant,
+    /// When it was last noted what was sent.
+    noted: Option<Instant>,
 }
 
 impl Fleet {
+    /// Whether a client of this daemon was sent this state of a ticket lately.
+    pub fn was_told(&self, key: TicketKey) -> bool {
+        self.told.lock().has(key)
+    }
+
     /// Sends clients what has changed, until the queues are stopped. Without the database, later.
     pub async fn tell(&self, shared: &Shared) {
         let mut telling = Telling {
             shared,
+            told: &self.told,
             clock: WaitClock::new(shared),
             slots: BTreeMap::new(),
-            told: BTreeMap::new(),
-            noted: Instant::now(),
+            noted: None,
         };
         let mut wakes = self.wakes();
         while let Some(Ok(())) = shared.stop.run_until_cancelled(wakes.changed()).await {
@@ -80,15 +65,16 @@ impl Fleet {
 impl Telling<'_> {
     async fn look(&mut self) -> Result<(), StoreError> {
         let mut owners = self.shared.listeners.lock().owners();
-        let slots = match owners.is_empty() {
-            true => Vec::new(),
-            false => self.slots_of_others().await?,
-        };
-        if !slots.is_empty() {
-            self.clock = self.clock.of_database(self.shared).await?;
+        if owners.is_empty() && self.told.lock().len() == 0 {
+            return Ok(());
         }
+        if self.noted.is_none_or(|at| at.elapsed() >= NOTED) {
+            self.clock = self.clock.of_database(self.shared).await?;
+            self.note(NOTED).await?;
+        }
+        let slots = self.slots_of_others().await?;
         while !owners.is_empty() {
-            let most = BATCH + self.told.len();
+            let most = BATCH + self.told.lock().len();
             let standings = self.shared.store.untold(&slots, &owners, most).await?;
             let slow = self.send(&standings);
             if standings.len() < most {
@@ -96,10 +82,7 @@ impl Telling<'_> {
             }
             owners.retain(|owner| !slow.contains(owner));
         }
-        match self.noted.elapsed() >= NOTED {
-            true => self.note(NOTED).await,
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// The slots of the partitions that this daemon does not run.
@@ -117,25 +100,18 @@ impl Telling<'_> {
     }
 
     /// Sends what clients were not sent yet. Returns the clients that do not take it now.
-    fn send(&mut self, standings: &[Standing]) -> BTreeSet<String> {
+    fn send(&self, standings: &[Standing]) -> BTreeSet<String> {
         let mut slow = BTreeSet::new();
+        let mut told = self.told.lock();
         for standing in standings {
             let key = TicketKey::from(&standing.ticket);
             let owner = &standing.ticket.ticket.owner;
-            let last = self.told.get(&key.number);
-            if slow.contains(owner) || last.is_some_and(|last| last.key == key) {
+            if slow.contains(owner) || told.has(key) {
                 continue;
             }
-            let notices = self.notices(standing);
+            let notices = self.notices(standing, &told);
             match self.shared.listeners.lock().hear(owner, &notices) {
-                Ok(()) => {
-                    let told = Told {
-                        key,
-                        at: Instant::now(),
-                        is_noted: false,
-                    };
-                    self.told.insert(key.number, told);
-                }
+                Ok(()) => told.add(key, Instant::now()),
                 Err(_) => drop(slow.insert(owner.clone())),
             }
         }
@@ -144,39 +120,32 @@ impl Telling<'_> {
 
     /// What a client is sent. Of two changes that are read together, only the last one is there: a client that is
     /// called to a match of which it does not know is sent the match first.
-    fn notices(&self, standing: &Standing) -> Vec<Notice> {
+    fn notices(&self, standing: &Standing, told: &ToldTickets) -> Vec<Notice> {
+        let ticket = &standing.ticket;
         let seen = Seen {
-            record: &standing.ticket,
+            record: ticket,
             in_match: standing.in_match.as_ref(),
             now: self.clock.now(self.shared),
             median: None,
         };
-        let known = self
-            .told
-            .get(&standing.ticket.number)
-            .and_then(|told| told.known());
-        let before = match known.is_some() && known == standing.ticket.state.match_id() {
+        let id = ticket.state.match_id();
+        let before = match id.is_some_and(|id| told.knows(ticket.number, id)) {
             true => None,
             false => match_before_call(&seen),
         };
         before.into_iter().chain(notices(&seen)).collect()
     }
 
-    /// Notes which changes clients were sent at least this time ago.
+    /// Notes in the database what clients were sent at least this time ago.
     async fn note(&mut self, after: Duration) -> Result<(), StoreError> {
-        self.noted = Instant::now();
-        let due = self.told.values();
-        let due = due.filter(|told| !told.is_noted && told.at.elapsed() >= after);
-        let keys: Vec<TicketKey> = due.map(|told| told.key).collect();
-        self.shared.store.note_told(&keys).await?;
-        for key in keys {
-            if let Some(told) = self.told.get_mut(&key.number) {
-                told.is_noted = true;
-            }
-        }
-        let is_of_use = |told: &Told| told.known().is_some() && told.at.elapsed() < KNOWN;
-        self.told
-            .retain(|_, told| !told.is_noted || is_of_use(told));
+        let now = Instant::now();
+        self.noted = Some(now);
+        let due = match now.checked_sub(after) {
+            Some(until) => self.told.lock().due(until),
+            None => Vec::new(),
+        };
+        self.shared.store.note_told(&due).await?;
+        self.told.lock().noted(&due, now);
         Ok(())
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Two locks of the whole database order the writes, each of which keeps its locks until its end. Games that end are
 //! recorded by any number of processes at a time, which share the lock of the matches; the same game is recorded once,
-//! because its number and the fingerprint of its match are unique. All other writes take the lock of the writers, one
-//! after the other. So a write can read a row and rely on it, as with SQLite. Those that change matches or players, or
-//! add matches in other ways, also take the lock of the matches for themselves. Readers never wait. If a process stops
-//! during a transaction, the server ends the transaction, so that others need not wait for it.
+//! because its number and the fingerprint of its match are unique. So do the turns of queues: of each partition, only
+//! the holder of its lease writes. All other writes take the lock of the writers, one after the other. So a write can
+//! read a row and rely on it, as with SQLite. Those that change matches or players, or add matches in other ways, also
+//! take the lock of the matches for themselves. Readers never wait. If a process stops during a transaction, the server
+//! ends the transaction, so that others need not wait for it.
 
 mod changes;
 mod connection;
@@ -47,6 +48,8 @@ const LEAST_PATIENCE: Duration = Duration::from_secs(1);
 const MIGRATION_PATIENCE: Duration = Duration::from_secs(60);
 /// The connections for statements that do not wait for the lock of all writers.
 const APART: u32 = 2;
+/// The most partitions whose turns this process writes at a time.
+const TURNS: u32 = 2;
 /// How much later than the server this process gives up a statement.
 const LATENCY: Duration = Duration::from_secs(5);
 /// The most connections that wait for changes.
@@ -64,6 +67,8 @@ const BEGIN_ALONE: &str =
 /// The channel on which daemons announce requests and what was decided.
 pub(super) const REQUESTS: &str = "evenkeel_requests";
 
+/// Waits for the lock of the writers, and until nobody has the lock of the matches alone.
+const BEGIN_IN_TURN: &str = "BEGIN; SELECT pg_advisory_xact_lock(1163283276); SELECT pg_advisory_xact_lock_shared(1163283277)";
 /// Waits until nobody has the lock of the matches alone.
 const BEGIN_TOGETHER: &str = "BEGIN; SELECT pg_advisory_xact_lock_shared(1163283277)";
 
@@ -75,6 +80,8 @@ pub(super) struct Server {
     pub counted: Counted,
     /// One connection, to record games that end.
     recorder: Pool,
+    /// For the turns of queues.
+    turns: Pool,
     announcer: Announcer,
     listeners: PgPool,
     /// How long a lock is waited for.
@@ -113,6 +120,7 @@ pub async fn open(
     let server = Server {
         counted: Counted::default(),
         recorder: pool(&options, 1, connect),
+        turns: pool(&options, TURNS, connect),
         announcer: Announcer::new(apart.clone()),
         apart,
         listeners,
@@ -166,6 +174,20 @@ impl Server {
             .await
     }
 
+    /// Begins the turn of a partition, beside those of others. One that also adds reports about behaviour takes turns
+    /// with whoever else does.
+    pub async fn begin_turn(
+        &self,
+        adds_reports: bool,
+        metrics: &Arc<StoreMetrics>,
+    ) -> Result<Write, StoreError> {
+        let begin = match adds_reports {
+            true => BEGIN_IN_TURN,
+            false => BEGIN_TOGETHER,
+        };
+        self.begin_with(begin, &self.turns, metrics).await
+    }
+
     /// Begins a write beside all others.
     pub async fn begin_apart(&self, metrics: &Arc<StoreMetrics>) -> Result<Write, StoreError> {
         self.begin_with("BEGIN", &self.apart, metrics).await
@@ -196,6 +218,7 @@ impl Server {
     pub async fn close(&self) {
         self.announcer.close().await;
         self.recorder.close().await;
+        self.turns.close().await;
         self.listeners.close().await;
         self.apart.close().await;
     }

@@ -12,16 +12,17 @@ impl Store {
     /// any more ([`StoreError::TicketTaken`]), or if a request was withdrawn that was carried out
     /// ([`StoreError::Withdrawn`]).
     pub async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {
-        let mut tx = self.begin().await?;
+        let adds_reports = !write.no_shows.days.is_empty();
+        let mut tx = self.begin_turn(adds_reports).await?;
         if let Err(error) = leases::check(&mut tx, write.lease).await {
             tx.abandon().await?; // at once, for the holder
             return Err(error);
         }
         turn::write(&mut tx, write.changes, write.partition).await?;
         hosting::write(&mut tx, write.changes, write.partition).await?;
-        let version = match write.no_shows.days.is_empty() {
-            true => None,
-            false => Some(behaviour::add(&mut tx, write.no_shows).await?),
+        let version = match adds_reports {
+            false => None,
+            true => Some(behaviour::add(&mut tx, write.no_shows).await?),
         };
         requests::decide(&mut tx, &write).await?;
         // No weights change, so nobody who waits for commits is woken.

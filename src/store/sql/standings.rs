@@ -43,8 +43,16 @@ impl From<&TicketRecord> for TicketKey {
     }
 }
 
-/// The columns of the table of keys, and how it is joined.
+/// The columns of a table of keys.
 const KEYS: &str = "as_number BIGINT, in_state TEXT, since BIGINT";
+
+const NOTE: &str = "UPDATE tickets SET told = TRUE WHERE number IN
+    (SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
+     WHERE t.state = given.in_state AND t.changed_at = given.since AND NOT t.told)";
+const NOTE_BESIDE_TURNS: &str = "UPDATE tickets SET told = TRUE WHERE number IN
+    (SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
+     WHERE t.state = given.in_state AND t.changed_at = given.since AND NOT t.told
+     FOR UPDATE OF t SKIP LOCKED)";
 
 fn rows(keys: &[TicketKey]) -> impl Iterator<Item = Vec<Value>> {
     keys.iter()
@@ -83,15 +91,18 @@ impl Store {
         with_matches(&mut tx, &rows).await
     }
 
-    /// Notes that clients were sent these states of tickets. A ticket that has another state by now stays untold.
+    /// Notes that clients were sent these states of tickets. A ticket that has another state by now, or is being changed,
+    /// stays untold.
     pub async fn note_told(&self, tickets: &[TicketKey]) -> Result<(), StoreError> {
         if tickets.is_empty() {
             return Ok(());
         }
-        let mut tx = self.begin().await?;
-        let told = "UPDATE tickets SET told = TRUE FROM {given}
-             WHERE tickets.number = given.as_number AND tickets.state = given.in_state
-             AND tickets.changed_at = given.since AND NOT tickets.told";
+        let mut tx = self.begin_apart().await?;
+        let told = match tx.dialect() {
+            Dialect::Sqlite => NOTE,
+            // The turn that changes a ticket may wait for this, but this never waits for a turn.
+            Dialect::Postgres => NOTE_BESIDE_TURNS,
+        };
         with_given(&mut tx, KEYS, told, rows(tickets)).await?;
         tx.commit().await
     }

@@ -181,11 +181,11 @@ impl<'a> Machines<'a> {
         }
     }
 
-    /// Holds the lock of all writers.
+    /// Holds the locks of all writers.
     fn lock_the_database(&self, millis: usize) {
         self.runtime.block_on(async {
             let mut connection = self.server.connect(DATABASE).await;
-            let lock = "SELECT pg_advisory_lock(1163283276)";
+            let lock = "SELECT pg_advisory_lock(1163283276), pg_advisory_lock(1163283277)";
             sqlx::query(lock).execute(&mut connection).await.unwrap();
             tokio::time::sleep(Duration::from_millis(millis as u64)).await;
         });
