@@ -111,7 +111,8 @@ async fn content(path: &Path) -> BTreeMap<String, Vec<String>> {
     let mut database = SqliteConnection::connect(&url).await.unwrap();
     let columns = "SELECT t.name, group_concat('quote(' || c.name || ')', ' || '','' || ' ORDER BY c.name)
          FROM sqlite_schema t JOIN pragma_table_info(t.name) c
-         WHERE t.type = 'table' AND t.name NOT IN ('_sqlx_migrations', 'leases', 'moved', 'unfinished_transfer')
+         WHERE t.type = 'table' AND t.name NOT IN ('_sqlx_migrations', 'leases', 'moved', 'unfinished_transfer',
+             'daemons', 'requests', 'host_notices', 'queue_waits')
          GROUP BY t.name";
     let tables: Vec<(String, String)> = sqlx::query_as(columns)
         .fetch_all(&mut database)

@@ -107,8 +107,8 @@ fn all_but_the_newest(database: &str) -> TempDir {
 /// A ticket that waits, and one whose client was not sent its state. On PostgreSQL, also a letter to another daemon.
 const BEFORE: &str = "
     INSERT INTO tickets VALUES
-        (1, 'lobby', 't1', 'duel', '[\"ann\"]', '{}', 5, 'queued', NULL, '', 5, TRUE),
-        (2, 'lobby', 't2', 'duel', '[\"bob\"]', '{}', 6, 'cancelled', NULL, '', 7, FALSE);";
+        (1, 'lobby', 't1', 'duel', '[\"ann\"]', '{}', 5, 'queued', NULL, 'none', 5, TRUE),
+        (2, 'lobby', 't2', 'duel', '[\"bob\"]', '{}', 6, 'cancelled', NULL, 'none', 7, FALSE);";
 const LETTER: &str =
     "INSERT INTO mail (recipient, sender, body) VALUES ('queues/main', 'one', '{}')";
 
