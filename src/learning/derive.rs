@@ -1,19 +1,17 @@
 //! Derives weights from the stored matches.
 
-use std::sync::Arc;
-
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Span;
 
 use super::{
-    Learning, LearningError, Settings, checkpoint::FOLD_VERSION, knowledge::Knowledge,
-    learned::Learned, spacing::EVERY, writer::WriteGuard,
+    Learning, LearningError, Settings, checkpoint::FOLD_VERSION, learned::Learned, pace::FEW,
+    parts::Written, spacing::EVERY, writer::WriteGuard,
 };
 use crate::{
     domain::MatchRecord,
     rating::divisions::DivisionName,
-    store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides, WeightRow},
+    store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
 
 /// The version of the form in which settings are hashed. With a new value, every database derives
@@ -60,15 +58,15 @@ struct Look {
     guard: Option<WriteGuard>,
     /// Whether all matches are folded again, and everything is written.
     all: bool,
-    /// Whether the table of weights is older than the rulings.
-    is_behind: bool,
+    /// Whether the table of weights is older than the rulings, and whether the places in it are.
+    is_behind: (bool, bool),
 }
 
 impl Look {
     /// Whether this process has to write what was learned from these matches; `weighs` is whether it may write
     /// the weights now.
     fn is_due(&self, from: &DerivedFrom, weighs: bool) -> bool {
-        let is_new = self.before.as_ref() != Some(from) || (self.is_behind && weighs);
+        let is_new = self.before.as_ref() != Some(from) || (self.is_behind.0 && weighs);
         (self.all || (is_new && !self.is_other)) && self.guard.is_some()
     }
 
@@ -151,9 +149,10 @@ impl Learning {
                 Some((_, learned)) => learned,
                 None => self.begin(&look).await?,
             };
+            self.know_written(&look, &learned);
             let is_daemon = mode == RefreshMode::KeepOthers;
-            let rests = is_daemon && self.pace.rests_from_checkpoints();
-            let weighs = look.all || !is_daemon || !self.pace.rests_from_weights();
+            let rests = is_daemon && self.pace.checkpoints.rests();
+            let weighs = look.all || !is_daemon || !self.pace.weights.rests();
             learned.goal = (look.saves() && !rests).then_some(look.stored);
             let learned = self.fold(learned, look.stored, true, &mut progress).await?;
             if learned.matches < look.stored {
@@ -182,7 +181,7 @@ impl Learning {
             let (_, learned) = slot.insert((look.key.clone(), learned));
             if let Some(guard) = look.guard.as_ref().filter(|_| due)
                 && !self
-                    .write(learned, &from, (look.all, weighs), guard)
+                    .write(learned, &from, (look.all, weighs, is_daemon), guard)
                     .await?
             {
                 if !learned.has_all_rulings {
@@ -191,6 +190,9 @@ impl Learning {
                 continue; // another process wrote meanwhile, has the lease, or recorded a match
             }
             look.forget_rulings(learned, &from, due);
+            if !due && look.is_behind.1 {
+                self.pace.places.note_behind();
+            }
             if !rests {
                 self.save_checkpoints(&mut slot, &look, &from).await?;
             }
@@ -244,7 +246,7 @@ impl Learning {
             is_other,
             guard,
             all,
-            is_behind: self.store.weights_are_behind().await?,
+            is_behind: self.store.are_behind().await?,
         })
     }
 
@@ -324,48 +326,74 @@ impl Learning {
         Ok(first)
     }
 
+    /// Notes which weights the database contains, if this process writes them and they are those of this state.
+    fn know_written(&self, look: &Look, learned: &Learned) {
+        let is_its = look.before.as_ref().is_some_and(|before| {
+            let own = (learned.matches, learned.last_match, &look.key);
+            (before.matches, before.last_match, &before.settings) == own
+        });
+        let mut written = self.written.lock();
+        if written.is_none() && is_its && !look.is_behind.0 && look.guard.is_some() {
+            *written = look.before.clone().map(|from| Written {
+                from,
+                count: learned.knowledge.count(),
+                knowledge: learned.knowledge.clone(),
+            });
+        }
+    }
+
     /// Writes the derived data: all of it or what is new, with the weights or without. Returns `false` if another
     /// process has replaced it meanwhile, or has the lease now.
     async fn write(
         &self,
         learned: &mut Learned,
         from: &DerivedFrom,
-        (all, weighs): (bool, bool),
+        (all, weighs, is_daemon): (bool, bool, bool),
         guard: &WriteGuard,
     ) -> Result<bool, LearningError> {
         let since = Instant::now();
+        let known = self.written.lock().take();
+        let (mut weights, mut count) = (None, 0);
+        if weighs {
+            let known = known.clone().filter(|_| !all);
+            let knowledge = learned.knowledge.clone();
+            let new = move || knowledge.new_weights(known.as_ref());
+            let (mut new, all) = on_blocking_thread(new).await?;
+            new.places = all <= FEW || !is_daemon;
+            (weights, count) = (Some(new), all);
+        }
         let derived = DerivedRows {
             from: from.clone(),
             rulings: std::mem::take(&mut learned.pending),
-            weights: match weighs {
-                true => Arc::new(self.weight_rows(&learned.knowledge).await?),
-                false => Arc::default(),
-            },
+            weights,
             divisions: self.division_rows(),
             seasons: self.settings.history.seasons.clone(),
         };
-        let written = match weighs {
-            true => {
-                self.store
-                    .replace_derived(&derived, all, guard.lease())
-                    .await
-            }
-            false => self.store.add_rulings(&derived, guard.lease()).await,
-        };
+        let written = self.store.replace_derived(&derived, all, guard.lease());
+        let written = written.await;
         learned.pending = derived.rulings;
         match written {
             Err(error) if self.has_lost_lease(&error) => return Ok(false),
-            Ok(true) if weighs => self.pace.weights_written(since, derived.weights.len()),
-            Ok(true) => self.pace.weights_are_behind(),
-            _ => {}
+            Ok(true) => {}
+            failed => return Ok(failed?),
         }
-        Ok(written?)
-    }
-
-    /// The weights of all players, as the database stores them.
-    async fn weight_rows(&self, knowledge: &Knowledge) -> Result<Vec<WeightRow>, LearningError> {
-        let knowledge = knowledge.clone();
-        on_blocking_thread(move || knowledge.rows()).await
+        let from = from.clone();
+        *self.written.lock() = match derived.weights {
+            Some(new) => {
+                self.pace.wrote(&new, since);
+                let knowledge = learned.knowledge.clone();
+                Some(Written {
+                    from,
+                    knowledge,
+                    count,
+                })
+            }
+            None => {
+                self.pace.weights.note_behind();
+                known.map(|known| Written { from, ..known })
+            }
+        };
+        Ok(true)
     }
 
     /// The configured divisions, as the database stores them.

@@ -107,7 +107,7 @@ impl Knowledge {
         self.folds.iter().flat_map(of).collect()
     }
 
-    fn serves(&self, system: SystemName, ruleset: &Ruleset) -> bool {
+    pub(super) fn serves(&self, system: SystemName, ruleset: &Ruleset) -> bool {
         *self.chosen.get(ruleset).unwrap_or(&self.first) == system
     }
 

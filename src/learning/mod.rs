@@ -20,6 +20,7 @@ mod matches;
 mod memo;
 mod metrics;
 mod pace;
+mod parts;
 mod poll;
 mod prediction;
 mod ranks;
@@ -77,6 +78,7 @@ use gaps::Gaps;
 use knowledge::Knowledge;
 use learned::Learned;
 use pace::Pace;
+use parts::Written;
 use writer::Writer;
 
 /// The learned state, and the weights published from it.
@@ -97,6 +99,8 @@ pub struct Learning {
     /// The learned state and the key of its settings; locked by the one task that adds to it.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     writer: Writer,
+    /// The weights in the database; `None` if they are not known to be those of a fold.
+    written: Mutex<Option<Written>>,
     pace: Pace,
     /// Notified when weights are published.
     published: Notify,
@@ -152,6 +156,7 @@ impl Learning {
             edition: AtomicU64::new(0),
             learned: tokio::sync::Mutex::default(),
             writer: Writer::default(),
+            written: Mutex::default(),
             pace: Pace::default(),
             published: Notify::new(),
             recorded: Notify::new(),

@@ -1,7 +1,7 @@
-//! How often a daemon writes what grows with the number of players: the table of weights, and checkpoints.
+//! How often a daemon writes what grows with the number of players: weights, places and checkpoints.
 //!
-//! Weights are published at once. The table, from which pages read, follows at once as long as there are few players;
-//! with more, writing it takes a small part of the daemon's time.
+//! Weights are published at once. The tables, from which pages read, follow at once as long as there are few players;
+//! with more, writing them takes a small part of the daemon's time.
 
 use std::time::Duration;
 
@@ -11,98 +11,104 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
+use crate::store::NewWeights;
+
 /// After a write, a daemon waits this many times as long as it took.
 const REST: u32 = 20;
-/// The table of weights is never older than this, and the time that it takes to write it.
+/// The weights in the database are never older than this, and the time that it takes to write them. Places, which
+/// change for everybody below a player who rises, are counted again after this time.
 const OLDEST: Duration = Duration::from_secs(30);
-/// So few weights are written after every match.
-const FEW: usize = 500;
+/// So few weights are written, and so few places are counted, after every match.
+pub(super) const FEW: usize = 500;
 
 /// When a daemon writes next.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pace {
-    times: Mutex<Times>,
-    /// Notified when the table of weights is older than the rulings.
+    pub checkpoints: Turn,
+    pub weights: Turn,
+    pub places: Turn,
+}
+
+impl Pace {
+    /// Notes that these weights were written, which began at `since`.
+    pub fn wrote(&self, new: &NewWeights, since: Instant) {
+        let rows = new.named.len() + new.changed.len();
+        let rest = (REST * since.elapsed()).min(OLDEST);
+        self.weights
+            .done(if rows > FEW { rest } else { Duration::ZERO });
+        match new.places {
+            true => self.places_counted(since),
+            false => self.places.note_behind(),
+        }
+    }
+
+    /// Notes that places were counted, which began at `since`.
+    pub fn places_counted(&self, since: Instant) {
+        self.places.done((REST * since.elapsed()).max(OLDEST));
+    }
+
+    /// Notes that a checkpoint was written, which began at `since`.
+    pub fn checkpoint_written(&self, since: Instant) {
+        self.checkpoints.done(REST * since.elapsed());
+    }
+}
+
+/// Something that is written now and then.
+#[derive(Debug)]
+pub(super) struct Turn {
+    /// From when on it may be written.
+    due: Mutex<Instant>,
+    /// Whether what is written is old.
+    is_behind: Mutex<bool>,
     behind: Notify,
 }
 
-#[derive(Debug)]
-struct Times {
-    /// From when on a checkpoint may be written, and from when on the weights.
-    checkpoint: Instant,
-    weights: Instant,
-    /// The number of weights that were written last.
-    written: usize,
-    is_behind: bool,
-}
-
-impl Default for Pace {
+impl Default for Turn {
     fn default() -> Self {
-        let now = Instant::now();
         Self {
-            times: Mutex::new(Times {
-                checkpoint: now,
-                weights: now,
-                written: 0,
-                is_behind: false,
-            }),
+            due: Mutex::new(Instant::now()),
+            is_behind: Mutex::new(false),
             behind: Notify::new(),
         }
     }
 }
 
-impl Pace {
-    /// Whether it is too early for another checkpoint.
-    pub fn rests_from_checkpoints(&self) -> bool {
-        Instant::now() < self.times.lock().checkpoint
+impl Turn {
+    /// Whether it is too early to write again.
+    pub fn rests(&self) -> bool {
+        Instant::now() < *self.due.lock()
     }
 
-    /// Notes that a checkpoint was written, which began at `since`.
-    pub fn checkpoint_written(&self, since: Instant) {
-        self.times.lock().checkpoint = Instant::now() + REST * since.elapsed();
+    /// Notes that it was written, and is not written again before this time has passed.
+    fn done(&self, rest: Duration) {
+        *self.due.lock() = Instant::now() + rest;
+        *self.is_behind.lock() = false;
     }
 
-    /// Whether it is too early to write the weights again.
-    pub fn rests_from_weights(&self) -> bool {
-        let times = self.times.lock();
-        times.written > FEW && Instant::now() < times.weights
-    }
-
-    /// Notes that this number of weights was written, which began at `since`.
-    pub fn weights_written(&self, since: Instant, weights: usize) {
-        let mut times = self.times.lock();
-        times.weights = Instant::now() + (REST * since.elapsed()).min(OLDEST);
-        (times.written, times.is_behind) = (weights, false);
-    }
-
-    /// Notes that the table of weights is older than the rulings.
-    pub fn weights_are_behind(&self) {
-        self.times.lock().is_behind = true;
+    /// Notes that what is written is old.
+    pub fn note_behind(&self) {
+        *self.is_behind.lock() = true;
         self.behind.notify_one();
     }
 
-    /// Lets the weights be written at once, if they are behind. Returns whether they are.
+    /// Lets it be written at once, if it is behind. Returns whether it is.
     pub fn hurry(&self) -> bool {
-        let mut times = self.times.lock();
-        times.weights = Instant::now();
-        times.is_behind
+        *self.due.lock() = Instant::now();
+        *self.is_behind.lock()
     }
 
-    /// Waits until the weights are behind, and may be written. Returns once for each time that they are.
-    pub async fn weights_are_due(&self) {
+    /// Waits until it is behind, and may be written. Returns once for each time that it is.
+    pub async fn due(&self) {
         loop {
-            let due = {
-                let times = self.times.lock();
-                times.is_behind.then_some(times.weights)
-            };
-            match due {
-                Some(due) => {
-                    sleep_until(due).await;
-                    if std::mem::take(&mut self.times.lock().is_behind) {
-                        return;
-                    }
-                }
-                None => self.behind.notified().await,
+            let behind = *self.is_behind.lock();
+            if !behind {
+                self.behind.notified().await;
+                continue;
+            }
+            let due = *self.due.lock();
+            sleep_until(due).await;
+            if std::mem::take(&mut *self.is_behind.lock()) {
+                return;
             }
         }
     }
@@ -111,32 +117,74 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        domain::{Kind, PlayerKey, RoleWeights, Timestamp},
+        store::{DerivedFrom, WeightRow},
+    };
+
+    fn new(rows: usize) -> NewWeights {
+        let row = WeightRow {
+            ruleset: "ctf".into(),
+            key: PlayerKey {
+                kind: Kind::Human,
+                id: "ann".into(),
+            },
+            name: String::new(),
+            weight: 50.0,
+            scale: 0,
+            deviation: 0.0,
+            rank: None,
+            roles: RoleWeights::default(),
+            games: 1,
+            last_seen: Timestamp(0),
+        };
+        NewWeights {
+            since: Some(DerivedFrom {
+                matches: 1,
+                last_match: 1,
+                settings: String::new(),
+            }),
+            changed: vec![row.into(); rows],
+            ..NewWeights::default()
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn many_weights_are_written_a_twentieth_of_the_time() {
         let pace = Pace::default();
-        assert!(!pace.rests_from_weights());
-        let wrote = |pace: &Pace, weights| pace.weights_written(Instant::now(), weights);
-        wrote(&pace, FEW);
-        assert!(!pace.rests_from_weights());
+        assert!(!pace.weights.rests());
+        pace.wrote(&new(FEW), Instant::now());
+        assert!(!pace.weights.rests());
         let since = Instant::now();
         tokio::time::advance(Duration::from_millis(100)).await;
-        pace.weights_written(since, FEW + 1);
-        assert!(pace.rests_from_weights());
-        assert!(!pace.hurry() && !pace.rests_from_weights());
-        pace.weights_written(since, FEW + 1);
-        pace.weights_are_behind();
-        assert!(pace.times.lock().is_behind);
+        pace.wrote(&new(FEW + 1), since);
+        assert!(pace.weights.rests());
+        assert!(!pace.weights.hurry() && !pace.weights.rests());
+        pace.wrote(&new(FEW + 1), since);
+        pace.weights.note_behind();
         let asked = Instant::now();
-        pace.weights_are_due().await;
+        pace.weights.due().await;
         let waited = asked.elapsed();
         assert!((1_990..2_010).contains(&waited.as_millis()), "{waited:?}");
-        assert!(!pace.rests_from_weights() && !pace.hurry());
+        assert!(!pace.weights.rests() && !pace.weights.hurry());
         tokio::time::advance(Duration::from_secs(9)).await;
-        pace.weights_written(since, FEW + 1);
+        pace.wrote(&new(FEW + 1), since);
         let asked = Instant::now();
-        pace.weights_are_behind();
-        pace.weights_are_due().await;
+        pace.weights.note_behind();
+        pace.weights.due().await;
         assert!(asked.elapsed() <= OLDEST + Duration::from_millis(2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn places_are_counted_every_thirty_seconds() {
+        let pace = Pace::default();
+        pace.wrote(&new(1), Instant::now());
+        let asked = Instant::now();
+        pace.places.due().await;
+        assert_eq!(asked.elapsed(), Duration::ZERO);
+        pace.places_counted(Instant::now());
+        pace.wrote(&new(1), Instant::now());
+        pace.places.due().await;
+        assert!(asked.elapsed() >= OLDEST);
     }
 }

@@ -161,12 +161,16 @@ impl Learning {
         self.recorded.notify_one();
     }
 
-    /// Learns from the matches that this process records, and writes weights that are behind, until dropped.
+    /// Learns from the matches that this process records, and writes weights and places that are behind, until dropped.
     pub async fn learn_recorded(&self) {
+        tokio::join!(self.learn_until_dropped(), self.count_until_dropped());
+    }
+
+    async fn learn_until_dropped(&self) {
         loop {
             select! {
                 () = self.recorded.notified() => {}
-                () = self.pace.weights_are_due() => {}
+                () = self.pace.weights.due() => {}
             }
             let cause = std::mem::replace(&mut *self.cause.lock(), Span::none());
             let learning = async {
@@ -179,5 +183,31 @@ impl Learning {
             };
             learning.instrument(cause).await;
         }
+    }
+
+    async fn count_until_dropped(&self) {
+        loop {
+            self.pace.places.due().await;
+            if let Err(error) = self.count_places().await {
+                self.metrics.failed();
+                tracing::warn!(%error, "cannot count the places of players, trying again");
+                sleep(RETRY).await;
+                self.pace.places.note_behind();
+            }
+        }
+    }
+
+    /// Counts the places of all players by weight, if this process writes what is derived.
+    pub(super) async fn count_places(&self) -> Result<(), LearningError> {
+        let Some(guard) = self.guard() else {
+            return Ok(());
+        };
+        let since = Instant::now();
+        match self.store.count_places(guard.lease()).await {
+            Err(error) if self.has_lost_lease(&error) => return Ok(()),
+            counted => counted?,
+        }
+        self.pace.places_counted(since);
+        Ok(())
     }
 }

@@ -107,13 +107,16 @@ impl Learning {
         }
     }
 
-    /// Writes weights that are behind and a checkpoint, and gives the lease back, so that another daemon need not wait for its end. Called
-    /// when the program ends.
+    /// Writes weights that are behind, a checkpoint, and places that are behind, and gives the lease back, so that another
+    /// daemon need not wait for its end. Called when the program ends.
     pub async fn end(&self) -> Result<(), LearningError> {
-        if self.pace.hurry() {
+        if self.pace.weights.hurry() {
             self.learn_beside_others().await?;
         }
         self.save_checkpoint().await?;
+        if self.pace.places.hurry() {
+            self.count_places().await?;
+        }
         let held = self.writer.held.lock().take();
         if let Some(held) = held.and_then(Arc::into_inner) {
             held.give_back().await?;

@@ -1,7 +1,5 @@
 //! Data derived from the matches: rulings, weights, and a checkpoint of the learned state.
 
-use std::sync::Arc;
-
 use super::Cursor;
 use crate::domain::{PlayerKey, Rank, RoleWeights, Timestamp};
 use crate::store::db::columns;
@@ -30,6 +28,88 @@ pub struct WeightRow {
     pub games: u32,
     /// The end of the latest of these matches.
     pub last_seen: Timestamp,
+}
+
+/// What the weight of one player under one ruleset is computed from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartRow {
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// The player: kind (human or bot) and id.
+    pub key: PlayerKey,
+    /// The name in the player's latest match.
+    pub name: String,
+    /// As in [`WeightRow`].
+    pub scale: u8,
+    /// The player's own part of the strength.
+    pub own: f64,
+    /// The same on each side.
+    pub sides: Option<[f64; 2]>,
+    /// The same as a commander.
+    pub commander: Option<f64>,
+    /// The factors on the effects of the ruleset; `None` if the three above are weights as they stand.
+    pub factors: Option<[f64; 3]>,
+    /// The standard deviation in units of the weight.
+    pub deviation: f64,
+    /// The division that was reached.
+    pub division: Option<u8>,
+    /// The progress in it; only for a weight as it stands.
+    pub progress: Option<f64>,
+    /// Number of rated matches behind the weight.
+    pub games: u32,
+    /// The end of the latest of these matches.
+    pub last_seen: Timestamp,
+}
+
+/// A weight as it stands.
+impl From<WeightRow> for PartRow {
+    fn from(row: WeightRow) -> Self {
+        Self {
+            ruleset: row.ruleset,
+            key: row.key,
+            name: row.name,
+            scale: row.scale,
+            own: row.weight,
+            sides: row.roles.sides,
+            commander: row.roles.commander,
+            factors: None,
+            deviation: row.deviation,
+            division: row.rank.map(|rank| rank.division),
+            progress: row.rank.map(|rank| rank.progress),
+            games: row.games,
+            last_seen: row.last_seen,
+        }
+    }
+}
+
+/// What the weights of all players of a ruleset have in common. All numbers are finite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharesRow {
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// The effects on which players have factors.
+    pub effects: [f64; 3],
+    /// The strength of a newcomer and the unit of strengths; `None` if strengths are weights.
+    pub scale: Option<(f64, f64)>,
+    /// The points of weight in a unit.
+    pub points: f64,
+    /// Of each division, the weights at which its progress is 0 and 1.
+    pub divisions: Vec<(f64, f64)>,
+}
+
+/// New weights.
+#[derive(Clone, Debug, Default)]
+pub struct NewWeights {
+    /// What the derived tables were made from when they had the weights to which these are added; `None` if these are all.
+    pub since: Option<DerivedFrom>,
+    /// The weights of players who are new to their ruleset or have another name.
+    pub named: Vec<PartRow>,
+    /// Other weights that differ.
+    pub changed: Vec<PartRow>,
+    /// What has changed in rulesets. A ruleset with new weights is among them.
+    pub shares: Vec<SharesRow>,
+    /// Whether the places of these rulesets are counted at once.
+    pub places: bool,
 }
 
 columns! {
@@ -101,8 +181,8 @@ pub struct DerivedRows {
     pub from: DerivedFrom,
     /// Rulings on all matches, or only on those that the tables do not contain yet.
     pub rulings: Vec<RulingRow>,
-    /// The weights of all players under all rulesets, ordered by ruleset and then by player.
-    pub weights: Arc<Vec<WeightRow>>,
+    /// The weights; `None` if they are written later.
+    pub weights: Option<NewWeights>,
     /// The divisions, the lowest first.
     pub divisions: Vec<DivisionRow>,
     /// The instants at which seasons begin, in any order.

@@ -30,13 +30,11 @@ mod sql;
 mod sqlite;
 mod tickets;
 mod transfer;
-mod weights_diff;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures_util::{FutureExt, future::BoxFuture};
-use parking_lot::Mutex;
 use sqlx::{
     SqlSafeStr,
     migrate::{Migration, MigrationType},
@@ -46,13 +44,13 @@ use crate::domain::Timestamp;
 use chunk::ChunkCache;
 use db::{Dialect, Pool, Write};
 use group_commit::EndedGames;
-use weights_diff::WrittenWeights;
 
 pub use backups::{BackedUp, BackupError, Backups, back_up};
 pub use chunk::MOST_IN_CHUNK;
 pub use database_url::DatabaseUrl;
 pub use derived::{
-    CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
+    CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, NewWeights, PartRow, Performance,
+    RulingRow, SharesRow, WeightRow,
 };
 pub use error::StoreError;
 pub use hook_event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport};
@@ -102,8 +100,6 @@ pub struct Store {
     /// For the statistics pages, so that visitors of pages never keep the daemon from reading.
     pages: Pool,
     metrics: Arc<StoreMetrics>,
-    /// The weights that this process wrote last.
-    weights: Mutex<Option<WrittenWeights>>,
     /// The games that end at the same time.
     games: EndedGames,
     /// The chunks of archived matches that this process read last.
@@ -125,7 +121,6 @@ impl Store {
             readers,
             pages,
             metrics: Arc::default(),
-            weights: Mutex::default(),
             games: EndedGames::default(),
             chunks: ChunkCache::default(),
         }

@@ -4,7 +4,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use evenkeel::store::{self, DatabaseUrl, Store};
 use sqlx::{
-    ConnectOptions, FromRow, PgConnection,
+    ConnectOptions, Connection, FromRow, PgConnection,
     postgres::PgRow,
     sqlite::{SqliteConnectOptions, SqliteRow},
 };
@@ -92,6 +92,7 @@ pub async fn execute(path: &Path, sqlite: &'static str, postgres: &'static str) 
             let mut connection = options.connect().await.unwrap();
             let done = sqlx::raw_sql(sqlite).execute(&mut connection).await;
             done.unwrap();
+            connection.close().await.unwrap();
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod queue_kills;
 pub mod restarts;
 
 use std::{
+    collections::BTreeSet,
     fs::File,
     io::Write,
     net::SocketAddr,
@@ -37,7 +38,7 @@ use evenkeel::{
     },
     server::{Gate, Limits, Service},
     session::HandClock,
-    store::{self, Cursor, Store, Stored, WeightRow},
+    store::{self, Cursor, NewWeights, SharesRow, Store, Stored, WeightRow},
 };
 use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
@@ -94,6 +95,24 @@ pub async fn weights(store: &Store) -> Vec<WeightRow> {
         }
     }
     rows
+}
+
+/// These rows as all weights that there are, each as it stands.
+pub fn as_they_stand(rows: Vec<WeightRow>) -> Option<NewWeights> {
+    let rulesets: BTreeSet<String> = rows.iter().map(|row| row.ruleset.clone()).collect();
+    let shares = |ruleset| SharesRow {
+        ruleset,
+        effects: [0.0; 3],
+        scale: None,
+        points: 1.0,
+        divisions: Vec::new(),
+    };
+    Some(NewWeights {
+        named: rows.into_iter().map(Into::into).collect(),
+        shares: rulesets.into_iter().map(shares).collect(),
+        places: true,
+        ..NewWeights::default()
+    })
 }
 
 /// All matches in the database of this folder.

@@ -30,6 +30,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0008_weighed"),
         file!("0010_pickups"),
         file!("0011_requests"),
+        file!("0012_parts"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

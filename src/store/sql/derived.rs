@@ -12,9 +12,7 @@ use crate::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
     store::{
         CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError,
-        WeightRow,
-        db::*,
-        weights_diff::{WrittenWeights, written_rows},
+        WeightRow, db::*,
     },
 };
 
@@ -27,7 +25,7 @@ impl Store {
 
     /// The keys of all rulesets that have weights, sorted.
     pub async fn rulesets(&self) -> Result<Vec<String>, StoreError> {
-        let query = scalar("SELECT DISTINCT ruleset FROM weights ORDER BY ruleset");
+        let query = scalar("SELECT DISTINCT ruleset FROM weight_parts ORDER BY ruleset");
         query.fetch_all(&self.readers).await
     }
 
@@ -76,8 +74,7 @@ impl Store {
     /// matches, and the tables were, or with `all`, were made from more. Without `all`, also if the tables were made
     /// with other settings.
     ///
-    /// Of the weights, only those are written that differ from the last call of this process,
-    /// unless another process has written since.
+    /// It also changes nothing if the weights are to be added to others than those in the tables.
     ///
     /// # Errors
     /// Fails if the lease is lost.
@@ -87,38 +84,8 @@ impl Store {
         all: bool,
         lease: Option<&Lease>,
     ) -> Result<bool, StoreError> {
-        self.write_derived(derived, all, true, lease).await
-    }
-
-    /// Adds rulings as [`replace_derived`](Self::replace_derived) does, and leaves the weights as they are: they are
-    /// then [behind](Self::weights_are_behind).
-    ///
-    /// # Errors
-    /// Fails if the lease is lost.
-    pub async fn add_rulings(
-        &self,
-        derived: &DerivedRows,
-        lease: Option<&Lease>,
-    ) -> Result<bool, StoreError> {
-        self.write_derived(derived, false, false, lease).await
-    }
-
-    /// Whether the weights are made from fewer matches than the rulings.
-    pub async fn weights_are_behind(&self) -> Result<bool, StoreError> {
-        let query = scalar("SELECT matches - weighed FROM derived_from");
-        let behind: Option<i64> = query.fetch_optional(&self.readers).await?;
-        Ok(behind.is_some_and(|matches| matches != 0))
-    }
-
-    async fn write_derived(
-        &self,
-        derived: &DerivedRows,
-        all: bool,
-        weighs: bool,
-        lease: Option<&Lease>,
-    ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        match may_replace(&mut tx, &derived.from, all, lease).await {
+        match may_replace(&mut tx, derived, all, lease).await {
             Ok(true) if all => delete_rulings(&mut tx).await?,
             Ok(true) => {}
             refused => {
@@ -139,37 +106,58 @@ impl Store {
             true => balances::recount(&mut tx).await?,
             false => balances::add(&mut tx, &new).await?,
         }
-        let before = stored_from(&mut tx).await?;
-        let known = self.weights.lock().take();
-        let known = known.filter(|known| !all && before.as_ref() == Some(&known.from));
-        let written = match weighs {
-            true => {
-                let places = weights::write(&mut tx, known.as_ref(), &derived.weights).await?;
-                replace_divisions(&mut tx, &derived.divisions).await?;
-                replace_seasons(&mut tx, &derived.seasons).await?;
-                Some(written_rows(&derived.weights, &places))
-            }
-            false => known.map(|known| known.rows),
-        };
-        sql(
-            "INSERT INTO derived_from (id, matches, last_match, settings, weighed)
-             VALUES (1, $1, $2, $3, CASE WHEN $4 THEN $1 ELSE 0 END)
-             ON CONFLICT (id) DO UPDATE SET matches = excluded.matches,
-                 last_match = excluded.last_match, settings = excluded.settings,
-                 weighed = CASE WHEN $4 THEN excluded.matches ELSE derived_from.weighed END",
-        )
-        .bind(derived.from.matches)
-        .bind(derived.from.last_match)
-        .bind(&derived.from.settings)
-        .bind(weighs)
-        .execute(&mut tx)
-        .await?;
+        if let Some(new) = &derived.weights {
+            weights::write(&mut tx, new).await?;
+            replace_divisions(&mut tx, &derived.divisions).await?;
+            replace_seasons(&mut tx, &derived.seasons).await?;
+        }
+        let weighs = derived.weights.is_some();
+        let places = derived.weights.as_ref().is_some_and(|new| new.places);
+        note_source(&mut tx, &derived.from, (weighs, places)).await?;
         self.commit(tx).await?;
-        *self.weights.lock() = written.map(|rows| WrittenWeights {
-            from: derived.from.clone(),
-            rows,
-        });
         Ok(true)
+    }
+
+    /// Whether the weights are made from fewer matches than the rulings, and whether the places are.
+    pub async fn are_behind(&self) -> Result<(bool, bool), StoreError> {
+        let query = tuple("SELECT matches - weighed, matches - placed FROM derived_from");
+        let behind: Option<(i64, i64)> = query.fetch_optional(&self.readers).await?;
+        Ok(behind.map_or((false, false), |(weights, places)| {
+            (weights != 0, places != 0)
+        }))
+    }
+
+    /// Counts the places of all players by weight. They are written some at a time, so that other writes need not wait
+    /// for long.
+    ///
+    /// # Errors
+    /// Fails if the lease is lost.
+    pub async fn count_places(&self, lease: Option<&Lease>) -> Result<(), StoreError> {
+        let weighed = scalar("SELECT weighed FROM derived_from");
+        let weighed: Option<i64> = weighed.fetch_optional(&self.readers).await?;
+        let rulesets = scalar("SELECT ruleset FROM weight_shares ORDER BY ruleset");
+        let rulesets: Vec<String> = rulesets.fetch_all(&self.readers).await?;
+        for ruleset in &rulesets {
+            let places = {
+                let mut reader = self.readers.acquire().await?;
+                weights::places(&mut reader, ruleset).await?
+            };
+            for some in places.chunks(ROWS) {
+                let mut tx = self.begin().await?;
+                if let Some(lease) = lease
+                    && let Err(error) = leases::check(&mut tx, lease).await
+                {
+                    tx.abandon().await?;
+                    return Err(error);
+                }
+                weights::place(&mut tx, ruleset, some).await?;
+                self.commit(tx).await?;
+            }
+        }
+        let mut tx = self.begin().await?;
+        let placed = sql("UPDATE derived_from SET placed = $1");
+        placed.bind(weighed.unwrap_or(0)).execute(&mut tx).await?;
+        self.commit(tx).await
     }
 
     /// The stored checkpoints, the one of the most matches first.
@@ -248,14 +236,18 @@ async fn insert_checkpoint(
 /// Whether rows made from these matches may replace those in the tables.
 async fn may_replace(
     tx: &mut Connection,
-    from: &DerivedFrom,
+    derived: &DerivedRows,
     all: bool,
     lease: Option<&Lease>,
 ) -> Result<bool, StoreError> {
     if let Some(lease) = lease {
         leases::check(tx, lease).await?;
     }
-    let before = stored_from(tx).await?;
+    let (from, before) = (&derived.from, stored_from(tx).await?);
+    let since = derived.weights.as_ref().and_then(|new| new.since.as_ref());
+    if since.is_some() && since != before.as_ref() {
+        return Ok(false);
+    }
     let Some(before) = before.filter(|before| before.settings == from.settings) else {
         return Ok(all);
     };
@@ -273,6 +265,27 @@ async fn may_replace(
 async fn stored_from(tx: &mut Connection) -> Result<Option<DerivedFrom>, StoreError> {
     let query = tuple("SELECT matches, last_match, settings FROM derived_from");
     query.fetch_optional(tx).await
+}
+
+/// Notes what the tables are made from now; `weighs` is whether that includes the weights, `places` whether it includes
+/// the places.
+async fn note_source(
+    tx: &mut Connection,
+    from: &DerivedFrom,
+    (weighs, places): (bool, bool),
+) -> Result<(), StoreError> {
+    let query = sql(
+        "INSERT INTO derived_from (id, matches, last_match, settings, weighed, placed)
+         VALUES (1, $1, $2, $3, CASE WHEN $4 THEN $1 ELSE 0 END, CASE WHEN $5 THEN $1 ELSE 0 END)
+         ON CONFLICT (id) DO UPDATE SET matches = excluded.matches,
+             last_match = excluded.last_match, settings = excluded.settings,
+             weighed = CASE WHEN $4 THEN excluded.matches ELSE derived_from.weighed END,
+             placed = CASE WHEN $5 THEN excluded.matches ELSE derived_from.placed END",
+    );
+    let query = query.bind(from.matches).bind(from.last_match);
+    let query = query.bind(&from.settings).bind(weighs).bind(places);
+    query.execute(tx).await?;
+    Ok(())
 }
 
 /// Deletes all rulings, and the checkpoints: who continues from one counts on the rulings before it.

@@ -1,162 +1,227 @@
-//! Writes the table of weights: as a whole, or only what differs from what this process wrote last.
+//! Writes what weights are computed from, and counts the places of players by weight.
+//!
+//! The view `computed_weights` computes the weights, with the bits that the daemon has.
+
+use std::collections::HashSet;
 
 use super::{
-    persons,
-    rows::{ROWS, Target, insert},
+    persons::{self, FORGOTTEN},
+    rows::{Target, insert, with_given},
 };
 use crate::{
     domain::plain_name,
-    store::{
-        StoreError, WeightRow,
-        db::*,
-        weights_diff::{GroupChanges, WrittenWeights, changes},
-    },
+    store::{NewWeights, PartRow, SharesRow, StoreError, db::*},
 };
 
-/// Brings the table to these rows; `known` is its content, if that is known. Returns the place of each row.
-pub(super) async fn write(
-    tx: &mut Connection,
-    known: Option<&WrittenWeights>,
-    rows: &[WeightRow],
-) -> Result<Vec<Option<u32>>, StoreError> {
-    let Some(changes) = known.and_then(|known| changes(known, rows, places)) else {
-        sql("DELETE FROM weights").execute(&mut *tx).await?;
-        let places = places(rows);
-        insert_weights(tx, rows.iter().zip(places.iter().copied())).await?;
-        return Ok(places);
+const PARTS: Target = Target::new(
+    "weight_parts",
+    "ruleset, kind, player, name, plain, deviation, games, last_seen, division, progress, own, side_0, side_1, commander,
+     newness, experience, record, scale",
+);
+
+/// What becomes of a row that exists.
+macro_rules! renamed {
+    ($key:literal) => {
+        concat!(
+            " ON CONFLICT (",
+            $key,
+            ") DO UPDATE SET name = excluded.name, plain = excluded.plain, deviation = excluded.deviation,
+                  games = excluded.games, last_seen = excluded.last_seen, division = excluded.division,
+                  progress = excluded.progress, own = excluded.own, side_0 = excluded.side_0,
+                  side_1 = excluded.side_1, commander = excluded.commander, newness = excluded.newness,
+                  experience = excluded.experience, record = excluded.record, scale = excluded.scale"
+        )
     };
-    for group in &changes.groups {
-        move_others(tx, rows, group).await?;
-        update(tx, rows, group).await?;
-        replace(tx, rows, group, &changes.places).await?;
+}
+
+/// Writes new weights.
+pub(super) async fn write(tx: &mut Connection, new: &NewWeights) -> Result<(), StoreError> {
+    if new.since.is_none() {
+        for delete in [
+            "DELETE FROM weight_parts",
+            "DELETE FROM weight_shares",
+            "DELETE FROM division_spans",
+        ] {
+            sql(delete).execute(&mut *tx).await?;
+        }
     }
-    Ok(changes.places)
-}
-
-/// Moves rows up or down by some places, in one statement, which sees only the old places.
-async fn move_others(
-    tx: &mut Connection,
-    rows: &[WeightRow],
-    group: &GroupChanges,
-) -> Result<(), StoreError> {
-    let Some(one) = group.any().filter(|_| !group.moved.is_empty()) else {
-        return Ok(());
+    let renamed = match tx.dialect() {
+        Dialect::Sqlite => renamed!("ruleset, kind, player"),
+        Dialect::Postgres => renamed!("player, kind, md5(ruleset)"),
     };
-    let mut query = Sql::new("UPDATE weights SET place = place + r.column3 FROM (");
-    let moved = group.moved.iter();
-    query.rows(moved.map(|(range, by)| values![range.start, range.end - 1, *by]));
-    query.push(") AS r WHERE weights.place BETWEEN r.column1 AND r.column2");
-    of_group(&mut query, &rows[one]);
-    query.build().once().execute(tx).await?;
-    Ok(())
-}
-
-/// Adds the condition that rows are of the same ruleset and kind as this one.
-fn of_group(query: &mut Sql, one: &WeightRow) {
-    query
-        .push(" AND weights.ruleset = ")
-        .push_bind(&one.ruleset);
-    query.push(" AND weights.kind = ");
-    query.push_bind(one.key.kind);
-}
-
-/// Writes the rows of a group that differ, except for their places.
-async fn update(
-    tx: &mut Connection,
-    rows: &[WeightRow],
-    group: &GroupChanges,
-) -> Result<(), StoreError> {
-    for chunk in group.updated.chunks(ROWS) {
-        let mut query = Sql::new(
-            "UPDATE weights SET weight = r.column2, deviation = r.column3, games = r.column4,
-                 last_seen = r.column5, division = r.column6, progress = r.column7, side_0 = r.column8,
-                 side_1 = r.column9, commander = r.column10, scale = r.column11 FROM (",
-        );
-        query.rows(chunk.iter().map(|&at| {
-            let mut row = values![&rows[at].key.id];
-            row.extend(numbers(&rows[at]));
-            row
-        }));
-        query.push(") AS r WHERE weights.player = r.column1");
-        of_group(&mut query, &rows[chunk[0]]);
-        query.build().once().execute(&mut *tx).await?;
+    let named = new.named.iter().map(|row| {
+        let public = persons::public_name(&row.key, row.name.clone());
+        let plain = plain_name(&public).to_lowercase();
+        let mut values = values![&row.ruleset, row.key.kind, &row.key.id, &row.name, plain];
+        values.extend(numbers(row));
+        values
+    });
+    insert(tx, PARTS, renamed, named).await?;
+    change(tx, &new.changed).await?;
+    share(tx, &new.shares).await?;
+    if new.since.is_none() {
+        let gone = "DELETE FROM weight_places WHERE NOT EXISTS (SELECT 1 FROM weight_parts p
+             WHERE p.ruleset = weight_places.ruleset AND p.kind = weight_places.kind AND p.player = weight_places.player)";
+        sql(gone).execute(&mut *tx).await?;
+    }
+    if new.places {
+        for SharesRow { ruleset, .. } in &new.shares {
+            let places = places(tx, ruleset).await?;
+            place(tx, ruleset, &places).await?;
+        }
     }
     Ok(())
 }
 
-/// Writes the rows of a group that are new or have another name.
-async fn replace(
-    tx: &mut Connection,
-    rows: &[WeightRow],
-    group: &GroupChanges,
-    places: &[Option<u32>],
-) -> Result<(), StoreError> {
-    let delete = "DELETE FROM weights WHERE ruleset = $1 AND kind = $2 AND player = $3";
-    for &at in &group.renamed {
-        let WeightRow { ruleset, key, .. } = &rows[at];
-        let query = sql(delete).bind(ruleset);
-        let query = query.bind(key.kind.as_str()).bind(&key.id);
-        query.execute(&mut *tx).await?;
-    }
-    let written = group.renamed.iter().chain(&group.new);
-    insert_weights(tx, written.map(|&at| (&rows[at], places[at]))).await
-}
-
-/// The numbers of a weight, without its place.
-fn numbers(w: &WeightRow) -> [Value; 10] {
-    let sides = w.roles.sides;
+/// The numbers of a weight.
+fn numbers(row: &PartRow) -> [Value; 13] {
+    let sides = row.sides;
+    let factors = row.factors;
     [
-        w.weight.into(),
-        w.deviation.into(),
-        w.games.into(),
-        w.last_seen.into(),
-        w.rank.map(|rank| rank.division).into(),
-        w.rank.map(|rank| rank.progress).into(),
+        row.deviation.into(),
+        row.games.into(),
+        row.last_seen.into(),
+        row.division.into(),
+        row.progress.into(),
+        row.own.into(),
         sides.map(|[zero, _]| zero).into(),
         sides.map(|[_, one]| one).into(),
-        w.roles.commander.into(),
-        w.scale.into(),
+        row.commander.into(),
+        factors.map(|[newness, ..]| newness).into(),
+        factors.map(|[_, experience, _]| experience).into(),
+        factors.map(|[.., record]| record).into(),
+        row.scale.into(),
     ]
 }
 
-async fn insert_weights<'a>(
-    tx: &mut Connection,
-    rows: impl Iterator<Item = (&'a WeightRow, Option<u32>)> + Send,
-) -> Result<(), StoreError> {
-    let target = Target::new(
-        "weights",
-        "ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1, commander, scale, place, plain",
-    );
-    let rows = rows.map(|(w, place)| {
-        let mut row = values![&w.ruleset, w.key.kind, &w.key.id, &w.name];
-        row.extend(numbers(w));
-        let public = persons::public_name(&w.key, w.name.clone());
-        row.extend(values![place, plain_name(&public).to_lowercase()]);
-        row
+/// Writes weights whose players have a row with the same name. No index contains these columns.
+async fn change(tx: &mut Connection, rows: &[PartRow]) -> Result<(), StoreError> {
+    let rows = rows.iter().map(|row| {
+        let mut values = values![&row.ruleset, row.key.kind, &row.key.id];
+        values.extend(numbers(row));
+        values
     });
-    insert(tx, target, "", rows).await
+    with_given(
+        tx,
+        "in_ruleset text, of_kind text, who text, deviation double precision, games bigint, last_seen bigint,
+         division bigint, progress double precision, own double precision, side_0 double precision,
+         side_1 double precision, commander double precision, newness double precision, experience double precision,
+         record double precision, scale bigint",
+        "UPDATE weight_parts SET deviation = given.deviation, games = given.games, last_seen = given.last_seen,
+             division = given.division, progress = given.progress, own = given.own, side_0 = given.side_0,
+             side_1 = given.side_1, commander = given.commander, newness = given.newness,
+             experience = given.experience, record = given.record, scale = given.scale
+         FROM {given}
+         WHERE weight_parts.ruleset = given.in_ruleset AND weight_parts.kind = given.of_kind
+           AND weight_parts.player = given.who",
+        rows,
+    )
+    .await?;
+    Ok(())
 }
 
-/// The place of each weight among those of its ruleset and kind, from 1; `None` for players who were
-/// forgotten.
-fn places(rows: &[WeightRow]) -> Vec<Option<u32>> {
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.retain(|&at| !persons::is_forgotten(&rows[at].key, &rows[at].name));
-    order.sort_by(|&a, &b| {
-        let (a, b) = (&rows[a], &rows[b]);
-        let groups = (&a.ruleset, a.key.kind).cmp(&(&b.ruleset, b.key.kind));
-        let weights = || b.weight.total_cmp(&a.weight);
-        groups
-            .then_with(weights)
-            .then_with(|| a.key.id.cmp(&b.key.id))
-    });
-    let mut places = vec![None; rows.len()];
-    for group in order.chunk_by(|&a, &b| {
-        (&rows[a].ruleset, rows[a].key.kind) == (&rows[b].ruleset, rows[b].key.kind)
-    }) {
-        for (place, &at) in (1..).zip(group) {
-            places[at] = Some(place);
+/// Writes what the weights of rulesets have in common.
+async fn share(tx: &mut Connection, shares: &[SharesRow]) -> Result<(), StoreError> {
+    for row in shares {
+        for delete in [
+            "DELETE FROM weight_shares WHERE ruleset = $1",
+            "DELETE FROM division_spans WHERE ruleset = $1",
+        ] {
+            sql(delete).bind(&row.ruleset).execute(&mut *tx).await?;
         }
     }
-    places
+    let rows = shares.iter().map(|row| {
+        let [newness, experience, record] = row.effects;
+        let (newcomer, unit) = row.scale.unzip();
+        values![
+            &row.ruleset,
+            newness,
+            experience,
+            record,
+            newcomer,
+            unit,
+            row.points
+        ]
+    });
+    let target = Target::new(
+        "weight_shares",
+        "ruleset, newness, experience, record, newcomer, unit, points",
+    );
+    insert(tx, target, "", rows).await?;
+    let spans = shares.iter().flat_map(|row| {
+        let spans = (0_i64..).zip(&row.divisions);
+        spans.map(|(division, (low, high))| values![&row.ruleset, division, *low, *high])
+    });
+    let target = Target::new("division_spans", "ruleset, division, low, high");
+    insert(tx, target, "", spans).await
+}
+
+/// The place of a player by weight.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    kind: String,
+    player: String,
+    plain: String,
+    place: i64,
+}
+
+impl FromRow for Place {
+    fn from_row(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            kind: row.get("kind")?,
+            player: row.get("player")?,
+            plain: row.get("plain")?,
+            place: row.get("place")?,
+        })
+    }
+}
+
+/// Counts the places by weight in a ruleset, from 1 among humans and among bots, and returns those that differ from the
+/// table's. Players who were forgotten have none.
+pub(super) async fn places(tx: &mut Connection, ruleset: &str) -> Result<Vec<Place>, StoreError> {
+    let known = tuple("SELECT kind, player, plain, place FROM weight_places WHERE ruleset = $1");
+    let known: Vec<Place> = known.bind(ruleset).fetch_all(&mut *tx).await?;
+    // The database would have to know how many rows there are, to join the two well.
+    let counted = tuple(
+        "SELECT kind, player, plain, row_number() OVER (PARTITION BY kind ORDER BY weight DESC, player) AS place
+         FROM computed_weights
+         WHERE ruleset = $1 AND NOT (name = '' AND substr(player, 1, length(CAST($2 AS TEXT))) = CAST($2 AS TEXT))",
+    );
+    let counted = counted.bind(ruleset).bind(FORGOTTEN);
+    let mut counted: Vec<Place> = counted.fetch_all(tx).await?;
+    let known: HashSet<Place> = known.into_iter().collect();
+    counted.retain(|place| !known.contains(place));
+    Ok(counted)
+}
+
+/// Writes places of a ruleset, without those of players who have been removed meanwhile.
+pub(super) async fn place(
+    tx: &mut Connection,
+    ruleset: &str,
+    places: &[Place],
+) -> Result<(), StoreError> {
+    /// The two texts differ in the key alone.
+    macro_rules! placed {
+        ($key:literal) => {
+            concat!(
+                "INSERT INTO weight_places (ruleset, kind, player, place, plain)
+                 SELECT given.in_ruleset, given.of_kind, given.who, given.place, given.plain FROM {given}
+                 WHERE EXISTS (SELECT 1 FROM weight_parts p WHERE p.ruleset = given.in_ruleset
+                                  AND p.kind = given.of_kind AND p.player = given.who)
+                 ON CONFLICT (",
+                $key,
+                ") DO UPDATE SET place = excluded.place, plain = excluded.plain"
+            )
+        };
+    }
+    let text = match tx.dialect() {
+        Dialect::Sqlite => placed!("ruleset, kind, player"),
+        Dialect::Postgres => placed!("player, kind, md5(ruleset)"),
+    };
+    let columns = "in_ruleset text, of_kind text, who text, place bigint, plain text";
+    let rows = places
+        .iter()
+        .map(|at| values![ruleset, &at.kind, &at.player, at.place, &at.plain]);
+    with_given(tx, columns, text, rows).await?;
+    Ok(())
 }

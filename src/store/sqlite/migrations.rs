@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -31,6 +31,7 @@ const FILES: [(&str, &str); 10] = [
     file!("0008_weighed"),
     file!("0010_pickups"),
     file!("0011_requests"),
+    file!("0012_parts"),
 ];
 
 /// All migrations, in the order in which they run.

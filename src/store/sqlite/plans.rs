@@ -15,7 +15,11 @@ async fn a_search_goes_through_the_names_once() {
     let steps: Vec<String> = steps.iter().map(|step| step.get("detail")).collect();
     let place = |text: &str| steps.iter().position(|step| step.starts_with(text));
     let names = place("SCAN f").unwrap();
-    let rows = place("SEARCH w USING PRIMARY KEY").unwrap();
+    let rows = place("SEARCH p USING PRIMARY KEY").unwrap();
     assert!(names < rows, "{steps:#?}");
-    assert_eq!(place("SEARCH w USING INDEX"), None, "{steps:#?}");
+    assert_eq!(
+        place("SEARCH p USING INDEX weight_parts"),
+        None,
+        "{steps:#?}"
+    );
 }

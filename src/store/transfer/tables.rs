@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 52] = [
+pub(super) const TABLES: [Table; 55] = [
     table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
@@ -58,7 +58,10 @@ pub(super) const TABLES: [Table; 52] = [
     table("rulings", &["match_id"]),
     table("performances", &["match_id", "seat"]),
     table("persons", &["person"]),
-    table("weights", &["ruleset", "kind", "player"]),
+    table("weight_parts", &["ruleset", "kind", "player"]),
+    table("weight_places", &["ruleset", "kind", "player"]),
+    table("weight_shares", &["ruleset"]),
+    table("division_spans", &["ruleset", "division"]),
     table("divisions", &["division"]),
     table("seasons", &["starts_at"]),
     table("derived_from", &["id"]),

@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 use tokio::task::JoinHandle;
 
 use crate::common::{
-    self,
+    self, as_they_stand,
     backends::{Backend, Postgres, Sqlite},
     game, until,
 };
@@ -200,7 +200,7 @@ async fn a_writer_that_slept_longer_than_its_lease_writes_nothing() {
     let rows = DerivedRows {
         from,
         rulings: Vec::new(),
-        weights: Vec::new().into(),
+        weights: as_they_stand(Vec::new()),
         divisions: Vec::new(),
         seasons: Vec::new(),
     };

@@ -21,6 +21,7 @@ use sqlx::{
 use tempfile::TempDir;
 
 use crate::common::{
+    as_they_stand,
     backends::{Backend, Postgres, Sqlite, on_each_database},
     game,
     http::Pages,
@@ -306,7 +307,7 @@ async fn fill(store: &Arc<Store>) {
             settings: "one".into(),
         },
         rulings,
-        weights: Arc::new(vec![
+        weights: as_they_stand(vec![
             weight("ann", 51.25, last_seen),
             weight("bob", 49.0, last_seen),
         ]),
@@ -463,7 +464,7 @@ async fn closeness_is_counted_by_outcomes(open: impl Backend) {
             settings: "one".into(),
         },
         rulings: vec![ruling(id, &draw, Some(0.6), 50.0)],
-        weights: Arc::default(),
+        weights: as_they_stand(Vec::new()),
         divisions: vec![],
         seasons: vec![],
     };

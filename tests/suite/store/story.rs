@@ -17,6 +17,7 @@ use evenkeel::{
 };
 
 use crate::common::{
+    as_they_stand,
     backends::{Backend, Postgres, Sqlite, on_each_database},
     game, player,
 };
@@ -410,7 +411,7 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
             settings: "one".into(),
         },
         rulings: vec![ruling(ids[0], None), ruling(ids[1], Some("too-short"))],
-        weights: Arc::new(vec![weight("ann", 60.5), weight("bob", 70.25)]),
+        weights: as_they_stand(vec![weight("ann", 60.5), weight("bob", 70.25)]),
         divisions: ["Low", "High"].map(division).to_vec(),
         seasons: vec![Timestamp(86_400_000), Timestamp(1_000)],
     };

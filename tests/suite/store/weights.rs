@@ -1,18 +1,28 @@
-//! Writing only the weights that differ leaves the same table as writing all of them.
+//! Writing only what differs leaves the same tables as writing everything, and the view of the weights has the bits of the
+//! daemon.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
-    store::{DatabaseUrl, DerivedFrom, DerivedRows, Store, WeightRow, open_at},
+    history::Shares,
+    store::{
+        BoardQuery, DatabaseUrl, DerivedFrom, DerivedRows, NewWeights, PartRow, SharesRow, Store,
+        WeightRow, open_at,
+    },
 };
 use sqlx::{ColumnIndex, Connection, Decode, PgConnection, Row, SqliteConnection, Type};
 use tempfile::TempDir;
 
-use crate::common::{draw::Draw, postgres::Server};
+use crate::common::{
+    backends::{execute, open_chosen},
+    draw::Draw,
+    postgres::Server,
+};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// All of the table.
+const RULESETS: [&str; 3] = ["ctf", "tdm", "Ω \"odd\""];
+/// All weights.
 const TABLE: &str =
     "SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress,
         side_0, side_1, commander, place, plain, scale FROM weights ORDER BY ruleset, kind, player";
@@ -68,38 +78,131 @@ async fn table_of_postgres(mut database: PgConnection) -> Vec<Line> {
 }
 
 /// A row with numbers that are drawn anew. Some players were forgotten, and many have equal weights.
-fn row(draw: &mut Draw, player: usize) -> WeightRow {
+fn row(draw: &mut Draw, player: usize) -> PartRow {
     let kind = [Kind::Human, Kind::Human, Kind::Bot][player % 3];
     let forgotten = player.is_multiple_of(11);
     let id = match forgotten {
         true => format!("forgotten-{player}"),
         false => format!("player '{player}'"),
     };
-    let weight = draw.below(40) as f64 * 2.5;
-    WeightRow {
-        ruleset: ["ctf", "tdm", "Ω \"odd\""][player / 3 % 3].to_owned(),
+    let some = |draw: &mut Draw| draw.below(40) as f64 * 0.1 - 2.0;
+    PartRow {
+        ruleset: RULESETS[player / 3 % 3].to_owned(),
         key: PlayerKey { kind, id },
         name: match forgotten {
             true => String::new(),
             false => format!("^1Name{}", draw.below(3)),
         },
-        weight,
+        own: some(draw),
         scale: draw.below(3) as u8,
         deviation: draw.unit(),
-        rank: (draw.below(2) == 0).then(|| Rank {
-            division: 1,
-            progress: draw.unit(),
-        }),
-        roles: RoleWeights {
-            sides: (draw.below(2) == 0).then(|| [draw.unit(), draw.unit()]),
-            commander: None,
-        },
+        division: (draw.below(2) == 0).then_some(1),
+        progress: None,
+        sides: (draw.below(2) == 0).then(|| [some(draw), draw.unit()]),
+        commander: (draw.below(2) == 0).then(|| draw.unit()),
+        factors: Some([some(draw), some(draw), 0.0]),
         games: draw.below(100) as u32,
         last_seen: Timestamp(draw.below(1_000_000) as i64),
     }
 }
 
-fn derived(number: i64, rows: &BTreeMap<(String, Kind, String), WeightRow>) -> DerivedRows {
+/// A weight that an operator has set.
+fn as_it_stands(row: PartRow) -> PartRow {
+    PartRow {
+        own: 61.3,
+        sides: None,
+        commander: None,
+        factors: None,
+        progress: row.division.map(|_| 0.25),
+        ..row
+    }
+}
+
+fn shares(draw: &mut Draw, ruleset: &str) -> SharesRow {
+    let scale = (ruleset != RULESETS[0]).then(|| (draw.unit() - 0.5, 0.46));
+    SharesRow {
+        ruleset: ruleset.to_owned(),
+        effects: [draw.unit(), draw.unit() - 0.5, draw.unit()],
+        scale,
+        points: Shares::POINTS_PER_UNIT,
+        divisions: vec![(0.0, 30.0 * draw.unit()), (40.0, 40.0 + 20.0 * draw.unit())],
+    }
+}
+
+/// What the tables contain.
+#[derive(Clone, Default)]
+struct World {
+    rows: BTreeMap<(String, Kind, String), PartRow>,
+    shares: BTreeMap<String, SharesRow>,
+}
+
+impl World {
+    /// Changes it, and returns the changes.
+    fn change(&mut self, draw: &mut Draw, count: usize) -> NewWeights {
+        let mut new = NewWeights::default();
+        let mut changed = BTreeMap::new();
+        for _ in 0..count {
+            let player = draw.below(900);
+            let row = row(draw, player);
+            let row = if draw.below(9) == 0 {
+                as_it_stands(row)
+            } else {
+                row
+            };
+            changed.insert((row.ruleset.clone(), row.key.kind, row.key.id.clone()), row);
+        }
+        for (key, row) in changed {
+            let old = self.rows.insert(key, row.clone());
+            match old.is_some_and(|old| old.name == row.name) {
+                true => new.changed.push(row),
+                false => new.named.push(row),
+            }
+        }
+        for ruleset in RULESETS {
+            self.shares
+                .insert(ruleset.to_owned(), shares(draw, ruleset));
+        }
+        new.shares = self.shares.values().cloned().collect();
+        new
+    }
+
+    fn all(&self) -> NewWeights {
+        NewWeights {
+            named: self.rows.values().cloned().collect(),
+            shares: self.shares.values().cloned().collect(),
+            ..NewWeights::default()
+        }
+    }
+
+    /// Asserts that the view has the bits of the daemon.
+    fn check(&self, found: &[Line]) {
+        assert_eq!(found.len(), self.rows.len());
+        for ((ruleset, kind, player, _, weight, ..), (division, [progress, sides @ ..], ..)) in
+            found
+        {
+            let kind = Kind::parse(kind).unwrap();
+            let row = &self.rows[&(ruleset.clone(), kind, player.clone())];
+            let Some(factors) = row.factors else {
+                assert_eq!((*weight, *progress), (row.own, row.progress));
+                continue;
+            };
+            let own = &self.shares[ruleset];
+            let shares = Shares {
+                effects: own.effects,
+                scale: own.scale,
+                divisions: own.divisions.clone(),
+            };
+            let weigh = |own| shares.weight(own, factors);
+            assert_eq!(weight.to_bits(), weigh(row.own).to_bits());
+            let [zero, one] = row.sides.map_or([None; 2], |sides| sides.map(Some));
+            assert_eq!(*sides, [zero, one, row.commander].map(|own| own.map(weigh)));
+            let rank = division.and_then(|_| shares.rank(1, *weight));
+            assert_eq!(*progress, rank.map(|rank| rank.progress));
+        }
+    }
+}
+
+fn derived(number: i64, weights: Option<NewWeights>) -> DerivedRows {
     DerivedRows {
         from: DerivedFrom {
             matches: number,
@@ -107,50 +210,60 @@ fn derived(number: i64, rows: &BTreeMap<(String, Kind, String), WeightRow>) -> D
             settings: "settings".into(),
         },
         rulings: Vec::new(),
-        weights: Arc::new(rows.values().cloned().collect()),
+        weights,
         divisions: Vec::new(),
         seasons: Vec::new(),
     }
 }
 
 /// Writes the same weights to both databases, to the second one always as a whole; `tables` reads them.
-async fn same_tables(stores: [Arc<Store>; 3], tables: impl AsyncFn() -> [Vec<Line>; 2], seed: u64) {
+async fn same_tables(stores: [Arc<Store>; 2], tables: impl AsyncFn() -> [Vec<Line>; 2], seed: u64) {
     let mut draw = Draw(seed);
-    let mut rows = BTreeMap::new();
-    let [one, whole, elsewhere] = stores;
-    for number in 1..=40 {
-        // At first all are new; later, some differ, and some are new.
-        let count = [400, 9, 1, 40, 0, 8, 300][if number == 1 { 0 } else { draw.below(7) }];
-        for _ in 0..count {
-            let player = draw.below(900);
-            let row = row(&mut draw, player);
-            let key = (row.ruleset.clone(), row.key.kind, row.key.id.clone());
-            rows.insert(key, row);
-        }
-        if draw.below(8) == 0 {
-            rows.pop_first();
-        }
-        let derived = derived(number, &rows);
-        // Now and then another process writes.
-        let writer = if draw.below(6) == 0 { &elsewhere } else { &one };
+    let mut world = World::default();
+    let [one, whole] = stores;
+    for number in 1..=30 {
         // Now and then only rulings come, and the weights follow later.
         if number > 1 && draw.below(4) == 0 {
             let [before, _] = tables().await;
-            assert!(writer.add_rulings(&derived, None).await.unwrap());
-            assert!(writer.weights_are_behind().await.unwrap());
+            let rulings = derived(number, None);
+            assert!(one.replace_derived(&rulings, false, None).await.unwrap());
+            assert_eq!(one.are_behind().await.unwrap(), (true, true));
             assert_eq!(tables().await[0], before);
             continue;
         }
-        let replaced = writer.replace_derived(&derived, number == 1, None);
-        assert!(replaced.await.unwrap());
-        assert!(!writer.weights_are_behind().await.unwrap());
-        let replaced = whole.replace_derived(&derived, true, None);
-        assert!(replaced.await.unwrap());
+        // At first all are new; later, some differ, and some are new.
+        let count = [400, 9, 1, 40, 0, 8, 300][if number == 1 { 0 } else { draw.below(7) }];
+        let new = world.change(&mut draw, count);
+        let counts_later = draw.below(3) == 0;
+        let since = one.derived_from().await.unwrap();
+        let new = NewWeights {
+            since: since.clone(),
+            places: !counts_later,
+            ..new
+        };
+        let added = derived(number, Some(new));
+        if let Some(mut other) = since {
+            other.last_match += 1;
+            let mut refused = added.clone();
+            refused.weights.as_mut().unwrap().since = Some(other);
+            assert!(!one.replace_derived(&refused, false, None).await.unwrap());
+        }
+        let is_first = number == 1;
+        assert!(one.replace_derived(&added, is_first, None).await.unwrap());
+        assert_eq!(one.are_behind().await.unwrap(), (false, counts_later));
+        one.count_places(None).await.unwrap();
+        assert_eq!(one.are_behind().await.unwrap(), (false, false));
+        let all = NewWeights {
+            places: true,
+            ..world.all()
+        };
+        let all = derived(number, Some(all));
+        assert!(whole.replace_derived(&all, true, None).await.unwrap());
         let [found, expected] = tables().await;
-        assert_eq!(found.len(), rows.len());
+        world.check(&found);
         assert_eq!(found, expected, "{number}");
     }
-    for store in [one, whole, elsewhere] {
+    for store in [one, whole] {
         store.close().await;
     }
 }
@@ -161,7 +274,7 @@ async fn on_sqlite_what_differs_is_enough() {
         let folder = TempDir::new().unwrap();
         let place = |name: &str| DatabaseUrl::File(folder.path().join(name));
         let open = async |name: &str| open_at(&place(name), true, PATIENCE).await.unwrap();
-        let stores = [open("one").await, open("whole").await, open("one").await];
+        let stores = [open("one").await, open("whole").await];
         let tables = async || {
             [
                 table_of_sqlite(&place("one")).await,
@@ -183,8 +296,82 @@ async fn on_postgresql_what_differs_is_enough() {
         server.create(name).await;
     }
     let [one, whole] = &names;
-    let stores = [open(one).await, open(whole).await, open(one).await];
+    let stores = [open(one).await, open(whole).await];
     let table = async |name: &str| table_of_postgres(server.connect(name).await).await;
     let tables = async || [table(one).await, table(whole).await];
     same_tables(stores, tables, 7).await;
+}
+
+/// Makes of a new database one of the version before, with two weights.
+macro_rules! downgrade {
+    ($text:literal, $real:literal, $int:literal) => {
+        concat!(
+            "DROP VIEW leaderboard; DROP VIEW displayed_ranks; DROP VIEW weights; DROP VIEW computed_weights; DROP TABLE weight_parts; DROP TABLE weight_places;
+             DROP TABLE weight_shares; DROP TABLE division_spans; ALTER TABLE derived_from DROP COLUMN placed;
+             CREATE VIEW leaderboard AS SELECT 1 AS one; CREATE VIEW displayed_ranks AS SELECT 1 AS one;
+             CREATE TABLE weights (ruleset ", $text, " NOT NULL, kind ", $text, " NOT NULL, player ", $text, " NOT NULL, name ",
+            $text, " NOT NULL, weight ", $real, " NOT NULL, deviation ", $real, " NOT NULL, games ", $int,
+            " NOT NULL, last_seen ", $int, " NOT NULL, division ", $int, ", progress ", $real, ", side_0 ", $real, ", side_1 ",
+            $real, ", commander ", $real, ", place ", $int, ", plain ", $text, ", scale ", $int, " NOT NULL);
+             INSERT INTO weights VALUES
+                 ('ctf', 'human', 'ann', '^1Ann', 61.3, 4.5, 12, 1000, 1, 0.25, NULL, NULL, 55.5, 1, 'ann', 3),
+                 ('ctf', 'human', 'bob', 'Bob', 48.7, 5.5, 3, 2000, NULL, NULL, 48.1, 49.2, NULL, 2, 'bob', 3);
+             INSERT INTO derived_from (id, matches, last_match, settings, weighed) VALUES (1, 5, 5, 'settings', 5);
+             DELETE FROM _sqlx_migrations WHERE version = 12;"
+        )
+    };
+}
+
+#[tokio::test]
+async fn weights_of_the_version_before_are_served_until_they_are_written_again() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("evenkeel.db");
+    open_chosen(&path).await.close().await;
+    execute(
+        &path,
+        downgrade!("TEXT", "REAL", "INTEGER"),
+        downgrade!("TEXT COLLATE \"C\"", "DOUBLE PRECISION", "BIGINT"),
+    )
+    .await;
+    let store = open_chosen(&path).await;
+    assert_eq!(store.are_behind().await.unwrap(), (true, true));
+    let row = |id: &str, name: &str, weight, roles, games: u32| WeightRow {
+        ruleset: "ctf".into(),
+        key: PlayerKey {
+            kind: Kind::Human,
+            id: id.into(),
+        },
+        name: name.into(),
+        weight,
+        scale: 3,
+        deviation: if games == 12 { 4.5 } else { 5.5 },
+        rank: (games == 12).then_some(Rank {
+            division: 1,
+            progress: 0.25,
+        }),
+        roles,
+        games,
+        last_seen: Timestamp(if games == 12 { 1000 } else { 2000 }),
+    };
+    let [ann, bob] = [(None, Some(55.5)), (Some([48.1, 49.2]), None)]
+        .map(|(sides, commander)| RoleWeights { sides, commander });
+    let expected = vec![
+        row("ann", "^1Ann", 61.3, ann, 12),
+        row("bob", "Bob", 48.7, bob, 3),
+    ];
+    assert_eq!(store.weights("ctf", Kind::Human).await.unwrap(), expected);
+    let query = BoardQuery {
+        ruleset: "ctf",
+        kind: Kind::Human,
+        search: "",
+        skip: 0,
+        limit: 10,
+    };
+    let (board, last) = store.board(query).await.unwrap();
+    let places: Vec<_> = board
+        .iter()
+        .map(|row| (row.place, row.name.as_str()))
+        .collect();
+    assert_eq!((places, last), (vec![(1, "^1Ann"), (2, "Bob")], 2));
+    store.close().await;
 }

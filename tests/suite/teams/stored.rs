@@ -1,6 +1,6 @@
 //! What the page of teams asks of the database, on both kinds.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use evenkeel::{
     domain::{Kind, PlayerKey, RoleWeights, Timestamp},
@@ -9,6 +9,7 @@ use evenkeel::{
 use tempfile::TempDir;
 
 use crate::common::{
+    as_they_stand,
     backends::{open_chosen, rows},
     postgres::Server,
 };
@@ -45,7 +46,7 @@ async fn players_are_found_by_names_and_identities(store: &Store) {
             settings: "settings".into(),
         },
         rulings: Vec::new(),
-        weights: Arc::new(weights),
+        weights: as_they_stand(weights),
         divisions: Vec::new(),
         seasons: Vec::new(),
     };

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// The points of weight in a unit of strength.
-const POINTS_PER_UNIT: f64 = 50.0 / UNITS;
+pub(super) const POINTS_PER_UNIT: f64 = 50.0 / UNITS;
 
 /// Converts strengths to weights: weight = 50 + 50 · x / (6 units), where x is the strength minus a newcomer's; at
 /// least 0 and at most 100.

@@ -25,6 +25,7 @@ mod ladder;
 mod levels;
 mod metrics;
 mod newcomers;
+mod parts;
 mod people;
 mod points;
 mod ruling;
@@ -58,6 +59,7 @@ pub use evaluate::{
 pub use fold::{BadState, Fold, Late};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
+pub use parts::{Shares, WeightParts};
 pub use ruling::{Played, Rules, Ruling, Unrated, WeightAfter, unrated};
 pub use settings::Settings;
 pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};

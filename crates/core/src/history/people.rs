@@ -110,6 +110,11 @@ impl People {
         person.is_some_and(|person| person.key.kind == Kind::Human)
     }
 
+    /// The players who may be new or have another name, compared with other people.
+    pub fn unlike(&self, other: &Self) -> Vec<Player> {
+        self.list.unlike(&other.list)
+    }
+
     /// All bots, by number.
     pub fn bots(&self) -> &[Player] {
         &self.bots

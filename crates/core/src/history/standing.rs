@@ -174,6 +174,25 @@ impl Standing {
         })
     }
 
+    /// The division that a player holds.
+    pub(super) fn division(&self, player: Player) -> Option<u8> {
+        self.ladder.held(player)
+    }
+
+    pub(super) fn ladder(&self) -> &Ladder {
+        &self.ladder
+    }
+
+    /// The end of the last game that a player was in.
+    pub(super) fn last_seen(&self, player: Player) -> Option<Timestamp> {
+        Some(self.careers.get(player)?.last_seen)
+    }
+
+    /// At least the players who have been in a game since an older copy.
+    pub(super) fn played_since(&self, before: &Self) -> Vec<Player> {
+        self.careers.unlike(&before.careers)
+    }
+
     /// A player's weights on each side and as a commander.
     fn role_weights(&self, curve: Curve, player: Player) -> RoleWeights {
         let roles = self.system.roles(player);

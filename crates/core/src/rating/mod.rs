@@ -47,7 +47,7 @@ pub use player::Player;
 pub use roll::Roll;
 pub use settings::{Settings, SystemChoice};
 pub use shared::Shared;
-pub use strength::{RoleStrengths, Scale, Strength};
+pub use strength::{Effects, Parts, RoleStrengths, Scale, Strength, with_effects};
 pub use system::{Persist, System, chances};
 pub use tally::Tally;
 pub use worth::worth;

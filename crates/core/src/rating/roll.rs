@@ -56,6 +56,31 @@ impl<T> Roll<T> {
         self.entries().map(|(player, _)| player)
     }
 
+    /// The players with an entry that may differ from that in another table: the tables do not share it.
+    pub fn unlike(&self, other: &Self) -> Vec<Player> {
+        let mut players = Vec::new();
+        for (branch, own) in self.0.iter().enumerate() {
+            let Some(own) = own else { continue };
+            let other = other.0.get(branch).and_then(Option::as_ref);
+            if other.is_some_and(|other| own.is_shared_with(other)) {
+                continue;
+            }
+            for (leaf, entries) in own.iter().enumerate() {
+                let Some(entries) = entries else { continue };
+                let other = other.and_then(|other| other.get(leaf)?.as_ref());
+                if other.is_none_or(|other| !entries.is_shared_with(other)) {
+                    let first = (branch * FAN + leaf) * FAN;
+                    let known = entries
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, entry)| entry.is_some());
+                    players.extend(known.map(|(place, _)| Player((first + place) as u32)));
+                }
+            }
+        }
+        players
+    }
+
     /// All entries, by player number.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.entries().map(|(_, entry)| entry)
@@ -155,6 +180,14 @@ mod tests {
                     None => prop_assert_eq!(roll.remove(Player(*player)), map.remove(player)),
                 }
             }
+            for (now, before, other) in [(&roll, &map, &copies), (&copies.0, &copies.1, &(roll.clone(), map.clone()))] {
+                let unlike = now.unlike(&other.0);
+                let differs = before.iter().filter(|(player, entry)| other.1.get(*player) != Some(*entry));
+                for (player, _) in differs {
+                    prop_assert!(unlike.contains(&Player(*player)));
+                }
+            }
+            prop_assert!(roll.unlike(&roll.clone()).is_empty());
             for (roll, map) in [(roll, map), copies] {
                 let listed: Vec<(u32, u8)> = roll.entries().map(|(p, e)| (p.0, *e)).collect();
                 prop_assert_eq!(listed, map.into_iter().collect::<Vec<_>>());

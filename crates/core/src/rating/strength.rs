@@ -65,6 +65,26 @@ pub struct RoleStrengths {
     pub commander: Option<f64>,
 }
 
+/// The effects that all players of a system share, and the factors of one player on them.
+pub type Effects = [f64; 3];
+
+/// The strength of a player with this part of their own.
+pub fn with_effects(own: f64, effects: Effects, factors: Effects) -> f64 {
+    own + (effects[0] * factors[0] + effects[1] * factors[1] + effects[2] * factors[2])
+}
+
+/// What a player's strengths are computed from by [`with_effects`]. A game of others changes it less often than the
+/// strengths.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parts {
+    /// The player's own part of the strength, and the deviation of the strength.
+    pub own: Strength,
+    /// The own parts of the strengths by role.
+    pub roles: RoleStrengths,
+    /// The factors on the shared effects.
+    pub factors: Effects,
+}
+
 /// The units of a system's strengths, and their conversion to weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Player, RatedGame, RoleStrengths, Scale, Strength};
+use super::{Effects, Parts, Player, RatedGame, RoleStrengths, Scale, Strength};
 use crate::domain::Outlook;
 
 /// A rating system: predicts the result of a lineup, learns from one finished game at a time, and
@@ -57,6 +57,27 @@ pub trait System: Persist + Send + Sync {
     /// A player's strengths on each side and as a commander. Empty where they are not rated apart.
     fn roles(&self, _player: Player) -> RoleStrengths {
         RoleStrengths::default()
+    }
+
+    /// What a player's [`strength`](Self::strength) and [`roles`](Self::roles) are computed from, together with the
+    /// [`effects`](Self::effects).
+    fn parts(&self, player: Player) -> Option<Parts> {
+        Some(Parts {
+            own: self.strength(player)?,
+            roles: self.roles(player),
+            factors: Effects::default(),
+        })
+    }
+
+    /// The effects that all players share.
+    fn effects(&self) -> Effects {
+        Effects::default()
+    }
+
+    /// The players whose [parts](Self::parts) a game of others may change; `None` if it may change those of all. A new
+    /// season may change all in any system.
+    fn unsettled(&self) -> Option<Vec<Player>> {
+        None
     }
 
     /// Combines a player's estimate with evidence other than games; the deviation of `evidence` is

@@ -99,8 +99,8 @@ macro_rules! rows {
 /// of a JOIN, and would then search all names again for each player.
 macro_rules! found {
     () => {
-        "(SELECT player FROM weights f
-          WHERE f.ruleset = $1 AND f.kind = $2 AND f.place IS NOT NULL AND instr(f.plain, $3) > 0
+        "(SELECT player FROM weight_places f
+          WHERE f.ruleset = $1 AND f.kind = $2 AND instr(f.plain, $3) > 0
             AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = f.kind AND h.player = f.player)
           ORDER BY f.place LIMIT $5 OFFSET $4) f
          CROSS JOIN weights w"
@@ -118,15 +118,15 @@ impl Store {
     /// A part of a leaderboard, and the last place in it.
     pub async fn board(&self, query: BoardQuery<'_>) -> Result<(Vec<BoardRow>, i64), StoreError> {
         let mut tx = self.pages.snapshot().await?;
-        let last = "SELECT max(place) FROM weights WHERE ruleset = $1 AND kind = $2";
+        let last = "SELECT max(place) FROM weight_places WHERE ruleset = $1 AND kind = $2";
         let last = scalar(last).bind(query.ruleset);
         let last: Option<i64> = last.bind(query.kind.as_str()).fetch_one(&mut tx).await?;
         let rows = match query.search.is_empty() {
             true => tuple(rows!(
                 "",
-                "weights w",
-                "w.ruleset = $1 AND w.kind = $2 AND w.place > $4 AND w.place <= $4 + $5 AND $3 = ''
-                 ORDER BY w.place LIMIT $5"
+                "weight_places o CROSS JOIN weights w",
+                "o.ruleset = $1 AND o.kind = $2 AND o.place > $4 AND o.place <= $4 + $5 AND $3 = ''
+                 AND w.ruleset = o.ruleset AND w.kind = o.kind AND w.player = o.player ORDER BY o.place LIMIT $5"
             )),
             false => tuple(SEARCH),
         };
@@ -148,8 +148,8 @@ impl Store {
         let mut query = Sql::new(rows!("", "weights w", "w.kind = 'human' AND w.ruleset = "));
         query.push_bind(ruleset.to_owned());
         query.push(
-            " AND w.player IN (SELECT f.player FROM weights f
-              WHERE f.kind = 'human' AND f.place IS NOT NULL AND f.ruleset = ",
+            " AND w.player IN (SELECT f.player FROM weight_places f
+              WHERE f.kind = 'human' AND f.ruleset = ",
         );
         query
             .push_bind(ruleset.to_owned())
@@ -179,8 +179,7 @@ impl Store {
                     OR (p.kind, p.player) IN (SELECT kind, into_player FROM merged_players WHERE player = $1))
                AND ($2 IS NULL OR p.kind = $2)
                AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
-               AND EXISTS (SELECT 1 FROM weights w
-                           WHERE w.player = p.player AND w.kind = p.kind AND w.place IS NOT NULL)
+               AND EXISTS (SELECT 1 FROM weight_places w WHERE w.player = p.player AND w.kind = p.kind)
              ORDER BY p.handle = $1 DESC, p.kind = 'human' DESC, p.player = $1 DESC LIMIT 1",
         );
         let query = query.bind(text).bind(kind.map(Kind::as_str));
@@ -190,7 +189,7 @@ impl Store {
     /// A player's standings, that with most matches first, at most 50.
     pub async fn standings_of(&self, person: &PersonRow) -> Result<Vec<StandingLine>, StoreError> {
         let query = tuple(rows!(
-            ", w.ruleset, coalesce((SELECT max(place) FROM weights o WHERE o.ruleset = w.ruleset AND o.kind = w.kind), 0) AS of,
+            ", w.ruleset, coalesce((SELECT max(place) FROM weight_places o WHERE o.ruleset = w.ruleset AND o.kind = w.kind), 0) AS of,
                (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = w.ruleset AND r.unrated IS NULL) AS learned",
             "weights w",
             "w.player = $1 AND w.kind = $2 ORDER BY w.games DESC, w.ruleset LIMIT 50"

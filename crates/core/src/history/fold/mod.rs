@@ -3,8 +3,8 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{
-    Digest, Level, Levels, LineupReading, Ruling, Season, Settings, Spread, Standing, Starts,
-    Suspect, Weight, digest::Digested,
+    Digest, Level, Levels, LineupReading, People, Ruling, Season, Settings, Spread, Standing,
+    Starts, Suspect, Weight, digest::Digested,
 };
 use crate::{
     domain::{
@@ -96,6 +96,14 @@ impl Fold {
             rated,
             chance,
         })
+    }
+
+    pub(super) fn people(&self) -> &People {
+        self.digest.people()
+    }
+
+    pub(super) fn levels(&self) -> &Levels {
+        &self.levels
     }
 
     /// When the next season begins; `None` if no more are configured.

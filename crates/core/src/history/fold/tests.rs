@@ -1,6 +1,7 @@
 //! The fold on hand-made games and on generated histories.
 
 mod elsewhere;
+mod parts;
 
 use proptest::prelude::*;
 

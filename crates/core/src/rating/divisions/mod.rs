@@ -153,13 +153,24 @@ impl Borders {
         u8::try_from(division).unwrap_or(u8::MAX)
     }
 
+    /// The weights at which the progress in a division is 0 and 1.
+    fn span(&self, division: usize) -> (f64, f64) {
+        (
+            self.falls_below(division).max(self.mark(0)),
+            self.rises_from(division).min(self.mark(self.top() + 1)),
+        )
+    }
+
+    /// The same of each division, the lowest first.
+    pub fn spans(&self) -> Vec<(f64, f64)> {
+        (0..=self.top())
+            .map(|division| self.span(division))
+            .collect()
+    }
+
     /// The rank of a player of this division with this weight.
     pub fn rank(&self, division: u8, weight: f64) -> Rank {
-        let index = usize::from(division);
-        let (low, high) = (
-            self.falls_below(index).max(self.mark(0)),
-            self.rises_from(index).min(self.mark(self.top() + 1)),
-        );
+        let (low, high) = self.span(usize::from(division));
         let progress = match high > low && weight.is_finite() {
             true => ((weight - low) / (high - low)).clamp(0.0, 1.0),
             false => 0.0,

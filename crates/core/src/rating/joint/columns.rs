@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::arrival::without_arrivals;
-use crate::rating::{Player, RatedGame, Roll, Seat};
+use crate::rating::{Effects, Player, RatedGame, Roll, Seat};
 
 /// The effect that one column of the state stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -227,6 +227,15 @@ impl Columns {
     /// growing after the effect of being new is gone.
     pub fn experience(&self, player: Player) -> f64 {
         self.games.get(player).map_or(0.0, |c| c.experience)
+    }
+
+    /// A player's factors on the effects of earlier matches.
+    pub fn factors(&self, player: Player) -> Effects {
+        [
+            self.newness(player),
+            self.experience(player),
+            self.record(player),
+        ]
     }
 
     /// The row of team `a` against team `b`.

@@ -56,7 +56,9 @@ use self::{
     filter::Prior,
     outcomes::OutcomeStatistics,
 };
-use super::{Player, RatedGame, RoleStrengths, Scale, Strength, System};
+use super::{
+    Effects, Parts, Player, RatedGame, RoleStrengths, Scale, Strength, System, with_effects,
+};
 use crate::domain::{Company, Crowding, Link, Outlook};
 
 /// The most columns in the covariance: 2 MB per member of the bank. With twice as many, 84,000 matches
@@ -230,11 +232,29 @@ impl Joint {
         }
     }
 
+    /// The strength as a commander, without the effects of earlier matches.
+    fn own_roles(&self, player: Player, own: Strength) -> RoleStrengths {
+        let column = Column::Command(player);
+        let commands = self.columns.number(column).is_some();
+        RoleStrengths {
+            sides: None,
+            commander: commands.then(|| own.mean + self.effect(column)),
+        }
+    }
+
     /// The effects of a player's earlier matches, of their number and of the points in them.
     fn career(&self, player: Player) -> f64 {
-        self.effect(Column::Newness) * self.columns.newness(player)
-            + self.effect(Column::Experience) * self.columns.experience(player)
-            + self.effect(Column::Record) * self.columns.record(player)
+        with_effects(0.0, self.effects(), self.columns.factors(player))
+    }
+
+    /// The mean over the bank of a player's strength, without the effects of earlier matches.
+    fn own(&self, player: Player) -> Option<Strength> {
+        self.skill(&self.bank.members[0], player)?;
+        let of = |member: &bank::Member| {
+            let fresh = Strength::prior(member.prior.skill);
+            self.skill(member, player).unwrap_or(fresh)
+        };
+        Some(self.bank.strength(of))
     }
 
     /// The strength per unit of a column that players share, as the mean over the bank; that of the
@@ -328,14 +348,33 @@ impl System for Joint {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.skill(&self.bank.members[0], player)?;
-        let of = |member: &bank::Member| {
-            let fresh = Strength::prior(member.prior.skill);
-            self.skill(member, player).unwrap_or(fresh)
+        let own = self.own(player)?;
+        let mean = with_effects(own.mean, self.effects(), self.columns.factors(player));
+        Some(Strength { mean, ..own })
+    }
+
+    fn parts(&self, player: Player) -> Option<Parts> {
+        let own = self.own(player)?;
+        Some(Parts {
+            own,
+            roles: self.own_roles(player, own),
+            factors: self.columns.factors(player),
+        })
+    }
+
+    /// Those of being new, of experience and of the record.
+    fn effects(&self) -> Effects {
+        [Column::Newness, Column::Experience, Column::Record].map(|column| self.effect(column))
+    }
+
+    /// Those in the covariance, once there is one member: before, a game changes the shares of the members.
+    fn unsettled(&self) -> Option<Vec<Player>> {
+        let player = |column: &Column| match column {
+            Column::Skill(player) | Column::Command(player) => Some(*player),
+            _ => None,
         };
-        let mut strength = self.bank.strength(of);
-        strength.mean += self.career(player);
-        Some(strength)
+        let alone = self.bank.members.len() == 1;
+        alone.then(|| self.columns.list.iter().filter_map(player).collect())
     }
 
     fn scale(&self) -> Scale {
@@ -391,13 +430,13 @@ impl System for Joint {
 
     /// The strength of a commander includes the one as a player.
     fn roles(&self, player: Player) -> RoleStrengths {
-        let column = Column::Command(player);
-        let playing = self
-            .strength(player)
-            .filter(|_| self.columns.number(column).is_some());
+        let commands = self.columns.number(Column::Command(player)).is_some();
+        let own = commands.then(|| self.own(player)).flatten();
+        let roles = own.map(|own| self.own_roles(player, own));
+        let career = |own| with_effects(own, self.effects(), self.columns.factors(player));
         RoleStrengths {
             sides: None,
-            commander: playing.map(|playing| playing.mean + self.effect(column)),
+            commander: roles.and_then(|own| own.commander).map(career),
         }
     }
 
