@@ -1,15 +1,18 @@
-//! What a history of 100,000 matches and 20,000 players costs: to learn from it, to start with it, to record one
-//! more match, and the time and the size of each statistics page.
+//! The time and the size of each statistics page, with a history of 100,000 matches and 20,000 players.
 //!
 //! `cargo bench --bench web`; `EVENKEEL_BENCH_MATCHES` and `EVENKEEL_BENCH_PLAYERS` are other numbers. The matches
 //! are drawn at random: eight of the players, two teams, 400 maps and three rulesets, in three years; some players
 //! play a hundred times as often as others. They are written to a new database and learned from, which takes a few
 //! minutes; with `EVENKEEL_BENCH_WEB=FOLDER`, the database stays in that folder for the next time. Then one visitor
 //! asks for one page after the other over loopback: first alone, then while a client of the same daemon asks for
-//! weights as fast as it gets answers.
+//! weights as fast as it gets answers. The bench `learning` measures what such histories cost to learn.
 
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
+#[path = "learning/history.rs"]
+#[allow(dead_code)] // the bench `learning` uses the rest
+mod history;
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -25,14 +28,11 @@ use std::{
 use evenkeel::{
     config::Config,
     daemon,
-    domain::{
-        Fingerprint, Kind, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span,
-        Timestamp,
-    },
-    learning::AT_ONCE,
+    domain::Fingerprint,
     server::{Gate, Listeners, Service},
     web::{self, Audience, Site},
 };
+use history::{History, identity};
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Runtime};
@@ -40,11 +40,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 static MATCHES: LazyLock<u32> = LazyLock::new(|| number("EVENKEEL_BENCH_MATCHES", 100_000));
 static PLAYERS: LazyLock<u32> = LazyLock::new(|| number("EVENKEEL_BENCH_PLAYERS", 20_000));
-/// The time in which all matches are played, in milliseconds.
-const SPAN: i64 = 90_000_000_000;
 const REQUESTS: usize = 500;
-const FURTHER: usize = 21;
-const MINUTES: i64 = 10;
 
 fn main() {
     let temporary = TempDir::new().unwrap();
@@ -144,7 +140,7 @@ fn number(variable: &str, default: u32) -> u32 {
     std::env::var(variable).map_or(default, |text| text.parse().unwrap())
 }
 
-/// Writes and learns what is missing, starts anew with it, and records further matches.
+/// Writes and learns what is missing.
 async fn history(config: &Config, database: &Path) -> Arc<Service> {
     let service = daemon::open_service(config, true).await.unwrap();
     let began = Instant::now();
@@ -164,152 +160,27 @@ async fn history(config: &Config, database: &Path) -> Arc<Service> {
         );
     }
     service.learning().refresh().await.unwrap();
-    service.learning().save_checkpoint().await.unwrap();
-    service.close().await;
-    drop(service);
     let size = std::fs::metadata(database).unwrap().len() / 1_000_000;
     println!("{} matches of {} players: {size} MB", *MATCHES, *PLAYERS);
-    let began = Instant::now();
-    let service = Arc::new(daemon::open_service(config, true).await.unwrap());
-    service.learning().resume(AT_ONCE).await.unwrap();
-    let served = began.elapsed();
-    service.learning().refresh().await.unwrap();
-    let current = began.elapsed();
-    println!("start: weights are served after {served:.1?}, and up to date after {current:.1?}");
-    learn_more(&service).await;
-    if let Some(memory) = memory() {
-        println!("memory: {memory}");
-    }
-    service
-}
-
-/// The memory that is used now and was used at most, where Linux tells.
-fn memory() -> Option<String> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let of = |name: &str| {
-        let line = status.lines().find(|line| line.starts_with(name))?;
-        let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kilobytes / 1_000)
-    };
-    let (now, most) = (of("VmRSS:")?, of("VmHWM:")?);
-    Some(format!("{now} MB, at most {most} MB"))
+    Arc::new(service)
 }
 
 /// Writes the matches.
 async fn fill(service: &Service) {
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    for chunk in 0..*MATCHES / 1_000 {
-        let numbers = chunk * 1_000..(chunk + 1) * 1_000;
-        let records = numbers.map(|number| {
-            let record = game(&mut random, number);
+    let history = History {
+        matches: *MATCHES,
+        players: *PLAYERS,
+        types: &["ctf", "tdm", "dom"],
+        everybody: false,
+    };
+    let mut records = history.records().peekable();
+    while records.peek().is_some() {
+        let some = records.by_ref().take(1_000).map(|record| {
             let fingerprint = Fingerprint::of(&record);
             (record, fingerprint)
         });
-        let records: Vec<_> = records.collect();
-        service.store().record_all(&records).await.unwrap();
-    }
-}
-
-/// Records matches one by one, and learns from each as a daemon does; prints the medians.
-async fn learn_more(service: &Arc<Service>) {
-    let mut random = ChaCha8Rng::seed_from_u64(3);
-    let learner = service.clone();
-    let learner = tokio::spawn(async move { learner.learning().learn_recorded().await });
-    let (mut recorded, mut learned) = (Vec::new(), Vec::new());
-    for _ in 0..FURTHER {
-        let (matches, _) = service.store().extent().await.unwrap();
-        let record = game(&mut random, u32::try_from(matches).unwrap());
-        let edition = service.learning().edition();
-        let began = Instant::now();
-        service.store().record(&record).await.unwrap();
-        recorded.push(began.elapsed());
-        service.learning().match_recorded();
-        while service.learning().edition() == edition {
-            tokio::task::yield_now().await;
-        }
-        learned.push(began.elapsed());
-    }
-    learner.abort();
-    let _ = learner.await;
-    let began = Instant::now();
-    service.learning().refresh().await.unwrap();
-    let written = began.elapsed();
-    recorded.sort();
-    learned.sort();
-    println!(
-        "a further match is recorded in {:.1?}, and its weights are known in {:.1?} (medians of {FURTHER}); at most in \
-         {:.1?}; the table of all weights is written in {written:.1?}",
-        recorded[FURTHER / 2],
-        learned[FURTHER / 2],
-        learned[FURTHER - 1]
-    );
-}
-
-fn identity(player: u32) -> String {
-    format!("{player:032x}")
-}
-
-/// A match of ten minutes. With 100,000 matches, it begins a quarter of an hour after the one before.
-fn game(random: &mut ChaCha8Rng, number: u32) -> MatchRecord {
-    let start = Timestamp(1_600_000_000_000 + i64::from(number) * (SPAN / i64::from(*MATCHES)));
-    let mut players = std::collections::BTreeSet::new();
-    while players.len() < 8 {
-        let share: f64 = random.random();
-        players.insert((share.powi(4) * f64::from(*PLAYERS)) as u32);
-    }
-    let mut order: Vec<u32> = players.into_iter().collect();
-    let drawn: Vec<u32> = (0..8)
-        .map(|_| order.swap_remove(random.random_range(0..order.len())))
-        .collect();
-    let millis = (MINUTES * 60_000) as u64;
-    let events: Vec<ScoreEvent> = (1..=random.random_range(1..12_u64))
-        .map(|at| ScoreEvent {
-            at: at * millis / 12,
-            team: random.random_range(0..2),
-            points: 1.0,
-            by: None,
-        })
-        .collect();
-    let score = |team: u8| events.iter().filter(|event| event.team == team).count() as f64;
-    let scores = vec![score(0), score(1)];
-    let mut participants: Vec<Participant> = (0..)
-        .zip(&drawn)
-        .map(|(seat, player)| Participant {
-            key: PlayerKey {
-                kind: Kind::Human,
-                id: identity(*player),
-            },
-            name: format!("^{}Player^7{player}", player % 8),
-            presence: vec![Presence {
-                team: u8::from(seat >= 4),
-                span: Span {
-                    from: 0,
-                    to: millis,
-                },
-            }],
-            points: Some(f64::from(random.random_range(0..100_u32))),
-            kills: random.random_range(0..40),
-            deaths: random.random_range(0..40),
-            roles: vec![],
-            party: None,
-            left: None,
-        })
-        .collect();
-    participants.sort_by(|a, b| a.key.cmp(&b.key));
-    MatchRecord {
-        server: format!("server {}", number % 5),
-        start,
-        end: start.plus_millis(MINUTES * 60_000),
-        clock: None,
-        untimed: false,
-        map: format!("map_{}", random.random_range(0..400)),
-        game_type: ["ctf", "tdm", "dom"][random.random_range(0..3)].to_owned(),
-        mode: String::new(),
-        mutators: vec![],
-        outcome: MatchRecord::outcome_of(&scores),
-        scores,
-        participants,
-        events,
+        let some: Vec<_> = some.collect();
+        service.store().record_all(&some).await.unwrap();
     }
 }
 
