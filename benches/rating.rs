@@ -163,6 +163,7 @@ fn histories(c: &mut Criterion) {
         let settings = Settings::default();
         evaluate(
             matches.iter(),
+            matches.len(),
             &book,
             &settings,
             &plan,

@@ -108,8 +108,16 @@ impl Set {
         let run = |plan: &Plan, matches: &[MatchRecord]| {
             let mut timer = || begun.elapsed().as_secs_f64();
             let settings = Settings::default();
-            let matches = matches.iter();
-            evaluate(matches, rulebook, &settings, plan, &mut timer, &mut |_| ())
+            let (matches, count) = (matches.iter(), matches.len());
+            evaluate(
+                matches,
+                count,
+                rulebook,
+                &settings,
+                plan,
+                &mut timer,
+                &mut |_| (),
+            )
         };
         println!("\n{}", self.name);
         if let Some(target) = self.target {
@@ -230,6 +238,7 @@ fn joint(matches: &[MatchRecord], rulebook: &Rulebook, settings: &Settings, plan
     let nothing = &mut |_| ();
     let evaluation = evaluate(
         matches.iter(),
+        matches.len(),
         rulebook,
         settings,
         &plan,

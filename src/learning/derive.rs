@@ -9,7 +9,6 @@ use super::{
     parts::Written, spacing::EVERY, writer::WriteGuard,
 };
 use crate::{
-    domain::MatchRecord,
     rating::divisions::DivisionName,
     store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
@@ -154,7 +153,9 @@ impl Learning {
             let rests = is_daemon && self.pace.checkpoints.rests();
             let weighs = look.all || !is_daemon || !self.pace.weights.rests();
             learned.goal = (look.saves() && !rests).then_some(look.stored);
-            let learned = self.fold(learned, look.stored, true, &mut progress).await?;
+            let guard = look.guard.as_ref();
+            let learned = self.fold(learned, look.stored, true, guard, &mut progress);
+            let learned = learned.await?;
             if learned.matches < look.stored {
                 let late = look.stored - learned.matches;
                 tracing::debug!(
@@ -267,12 +268,13 @@ impl Learning {
 
     /// Folds the matches after the cursor, until `enough` are folded or there are no more: a fold that went on while
     /// matches come would never end where they come as fast as it learns. With `compares`, compares the rating
-    /// systems if that is due.
+    /// systems if that is due. With a guard, writes the pieces of the checkpoints that it takes.
     pub(super) async fn fold(
         &self,
         mut learned: Learned,
         enough: i64,
         compares: bool,
+        guard: Option<&WriteGuard>,
         progress: &mut impl FnMut(u64),
     ) -> Result<Learned, LearningError> {
         loop {
@@ -280,50 +282,50 @@ impl Learning {
             let missing = u32::try_from(missing).unwrap_or(0);
             let (matches, _) = self.store.matches(learned.cursor, missing).await?;
             let done = matches.is_empty();
-            let trial = match learned.comparison_due().filter(|_| done && compares) {
-                Some(due) => Some(self.first_matches(due, &learned).await?),
-                None => None,
-            };
-            let folded = on_blocking_thread(move || {
+            learned = on_blocking_thread(move || {
                 learned.push_all(matches);
-                if let Some(trial) = trial {
-                    learned.choose(trial);
-                }
-                if done {
-                    learned.log_warnings();
-                }
                 learned
-            });
-            learned = folded.await?;
+            })
+            .await?;
+            if let Some(guard) = guard
+                && let Err(error) = self.write_pieces(&mut learned, guard).await
+            {
+                tracing::warn!(%error, "cannot write a checkpoint");
+            }
             if done {
+                if let Some(due) = learned.comparison_due().filter(|_| compares) {
+                    learned = self.compare(learned, due).await?;
+                }
+                learned.log_warnings();
                 return Ok(learned);
             }
             progress(u64::try_from(learned.matches).unwrap_or(0));
         }
     }
 
-    /// The first `count` matches in order, with the identities that are stored. Void matches count as
+    /// Compares the rating systems on the first `count` matches, and chooses one for each ruleset. Void matches count as
     /// abandoned.
-    async fn first_matches(
-        &self,
-        count: usize,
-        learned: &Learned,
-    ) -> Result<Vec<MatchRecord>, LearningError> {
-        let (mut first, mut cursor) = (Vec::new(), Cursor::START);
-        while first.len() < count {
-            let (matches, next) = self.store.matches(cursor, CHUNK).await?;
+    async fn compare(&self, mut learned: Learned, count: usize) -> Result<Learned, LearningError> {
+        let mut comparison = learned.comparison(count);
+        let mut cursor = Cursor::START;
+        loop {
+            let missing = count - comparison.matches().min(count);
+            let missing = u32::try_from(missing).unwrap_or(u32::MAX).min(CHUNK);
+            let (matches, next) = self.store.matches(cursor, missing).await?;
             if matches.is_empty() {
-                break;
+                learned.choose(&comparison.finish());
+                return Ok(learned);
             }
-            first.extend(
-                matches
-                    .into_iter()
-                    .map(|stored| learned.rated_record(stored)),
-            );
             cursor = next;
+            (comparison, learned) = on_blocking_thread(move || {
+                for stored in matches {
+                    let record = learned.compared_record(stored);
+                    comparison.push(&record, &mut || 0.0);
+                }
+                (comparison, learned)
+            })
+            .await?;
         }
-        first.truncate(count);
-        Ok(first)
     }
 
     /// Notes which weights the database contains, if this process writes them and they are those of this state.

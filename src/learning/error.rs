@@ -15,6 +15,9 @@ pub enum LearningError {
     /// weights.
     #[error("the settings cannot be serialised")]
     Settings(#[from] serde_json::Error),
+    /// The learned state cannot be encoded.
+    #[error("the learned state cannot be encoded")]
+    Encode(#[from] std::io::Error),
     /// The thread that folds matches panicked or was cancelled.
     #[error("a task was cancelled or panicked")]
     Task(#[from] tokio::task::JoinError),

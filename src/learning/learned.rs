@@ -1,14 +1,8 @@
 //! The learned state. Only one task at a time adds matches to it.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the log reports how long learning took"
-)]
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::Instant,
 };
 
 use super::{
@@ -17,8 +11,8 @@ use super::{
 };
 use crate::{
     domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight},
-    history::{self, Fold, Late, Plan, evaluate},
-    rating::{Blob, SystemChoice, SystemName},
+    history::{self, Evaluation, Evaluator, Fold, Late, Plan},
+    rating::{SystemChoice, SystemName},
     store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Stored, WeightRow},
 };
 
@@ -52,11 +46,19 @@ pub(super) struct Learned {
     pub(super) checkpointed: i64,
     /// The number of matches that there will be; `None` if no checkpoints are taken on the way.
     pub(super) goal: Option<i64>,
-    /// The checkpoints that were taken and are not on disk, without the key of the settings.
-    pub(super) taken: Vec<Checkpoint>,
+    /// The checkpoints that were taken, and whose rows are not on disk.
+    pub(super) taken: Vec<Taken>,
     rulebook: Rulebook,
     history: history::Settings,
     warned: BTreeSet<(Ruleset, String)>,
+}
+
+/// A checkpoint that was taken, without the key of the settings.
+#[derive(Clone)]
+pub(super) struct Taken {
+    pub(super) checkpoint: Checkpoint,
+    /// The folds, as long as their pieces are not on disk.
+    pub(super) folds: Option<BTreeMap<SystemName, Fold>>,
 }
 
 /// The most checkpoints that wait to be written; enough for a history of any length.
@@ -165,17 +167,37 @@ impl Learned {
         };
         let before = |matches: i64| (goal - matches).max(0);
         if !is_close(before(self.checkpointed), before(self.matches + 1)) {
-            if self.taken.len() >= MOST_TAKEN {
-                self.taken.remove(0);
-            }
-            self.taken.extend(self.checkpoint());
-            self.checkpointed = self.matches;
+            self.take_checkpoint();
         }
+    }
+
+    /// Takes a checkpoint of this state. It shares everything with this state that does not change.
+    pub(super) fn take_checkpoint(&mut self) {
+        if self.taken.len() >= MOST_TAKEN {
+            self.taken.remove(0);
+        }
+        let checkpoint = Checkpoint {
+            key: String::new(),
+            cursor: self.cursor,
+            matches: self.matches,
+            last_match: self.last_match,
+            rated: self.rated,
+            predictions: self.predictions.clone(),
+            judged: self.judged,
+            folds: BTreeMap::new(),
+            chosen: (*self.knowledge.chosen).clone(),
+            warned: self.warned.clone(),
+            pieces: Vec::new(),
+            bytes: 0,
+        };
+        let folds = Some(self.knowledge.folds.clone());
+        self.taken.push(Taken { checkpoint, folds });
+        self.checkpointed = self.matches;
     }
 
     /// The record in the form in which it is rated. A void match counts as abandoned: it keeps its
     /// place in the order of matches and changes no rating.
-    pub(super) fn rated_record(&self, stored: Stored) -> MatchRecord {
+    fn rated_record(&self, stored: Stored) -> MatchRecord {
         let mut record = stored.record;
         if self.void.contains(&stored.id) {
             record.outcome = Outcome::Abandoned;
@@ -205,26 +227,21 @@ impl Learned {
         (self.auto && due > self.judged).then_some(due)
     }
 
-    /// Chooses for each ruleset the rating system that predicts these matches best; see [`Evaluation::best`].
-    ///
-    /// CPU-heavy.
-    pub(super) fn choose(&mut self, mut trial: Vec<MatchRecord>) {
-        self.judged = trial.len();
-        for record in &mut trial {
-            record.merge_players(&self.knowledge.counts_as);
-        }
-        let began = Instant::now();
-        let mut timer = || began.elapsed().as_secs_f64();
-        let (rulebook, history) = (&self.rulebook, &self.history);
-        let plan = Plan::default();
-        let result = evaluate(
-            trial.iter(),
-            rulebook,
-            history,
-            &plan,
-            &mut timer,
-            &mut |_| (),
-        );
+    /// A comparison of all rating systems on the first `count` matches, which it has not begun yet.
+    pub(super) fn comparison(&self, count: usize) -> Evaluator {
+        Evaluator::new(count, &self.rulebook, &self.history, &Plan::default())
+    }
+
+    /// The record in the form in which rating systems are compared.
+    pub(super) fn compared_record(&self, stored: Stored) -> MatchRecord {
+        let mut record = self.rated_record(stored);
+        record.merge_players(&self.knowledge.counts_as);
+        record
+    }
+
+    /// Chooses for each ruleset the rating system that predicted best; see [`Evaluation::best`].
+    pub(super) fn choose(&mut self, result: &Evaluation) {
+        self.judged = result.matches;
         let mut chosen = BTreeMap::new();
         for ruleset in &result.rulesets {
             if let Some((system, line)) = result.best(ruleset) {
@@ -235,7 +252,10 @@ impl Learned {
         }
         self.knowledge.chosen = Arc::new(chosen);
         // They have all these matches: what continues from them need not compare again.
-        for one in &mut self.taken {
+        for Taken {
+            checkpoint: one, ..
+        } in &mut self.taken
+        {
             if usize::try_from(one.matches).is_ok_and(|matches| matches >= self.judged) {
                 (one.judged, one.chosen) = (self.judged, (*self.knowledge.chosen).clone());
             }
@@ -243,28 +263,7 @@ impl Learned {
     }
 }
 
-/// Conversion to and from checkpoints.
 impl Learned {
-    /// A checkpoint of this state, without the key of its settings. If the state cannot be encoded, logs that and
-    /// returns `None`. CPU-heavy.
-    pub(super) fn checkpoint(&self) -> Option<Checkpoint> {
-        let save = |(system, fold): (&SystemName, &Fold)| Ok((*system, Blob(fold.save()?)));
-        let folds: Result<_, history::BadState> = self.knowledge.folds.iter().map(save).collect();
-        let warn = |error: &history::BadState| tracing::warn!(%error, "cannot take a checkpoint");
-        Some(Checkpoint {
-            key: String::new(),
-            cursor: self.cursor,
-            matches: self.matches,
-            last_match: self.last_match,
-            rated: self.rated,
-            predictions: self.predictions.clone(),
-            judged: self.judged,
-            folds: folds.inspect_err(warn).ok()?,
-            chosen: (*self.knowledge.chosen).clone(),
-            warned: self.warned.clone(),
-        })
-    }
-
     /// The learned state of a checkpoint; `None` if it does not decode. A checkpoint from other
     /// settings contains weights by those settings: serve it, but do not add matches to it.
     /// CPU-heavy.
@@ -272,15 +271,15 @@ impl Learned {
         settings: &Settings,
         overrides: &OperatorOverrides,
         checkpoint: Checkpoint,
+        states: BTreeMap<SystemName, Vec<u8>>,
     ) -> Option<Self> {
         let mut learned = Self::nothing(settings, overrides).ok()?;
-        let systems = checkpoint.folds.iter();
-        let restored = systems.map(|(system, state)| {
+        let restored = states.into_iter().map(|(system, state)| {
             let mut history = settings.history.clone();
-            history.rating.system = (*system).into();
-            let fold = Fold::restore(&learned.rulebook, history, &state.0).ok()?;
+            history.rating.system = system.into();
+            let fold = Fold::restore(&learned.rulebook, history, &state).ok()?;
             Some((
-                *system,
+                system,
                 fold.with_starts((*learned.knowledge.starts).clone()),
             ))
         });

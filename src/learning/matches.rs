@@ -13,13 +13,15 @@ impl Learning {
     /// Reads every stored match in (end time, fingerprint) order, except for those that an operator has made
     /// void. Players that an operator merged appear under one identity.
     pub async fn matches(&self) -> Result<Vec<MatchRecord>, LearningError> {
-        let all = self.stored_matches().await?;
-        Ok(all.into_iter().map(|stored| stored.record).collect())
+        self.matches_after(Cursor::START).await
     }
 
-    /// Reads the same matches, with their ids in the store.
-    pub async fn stored_matches(&self) -> Result<Vec<Stored>, LearningError> {
-        self.matches_after(Cursor::START).await
+    /// Passes on the same matches, with their ids in the store: some at a time are in memory. Stops at the first error.
+    pub async fn each_match<E: From<LearningError>>(
+        &self,
+        each: impl FnMut(Stored) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_match_after(Cursor::START, each).await
     }
 
     /// The operator's overrides, with all weights on today's scale.
@@ -32,21 +34,35 @@ impl Learning {
     /// Reads the matches after a position.
     pub(super) async fn matches_after(
         &self,
-        mut cursor: Cursor,
-    ) -> Result<Vec<Stored>, LearningError> {
-        let overrides = self.store.overrides().await?;
-        let counts_as = overrides.merged.into_iter().collect();
+        cursor: Cursor,
+    ) -> Result<Vec<MatchRecord>, LearningError> {
         let mut all = Vec::new();
+        let add = |stored: Stored| {
+            all.push(stored.record);
+            Ok::<(), LearningError>(())
+        };
+        self.each_match_after(cursor, add).await?;
+        Ok(all)
+    }
+
+    async fn each_match_after<E: From<LearningError>>(
+        &self,
+        mut cursor: Cursor,
+        mut each: impl FnMut(Stored) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let overrides = self.store.overrides().await.map_err(LearningError::from)?;
+        let counts_as = overrides.merged.into_iter().collect();
         loop {
-            let (matches, next) = self.store.matches(cursor, CHUNK).await?;
+            let read = self.store.matches(cursor, CHUNK).await;
+            let (matches, next) = read.map_err(LearningError::from)?;
             if matches.is_empty() {
-                return Ok(all);
+                return Ok(());
             }
             cursor = next;
             let valid = |stored: &Stored| !overrides.void.contains(&stored.id);
             for mut stored in matches.into_iter().filter(valid) {
                 stored.record.merge_players(&counts_as);
-                all.push(stored);
+                each(stored)?;
             }
         }
     }

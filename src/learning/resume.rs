@@ -1,21 +1,29 @@
 //! Continues from a checkpoint in the database, and writes checkpoints.
 
-use tokio::time::Instant;
+use std::{collections::BTreeMap, io};
+
+use tokio::{sync::mpsc, time::Instant};
 
 use super::{
     CURRENT, Learning, LearningError, OLD, STARTING,
-    checkpoint::Checkpoint,
+    checkpoint::{Checkpoint, join},
     derive::on_blocking_thread,
     knowledge::Knowledge,
     learned::{Learned, stored_knowledge},
     spacing,
     writer::WriteGuard,
 };
-use crate::store::{CheckpointRow, DerivedFrom, OperatorOverrides};
+use crate::{
+    history::Fold,
+    rating::SystemName,
+    store::{CheckpointRow, DerivedFrom, NewCheckpoint, OperatorOverrides, PieceHash},
+};
 
 /// The most matches that a daemon folds before it serves: many more than come between two checkpoints, in case some
 /// could not be written. It takes about a second.
 pub const AT_ONCE: i64 = 1_000;
+/// How many pieces of a checkpoint are read or written at a time: 3 MiB, so that other writes need not wait for long.
+const PIECES: usize = 64;
 
 impl Learning {
     /// The learned state of the newest checkpoint on disk that was learned with the settings `key` from the first
@@ -51,11 +59,10 @@ impl Learning {
         &self,
         row: &CheckpointRow,
     ) -> Result<Option<Checkpoint>, LearningError> {
-        let Some(bytes) = self.store.checkpoint(row.matches).await? else {
+        let Some((head, pieces)) = self.store.checkpoint(row.matches).await? else {
             return Ok(None);
         };
-        let opened = on_blocking_thread(move || Checkpoint::open(&bytes)).await?;
-        let opened = opened.filter(|one| one.is_of(row));
+        let opened = Checkpoint::open(&head, pieces).filter(|one| one.is_of(row));
         if opened.is_none() {
             tracing::info!("ignoring a stored checkpoint: it is damaged, or of another version");
         }
@@ -67,9 +74,35 @@ impl Learning {
         checkpoint: Checkpoint,
         overrides: &OperatorOverrides,
     ) -> Result<Option<Learned>, LearningError> {
+        let mut states = BTreeMap::new();
+        for (system, pieces) in checkpoint.pieces_of_folds() {
+            let Some(state) = self.joined(pieces).await? else {
+                tracing::info!("ignoring a stored checkpoint: a piece is missing or damaged");
+                return Ok(None);
+            };
+            states.insert(system, state);
+        }
         let (settings, overrides) = (self.settings.clone(), overrides.clone());
-        let restore = move || Learned::restore(&settings, &overrides, checkpoint);
+        let restore = move || Learned::restore(&settings, &overrides, checkpoint, states);
         on_blocking_thread(restore).await
+    }
+
+    /// The state that consists of these pieces; `None` if one is missing or damaged.
+    async fn joined(&self, pieces: &[PieceHash]) -> Result<Option<Vec<u8>>, LearningError> {
+        let mut state = Vec::new();
+        for some in pieces.chunks(PIECES) {
+            let found = self.store.pieces(some).await?;
+            let wanted = some.to_vec();
+            let added = on_blocking_thread(move || {
+                let is_whole = join(&mut state, &wanted, &found);
+                is_whole.then_some(state)
+            });
+            match added.await? {
+                Some(longer) => state = longer,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(state))
     }
 
     /// Writes a checkpoint of the learned state, if there is one, and those that were taken on the way to it. Deletes
@@ -79,41 +112,94 @@ impl Learning {
         slot: &mut Option<(String, Learned)>,
         guard: &WriteGuard,
     ) -> Result<(), LearningError> {
-        let Some((key, learned)) = slot.take() else {
+        let Some((key, learned)) = slot else {
             return Ok(());
         };
-        let save = move || {
-            let last = learned.checkpoint().filter(|one| one.matches > 0);
-            let all = learned.taken.iter().cloned().chain(last);
-            let keyed = all.map(|one| Checkpoint {
-                key: key.clone(),
-                ..one
-            });
-            let new: Vec<_> = keyed.filter_map(|one| one.row()).collect();
-            (new, (key, learned))
-        };
-        let (new, saved) = on_blocking_thread(save).await?;
-        let (key, learned) = slot.insert(saved);
+        if learned.matches > 0 {
+            learned.take_checkpoint();
+        }
+        if !self.write_pieces(learned, guard).await? {
+            return Ok(());
+        }
         let old = self.valid_checkpoints(key, learned.matches).await?;
-        let mut all: Vec<&CheckpointRow> = new.iter().map(|(row, _)| row).collect();
-        all.extend(
-            old.iter()
-                .filter(|old| !new.iter().any(|(row, _)| row.matches == old.matches)),
-        );
+        let taken = std::mem::take(&mut learned.taken).into_iter();
+        let keyed = taken.map(|one| Checkpoint {
+            key: key.clone(),
+            ..one.checkpoint
+        });
+        let mut new: Vec<NewCheckpoint> = keyed.filter_map(|one| one.stored()).collect();
+        let is_old = |old: &&CheckpointRow| !new.iter().any(|new| new.row.matches == old.matches);
+        let mut all: Vec<&CheckpointRow> = new.iter().map(|new| &new.row).collect();
+        all.extend(old.iter().filter(is_old));
         all.sort_by_key(|row| std::cmp::Reverse(row.matches));
         let kept = spacing::kept(&all, learned.matches);
-        let is_kept = |(row, _): &(CheckpointRow, Vec<u8>)| kept.contains(&row.matches);
-        let new: Vec<_> = new.into_iter().filter(is_kept).collect();
+        new.retain(|new| kept.contains(&new.row.matches));
         let stored = self.store.store_checkpoints(&new, &kept, guard.lease());
-        match stored.await {
-            Err(error) if self.has_lost_lease(&error) => {}
-            stored => {
-                stored?;
-                learned.checkpointed = learned.matches;
-                learned.taken.clear();
+        if let Err(error) = stored.await {
+            learned.checkpointed = 0; // the next one is due at once
+            if !self.has_lost_lease(&error) {
+                return Err(error.into());
             }
         }
         Ok(())
+    }
+
+    /// Writes the pieces of the checkpoints that were taken, as far as they are not on disk. Returns `false` if another
+    /// daemon has the lease now. If that or anything else prevents it, these checkpoints are dropped.
+    pub(super) async fn write_pieces(
+        &self,
+        learned: &mut Learned,
+        guard: &WriteGuard,
+    ) -> Result<bool, LearningError> {
+        for mut one in std::mem::take(&mut learned.taken) {
+            if let Some(folds) = one.folds.take() {
+                let written = self.write_folds(one.checkpoint, folds, guard).await;
+                one.checkpoint = match written {
+                    Ok(cut) => cut,
+                    Err(error) => {
+                        learned.checkpointed = 0; // the next one is due at once
+                        return match error {
+                            LearningError::Store(e) if self.has_lost_lease(&e) => Ok(false),
+                            error => Err(error),
+                        };
+                    }
+                };
+            }
+            learned.taken.push(one);
+        }
+        Ok(true)
+    }
+
+    /// Cuts the folds of a checkpoint into pieces, and writes those that are not on disk while it cuts others: memory
+    /// holds few of them.
+    async fn write_folds(
+        &self,
+        mut checkpoint: Checkpoint,
+        folds: BTreeMap<SystemName, Fold>,
+        guard: &WriteGuard,
+    ) -> Result<Checkpoint, LearningError> {
+        let mut known = self.store.piece_hashes().await?;
+        let (send, queue) = mpsc::channel(PIECES);
+        let cutting = on_blocking_thread(move || {
+            let cut = checkpoint.cut(&folds, |hash, piece| match known.insert(hash) {
+                true => send
+                    .blocking_send((hash, piece.to_vec()))
+                    .map_err(io::Error::other),
+                false => Ok(()),
+            });
+            cut.map(|()| checkpoint)
+        });
+        let writing = async move {
+            let (mut some, mut queue) = (Vec::new(), queue);
+            while queue.recv_many(&mut some, PIECES).await > 0 {
+                self.store.store_pieces(&some, guard.lease()).await?;
+                some.clear();
+            }
+            Ok::<_, LearningError>(())
+        };
+        let (cut, written) = tokio::join!(cutting, writing);
+        written?;
+        Ok(cut??)
     }
 
     /// The stored checkpoints from which a state of `matches` matches can have been continued.
@@ -196,7 +282,9 @@ impl Learning {
         // To compare rating systems takes as long as to fold all matches several times.
         let due = learned.comparison_due_at(matches);
         let compares = due.is_none_or(|due| i64::try_from(due).is_ok_and(|due| due <= at_once));
-        let learned = self.fold(learned, matches, compares, &mut |_| ()).await?;
+        let mut progress = |_| ();
+        let learned = self.fold(learned, matches, compares, None, &mut progress);
+        let learned = learned.await?;
         self.metrics.publish(&learned);
         let phase = if compares { CURRENT } else { OLD };
         self.replace(learned.knowledge.clone(), None, phase);

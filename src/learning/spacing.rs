@@ -8,8 +8,10 @@ pub(super) const EVERY: i64 = 64;
 /// If a match comes late, and `n` later ones are on disk, at most this multiple of `n`, and [`EVERY`], are folded
 /// again. With 2, there are at most twenty checkpoints of 60,000 matches.
 const RATIO: i64 = 2;
-/// The most bytes of all checkpoints together; the older ones are left out.
+/// The most bytes of all checkpoints together, or as many as [`FEW`] states like the newest have; the older ones are left
+/// out. Pieces that several checkpoints share count for each of them.
 const MOST_BYTES: i64 = 256 << 20;
+const FEW: i64 = 4;
 
 /// Whether no checkpoint is needed between two others, which lie `older` and `newer` matches before the last one.
 pub(super) fn is_close(older: i64, newer: i64) -> bool {
@@ -20,6 +22,8 @@ pub(super) fn is_close(older: i64, newer: i64) -> bool {
 /// begins with the newest. If these are close enough to each other, so are those that are kept.
 pub(super) fn kept(all: &[&CheckpointRow], total: i64) -> Vec<i64> {
     let (mut kept, mut bytes) = (Vec::new(), 0_i64);
+    let newest = all.first().map_or(0, |newest| newest.bytes);
+    let most = MOST_BYTES.max(newest.saturating_mul(FEW));
     let mut newer = 0;
     for (index, one) in all.iter().enumerate() {
         // Before the first checkpoint, there is the state without any match.
@@ -28,7 +32,7 @@ pub(super) fn kept(all: &[&CheckpointRow], total: i64) -> Vec<i64> {
             continue;
         }
         bytes = bytes.saturating_add(one.bytes);
-        if index > 0 && bytes > MOST_BYTES {
+        if bytes > most {
             break;
         }
         newer = total - one.matches;
@@ -85,18 +89,16 @@ mod tests {
     #[test]
     fn large_ones_are_fewer() {
         let rows = [
-            row(900, MOST_BYTES / 2),
+            row(900, MOST_BYTES / 4),
             row(700, MOST_BYTES / 2),
-            row(300, 9),
+            row(300, MOST_BYTES / 2),
         ];
         let all: Vec<&CheckpointRow> = rows.iter().collect();
         assert_eq!(kept(&all, 900), [900, 700]);
-        let one = row(900, MOST_BYTES + 1);
-        assert_eq!(
-            kept(&[&one, &rows[1]], 900),
-            [900],
-            "the newest is always kept"
-        );
+        let large = row(900, MOST_BYTES);
+        let all = [&large, &rows[1], &rows[2]];
+        assert_eq!(kept(&all, 900), [900, 700, 300]);
+        assert_eq!(kept(&[&row(900, i64::MAX)], 900), [900]);
         assert_eq!(kept(&[], 0), [0; 0]);
     }
 }

@@ -89,8 +89,7 @@ impl Learning {
         }
         let latest = self.store.latest_matches(None, MOST).await?;
         let first = latest.last().map(|line| line.ended).unwrap_or_default();
-        let stored = self.matches_after(Cursor::since(first)).await?;
-        let records: Vec<MatchRecord> = stored.into_iter().map(|stored| stored.record).collect();
+        let records = self.matches_after(Cursor::since(first)).await?;
         let rulebook = Rulebook::new(&self.settings.rulebook)?;
         let history = self.settings.history.clone();
         let report =
@@ -128,6 +127,7 @@ fn compare(
     let plan = Plan::default();
     let result = evaluate(
         records.iter(),
+        records.len(),
         rulebook,
         settings,
         &plan,

@@ -1,11 +1,13 @@
 //! Reads the matches of a file without a database, for `evaluate`.
 
-use std::path::Path;
+use std::{env, io, path::Path};
 
-use super::{IngestEvent, LogError, LogFile, Reading, events::LineReports, reading::into_match};
+use super::{
+    IngestEvent, LogError, LogFile, MatchFile, Reading, events::LineReports, reading::into_match,
+};
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    ingest::join_halves,
+    ingest::{LogItem, join_halves},
 };
 
 /// Reads all matches of a file, in the order in which they ended. Joins halves, and returns a match
@@ -17,56 +19,69 @@ pub fn read_matches(
     path: &Path,
     on_event: &mut impl FnMut(IngestEvent<'_>),
 ) -> Result<Vec<MatchRecord>, LogError> {
+    let mut matches = read_matches_to_file(path, on_event)?;
+    let mut read = || -> io::Result<Vec<MatchRecord>> { matches.read()?.collect() };
+    read().map_err(LogError::file(&env::temp_dir()))
+}
+
+/// Reads the same matches to a temporary file.
+///
+/// # Errors
+/// Fails if the file cannot be read or has no known format, or if the temporary file cannot be written.
+pub fn read_matches_to_file(
+    path: &Path,
+    on_event: &mut impl FnMut(IngestEvent<'_>),
+) -> Result<MatchFile, LogError> {
     let log = LogFile::new(path)?;
     let mut chunks = log.chunks()?;
     chunks.check_content()?;
     let format = chunks.detect()?;
     let mut reading = Reading::new(format, "", None, Some(log.written));
-    let mut items = Vec::new();
+    let (mut items, mut reports) = (Vec::new(), LineReports::default());
+    let failed = LogError::file(&env::temp_dir());
+    let mut matches = MatchFile::new().map_err(&failed)?;
+    let mut add = |items: &mut Vec<LogItem>| {
+        items.drain(..).try_for_each(|item| {
+            reports.item(&item, on_event);
+            let Some((record, _)) = into_match(item) else {
+                return Ok(());
+            };
+            let print = Fingerprint::of(&record);
+            matches.add(&record, print).map_err(&failed)
+        })
+    };
     while let Some(chunk) = chunks.read()? {
         reading.feed(chunk, &mut items);
+        add(&mut items)?;
     }
     reading.finish(log.written, &mut items);
-    let mut reports = LineReports::default();
-    for item in &items {
-        reports.item(item, on_event);
-    }
+    add(&mut items)?;
     reports.finish(on_event);
-    let records = items.into_iter().filter_map(into_match);
-    let mut matches: Vec<(Fingerprint, MatchRecord)> = records
-        .map(|(record, _)| (Fingerprint::of(&record), record))
-        .collect();
-    let pairs = matches.windows(2);
-    let out_of_order = pairs.filter(|pair| pair[1].1.end < pair[0].1.end).count();
-    if out_of_order > 0 {
-        let matches = u64::try_from(out_of_order).unwrap_or(u64::MAX);
-        on_event(IngestEvent::OutOfOrder(matches));
+    if let out_of_order @ 1.. = matches.out_of_order() {
+        on_event(IngestEvent::OutOfOrder(out_of_order as u64));
     }
-    matches.sort_by_key(|(fingerprint, record)| (record.end, *fingerprint));
-    matches.dedup_by_key(|(fingerprint, _)| *fingerprint);
-    let records = matches.into_iter().map(|(_, record)| record).collect();
-    Ok(match format.in_halves {
-        true => joined(records),
-        false => records,
-    })
+    matches.sort();
+    match format.in_halves {
+        true => joined(&mut matches).map_err(failed),
+        false => Ok(matches),
+    }
 }
 
 /// Joins each match with the one before it if the two are halves of one match.
-fn joined(matches: Vec<MatchRecord>) -> Vec<MatchRecord> {
-    let mut joined: Vec<MatchRecord> = Vec::with_capacity(matches.len());
-    let mut is_joined = false;
-    for record in matches {
-        // A match has two halves, so a joined match is not joined again.
-        let last = joined.last_mut().filter(|_| !is_joined);
-        is_joined = false;
-        if let Some(last) = last
-            && let Some(both) = join_halves(last, &record)
-        {
-            *last = both;
-            is_joined = true;
+fn joined(matches: &mut MatchFile) -> io::Result<MatchFile> {
+    let mut joined = MatchFile::new()?;
+    let mut add = |record: &MatchRecord| joined.add(record, Fingerprint::of(record));
+    let mut last: Option<MatchRecord> = None;
+    for record in matches.read()? {
+        let record = record?;
+        let Some(first) = last.replace(record) else {
             continue;
-        }
-        joined.push(record);
+        };
+        let both = last.as_ref().and_then(|second| join_halves(&first, second));
+        add(both.as_ref().unwrap_or(&first))?;
+        // A match has two halves, so a joined match is not joined again.
+        last = last.filter(|_| both.is_none());
     }
-    joined
+    last.iter().try_for_each(add)?;
+    Ok(joined)
 }

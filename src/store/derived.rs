@@ -201,7 +201,21 @@ columns! {
         pub cursor: Cursor,
         /// The key of the settings and overrides that the state was learned with.
         pub settings: String,
-        /// The length of the state.
+        /// The length of its pieces together.
         pub bytes: i64,
     }
+}
+
+/// The SHA-256 hash of a piece: up to 128 KiB of a learned state.
+pub type PieceHash = [u8; 32];
+
+/// A checkpoint whose pieces are on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCheckpoint {
+    /// What distinguishes it from others.
+    pub row: CheckpointRow,
+    /// What is not in pieces.
+    pub head: Vec<u8>,
+    /// The pieces of the learned state, in order.
+    pub pieces: Vec<PieceHash>,
 }

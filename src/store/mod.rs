@@ -49,8 +49,8 @@ pub use backups::{BackedUp, BackupError, Backups, back_up};
 pub use chunk::MOST_IN_CHUNK;
 pub use database_url::DatabaseUrl;
 pub use derived::{
-    CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, NewWeights, PartRow, Performance,
-    RulingRow, SharesRow, WeightRow,
+    CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, NewCheckpoint, NewWeights, PartRow,
+    Performance, PieceHash, RulingRow, SharesRow, WeightRow,
 };
 pub use error::StoreError;
 pub use hook_event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport};

@@ -33,6 +33,7 @@ impl HeldOut {
         };
         let result = history::evaluate(
             matches.iter(),
+            matches.len(),
             rulebook,
             &settings,
             &plan,

@@ -57,18 +57,19 @@ struct FirstScores {
 /// Evaluates the fresh starts of a history.
 pub(super) fn run(
     args: &EvaluateArgs,
-    history: &EvaluatedHistory,
+    history: &mut EvaluatedHistory,
     every: usize,
 ) -> Result<FreshReport, CliError> {
     let config = args.common.settings()?;
     let rulebook =
         Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;
     let (plan, settings) = (plan(args, history), config.history());
-    let records: Vec<_> = history.matches.iter().map(|(_, record)| record).collect();
     let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
-    let mut progress = Progress::new(fresh_steps(records.len(), every) as u64, template);
+    let steps = fresh_steps(history.matches.len(), every);
+    let mut progress = Progress::new(steps as u64, template);
     let mut done = |done| progress.set(done as u64);
-    let result = fresh(&records, every, &rulebook, &settings, &plan, &mut done);
+    let result = history
+        .with_matches(|_, matches| fresh(matches, every, &rulebook, &settings, &plan, &mut done))?;
     progress.done();
     let lines = result.table();
     let configured = settings.rating.system.name();
@@ -76,7 +77,7 @@ pub(super) fn run(
     let own = own.or_else(|| lines.iter().find(|line| line.system.is_some()));
     Ok(FreshReport {
         history: history.name.clone(),
-        matches: records.len(),
+        matches: history.matches.len(),
         every,
         starts: result.starts,
         confidence: CONFIDENCE,

@@ -23,8 +23,9 @@ use super::{
 use crate::{
     domain::{MatchRecord, Rulebook},
     history::{self, Evaluation, Plan},
-    logs::read_matches,
+    logs::{MatchFile, read_matches_to_file},
     rating::SystemName,
+    store::Stored,
 };
 
 use fresh::FreshReport;
@@ -144,23 +145,40 @@ fn systems() -> PossibleValuesParser {
 /// The matches of one source, in order of time.
 struct EvaluatedHistory {
     name: String,
-    /// Each with its id in the database, or with its number in the file's order of time, from 1.
-    matches: Vec<(i64, MatchRecord)>,
+    matches: MatchFile,
+    /// The id of each match in the database, or its number in the file's order of time, from 1.
+    ids: Vec<i64>,
     exchange: Option<u64>,
+}
+
+impl EvaluatedHistory {
+    /// Passes the number of the matches and the matches to `work`. Memory holds one match at a time.
+    fn with_matches<T>(
+        &mut self,
+        work: impl FnOnce(usize, &mut dyn Iterator<Item = MatchRecord>) -> T,
+    ) -> Result<T, CliError> {
+        let (count, mut failed) = (self.matches.len(), None);
+        let read = self.matches.read()?;
+        let mut read = read.map_while(|record| record.map_err(|error| failed = Some(error)).ok());
+        let done = work(count, &mut read);
+        drop(read);
+        failed.map_or(Ok(done), |error| Err(error.into()))
+    }
 }
 
 pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     args.check_exchange()?;
-    let histories = histories(&args).await?;
+    let mut histories = histories(&args).await?;
     if let Some(every) = args.fresh {
         let every = every as usize;
         let report = |history| fresh::run(&args, history, every);
-        let reports: Vec<FreshReport> = histories.iter().map(report).collect::<Result<_, _>>()?;
+        let reports: Vec<FreshReport> =
+            histories.iter_mut().map(report).collect::<Result<_, _>>()?;
         return fresh::print(&reports, args.json);
     }
     let mut reports = Vec::new();
     let mut predictions = args.predictions.as_deref().map(create_csv).transpose()?;
-    for history in &histories {
+    for history in &mut histories {
         let result = evaluate(&args, history)?;
         if let Some(csv) = &mut predictions {
             write_predictions(csv, history, &result)?;
@@ -189,11 +207,17 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
 async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliError> {
     if args.files.is_empty() {
         let service = open(&args.common.load()?, false).await?;
-        let stored = service.learning().stored_matches().await?;
+        let (mut matches, mut ids) = (MatchFile::new()?, Vec::new());
+        let add = |stored: Stored| -> Result<(), CliError> {
+            ids.push(stored.id);
+            Ok(matches.add(&stored.record, stored.fingerprint)?)
+        };
+        service.learning().each_match(add).await?;
         service.close().await;
         return Ok(vec![EvaluatedHistory {
             name: "the stored matches".to_owned(),
-            matches: stored.into_iter().map(|m| (m.id, m.record)).collect(),
+            matches,
+            ids,
             exchange: args.exchange(None),
         }]);
     }
@@ -201,15 +225,17 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliErro
     for file in &args.files {
         let path = file.clone();
         let reading = tokio::task::spawn_blocking(move || {
-            read_matches(&path, &mut |event| {
+            read_matches_to_file(&path, &mut |event| {
                 if let Some(line) = line_of(&path, &event, false) {
                     print_error_line(&line);
                 }
             })
         });
+        let matches = reading.await??;
         histories.push(EvaluatedHistory {
             name: file.display().to_string(),
-            matches: (1..).zip(reading.await??).collect(),
+            ids: (1..).take(matches.len()).collect(),
+            matches,
             exchange: args.exchange(Some(file)),
         });
     }
@@ -230,14 +256,15 @@ fn write_predictions(
     history: &EvaluatedHistory,
     result: &Evaluation,
 ) -> Result<(), CliError> {
+    let matches: Vec<_> = history.ids.iter().zip(history.matches.ends()).collect();
     for prediction in result.predictions() {
-        let Some((id, record)) = history.matches.get(prediction.number) else {
+        let Some((id, end)) = matches.get(prediction.number) else {
             continue;
         };
         csv.write_record([
             history.name.as_str(),
             &id.to_string(),
-            &record.end.to_string(),
+            &end.to_string(),
             prediction.system.map_or(BASE_RATE, SystemName::as_str),
             &prediction.forecast.chance.to_string(),
             if prediction.forecast.won { "1" } else { "0" },
@@ -260,7 +287,7 @@ fn plan(args: &EvaluateArgs, history: &EvaluatedHistory) -> Plan {
     plan
 }
 
-fn evaluate(args: &EvaluateArgs, history: &EvaluatedHistory) -> Result<Evaluation, CliError> {
+fn evaluate(args: &EvaluateArgs, history: &mut EvaluatedHistory) -> Result<Evaluation, CliError> {
     let config = args.common.settings()?;
     let rulebook =
         Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;
@@ -275,14 +302,17 @@ fn evaluate(args: &EvaluateArgs, history: &EvaluatedHistory) -> Result<Evaluatio
     let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
     let mut progress = Progress::new(history.matches.len() as u64, template);
     let began = Instant::now();
-    let result = history::evaluate(
-        history.matches.iter().map(|(_, record)| record),
-        &rulebook,
-        &config.history(),
-        &plan,
-        &mut || began.elapsed().as_secs_f64(),
-        &mut |done| progress.set(done as u64),
-    );
+    let result = history.with_matches(|count, matches| {
+        history::evaluate(
+            matches,
+            count,
+            &rulebook,
+            &config.history(),
+            &plan,
+            &mut || began.elapsed().as_secs_f64(),
+            &mut |done| progress.set(done as u64),
+        )
+    })?;
     progress.done();
     Ok(result)
 }

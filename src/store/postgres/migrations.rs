@@ -31,6 +31,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0010_pickups"),
         file!("0011_requests"),
         file!("0012_parts"),
+        file!("0013_checkpoint_pieces"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

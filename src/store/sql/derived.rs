@@ -11,8 +11,7 @@ use super::{
 use crate::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
     store::{
-        CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError,
-        WeightRow, db::*,
+        DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError, WeightRow, db::*,
     },
 };
 
@@ -143,13 +142,7 @@ impl Store {
                 weights::places(&mut reader, ruleset).await?
             };
             for some in places.chunks(ROWS) {
-                let mut tx = self.begin().await?;
-                if let Some(lease) = lease
-                    && let Err(error) = leases::check(&mut tx, lease).await
-                {
-                    tx.abandon().await?;
-                    return Err(error);
-                }
+                let mut tx = self.begin_with(lease).await?;
                 weights::place(&mut tx, ruleset, some).await?;
                 self.commit(tx).await?;
             }
@@ -159,78 +152,6 @@ impl Store {
         placed.bind(weighed.unwrap_or(0)).execute(&mut tx).await?;
         self.commit(tx).await
     }
-
-    /// The stored checkpoints, the one of the most matches first.
-    pub async fn checkpoints(&self) -> Result<Vec<CheckpointRow>, StoreError> {
-        let query = tuple(
-            "SELECT matches, last_match, ended_at, fingerprint, settings,
-                 CAST(length(state) AS BIGINT) AS bytes
-             FROM derived_checkpoint ORDER BY matches DESC",
-        );
-        query.fetch_all(&self.readers).await
-    }
-
-    /// The state of the checkpoint after `matches` matches; `None` if there is none.
-    pub async fn checkpoint(&self, matches: i64) -> Result<Option<Vec<u8>>, StoreError> {
-        let query = scalar("SELECT state FROM derived_checkpoint WHERE matches = $1");
-        query.bind(matches).fetch_optional(&self.readers).await
-    }
-
-    /// Stores checkpoints, each with its state, and deletes all others but those of `kept` matches, in one
-    /// transaction.
-    ///
-    /// # Errors
-    /// Fails if the lease is lost.
-    pub async fn store_checkpoints(
-        &self,
-        new: &[(CheckpointRow, Vec<u8>)],
-        kept: &[i64],
-        lease: Option<&Lease>,
-    ) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
-        if let Some(lease) = lease
-            && let Err(error) = leases::check(&mut tx, lease).await
-        {
-            tx.abandon().await?;
-            return Err(error);
-        }
-        let query = scalar("SELECT matches FROM derived_checkpoint");
-        let stored: Vec<i64> = query.fetch_all(&mut tx).await?;
-        for matches in stored.iter().filter(|matches| !kept.contains(matches)) {
-            sql("DELETE FROM derived_checkpoint WHERE matches = $1")
-                .bind(matches)
-                .execute(&mut tx)
-                .await?;
-        }
-        for (row, state) in new {
-            insert_checkpoint(&mut tx, row, state).await?;
-        }
-        self.commit(tx).await
-    }
-}
-
-async fn insert_checkpoint(
-    tx: &mut Connection,
-    row: &CheckpointRow,
-    state: &[u8],
-) -> Result<(), StoreError> {
-    let (ended_at, fingerprint) = row.cursor.place();
-    sql(
-        "INSERT INTO derived_checkpoint (matches, last_match, ended_at, fingerprint, settings, state)
-         VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (matches) DO UPDATE SET last_match = excluded.last_match,
-             ended_at = excluded.ended_at, fingerprint = excluded.fingerprint,
-             settings = excluded.settings, state = excluded.state",
-    )
-    .bind(row.matches)
-    .bind(row.last_match)
-    .bind(ended_at)
-    .bind(&fingerprint[..])
-    .bind(&row.settings)
-    .bind(state)
-    .execute(tx)
-    .await?;
-    Ok(())
 }
 
 /// Whether rows made from these matches may replace those in the tables.

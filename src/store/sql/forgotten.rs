@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Store, archive::begin_to_forget, persons::handle, players::changed};
+use super::{Store, archive::begin_to_forget, checkpoints, persons::handle, players::changed};
 use crate::{
     domain::{MatchRecord, PlayerKey, Timestamp},
     store::{StoreError, db::*},
@@ -112,9 +112,7 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
                  AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = formed_seats.ticket)";
         sql(seats).bind(&player.id).execute(&mut *tx).await?;
     }
-    sql("DELETE FROM derived_checkpoint")
-        .execute(&mut *tx)
-        .await?;
+    checkpoints::erase(tx).await?;
     changed(tx).await?;
     let latest = sql("UPDATE player_changes SET forgotten = changes");
     latest.execute(tx).await?;

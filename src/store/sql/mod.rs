@@ -5,6 +5,7 @@ mod balances;
 pub(super) mod behaviour;
 mod called;
 mod chances;
+mod checkpoints;
 pub(super) mod decisions;
 mod derived;
 mod forgotten;

@@ -3,6 +3,7 @@
 use super::{
     Store,
     archive::{matches_in_chunks, names_in_chunks},
+    checkpoints,
 };
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name},
@@ -278,8 +279,7 @@ pub(super) async fn set_void(tx: &mut Connection, id: i64, void: bool) -> Result
 /// Lets the weights be derived again after matches became void or valid.
 pub(super) async fn void_changed(tx: &mut Connection) -> Result<(), StoreError> {
     // The checkpoint contains what was learned from these matches.
-    let query = sql("DELETE FROM derived_checkpoint");
-    query.execute(&mut *tx).await?;
+    checkpoints::erase(tx).await?;
     changed(tx).await
 }
 

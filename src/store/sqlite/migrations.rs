@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 12] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -32,6 +32,7 @@ const FILES: [(&str, &str); 11] = [
     file!("0010_pickups"),
     file!("0011_requests"),
     file!("0012_parts"),
+    file!("0013_checkpoint_pieces"),
 ];
 
 /// All migrations, in the order in which they run.
@@ -57,5 +58,22 @@ mod tests {
         assert!(FILES.is_sorted_by_key(|(name, _)| migration(name, "").version));
         assert_eq!(migration("0004_checkpoint", "").version, 4);
         assert_eq!(MIGRATIONS.iter().count(), FILES.len());
+    }
+    #[tokio::test]
+    async fn checkpoints_in_one_piece_are_dropped() {
+        let options = sqlx::sqlite::SqlitePoolOptions::new().max_connections(1);
+        let pool = options.connect("sqlite::memory:").await.unwrap();
+        let before = FILES
+            .iter()
+            .take_while(|(name, _)| *name != "0013_checkpoint_pieces");
+        let before = before.map(|(name, sql)| migration(name, sql));
+        let before = Migrator::with_migrations(before.collect());
+        before.run(&pool).await.unwrap();
+        let old = "INSERT INTO derived_checkpoint VALUES (3, 3, 1, x'00', 'key', x'00')";
+        sqlx::query(old).execute(&pool).await.unwrap();
+        MIGRATIONS.run(&pool).await.unwrap();
+        let left = sqlx::query_scalar("SELECT count(bytes) FROM derived_checkpoint");
+        let left: i64 = left.fetch_one(&pool).await.unwrap();
+        assert_eq!(left, 0);
     }
 }

@@ -225,6 +225,7 @@ impl Transfer {
         let mut target = self.to.lock().await?;
         if derive_again {
             target.clear("derived_checkpoint").await?;
+            target.clear("checkpoint_pieces").await?;
             target.clear("derived_from").await?;
         }
         target.set_mark(None).await?;

@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 55] = [
+pub(super) const TABLES: [Table; 56] = [
     table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
@@ -66,6 +66,7 @@ pub(super) const TABLES: [Table; 55] = [
     table("seasons", &["starts_at"]),
     table("derived_from", &["id"]),
     table("derived_checkpoint", &["matches"]),
+    table("checkpoint_pieces", &["hash"]),
     table("balance_cells", &["week", "ruleset", "map"]),
     table("balance_weeks", &["ruleset", "week"]),
     table("balance_maps", &["ruleset", "block", "map"]),

@@ -275,34 +275,58 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
     }
 }
 
+/// A match of many players, so that the learned state is more than one piece.
+fn crowd(minute: i64) -> (MatchRecord, Fingerprint) {
+    let names: Vec<String> = (0..80).map(|number| format!("p{number}")).collect();
+    let all: Vec<_> = names.iter().map(|name| (Human, name.as_str())).collect();
+    let (red, blue) = all.split_at(40);
+    let record = game(15 * minute, red, blue, [2.0, 1.0]);
+    let fingerprint = Fingerprint::of(&record);
+    (record, fingerprint)
+}
+
 #[tokio::test]
 async fn a_checkpoint_in_doubt_is_thrown_away() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let first = reopened(&path, "").await;
     first.store().record_all(&season(10..40)).await.unwrap();
+    first.store().record_all(&[crowd(9)]).await.unwrap();
     first.learning().refresh().await.unwrap();
-    // A match that is earlier than the last one, and bytes that are not a checkpoint.
+    // A match that is earlier than the last one.
     first.store().record_all(&season(0..1)).await.unwrap();
     first.close().await;
     let second = reopened(&path, "").await;
     second.learning().refresh().await.unwrap();
     let all = (known(&second), weights(second.store()).await);
-    let rows = second.store().checkpoints().await.unwrap();
-    let kept: Vec<i64> = rows.iter().map(|row| row.matches).collect();
-    assert_eq!(kept, [30]);
-    let nonsense = rows.into_iter().map(|row| (row, b"EVKC nonsense".to_vec()));
-    let nonsense: Vec<_> = nonsense.collect();
-    let stored = second.store().store_checkpoints(&nonsense, &kept, None);
-    stored.await.unwrap();
+    let stored = second.store().checkpoints().await.unwrap();
+    assert_eq!(stored[0].matches, 32);
     second.close().await;
-    let third = reopened(&path, "").await;
-    third.learning().resume(AT_ONCE).await.unwrap();
-    assert_eq!(known(&third), all.0, "all matches are folded again");
-    assert!(third.learning().refresh().await.is_ok_and(|wrote| !wrote));
-    assert_eq!((known(&third), weights(third.store()).await), all);
-    third.learning().rebuild(|_| ()).await.unwrap();
-    assert_eq!((known(&third), weights(third.store()).await), all);
+    for damage in [
+        "UPDATE derived_checkpoint SET head = x'45564b43'",
+        "UPDATE derived_checkpoint SET pieces = substr(pieces, 33)",
+        "UPDATE derived_checkpoint SET pieces = substr(pieces, 33) || substr(pieces, 1, 32)",
+        "UPDATE derived_checkpoint SET pieces = pieces || x'00'",
+        "DELETE FROM checkpoint_pieces WHERE hash = (SELECT min(hash) FROM checkpoint_pieces)",
+        "UPDATE checkpoint_pieces SET content = substr(content, 2)",
+        "UPDATE checkpoint_pieces SET content = (SELECT max(content) FROM checkpoint_pieces)",
+    ] {
+        let pieces: Vec<(i64,)> = rows(&path, "SELECT count(*) FROM checkpoint_pieces").await;
+        assert!(pieces[0].0 > 1);
+        common::sql(&path, damage).await;
+        let third = reopened(&path, "").await;
+        third.learning().resume(AT_ONCE).await.unwrap();
+        assert_eq!(
+            known(&third),
+            all.0,
+            "{damage}: all matches are folded again"
+        );
+        assert!(third.learning().refresh().await.is_ok_and(|wrote| !wrote));
+        assert_eq!((known(&third), weights(third.store()).await), all);
+        third.learning().rebuild(|_| ()).await.unwrap();
+        assert_eq!((known(&third), weights(third.store()).await), all);
+        third.close().await;
+    }
 }
 
 #[tokio::test]

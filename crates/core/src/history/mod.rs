@@ -53,8 +53,8 @@ pub use coin::{BesideCoin, Gains};
 pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
 pub use elsewhere::PART as PART_FROM_ELSEWHERE;
 pub use evaluate::{
-    Evaluation, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan, Prediction,
-    Subset, evaluate, fresh, steps as fresh_steps,
+    Evaluation, Evaluator, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan,
+    Prediction, Subset, evaluate, fresh, steps as fresh_steps,
 };
 pub use fold::{BadState, Fold, Late};
 pub use levels::Level;

@@ -72,7 +72,7 @@ pub struct Presence {
 }
 
 /// A special role of a participant, such as commander.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Role {
     /// Name of the role, in lower case.
     pub name: String,
@@ -84,7 +84,7 @@ pub struct Role {
 }
 
 /// A player of a match. Each identity has one entry, however often it joined and left.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Participant {
     /// The identity that the match is counted for.
     pub key: PlayerKey,
@@ -134,7 +134,7 @@ pub struct ScoreEvent {
 }
 
 /// How a finished game ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// This team won.
     Won(u8),
@@ -148,7 +148,7 @@ pub enum Outcome {
 }
 
 /// One finished or abandoned game. The default is empty, and not valid.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MatchRecord {
     /// Name of the game server.
     pub server: String,

@@ -1,8 +1,8 @@
 //! Fresh starts: how soon the systems predict better than a coin in a community that begins anew.
 
-use std::f64::consts::LN_2;
+use std::{borrow::Borrow, collections::VecDeque, f64::consts::LN_2};
 
-use super::{Evaluation, Plan, run::evaluate};
+use super::{Evaluation, Plan, run::Evaluator};
 use crate::{
     domain::{MatchRecord, Rulebook},
     history::{Comparison, Interval, Settings, bootstrap},
@@ -13,6 +13,8 @@ use crate::{
 pub const FIRST: [usize; 3] = [50, 100, 200];
 /// The number of decided matches after a start that are looked at.
 const HORIZON: usize = 200;
+/// The number of matches after a start that are predicted, because some have no winner.
+const LOOKED_AT: usize = 2 * HORIZON;
 /// The decided matches in one window of the search for when a system begins to beat a coin.
 const WINDOW: usize = 50;
 /// The decided matches from the beginning of one window to that of the next.
@@ -62,8 +64,8 @@ impl FirstMatches {
 
 /// Begins the history anew every `every` matches, and lets the systems predict what comes then, without a warm-up.
 /// `progress` gets the number of matches done, of those that [`steps`] counts.
-pub fn fresh(
-    matches: &[&MatchRecord],
+pub fn fresh<M: Borrow<MatchRecord>>(
+    matches: impl Iterator<Item = M>,
     every: usize,
     rulebook: &Rulebook,
     settings: &Settings,
@@ -74,24 +76,28 @@ pub fn fresh(
         warm_up: 0.0,
         ..plan.clone()
     };
-    let mut beside_coin = vec![Vec::new(); plan.systems.len() + 1];
-    let (mut starts, mut before) = (0, 0);
-    for part in parts(matches.len(), every) {
-        let part = matches[part].iter().copied();
-        let length = part.len();
-        let mut done = |number| progress(before + number);
-        let one = evaluate(part, rulebook, settings, &plan, &mut || 0.0, &mut done);
-        for (all, own) in beside_coin.iter_mut().zip(worse_than_coin(&one)) {
-            all.push(own);
-        }
-        (starts, before) = (starts + 1, before + length);
-    }
-    Fresh {
-        systems: plan.systems,
-        starts,
-        beside_coin,
+    let mut fresh = Fresh {
+        systems: plan.systems.clone(),
+        starts: 0,
+        beside_coin: vec![Vec::new(); plan.systems.len() + 1],
         seed: plan.seed,
+    };
+    let (mut begun, mut done) = (VecDeque::new(), 0);
+    for (number, record) in matches.enumerate() {
+        if number.is_multiple_of(every.max(1)) {
+            begun.push_back(Evaluator::new(LOOKED_AT, rulebook, settings, &plan));
+        }
+        for one in &mut begun {
+            one.push(record.borrow(), &mut || 0.0);
+        }
+        done += begun.len();
+        progress(done);
+        if begun.front().is_some_and(|one| one.matches() == LOOKED_AT) {
+            begun.pop_front().into_iter().for_each(|one| fresh.add(one));
+        }
     }
+    begun.into_iter().for_each(|one| fresh.add(one));
+    fresh
 }
 
 /// The number of matches that [`fresh`] goes through: a match counts as often as it is a part of what follows a start.
@@ -99,10 +105,10 @@ pub fn steps(matches: usize, every: usize) -> usize {
     parts(matches, every).map(|part| part.len()).sum()
 }
 
-/// The matches after each start: twice as many as are looked at, because some have no winner.
+/// The matches after each start.
 fn parts(matches: usize, every: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let starts = (0..matches).step_by(every.max(1));
-    starts.map(move |at| at..matches.min(at + 2 * HORIZON))
+    starts.map(move |at| at..matches.min(at + LOOKED_AT))
 }
 
 /// For the base rate, then each system: how much higher the log losses of the first predictions are than a coin's.
@@ -118,6 +124,14 @@ fn worse_than_coin(evaluation: &Evaluation) -> Vec<Vec<f64>> {
 }
 
 impl Fresh {
+    /// Adds what was predicted after one more start.
+    fn add(&mut self, one: Evaluator) {
+        self.starts += 1;
+        let own = worse_than_coin(&one.finish());
+        let columns = self.beside_coin.iter_mut().zip(own);
+        columns.for_each(|(all, own)| all.push(own));
+    }
+
     /// The base rate first, then every system.
     pub fn table(&self) -> Vec<FreshLine> {
         let systems = std::iter::once(None).chain(self.systems.iter().copied().map(Some));

@@ -9,4 +9,4 @@ mod tests;
 
 pub use evaluation::{Evaluation, Line, Plan, Prediction, Subset};
 pub use fresh::{FIRST, FirstMatches, Fresh, FreshLine, fresh, steps};
-pub use run::evaluate;
+pub use run::{Evaluator, evaluate};

@@ -1,6 +1,6 @@
 //! An evaluation in progress.
 
-use std::collections::BTreeMap;
+use std::{borrow::Borrow, collections::BTreeMap};
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
@@ -11,28 +11,30 @@ use crate::{
     rating::{self, SystemName},
 };
 
-/// Predicts each match, then learns from it, in the order given, which must be that of the
+/// Predicts each of `count` matches, then learns from it, in the order given, which must be that of the
 /// [fold](crate::history::Fold). `timer` returns seconds since any fixed instant; `progress` gets the number
 /// of matches done.
-pub fn evaluate<'a>(
-    matches: impl ExactSizeIterator<Item = &'a MatchRecord>,
+pub fn evaluate<M: Borrow<MatchRecord>>(
+    matches: impl Iterator<Item = M>,
+    count: usize,
     rulebook: &Rulebook,
     settings: &Settings,
     plan: &Plan,
     timer: &mut dyn FnMut() -> f64,
     progress: &mut dyn FnMut(usize),
 ) -> Evaluation {
-    let warm_up = (plan.warm_up * matches.len() as f64).ceil() as usize;
-    let mut run = Run::new(rulebook, settings, plan);
+    let mut evaluator = Evaluator::new(count, rulebook, settings, plan);
     for (number, record) in matches.enumerate() {
-        run.step(record, number >= warm_up, timer);
+        evaluator.push(record.borrow(), timer);
         progress(number + 1);
     }
-    run.result
+    evaluator.finish()
 }
 
-/// An evaluation in progress.
-struct Run {
+/// An evaluation in progress, to which matches are given one by one.
+pub struct Evaluator {
+    /// The number of matches that are learned from without being measured.
+    warm_up: usize,
     digest: Digest,
     season: Season,
     contestants: Vec<Levels>,
@@ -44,8 +46,15 @@ struct Run {
     result: Evaluation,
 }
 
-impl Run {
-    fn new(rulebook: &Rulebook, settings: &Settings, plan: &Plan) -> Self {
+impl std::fmt::Debug for Evaluator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Evaluator").finish_non_exhaustive()
+    }
+}
+
+impl Evaluator {
+    /// An evaluation of `count` matches, see [`evaluate`].
+    pub fn new(count: usize, rulebook: &Rulebook, settings: &Settings, plan: &Plan) -> Self {
         let settings = Settings {
             sides: settings.sides && plan.exchange.is_none(),
             ..settings.clone()
@@ -57,6 +66,7 @@ impl Run {
             })
         };
         Self {
+            warm_up: (plan.warm_up * count as f64).ceil() as usize,
             digest: Digest::new(rulebook, &settings),
             season: Season::new(&settings),
             contestants: plan.systems.iter().map(contestant).collect(),
@@ -78,8 +88,20 @@ impl Run {
         }
     }
 
-    fn step(&mut self, record: &MatchRecord, counted: bool, timer: &mut dyn FnMut() -> f64) {
+    /// The number of matches so far.
+    pub fn matches(&self) -> usize {
+        self.result.matches
+    }
+
+    /// The predictions for the matches so far.
+    pub fn finish(self) -> Evaluation {
+        self.result
+    }
+
+    /// Predicts the next match, then learns from it. `timer` returns seconds since any fixed instant.
+    pub fn push(&mut self, record: &MatchRecord, timer: &mut dyn FnMut() -> f64) {
         let number = self.result.matches;
+        let counted = number >= self.warm_up;
         self.result.matches += 1;
         let starts = Starts::default();
         for keep in self.season.begun_by(record.end) {

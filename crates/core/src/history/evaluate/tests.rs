@@ -79,6 +79,7 @@ fn run(matches: &[MatchRecord], plan: &Plan) -> Evaluation {
     let settings = Settings::default();
     let result = evaluate(
         matches.iter(),
+        matches.len(),
         &rulebook(),
         &settings,
         plan,
@@ -174,12 +175,11 @@ fn begun_anew(matches: &[MatchRecord], every: usize) -> Fresh {
         systems: vec![SystemName::Joint],
         ..Plan::default()
     };
-    let matches: Vec<&MatchRecord> = matches.iter().collect();
     let mut seen = 0;
     let mut progress = |done| seen = done;
     let settings = Settings::default();
     let fresh = fresh(
-        &matches,
+        matches.iter(),
         every,
         &rulebook(),
         &settings,

@@ -1,6 +1,6 @@
 //! The fold: learns from matches in order, and gives weights per ruleset.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, io};
 
 use super::{
     Digest, Level, Levels, LineupReading, People, Ruling, Season, Settings, Spread, Standing,
@@ -120,14 +120,15 @@ impl Fold {
         }
     }
 
-    /// The whole state, to the bit. Only the same version of the program can
+    /// Writes the whole state, to the bit. Only the same version of the program can
     /// [`restore`](Self::restore) it.
     ///
     /// # Errors
-    /// Never fails in practice; the encoder's signature has an error.
-    pub fn save(&self) -> Result<Vec<u8>, BadState> {
+    /// Fails if `to` does.
+    pub fn save(&self, to: impl io::Write) -> Result<(), BadState> {
         let state = (self.digest.known(), self.levels.standings(), self.last);
-        Ok(postcard::to_stdvec(&state)?)
+        postcard::to_io(&state, to)?;
+        Ok(())
     }
 
     /// Continues from a state that [`save`](Self::save) wrote under the same rulebook and settings;

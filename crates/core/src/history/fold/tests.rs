@@ -481,6 +481,12 @@ proptest! {
     }
 }
 
+fn saved(fold: &Fold) -> Vec<u8> {
+    let mut state = Vec::new();
+    fold.save(&mut state).unwrap();
+    state
+}
+
 /// Folds all matches at once, and again with a save and a restore after the first `k`.
 fn with_and_without_a_checkpoint(system: SystemName, matches: &[MatchRecord], k: usize) {
     let mut settings = settings(system);
@@ -492,13 +498,13 @@ fn with_and_without_a_checkpoint(system: SystemName, matches: &[MatchRecord], k:
     };
     let mut whole = Fold::new(&rulebook(), settings.clone());
     push(&mut whole, &matches[..k]);
-    let saved = whole.save().unwrap();
-    let mut resumed = Fold::restore(&rulebook(), settings, &saved).unwrap();
-    assert_eq!(resumed.save().unwrap(), saved, "{system}");
+    let state = saved(&whole);
+    let mut resumed = Fold::restore(&rulebook(), settings, &state).unwrap();
+    assert_eq!(saved(&resumed), state, "{system}");
     push(&mut whole, &matches[k..]);
     push(&mut resumed, &matches[k..]);
     assert_eq!(bits(&resumed), bits(&whole), "{system}");
-    assert_eq!(resumed.save().unwrap(), whole.save().unwrap(), "{system}");
+    assert_eq!(saved(&resumed), saved(&whole), "{system}");
 }
 
 proptest! {
@@ -519,13 +525,13 @@ proptest! {
     ) {
         for system in SystemName::ALL {
             let restore = |bytes: &[u8]| Fold::restore(&rulebook(), settings(system), bytes);
-            let saved = folded_by(system, &matches).save().unwrap();
-            prop_assert!(restore(&saved[..at.index(saved.len())]).is_err(), "truncated");
-            prop_assert!(restore(&[saved.as_slice(), &[0]].concat()).is_err(), "longer");
+            let state = saved(&folded_by(system, &matches));
+            prop_assert!(restore(&state[..at.index(state.len())]).is_err(), "truncated");
+            prop_assert!(restore(&[state.as_slice(), &[0]].concat()).is_err(), "longer");
             // A number in the bytes may have any value, so these can pass; a length must not be
             // trusted.
             let _ = restore(&noise);
-            let mut flipped = saved;
+            let mut flipped = state;
             let index = at.index(flipped.len());
             flipped[index] ^= 1 << (index % 8);
             let _ = restore(&flipped);
@@ -828,12 +834,12 @@ fn a_start_weight_survives_a_checkpoint_and_concerns_its_player_alone() {
         whole.push(record, Fingerprint::of(record)).unwrap();
     }
     first.push(&one, Fingerprint::of(&one)).unwrap();
-    let state = first.save().unwrap();
+    let state = saved(&first);
     let mut second = Fold::restore(&rulebook(), settings(SystemName::Joint), &state)
         .unwrap()
         .with_starts(starts.clone());
     second.push(&two, Fingerprint::of(&two)).unwrap();
-    assert_eq!(second.save().unwrap(), whole.save().unwrap());
+    assert_eq!(saved(&second), saved(&whole));
     let weights: Vec<f64> = whole.weights().map(|w| w.weight).collect();
     assert!(weights[0] > 70.0 && weights[1] > 50.0, "{weights:?}");
 }

@@ -188,23 +188,33 @@ impl Triangle {
 
     /// The matrix of the rows and columns with these numbers, ascending.
     pub fn select(&self, kept: &[usize]) -> Self {
-        let mut selected = Self::default();
-        kept.iter().for_each(|_| selected.push(0.0));
-        for (k, &i) in kept.iter().enumerate() {
-            let row = self.row(i);
-            let own = &mut selected.row_mut(k)[..=k];
-            for (cell, &j) in own.iter_mut().zip(kept) {
-                *cell = row[j];
-            }
-            // In the order and with the rounding of `apply_deferred`.
-            for update in &self.deferred {
-                let factor = update.factor * update.vector[i];
-                for (cell, &j) in own.iter_mut().zip(kept) {
-                    *cell -= factor * update.vector[j];
+        let of_kept = |update: &Shared<OuterProduct>| -> Vec<f32> {
+            kept.iter().map(|&i| update.vector[i]).collect()
+        };
+        let vectors: Vec<Vec<f32>> = self.deferred.iter().map(of_kept).collect();
+        let block = |(block, rows): (usize, &[usize])| {
+            let length = LANES * (block + 1);
+            let mut cells = vec![0.0; LANES * length];
+            for ((k, &i), own) in (LANES * block..)
+                .zip(rows)
+                .zip(cells.chunks_exact_mut(length))
+            {
+                let (own, row) = (&mut own[..=k], self.row(i));
+                own.iter_mut()
+                    .zip(kept)
+                    .for_each(|(cell, &j)| *cell = row[j]);
+                // In the order and with the rounding of `apply_deferred`.
+                for (update, vector) in self.deferred.iter().zip(&vectors) {
+                    subtract(own, update.factor * update.vector[i], &vector[..=k]);
                 }
             }
+            Shared::new(cells)
+        };
+        Self {
+            width: kept.len(),
+            blocks: kept.chunks(LANES).enumerate().map(block).collect(),
+            deferred: Vec::new(),
         }
-        selected
     }
 
     /// Writes a matrix that was [selected](Self::select) back to its rows and columns. Applies all updates before; without
