@@ -82,7 +82,7 @@ impl MatchFile {
         let mut file = BufReader::new(self.file.get_ref());
         file.rewind()?;
         let (mut at, mut bytes) = (0, Vec::new());
-        let mut read = move |place: &Place| {
+        let read = move |place: &Place| {
             // What is next in the file is in the buffer already.
             if place.at != at {
                 file.seek(SeekFrom::Start(place.at))?;
@@ -92,7 +92,7 @@ impl MatchFile {
             at = place.at + place.length as u64;
             postcard::from_bytes(&bytes).map_err(io::Error::other)
         };
-        Ok(self.places.iter().map(move |place| read(place)))
+        Ok(self.places.iter().map(read))
     }
 }
 

@@ -299,6 +299,7 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
     let second = reopened(&path, "").await;
     second.learning().refresh().await.unwrap();
     let all = (known(&second), weights(second.store()).await);
+    second.learning().save_checkpoint().await.unwrap();
     let stored = second.store().checkpoints().await.unwrap();
     assert_eq!(stored[0].matches, 32);
     second.close().await;
