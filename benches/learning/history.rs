@@ -105,5 +105,5 @@ impl History {
 
 /// The identity of a player.
 pub fn identity(player: u32) -> String {
-    format!("{player:032x}")
+    format!("a{player:031x}") // no identity of zeros: many players would share that
 }

@@ -27,14 +27,13 @@ impl Store {
         let query = tuple("SELECT head, pieces FROM derived_checkpoint WHERE matches = $1");
         let found: Option<(Vec<u8>, Vec<u8>)> =
             query.bind(matches).fetch_optional(&self.readers).await?;
-        let read = |(head, pieces): (Vec<u8>, Vec<u8>)| Ok((head, hashes(&pieces)?));
-        found.map(read).transpose()
+        Ok(found.map(|(head, pieces)| (head, hashes(&pieces))))
     }
 
     /// The hashes of all stored pieces.
     pub async fn piece_hashes(&self) -> Result<HashSet<PieceHash>, StoreError> {
         let query = scalar("SELECT hash FROM checkpoint_pieces");
-        distinct(query.fetch_all(&self.readers).await?)
+        Ok(distinct(query.fetch_all(&self.readers).await?))
     }
 
     /// Those of these pieces that are on disk.
@@ -49,7 +48,7 @@ impl Store {
             "SELECT p.hash, p.content FROM {given} JOIN checkpoint_pieces p ON p.hash = given.hash",
             wanted.iter().map(|hash| values![*hash]),
         );
-        let read = |row: Row| Ok((hash(row.get("hash")?)?, row.get("content")?));
+        let read = |row: Row| Ok((hash(row.get("hash")?), row.get("content")?));
         found.await?.into_iter().map(read).collect()
     }
 
@@ -88,7 +87,7 @@ impl Store {
         let stored: Vec<Vec<u8>> = scalar("SELECT hash FROM checkpoint_pieces")
             .fetch_all(&mut tx)
             .await?;
-        let mut unused = distinct(stored)?;
+        let mut unused = distinct(stored);
         let is_whole = |one: &&NewCheckpoint| one.pieces.iter().all(|hash| unused.contains(hash));
         let whole: Vec<&NewCheckpoint> = new.iter().filter(is_whole).collect();
         let replaced = |matches| new.iter().any(|one| one.row.matches == matches);
@@ -97,7 +96,7 @@ impl Store {
             .await?;
         for (matches, pieces) in stored {
             if kept.contains(&matches) && !replaced(matches) {
-                let used: HashSet<PieceHash> = hashes(&pieces)?.into_iter().collect();
+                let used: HashSet<PieceHash> = hashes(&pieces).into_iter().collect();
                 unused.retain(|hash| !used.contains(hash));
                 continue;
             }
@@ -159,15 +158,19 @@ pub(super) async fn erase(tx: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn hash(bytes: &[u8]) -> Result<PieceHash, StoreError> {
-    let bad = |_| StoreError::BadValue("the hash of a piece".to_owned());
-    bytes.try_into().map_err(bad)
+/// A hash as it is stored. One of another length, which another program has written, becomes one that no piece has.
+fn hash(bytes: &[u8]) -> PieceHash {
+    let mut hash = PieceHash::default();
+    hash.iter_mut()
+        .zip(bytes)
+        .for_each(|(to, from)| *to = *from);
+    hash
 }
 
-fn hashes(bytes: &[u8]) -> Result<Vec<PieceHash>, StoreError> {
+fn hashes(bytes: &[u8]) -> Vec<PieceHash> {
     bytes.chunks(size_of::<PieceHash>()).map(hash).collect()
 }
 
-fn distinct(hashes: Vec<Vec<u8>>) -> Result<HashSet<PieceHash>, StoreError> {
+fn distinct(hashes: Vec<Vec<u8>>) -> HashSet<PieceHash> {
     hashes.iter().map(|bytes| hash(bytes)).collect()
 }

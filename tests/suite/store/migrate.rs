@@ -88,7 +88,8 @@ const REST: &str = "
 /// Derived tables that are empty by the default configuration.
 const DERIVED: &str = "
     INSERT INTO seasons VALUES (-1, ''), (9223372036854775807, '2026-11-22 17:00');
-    INSERT INTO divisions VALUES (200, 'odd', 0, 1)";
+    INSERT INTO divisions VALUES (200, 'odd', 0, 1);
+    INSERT INTO division_spans VALUES ('odd', 200, -1e300, 0.1)";
 
 /// An SQLite database with matches, and with what operators have decided about them.
 async fn full(folder: &Path) -> PathBuf {

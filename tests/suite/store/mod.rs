@@ -306,8 +306,8 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
     for damage in [
         "UPDATE derived_checkpoint SET head = x'45564b43'",
         "UPDATE derived_checkpoint SET pieces = substr(pieces, 33)",
-        "UPDATE derived_checkpoint SET pieces = substr(pieces, 33) || substr(pieces, 1, 32)",
-        "UPDATE derived_checkpoint SET pieces = pieces || x'00'",
+        "UPDATE derived_checkpoint SET pieces = CAST(substr(pieces, 33) || substr(pieces, 1, 32) AS BLOB)",
+        "UPDATE derived_checkpoint SET pieces = CAST(pieces || x'00' AS BLOB)",
         "DELETE FROM checkpoint_pieces WHERE hash = (SELECT min(hash) FROM checkpoint_pieces)",
         "UPDATE checkpoint_pieces SET content = substr(content, 2)",
         "UPDATE checkpoint_pieces SET content = (SELECT max(content) FROM checkpoint_pieces)",
