@@ -1,35 +1,19 @@
 //! Derives weights from the stored matches.
 
-use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Span;
 
 use super::{
-    Learning, LearningError, Settings, checkpoint::FOLD_VERSION, learned::Learned, pace::FEW,
-    parts::Written, spacing::EVERY, writer::WriteGuard,
+    Learning, LearningError,
+    learned::Learned,
+    look::{Look, RefreshMode},
+    spacing::EVERY,
+    writer::WriteGuard,
 };
-use crate::{
-    rating::divisions::DivisionName,
-    store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
-};
+use crate::store::{Cursor, DerivedFrom};
 
-/// The version of the form in which settings are hashed. With a new value, every database derives
-/// its weights again.
-const SETTINGS_FORMAT: u32 = 1;
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
-
-/// How much [`Learning::learn`] folds and writes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum RefreshMode {
-    /// Fold new matches. Write the result, unless the database contains weights derived with other
-    /// settings.
-    KeepOthers,
-    /// Fold new matches and write the result.
-    Write,
-    /// Drop the learned state, fold all matches and write the result.
-    Rebuild,
-}
 
 /// The result of a rebuild.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,59 +24,6 @@ pub struct Rebuilt {
     pub rated: u64,
     /// Number of weights derived, over all players and rulesets.
     pub weights: usize,
-}
-
-/// What the database contains before a fold, and what this process may write after it.
-struct Look {
-    overrides: OperatorOverrides,
-    /// The key of this process's settings and of the overrides.
-    key: String,
-    /// Number of stored matches.
-    stored: i64,
-    /// What the derived tables were made from.
-    before: Option<DerivedFrom>,
-    /// Whether they were made with another configuration, or not made at all.
-    is_other: bool,
-    /// The permission to write; `None` while another daemon has it.
-    guard: Option<WriteGuard>,
-    /// Whether all matches are folded again, and everything is written.
-    all: bool,
-    /// Whether the table of weights is older than the rulings, and whether the places in it are.
-    is_behind: (bool, bool),
-}
-
-impl Look {
-    /// Whether this process has to write what was learned from these matches; `weighs` is whether it may write
-    /// the weights now.
-    fn is_due(&self, from: &DerivedFrom, weighs: bool) -> bool {
-        let is_new = self.before.as_ref() != Some(from) || (self.is_behind.0 && weighs);
-        (self.all || (is_new && !self.is_other)) && self.guard.is_some()
-    }
-
-    /// Whether this process may write checkpoints.
-    fn saves(&self) -> bool {
-        self.guard.is_some() && (self.all || !self.is_other)
-    }
-
-    /// Drops the rulings of a state that is `from` these matches: they are on disk, or another daemon writes them.
-    /// That one may end before, or learn from as many matches, but not from the same ones.
-    fn forget_rulings(&self, learned: &mut Learned, from: &DerivedFrom, is_written: bool) {
-        let is_the_writers = self.guard.is_some() && self.before.as_ref() == Some(from);
-        let are_on_disk = is_written || (is_the_writers && !self.lacks_rulings(learned));
-        learned.ruled = are_on_disk.then(|| from.clone());
-        learned.has_all_rulings &= learned.pending.is_empty();
-        learned.pending.clear();
-    }
-
-    /// Whether rulings may be missing on disk that this state does not have any more.
-    fn lacks_rulings(&self, learned: &Learned) -> bool {
-        !learned.has_all_rulings && (learned.ruled.is_none() || learned.ruled != self.before)
-    }
-
-    /// Whether a fold can go on from a state with this key.
-    fn continues(&self, key: &str, learned: &Learned) -> bool {
-        key == self.key && (!self.all || learned.has_all_rulings)
-    }
 }
 
 impl Learning {
@@ -141,8 +72,9 @@ impl Learning {
         loop {
             self.metrics.begin();
             let look = self.look(mode).await?;
-            let kept = slot.take();
-            let kept = kept.filter(|(key, learned)| look.continues(key, learned));
+            let kept = slot
+                .take()
+                .filter(|(key, learned)| look.continues(key, learned));
             let known = kept.as_ref().map(|(_, learned)| learned.matches);
             let mut learned = match kept {
                 Some((_, learned)) => learned,
@@ -156,19 +88,10 @@ impl Learning {
             let guard = look.guard.as_ref();
             let learned = self.fold(learned, look.stored, true, guard, &mut progress);
             let learned = learned.await?;
-            if learned.matches < look.stored {
-                let late = look.stored - learned.matches;
-                tracing::debug!(
-                    late,
-                    "matches are earlier than the last one, and are folded in their place"
-                );
+            if look.lacks_earlier(&learned) {
                 continue; // from the last checkpoint before them
             }
-            let from = DerivedFrom {
-                matches: learned.matches,
-                last_match: learned.last_match,
-                settings: look.key.clone(),
-            };
+            let from = look.made_from(&learned);
             let due = look.is_due(&from, weighs);
             if due && !look.all && look.lacks_rulings(&learned) {
                 continue; // fold again from the checkpoint, to get the rulings again
@@ -222,33 +145,6 @@ impl Learning {
             self.pace.checkpoint_written(since);
         }
         Ok(())
-    }
-
-    /// Reads what the database contains, before the matches are folded.
-    async fn look(&self, mode: RefreshMode) -> Result<Look, LearningError> {
-        let overrides = self.store.overrides().await?;
-        let key = self.key(&overrides);
-        let (stored, _) = self.store.extent().await?;
-        let before = self.store.derived_from().await?;
-        // If the rulings on disk come from another configuration, all of them are replaced, so all matches are
-        // folded again.
-        let is_other = before.as_ref().is_none_or(|before| before.settings != key);
-        let replaces = mode == RefreshMode::Write
-            || before
-                .as_ref()
-                .is_some_and(|before| self.is_older(&before.settings, &key));
-        let guard = self.guard();
-        let all = mode == RefreshMode::Rebuild || (is_other && replaces && guard.is_some());
-        Ok(Look {
-            overrides,
-            key,
-            stored,
-            before,
-            is_other,
-            guard,
-            all,
-            is_behind: self.store.are_behind().await?,
-        })
     }
 
     /// The state with which a fold begins if it cannot continue the last one: that of the checkpoint, or an empty one.
@@ -327,103 +223,6 @@ impl Learning {
             .await?;
         }
     }
-
-    /// Notes which weights the database contains, if this process writes them and they are those of this state.
-    fn know_written(&self, look: &Look, learned: &Learned) {
-        let is_its = look.before.as_ref().is_some_and(|before| {
-            let own = (learned.matches, learned.last_match, &look.key);
-            (before.matches, before.last_match, &before.settings) == own
-        });
-        let mut written = self.written.lock();
-        if written.is_none() && is_its && !look.is_behind.0 && look.guard.is_some() {
-            *written = look.before.clone().map(|from| Written {
-                from,
-                count: learned.knowledge.count(),
-                knowledge: learned.knowledge.clone(),
-            });
-        }
-    }
-
-    /// Writes the derived data: all of it or what is new, with the weights or without. Returns `false` if another
-    /// process has replaced it meanwhile, or has the lease now.
-    async fn write(
-        &self,
-        learned: &mut Learned,
-        from: &DerivedFrom,
-        (all, weighs, is_daemon): (bool, bool, bool),
-        guard: &WriteGuard,
-    ) -> Result<bool, LearningError> {
-        let since = Instant::now();
-        let known = self.written.lock().take();
-        let (mut weights, mut count) = (None, 0);
-        if weighs {
-            let known = known.clone().filter(|_| !all);
-            let knowledge = learned.knowledge.clone();
-            let new = move || knowledge.new_weights(known.as_ref());
-            let (mut new, all) = on_blocking_thread(new).await?;
-            new.places = all <= FEW || !is_daemon;
-            (weights, count) = (Some(new), all);
-        }
-        let derived = DerivedRows {
-            from: from.clone(),
-            rulings: std::mem::take(&mut learned.pending),
-            weights,
-            divisions: self.division_rows(),
-            seasons: self.settings.history.seasons.clone(),
-        };
-        let written = self.store.replace_derived(&derived, all, guard.lease());
-        let written = written.await;
-        learned.pending = derived.rulings;
-        match written {
-            Err(error) if self.has_lost_lease(&error) => return Ok(false),
-            Ok(true) => {}
-            failed => return Ok(failed?),
-        }
-        let from = from.clone();
-        *self.written.lock() = match derived.weights {
-            Some(new) => {
-                self.pace.wrote(&new, since);
-                let knowledge = learned.knowledge.clone();
-                Some(Written {
-                    from,
-                    knowledge,
-                    count,
-                })
-            }
-            None => {
-                self.pace.weights.note_behind();
-                known.map(|known| Written { from, ..known })
-            }
-        };
-        Ok(true)
-    }
-
-    /// The configured divisions, as the database stores them.
-    fn division_rows(&self) -> Vec<DivisionRow> {
-        let settings = &self.settings.history.divisions;
-        let row = |name: &DivisionName| DivisionRow {
-            name: name.as_str().to_owned(),
-            decay_after_days: settings.decay_after_days.get(),
-            decay_days: settings.decay_days.get(),
-        };
-        settings.names.iter().map(row).collect()
-    }
-
-    /// The key of everything that weights depend on besides the matches: the settings and the
-    /// operator's overrides.
-    pub(super) fn key(&self, overrides: &OperatorOverrides) -> String {
-        format!("{} {}", self.settings_key, overrides.changes)
-    }
-
-    /// Whether `key` is of the settings of this process, and of older overrides than the key `than`.
-    pub(super) fn is_older(&self, key: &str, than: &str) -> bool {
-        let changes = |key: &str| {
-            let (settings, changes) = key.split_once(' ')?;
-            let changes: u64 = changes.parse().ok()?;
-            (settings == self.settings_key).then_some(changes)
-        };
-        changes(key).is_some_and(|old| changes(than).is_some_and(|new| old < new))
-    }
 }
 
 /// Runs work that takes long on a thread that may block, in the current span.
@@ -432,15 +231,4 @@ pub(super) async fn on_blocking_thread<T: Send + 'static>(
 ) -> Result<T, LearningError> {
     let span = Span::current();
     Ok(tokio::task::spawn_blocking(move || span.in_scope(work)).await?)
-}
-
-/// A hash of the settings that weights depend on, in a form that has a version.
-///
-/// The settings are hashed as JSON: a new name of a Rust type does not change the key. A new name
-/// of a field does, and the weights are then derived again.
-pub(super) fn settings_key(settings: &Settings) -> Result<String, serde_json::Error> {
-    let form = serde_json::to_vec(&(SETTINGS_FORMAT, FOLD_VERSION, settings))?;
-    let digest = Sha256::digest(&form);
-    let bytes = digest[..8].iter();
-    Ok(bytes.map(|byte| format!("{byte:02x}")).collect())
 }

@@ -16,6 +16,7 @@ mod gaps;
 mod knowledge;
 mod learned;
 pub mod leases;
+mod look;
 mod matches;
 mod memo;
 mod metrics;
@@ -37,6 +38,7 @@ mod systems;
 mod verify;
 mod view;
 mod why;
+mod write_derived;
 mod writer;
 
 use std::{
@@ -148,7 +150,7 @@ impl Learning {
                 store.clone(),
                 settings.behaviour.clone(),
             )?),
-            settings_key: derive::settings_key(&settings)?,
+            settings_key: look::settings_key(&settings)?,
             shared: settings.shared(checkpoint::FOLD_VERSION)?,
             settings,
             store,

@@ -8,7 +8,7 @@ use tokio::{
 };
 use tracing::{Instrument, Span};
 
-use super::{Learning, LearningError, derive::RefreshMode, writer::RETRY};
+use super::{Learning, LearningError, look::RefreshMode, writer::RETRY};
 use crate::store::DerivedFrom;
 
 /// How often the daemon checks whether the database file is still in place, and whether a running

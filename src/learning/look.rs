@@ -1,0 +1,159 @@
+//! What the database contains before a fold, and whether it was made with this process's settings.
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    Learning, LearningError, Settings, checkpoint::FOLD_VERSION, learned::Learned,
+    writer::WriteGuard,
+};
+use crate::store::{DerivedFrom, OperatorOverrides};
+
+/// The version of the form in which settings are hashed. With a new value, every database derives
+/// its weights again.
+const SETTINGS_FORMAT: u32 = 1;
+/// How much [`Learning::learn`] folds and writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RefreshMode {
+    /// Fold new matches. Write the result, unless the database contains weights derived with other
+    /// settings.
+    KeepOthers,
+    /// Fold new matches and write the result.
+    Write,
+    /// Drop the learned state, fold all matches and write the result.
+    Rebuild,
+}
+
+/// What the database contains before a fold, and what this process may write after it.
+pub(super) struct Look {
+    pub(super) overrides: OperatorOverrides,
+    /// The key of this process's settings and of the overrides.
+    pub(super) key: String,
+    /// Number of stored matches.
+    pub(super) stored: i64,
+    /// What the derived tables were made from.
+    pub(super) before: Option<DerivedFrom>,
+    /// Whether they were made with another configuration, or not made at all.
+    pub(super) is_other: bool,
+    /// The permission to write; `None` while another daemon has it.
+    pub(super) guard: Option<WriteGuard>,
+    /// Whether all matches are folded again, and everything is written.
+    pub(super) all: bool,
+    /// Whether the table of weights is older than the rulings, and whether the places in it are.
+    pub(super) is_behind: (bool, bool),
+}
+
+impl Look {
+    /// Whether this process has to write what was learned from these matches; `weighs` is whether it may write
+    /// the weights now.
+    pub(super) fn is_due(&self, from: &DerivedFrom, weighs: bool) -> bool {
+        let is_new = self.before.as_ref() != Some(from) || (self.is_behind.0 && weighs);
+        (self.all || (is_new && !self.is_other)) && self.guard.is_some()
+    }
+
+    /// Whether this process may write checkpoints.
+    pub(super) fn saves(&self) -> bool {
+        self.guard.is_some() && (self.all || !self.is_other)
+    }
+
+    /// Whether the state lacks matches that are earlier than its last one.
+    pub(super) fn lacks_earlier(&self, learned: &Learned) -> bool {
+        let late = self.stored - learned.matches;
+        if late > 0 {
+            tracing::debug!(
+                late,
+                "matches are earlier than the last one, and are folded in their place"
+            );
+        }
+        late > 0
+    }
+
+    /// What rows of this state are made from.
+    pub(super) fn made_from(&self, learned: &Learned) -> DerivedFrom {
+        DerivedFrom {
+            matches: learned.matches,
+            last_match: learned.last_match,
+            settings: self.key.clone(),
+        }
+    }
+
+    /// Drops the rulings of a state that is `from` these matches: they are on disk, or another daemon writes them.
+    /// That one may end before, or learn from as many matches, but not from the same ones.
+    pub(super) fn forget_rulings(
+        &self,
+        learned: &mut Learned,
+        from: &DerivedFrom,
+        is_written: bool,
+    ) {
+        let is_the_writers = self.guard.is_some() && self.before.as_ref() == Some(from);
+        let are_on_disk = is_written || (is_the_writers && !self.lacks_rulings(learned));
+        learned.ruled = are_on_disk.then(|| from.clone());
+        learned.has_all_rulings &= learned.pending.is_empty();
+        learned.pending.clear();
+    }
+
+    /// Whether rulings may be missing on disk that this state does not have any more.
+    pub(super) fn lacks_rulings(&self, learned: &Learned) -> bool {
+        !learned.has_all_rulings && (learned.ruled.is_none() || learned.ruled != self.before)
+    }
+
+    /// Whether a fold can go on from a state with this key.
+    pub(super) fn continues(&self, key: &str, learned: &Learned) -> bool {
+        key == self.key && (!self.all || learned.has_all_rulings)
+    }
+}
+
+impl Learning {
+    /// Reads what the database contains, before the matches are folded.
+    pub(super) async fn look(&self, mode: RefreshMode) -> Result<Look, LearningError> {
+        let overrides = self.store.overrides().await?;
+        let key = self.key(&overrides);
+        let (stored, _) = self.store.extent().await?;
+        let before = self.store.derived_from().await?;
+        // If the rulings on disk come from another configuration, all of them are replaced, so all matches are
+        // folded again.
+        let is_other = before.as_ref().is_none_or(|before| before.settings != key);
+        let replaces = mode == RefreshMode::Write
+            || before
+                .as_ref()
+                .is_some_and(|before| self.is_older(&before.settings, &key));
+        let guard = self.guard();
+        let all = mode == RefreshMode::Rebuild || (is_other && replaces && guard.is_some());
+        Ok(Look {
+            overrides,
+            key,
+            stored,
+            before,
+            is_other,
+            guard,
+            all,
+            is_behind: self.store.are_behind().await?,
+        })
+    }
+
+    /// The key of everything that weights depend on besides the matches: the settings and the
+    /// operator's overrides.
+    pub(super) fn key(&self, overrides: &OperatorOverrides) -> String {
+        format!("{} {}", self.settings_key, overrides.changes)
+    }
+
+    /// Whether `key` is of the settings of this process, and of older overrides than the key `than`.
+    pub(super) fn is_older(&self, key: &str, than: &str) -> bool {
+        let changes = |key: &str| {
+            let (settings, changes) = key.split_once(' ')?;
+            let changes: u64 = changes.parse().ok()?;
+            (settings == self.settings_key).then_some(changes)
+        };
+        changes(key).is_some_and(|old| changes(than).is_some_and(|new| old < new))
+    }
+}
+
+/// A hash of the settings that weights depend on, in a form that has a version.
+///
+/// The settings are hashed as JSON: a new name of a Rust type does not change the key. A new name
+/// of a field does, and the weights are then derived again.
+pub(super) fn settings_key(settings: &Settings) -> Result<String, serde_json::Error> {
+    let form = serde_json::to_vec(&(SETTINGS_FORMAT, FOLD_VERSION, settings))?;
+    let digest = Sha256::digest(&form);
+    let bytes = digest[..8].iter();
+    Ok(bytes.map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,92 @@
+//! Writes what was learned to the database.
+
+use tokio::time::Instant;
+
+use super::{
+    Learning, LearningError, derive::on_blocking_thread, learned::Learned, look::Look, pace::FEW,
+    parts::Written, writer::WriteGuard,
+};
+use crate::{
+    rating::divisions::DivisionName,
+    store::{DerivedFrom, DerivedRows, DivisionRow},
+};
+
+impl Learning {
+    /// Notes which weights the database contains, if this process writes them and they are those of this state.
+    pub(super) fn know_written(&self, look: &Look, learned: &Learned) {
+        let is_its = look.before == Some(look.made_from(learned));
+        let mut written = self.written.lock();
+        if written.is_none() && is_its && !look.is_behind.0 && look.guard.is_some() {
+            *written = look.before.clone().map(|from| Written {
+                from,
+                count: learned.knowledge.count(),
+                knowledge: learned.knowledge.clone(),
+            });
+        }
+    }
+
+    /// Writes the derived data: all of it or what is new, with the weights or without. Returns `false` if another
+    /// process has replaced it meanwhile, or has the lease now.
+    pub(super) async fn write(
+        &self,
+        learned: &mut Learned,
+        from: &DerivedFrom,
+        (all, weighs, is_daemon): (bool, bool, bool),
+        guard: &WriteGuard,
+    ) -> Result<bool, LearningError> {
+        let since = Instant::now();
+        let known = self.written.lock().take();
+        let (mut weights, mut count) = (None, 0);
+        if weighs {
+            let known = known.clone().filter(|_| !all);
+            let knowledge = learned.knowledge.clone();
+            let new = move || knowledge.new_weights(known.as_ref());
+            let (mut new, all) = on_blocking_thread(new).await?;
+            new.places = all <= FEW || !is_daemon;
+            (weights, count) = (Some(new), all);
+        }
+        let derived = DerivedRows {
+            from: from.clone(),
+            rulings: std::mem::take(&mut learned.pending),
+            weights,
+            divisions: self.division_rows(),
+            seasons: self.settings.history.seasons.clone(),
+        };
+        let written = self.store.replace_derived(&derived, all, guard.lease());
+        let written = written.await;
+        learned.pending = derived.rulings;
+        match written {
+            Err(error) if self.has_lost_lease(&error) => return Ok(false),
+            Ok(true) => {}
+            failed => return Ok(failed?),
+        }
+        let from = from.clone();
+        *self.written.lock() = match derived.weights {
+            Some(new) => {
+                self.pace.wrote(&new, since);
+                let knowledge = learned.knowledge.clone();
+                Some(Written {
+                    from,
+                    knowledge,
+                    count,
+                })
+            }
+            None => {
+                self.pace.weights.note_behind();
+                known.map(|known| Written { from, ..known })
+            }
+        };
+        Ok(true)
+    }
+
+    /// The configured divisions, as the database stores them.
+    fn division_rows(&self) -> Vec<DivisionRow> {
+        let settings = &self.settings.history.divisions;
+        let row = |name: &DivisionName| DivisionRow {
+            name: name.as_str().to_owned(),
+            decay_after_days: settings.decay_after_days.get(),
+            decay_days: settings.decay_days.get(),
+        };
+        settings.names.iter().map(row).collect()
+    }
+}
