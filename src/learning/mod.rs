@@ -8,6 +8,7 @@
 //!
 //! Entry point: [`Learning::open`].
 
+mod awaited;
 mod behaviour;
 mod checkpoint;
 mod derive;
@@ -18,6 +19,7 @@ mod learned;
 pub mod leases;
 mod look;
 mod matches;
+mod mean_bot;
 mod memo;
 mod metrics;
 mod pace;

@@ -1,13 +1,14 @@
 //! The weights that apply to one ruleset. Each is computed when somebody asks for it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Arc, OnceLock},
 };
 
 use super::{
     gaps::Gaps,
     knowledge::Knowledge,
+    mean_bot::MeanBot,
     memo::{KnownWeight, Memo},
 };
 use crate::{
@@ -26,21 +27,12 @@ pub struct View {
     /// The weights that were asked for already.
     memo: Memo,
     /// What the weights lack; `None` once all stored matches are folded.
-    gaps: Option<Gaps>,
-}
-
-/// The bots that have the closest level of games that any bot has.
-#[derive(Clone, Debug, Default)]
-struct MeanBot {
-    /// The mean weight, and the number of these bots; `None` without any.
-    mean: Option<(f64, usize)>,
-    strength: f64,
-    names: BTreeSet<String>,
+    pub(super) gaps: Option<Gaps>,
 }
 
 /// One player's weight in a [`View`].
 #[derive(Clone, Copy, Debug)]
-struct PlayerStanding {
+pub(super) struct PlayerStanding {
     weight: f64,
     /// The strength above a newcomer's, see [`Weight::strength`].
     strength: f64,
@@ -51,9 +43,9 @@ struct PlayerStanding {
     /// Whether it comes only from games of other rulesets.
     is_guess: bool,
     /// Whether it comes from games of this ruleset, or of one with fewer mutators.
-    is_near: bool,
+    pub(super) is_near: bool,
     /// Whether the operator has fixed it.
-    is_pinned: bool,
+    pub(super) is_pinned: bool,
     reached: Reached,
 }
 
@@ -105,7 +97,7 @@ impl View {
 
     /// What is known of a player, by whatever identity. Allocates nothing for a player with games of the ruleset,
     /// unless the operator has corrected players.
-    fn of(&self, kind: Kind, id: &str) -> Option<PlayerStanding> {
+    pub(super) fn of(&self, kind: Kind, id: &str) -> Option<PlayerStanding> {
         let (knowledge, _) = self.known.as_ref()?;
         let into = corrected(&knowledge.counts_as, kind, id);
         let counted = into.and_then(|into| self.own(into.kind, &into.id));
@@ -297,76 +289,6 @@ impl View {
     /// Whether this bot is among those that [`mean_bot`](Self::mean_bot) counts.
     pub fn is_in_mean(&self, name: &str) -> bool {
         self.bots().names.contains(name)
-    }
-}
-
-/// What is not known yet, because the stored matches are still being folded. Once they are, nothing is.
-impl View {
-    /// Whether the stored matches may give this player a weight under the ruleset, and none is known yet.
-    pub fn awaits(&self, kind: Kind, id: &str) -> bool {
-        let Some(gaps) = &self.gaps else {
-            return false;
-        };
-        let known = self.of(kind, id);
-        let is_known = known.is_some_and(|known| known.is_near || known.is_pinned);
-        !is_known && (gaps.has(kind, id) || kind == Kind::Bot && self.awaits_bots())
-    }
-
-    /// Whether the stored matches may give this player a weight that decisions use, and none is known yet,
-    /// nor a guess.
-    pub fn awaits_expected(&self, kind: Kind, id: &str) -> bool {
-        self.of(kind, id).is_none() && self.awaits(kind, id)
-    }
-
-    /// Whether the stored matches give bots weights, and none is known yet.
-    pub fn awaits_bots(&self) -> bool {
-        self.gaps.as_ref().is_some_and(Gaps::has_bots) && self.mean_bot().is_none()
-    }
-
-    /// Whether the stored matches may give this human a rank under the ruleset, and it is not known yet.
-    pub fn awaits_rank(&self, id: &str) -> bool {
-        self.awaits_facts(id, |gaps| gaps.has_ranks)
-    }
-
-    /// Whether the stored matches may tell more of this human than [`facts`](Self::facts). `reads` is whether a
-    /// fact is of interest, by the name that queues have for it.
-    pub fn awaits_any_fact(&self, id: &str, reads: impl Fn(&str) -> bool) -> bool {
-        let careers = ["@hours", "@known_since"].into_iter().any(&reads);
-        let ranks = reads("@division");
-        self.awaits_facts(id, |gaps| {
-            (gaps.has_careers || !careers) && (gaps.has_ranks || !ranks)
-        })
-    }
-
-    /// Whether a human is in a stored match, and is not known from games of the ruleset, or the weights lack what
-    /// is needed.
-    fn awaits_facts(&self, id: &str, suffices: impl Fn(&Gaps) -> bool) -> bool {
-        let Some(gaps) = &self.gaps else {
-            return false;
-        };
-        let is_near = self.of(Kind::Human, id).is_some_and(|known| known.is_near);
-        gaps.has(Kind::Human, id) && !(is_near && suffices(gaps))
-    }
-}
-
-impl MeanBot {
-    fn of(bots: &[(Weight<'_>, Level)]) -> Self {
-        let closest = bots.iter().map(|(_, level)| *level).min();
-        let (mut sum, mut strength, mut names) = (0.0, 0.0, BTreeSet::new());
-        for (weight, _) in bots.iter().filter(|(_, level)| Some(*level) == closest) {
-            sum += weight.weight;
-            strength += weight.strength;
-            names.insert(weight.key.id.clone());
-        }
-        if names.is_empty() {
-            return Self::default();
-        }
-        let count = names.len();
-        Self {
-            mean: Some((sum / count as f64, count)),
-            strength: strength / count as f64,
-            names,
-        }
     }
 }
 

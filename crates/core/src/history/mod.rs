@@ -34,6 +34,7 @@ mod seats;
 mod settings;
 mod spread;
 mod standing;
+mod standing_weights;
 mod starts;
 mod suspects;
 mod typical_game;

@@ -10,11 +10,10 @@ use super::{
     curve::Curve,
     elsewhere::{Elsewhere, Known},
     newcomers::{Features, Newcomers, SETTLED},
-    people::Person,
     starts::prior,
 };
 use crate::{
-    domain::{Rank, RoleWeights, Ruleset, StartWeight, Timestamp},
+    domain::{Rank, StartWeight, Timestamp},
     rating::{
         Blob, Player, RatedGame, Roll, Scale, Seat, Settings, Strength, System, SystemName,
         divisions,
@@ -25,10 +24,10 @@ use crate::{
 pub(super) struct Standing {
     name: SystemName,
     pub system: Box<dyn System>,
-    careers: Roll<Career>,
+    pub(super) careers: Roll<Career>,
     newcomers: Newcomers,
     spread: Spread,
-    ladder: Ladder,
+    pub(super) ladder: Ladder,
     elsewhere: Elsewhere,
 }
 
@@ -37,14 +36,14 @@ pub(super) struct Standing {
 const LEAST_KNOWN: f64 = 2.0 / 3.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Career {
-    games: u32,
-    first_seen: Timestamp,
-    last_seen: Timestamp,
+pub(super) struct Career {
+    pub(super) games: u32,
+    pub(super) first_seen: Timestamp,
+    pub(super) last_seen: Timestamp,
     /// Time played in rated games.
-    minutes: f64,
+    pub(super) minutes: f64,
     /// The features of their first game, until [`SETTLED`] games.
-    first: Option<Features>,
+    pub(super) first: Option<Features>,
 }
 
 impl Clone for Standing {
@@ -191,16 +190,6 @@ impl Standing {
     /// At least the players who have been in a game since an older copy.
     pub(super) fn played_since(&self, before: &Self) -> Vec<Player> {
         self.careers.unlike(&before.careers)
-    }
-
-    /// A player's weights on each side and as a commander.
-    fn role_weights(&self, curve: Curve, player: Player) -> RoleWeights {
-        let roles = self.system.roles(player);
-        let weights = |strengths: [f64; 2]| strengths.map(|strength| curve.weight(strength));
-        RoleWeights {
-            sides: roles.sides.map(weights),
-            commander: roles.commander.map(|strength| curve.weight(strength)),
-        }
     }
 
     /// The rank that a weight has in this standing. `None` where there are no divisions.
@@ -368,42 +357,5 @@ impl Standing {
     /// All players who have been in a game of this standing, rated or not.
     pub fn players(&self) -> impl Iterator<Item = Player> {
         self.careers.players()
-    }
-
-    /// A player's weight, labelled with `ruleset`; `None` without a rated game in this standing.
-    pub fn weight<'a>(
-        &self,
-        ruleset: &'a Ruleset,
-        person: &'a Person,
-        player: Player,
-    ) -> Option<Weight<'a>> {
-        let career = self.careers.get(player).filter(|c| c.games > 0)?;
-        let strength = self.system.strength(player)?;
-        let curve = Curve::of(self.system.scale());
-        let weight = curve.weight(strength.mean);
-        Some(Weight {
-            ruleset,
-            key: &person.key,
-            name: person.name(),
-            weight,
-            deviation: curve.deviation(strength),
-            strength: strength.mean - curve.newcomer(),
-            doubt: strength.deviation,
-            rank: self.ladder.rank(player, weight),
-            roles: self.role_weights(curve, player),
-            games: career.games,
-            first_seen: career.first_seen,
-            last_seen: career.last_seen,
-            hours: career.minutes / 60.0,
-        })
-    }
-
-    /// The weights of all players with a rated game in this standing, by key, labelled with `ruleset`.
-    pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a People) -> Vec<Weight<'a>> {
-        let players = self.careers.players();
-        let weight = |player| self.weight(ruleset, people.get(player)?, player);
-        let mut weights: Vec<Weight<'a>> = players.filter_map(weight).collect();
-        weights.sort_by(|a, b| a.key.cmp(b.key));
-        weights
     }
 }

@@ -1,0 +1,56 @@
+//! The weights of the players in a standing.
+
+use super::{People, Standing, Weight, curve::Curve, people::Person};
+use crate::{
+    domain::{RoleWeights, Ruleset},
+    rating::Player,
+};
+
+impl Standing {
+    /// A player's weight, labelled with `ruleset`; `None` without a rated game in this standing.
+    pub fn weight<'a>(
+        &self,
+        ruleset: &'a Ruleset,
+        person: &'a Person,
+        player: Player,
+    ) -> Option<Weight<'a>> {
+        let career = self.careers.get(player).filter(|c| c.games > 0)?;
+        let strength = self.system.strength(player)?;
+        let curve = Curve::of(self.system.scale());
+        let weight = curve.weight(strength.mean);
+        Some(Weight {
+            ruleset,
+            key: &person.key,
+            name: person.name(),
+            weight,
+            deviation: curve.deviation(strength),
+            strength: strength.mean - curve.newcomer(),
+            doubt: strength.deviation,
+            rank: self.ladder.rank(player, weight),
+            roles: self.role_weights(curve, player),
+            games: career.games,
+            first_seen: career.first_seen,
+            last_seen: career.last_seen,
+            hours: career.minutes / 60.0,
+        })
+    }
+
+    /// The weights of all players with a rated game in this standing, by key, labelled with `ruleset`.
+    pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a People) -> Vec<Weight<'a>> {
+        let players = self.careers.players();
+        let weight = |player| self.weight(ruleset, people.get(player)?, player);
+        let mut weights: Vec<Weight<'a>> = players.filter_map(weight).collect();
+        weights.sort_by(|a, b| a.key.cmp(b.key));
+        weights
+    }
+
+    /// A player's weights on each side and as a commander.
+    fn role_weights(&self, curve: Curve, player: Player) -> RoleWeights {
+        let roles = self.system.roles(player);
+        let weights = |strengths: [f64; 2]| strengths.map(|strength| curve.weight(strength));
+        RoleWeights {
+            sides: roles.sides.map(weights),
+            commander: roles.commander.map(|strength| curve.weight(strength)),
+        }
+    }
+}
