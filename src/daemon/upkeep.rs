@@ -1,5 +1,5 @@
-//! Keeps the database small while the daemon runs: deletes old decisions and those that are too many and archives old matches, in short writes.
-//! It also finishes forgetting players, and deletes old notes about them.
+//! Keeps the database small while the daemon runs: deletes decisions that are old or too many, and archives old matches,
+//! in short writes. It also finishes forgetting players, and deletes old notes about them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -37,7 +37,7 @@ const PICKUPS: i64 = 30 * DAY;
 /// What is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UpkeepSettings {
-    /// How many decisions; `None` for all.
+    /// How many decisions; `None` if no number is configured.
     most_decisions: Option<u32>,
     /// After how many days decisions are deleted; `None` for never.
     decisions: Option<i64>,

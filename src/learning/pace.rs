@@ -18,15 +18,15 @@ const REST: u32 = 20;
 /// The weights in the database are never older than this, and the time that it takes to write them. Places, which
 /// change for everybody below a player who rises, are counted again after this time.
 const OLDEST: Duration = Duration::from_secs(30);
-/// So few weights are written, and so few places are counted, after every match.
+/// The most weights that are written, and the most places that are counted, after every match.
 pub(super) const FEW: usize = 500;
 
 /// When a daemon writes next.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    pub checkpoints: Turn,
-    pub weights: Turn,
-    pub places: Turn,
+    pub checkpoints: Schedule,
+    pub weights: Schedule,
+    pub places: Schedule,
 }
 
 impl Pace {
@@ -53,9 +53,9 @@ impl Pace {
     }
 }
 
-/// Something that is written now and then.
+/// When something is written that is written now and then.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct Schedule {
     /// From when on it may be written.
     due: Mutex<Instant>,
     /// Whether what is written is old.
@@ -63,7 +63,7 @@ pub(super) struct Turn {
     behind: Notify,
 }
 
-impl Default for Turn {
+impl Default for Schedule {
     fn default() -> Self {
         Self {
             due: Mutex::new(Instant::now()),
@@ -73,7 +73,7 @@ impl Default for Turn {
     }
 }
 
-impl Turn {
+impl Schedule {
     /// Whether it is too early to write again.
     pub fn rests(&self) -> bool {
         Instant::now() < *self.due.lock()

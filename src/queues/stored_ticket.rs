@@ -8,7 +8,7 @@ use super::{
 use crate::{
     lifecycle::{State, TicketRefused},
     protocol::TicketReply,
-    store::{Standing, StoreError},
+    store::{StoreError, StoredTicket},
 };
 
 impl Queues {
@@ -18,10 +18,10 @@ impl Queues {
         owner: &str,
         id: &str,
     ) -> Result<TicketReply, QueuesError> {
-        let found = self.shared.store.standing(owner, id).await;
+        let found = self.shared.store.stored_ticket(owner, id).await;
         let reply = match found {
             Ok(None) => return Err(TicketRefused::NoTicket.into()),
-            Ok(Some(standing)) => self.reply(&standing).await,
+            Ok(Some(stored)) => self.reply(&stored).await,
             Err(error) => Err(error),
         };
         reply.map_err(|error| {
@@ -30,13 +30,13 @@ impl Queues {
         })
     }
 
-    async fn reply(&self, standing: &Standing) -> Result<TicketReply, StoreError> {
+    async fn reply(&self, stored: &StoredTicket) -> Result<TicketReply, StoreError> {
         let shared = &self.shared;
         let clock = WaitClock::new(shared).of_database(shared).await?;
-        let ticket = &standing.ticket;
+        let ticket = &stored.ticket;
         Ok(ticket_reply(&Seen {
             record: ticket,
-            in_match: standing.in_match.as_ref(),
+            in_match: stored.in_match.as_ref(),
             now: clock.now(shared),
             median: match ticket.state {
                 State::Queued => shared.store.median_wait(&ticket.ticket.queue).await?,

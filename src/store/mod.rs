@@ -79,7 +79,7 @@ pub use sql::{
     pickups::{ChangedPickup, PickupRow},
     receipts::{Receipt, Reported, ReportedMatch},
     sign_ins::SignIn,
-    standings::{Standing, TicketKey},
+    stored_tickets::{StoredTicket, TicketKey},
     webhooks::{HookNote, HookRow, HookWaits},
 };
 pub use sqlite::{Forgotten, SqliteFile};

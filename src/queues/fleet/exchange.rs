@@ -123,7 +123,12 @@ impl Fleet {
                     body,
                 }),
                 Ok(_) => {}
-                Err(error) => tracing::error!(%error, "a request cannot be written"),
+                Err(error) => {
+                    tracing::error!(%error, "a request cannot be written");
+                    self.pending
+                        .lock()
+                        .answer(key, Err(QueuesError::NotWritten));
+                }
             }
         }
         let (written, why) = match store.ask(&self.name, &requests).await {

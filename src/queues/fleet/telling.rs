@@ -16,7 +16,7 @@ use crate::{
         view::{Seen, match_before_call, notices},
         wait_clock::WaitClock,
     },
-    store::{Standing, StoreError, TicketKey},
+    store::{StoreError, StoredTicket, TicketKey},
 };
 
 /// The most tickets that are read together, apart from those that were sent.
@@ -75,9 +75,9 @@ impl Telling<'_> {
         let slots = self.slots_of_others().await?;
         while !owners.is_empty() {
             let most = BATCH + self.told.lock().len();
-            let standings = self.shared.store.untold(&slots, &owners, most).await?;
-            let slow = self.send(&standings);
-            if standings.len() < most {
+            let changed = self.shared.store.untold(&slots, &owners, most).await?;
+            let slow = self.send(&changed);
+            if changed.len() < most {
                 break;
             }
             owners.retain(|owner| !slow.contains(owner));
@@ -89,10 +89,11 @@ impl Telling<'_> {
     async fn slots_of_others(&mut self) -> Result<Vec<i64>, StoreError> {
         let mut slots = Vec::new();
         for name in self.shared.tasks.run_elsewhere() {
-            let slot = match self.slots.get(&name) {
-                Some(slot) => *slot,
-                None => self.shared.store.slot(&name).await?,
-            };
+            if let Some(slot) = self.slots.get(&name) {
+                slots.push(*slot);
+                continue;
+            }
+            let slot = self.shared.store.slot(&name).await?;
             self.slots.insert(name, slot);
             slots.push(slot);
         }
@@ -100,16 +101,16 @@ impl Telling<'_> {
     }
 
     /// Sends what clients were not sent yet. Returns the clients that do not take it now.
-    fn send(&self, standings: &[Standing]) -> BTreeSet<String> {
+    fn send(&self, changed: &[StoredTicket]) -> BTreeSet<String> {
         let mut slow = BTreeSet::new();
         let mut told = self.told.lock();
-        for standing in standings {
-            let key = TicketKey::from(&standing.ticket);
-            let owner = &standing.ticket.ticket.owner;
+        for stored in changed {
+            let key = TicketKey::from(&stored.ticket);
+            let owner = &stored.ticket.ticket.owner;
             if slow.contains(owner) || told.has(key) {
                 continue;
             }
-            let notices = self.notices(standing, &told);
+            let notices = self.notices(stored, &told);
             match self.shared.listeners.lock().hear(owner, &notices) {
                 Ok(()) => told.add(key, Instant::now()),
                 Err(_) => drop(slow.insert(owner.clone())),
@@ -120,11 +121,11 @@ impl Telling<'_> {
 
     /// What a client is sent. Of two changes that are read together, only the last one is there: a client that is
     /// called to a match of which it does not know is sent the match first.
-    fn notices(&self, standing: &Standing, told: &ToldTickets) -> Vec<Notice> {
-        let ticket = &standing.ticket;
+    fn notices(&self, stored: &StoredTicket, told: &ToldTickets) -> Vec<Notice> {
+        let ticket = &stored.ticket;
         let seen = Seen {
             record: ticket,
-            in_match: standing.in_match.as_ref(),
+            in_match: stored.in_match.as_ref(),
             now: self.clock.now(self.shared),
             median: None,
         };

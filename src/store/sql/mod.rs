@@ -35,7 +35,7 @@ pub(super) mod receipts;
 mod requests;
 pub(super) mod rows;
 pub(super) mod sign_ins;
-pub(super) mod standings;
+pub(super) mod stored_tickets;
 mod tickets;
 mod turn;
 pub(super) mod webhooks;

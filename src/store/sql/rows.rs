@@ -76,7 +76,7 @@ async fn in_statements(
     }
 }
 
-/// How many of so many rows the next statement has. On SQLite a power of two, so that there are few different
+/// How many of the rows that are `left` the next statement has. On SQLite a power of two, so that there are few different
 /// statements: preparing one takes longer than executing it.
 fn statement_rows(dialect: Dialect, left: usize) -> usize {
     match dialect {

@@ -423,12 +423,12 @@ async fn what_a_client_was_not_sent_is_read_until_it_is_noted() {
     let changes = life.take_ready(true, String::new).write;
     decide(&store, &lease, &changes, &[]).await.unwrap();
 
-    let standing = store.standing("a", "t1").await.unwrap().unwrap();
-    assert_eq!(Some(&standing.ticket), life.ticket(1));
-    assert_eq!(standing.in_match.as_ref(), life.formed(id));
-    let waits = store.standing("a", "t3").await.unwrap().unwrap();
+    let stored = store.stored_ticket("a", "t1").await.unwrap().unwrap();
+    assert_eq!(Some(&stored.ticket), life.ticket(1));
+    assert_eq!(stored.in_match.as_ref(), life.formed(id));
+    let waits = store.stored_ticket("a", "t3").await.unwrap().unwrap();
     assert_eq!((waits.ticket.state, waits.in_match), (State::Queued, None));
-    assert_eq!(store.standing("b", "t2").await.unwrap(), None);
+    assert_eq!(store.stored_ticket("b", "t2").await.unwrap(), None);
 
     let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let untold = async |partitions: &[i64], owners: &[&str], most| {

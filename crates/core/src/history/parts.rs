@@ -5,7 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Fold, Level, Standing, curve::POINTS_PER_UNIT, people::Person};
+use super::{
+    Fold, Level, Standing,
+    curve::{Curve, POINTS_PER_UNIT},
+    people::Person,
+};
 use crate::{
     domain::{Kind, PlayerKey, Rank, Ruleset, Timestamp},
     rating::{Effects, Parts, Player, Scale, with_effects},
@@ -47,12 +51,11 @@ impl Shares {
 
     /// The weight of a strength of which this is the player's own part. The databases' views compute the same bits.
     pub fn weight(&self, own: f64, factors: Effects) -> f64 {
-        let strength = with_effects(own, self.effects, factors);
-        let weight = match self.scale {
-            None => strength,
-            Some((newcomer, unit)) => 50.0 + POINTS_PER_UNIT * (strength - newcomer) / unit,
+        let curve = match self.scale {
+            None => Curve::Weights,
+            Some((newcomer, unit)) => Curve::Strengths { newcomer, unit },
         };
-        weight.clamp(0.0, 100.0)
+        curve.weight(with_effects(own, self.effects, factors))
     }
 
     /// The rank of a player of a division with a weight.

@@ -1,4 +1,4 @@
-//! Where tickets stand, as a daemon reads it that does not run their queue, and which of their clients know.
+//! Tickets as a daemon reads them that does not run their queue, and which changes their clients were sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::{
 
 /// A ticket, and the match that it is in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct StoredTicket {
     /// The ticket.
     pub ticket: TicketRecord,
     /// The match that it is in, with its hosting, as long as that is kept.
@@ -60,8 +60,12 @@ fn rows(keys: &[TicketKey]) -> impl Iterator<Item = Vec<Value>> {
 }
 
 impl Store {
-    /// Where the client's ticket with this id stands; of two, the one submitted last.
-    pub async fn standing(&self, owner: &str, id: &str) -> Result<Option<Standing>, StoreError> {
+    /// The client's ticket with this id; of two, the one submitted last.
+    pub async fn stored_ticket(
+        &self,
+        owner: &str,
+        id: &str,
+    ) -> Result<Option<StoredTicket>, StoreError> {
         let mut tx = self.readers.snapshot().await?;
         let query = sql("SELECT * FROM tickets WHERE owner = $1 AND ticket = $2
                          ORDER BY submitted_at DESC, number DESC LIMIT 1");
@@ -76,7 +80,7 @@ impl Store {
         partitions: &[i64],
         owners: &[String],
         most: usize,
-    ) -> Result<Vec<Standing>, StoreError> {
+    ) -> Result<Vec<StoredTicket>, StoreError> {
         if owners.is_empty() || partitions.is_empty() {
             return Ok(Vec::new());
         }
@@ -124,18 +128,18 @@ impl Store {
 }
 
 /// The tickets in these rows, with their matches.
-async fn with_matches(tx: &mut Connection, rows: &[Row]) -> Result<Vec<Standing>, StoreError> {
+async fn with_matches(tx: &mut Connection, rows: &[Row]) -> Result<Vec<StoredTicket>, StoreError> {
     let found = tickets::from_rows(rows)?;
     let ids = found.iter().filter_map(|ticket| ticket.state.match_id());
     let matches = matches(tx, ids.collect()).await?;
-    let standing = |ticket: TicketRecord| Standing {
+    let with_match = |ticket: TicketRecord| StoredTicket {
         in_match: ticket
             .state
             .match_id()
             .and_then(|id| matches.get(&id).cloned()),
         ticket,
     };
-    Ok(found.into_iter().map(standing).collect())
+    Ok(found.into_iter().map(with_match).collect())
 }
 
 async fn matches(
