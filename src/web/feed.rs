@@ -19,7 +19,7 @@ const ENTRIES: i64 = 30;
 
 /// The latest matches as a feed.
 pub(super) async fn feed(State(site): State<Arc<Site>>, headers: HeaderMap) -> Response {
-    match site.pages().latest_matches(None, ENTRIES).await {
+    match site.pages().latest_finished(None, ENTRIES).await {
         Ok(lines) => {
             let text = atom(&site, &MatchSummary::list(&site, lines));
             fresh(&headers, "application/atom+xml; charset=utf-8", text)

@@ -36,7 +36,6 @@ pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Mark
                         }
                         a href=(links.to("/live")) aria-current=[here("/live")] { "Live" }
                         a href=(links.to("/balance")) aria-current=[here("/balance")] { "Balance" }
-                        a href=(links.to("/systems")) aria-current=[here("/systems")] { "Systems" }
                         @if !site.queues().names().is_empty() {
                             a href=(links.to("/queues")) aria-current=[here("/queues")] { "Queues" }
                         }

@@ -224,7 +224,7 @@ impl Page for Board {
             }
         }
         let by_place = search.is_empty();
-        let lines = site.pages().latest_matches(Some(name), MATCHES).await?;
+        let lines = site.pages().latest_finished(Some(name), MATCHES).await?;
         let mut games = running(site);
         let playing = identities(site, &games);
         games.retain(|game| ruleset_of(site, game).to_string() == name);

@@ -8,7 +8,7 @@ use super::{
     table::Table,
 };
 use crate::{
-    domain::Timestamp,
+    domain::{Timestamp, counted},
     store::RulesetLine,
     web::{
         Site,
@@ -23,6 +23,8 @@ use crate::{
 
 /// The number of matches on the page.
 const MATCHES: i64 = 20;
+/// The fewest rated matches of a ruleset that is listed at once: of fewer, no share means much.
+const FEWEST: i64 = 10;
 
 /// The home page: rulesets, running games and the latest matches.
 #[derive(Debug, Serialize)]
@@ -73,7 +75,7 @@ impl Page for Home {
     /// Reads what the home page shows.
     async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
         let rulesets = site.pages().ruleset_lines().await?;
-        let lines = site.pages().latest_matches(None, MATCHES).await?;
+        let lines = site.pages().latest_finished(None, MATCHES).await?;
         let now = present(site, &running(site), Room::BESIDES).await?;
         Ok(Self {
             rulesets: rulesets.into_iter().map(RulesetSummary::from).collect(),
@@ -92,7 +94,7 @@ impl Page for Home {
             @if self.rulesets.is_empty() {
                 p { "No match has been rated yet. Weights are learned from finished matches." }
             } @else {
-                (rulesets(site, &self.rulesets))
+                (self.lists(site))
                 p.note {
                     "The difference is that between the highest and the lowest score of a match. The favourite is the \
                      team that was more likely to win by the forecast: the closer to 50 % it won, of the matches that \
@@ -109,6 +111,25 @@ impl Page for Home {
     }
 }
 
+impl Home {
+    /// The rulesets; those with few matches are folded away, unless there are no others.
+    fn lists(&self, site: &Site) -> Markup {
+        let lines = self.rulesets.iter();
+        let (many, few) = lines.partition::<Vec<_>, _>(|line| line.rated_matches >= FEWEST);
+        html! {
+            @if many.is_empty() { (rulesets(site, &few)) } @else {
+                (rulesets(site, &many))
+                @if !few.is_empty() {
+                    details {
+                        summary { (counted(few.len(), "ruleset")) " with fewer than " (FEWEST) " matches" }
+                        (rulesets(site, &few))
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> Table<'a, PresentGame> {
     let players = |game: &PresentGame| match game.players().count() {
         0 => html! { (game.humans + game.bots) },
@@ -122,15 +143,22 @@ fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> Table<'a, PresentGame> 
         .text("Players", players)
 }
 
-fn rulesets<'a>(site: &'a Site, list: &'a [RulesetSummary]) -> Table<'a, RulesetSummary> {
-    Table::of("Rulesets", list)
+/// A table of rulesets, without the columns that have nothing to say about any of them.
+fn rulesets<'a>(site: &'a Site, list: &[&'a RulesetSummary]) -> Table<'a, RulesetSummary> {
+    let any = |has: fn(&RulesetSummary) -> bool| list.iter().any(|line| has(line));
+    Table::of("Rulesets", list.iter().copied())
         .name("Ruleset", |line| site.links.to_ruleset(&line.name))
         .num("Matches", |line| line.rated_matches)
         .wide_num("Humans", |line| line.humans)
+        .only_if(any(|line| line.humans > 0))
         .wide_num("Bots", |line| line.bots)
+        .only_if(any(|line| line.bots > 0))
         .num("Mean difference", |line| known(line.mean_gap, tenths))
+        .only_if(any(|line| line.mean_gap.is_some()))
         .num("Favourite won", |line| known(line.favourite_won, percent))
         .explained(OF_DECIDED)
+        .only_if(any(|line| line.favourite_won.is_some()))
         .num("Draws", |line| known(line.draws, percent))
+        .only_if(any(|line| line.draws.is_some_and(|share| share > 0.0)))
         .wide_text("Last match", |line| words::time(line.last))
 }

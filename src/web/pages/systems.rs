@@ -16,6 +16,9 @@ use crate::{
     },
 };
 
+/// The fewest predicted matches of a ruleset for which a best system is named: of fewer, chance decides.
+const FEWEST: usize = 30;
+
 /// The comparison of rating systems.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct SystemsPage {
@@ -113,9 +116,10 @@ impl SystemsComparison {
                  Calibration is how far chances are from how often they came true. The interval contains, with 95 % \
                  confidence, the log loss minus that of " (self.reference) "; if it contains 0, both are level."
             }
-            @if !self.best.is_empty() {
+            @if self.best.iter().any(has_enough) {
                 h2 { "Best by ruleset" }
                 (best(site, &self.best))
+                p.note { "Rulesets with at least " (FEWEST) " predicted matches." }
             }
         }
     }
@@ -140,8 +144,12 @@ fn interval([low, high]: [f64; 2]) -> String {
     format!("{low:+.4} to {high:+.4}").replace('-', "−")
 }
 
+fn has_enough(row: &BestOfRuleset) -> bool {
+    row.matches >= FEWEST
+}
+
 fn best<'a>(site: &'a Site, list: &'a [BestOfRuleset]) -> Table<'a, BestOfRuleset> {
-    Table::of("Best by ruleset", list)
+    Table::of("Best by ruleset", list.iter().filter(|row| has_enough(row)))
         .name("Ruleset", |row| site.links.to_ruleset(&row.ruleset))
         .text("System", |row| &row.system)
         .num("Log loss", |row| format!("{:.4}", row.log_loss))

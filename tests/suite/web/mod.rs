@@ -1,6 +1,7 @@
 //! The statistics pages of a real daemon, over HTTP.
 
 mod attacks;
+mod brief;
 pub(crate) mod browser;
 mod limits;
 pub(crate) mod live;

@@ -57,6 +57,27 @@ impl Store {
         rows.iter().map(line).collect()
     }
 
+    /// The latest matches that were not abandoned, of a ruleset or of all, the last one first.
+    pub async fn latest_finished(
+        &self,
+        ruleset: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<MatchLine>, StoreError> {
+        let query = match ruleset {
+            Some(ruleset) => sql(lines!(
+                "FROM rulings r JOIN matches m ON m.id = r.match_id ",
+                "WHERE r.ruleset = $1 AND m.outcome <> 'abandoned' ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
+            ))
+            .bind(ruleset),
+            None => sql(lines!(
+                "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+                "WHERE m.outcome <> 'abandoned' ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $1"
+            )),
+        };
+        let rows = query.bind(limit).fetch_all(&self.pages).await?;
+        rows.iter().map(line).collect()
+    }
+
     /// The matches with these ids, in the same order, without those that there are not.
     pub async fn match_lines(&self, ids: &[i64]) -> Result<Vec<MatchLine>, StoreError> {
         if ids.is_empty() {

@@ -63,13 +63,14 @@ impl From<Closeness> for BalanceLine {
 /// The heading of a column of dates, which are not broken into two lines.
 pub(super) const WEEK_OF: &str = "Week of";
 
-/// A table of these lines.
+/// A table of these lines, without those that have no match.
 pub(super) fn table<'a>(
     label: &str,
     first: &str,
     lines: impl IntoIterator<Item = &'a NamedBalance>,
 ) -> Table<'a, NamedBalance> {
     let is_date = first == WEEK_OF;
+    let lines = lines.into_iter().filter(|of| of.line.matches > 0);
     Table::of(label, lines)
         .name(
             first,
@@ -81,9 +82,4 @@ pub(super) fn table<'a>(
         .num("Favourite won", |of| known(of.line.favourite_won, percent))
         .explained(OF_DECIDED)
         .num("Draws", |of| known(of.line.draws, percent))
-        .wide_num("Brier", |of| {
-            known(of.line.brier, |brier| format!("{brier:.3}"))
-        })
-        .explained("Mean squared difference between forecast and result")
-        .wide_num("Minutes", |of| known(of.line.mean_minutes, tenths))
 }

@@ -25,8 +25,10 @@ use lines::{BalanceLine, NamedBalance, WEEK_OF, table};
 
 /// The most maps in the table.
 const MAPS: i64 = 25;
-/// The most weeks in the plot and in the table: the latest.
+/// The most weeks in the plot: the latest.
 const WEEKS: usize = 26;
+/// The most weeks in the table: two months.
+const LISTED_WEEKS: usize = 8;
 
 /// What a visitor chooses on this page.
 #[derive(Debug, Default, Deserialize)]
@@ -218,15 +220,16 @@ impl Page for BalancePage {
             } @else {
                 (self.controls(site))
                 @if let Some(predictions) = &self.predictions {
-                    p { (predictions.sentence) "." }
+                    p {
+                        (predictions.sentence) ". "
+                        a href=(site.links.to("/systems")) { "All rating systems compared" }
+                    }
                 }
                 (table("Balance", "Weeks", &parts))
                 p.note {
                     "The favourite is the team that was more likely to win by the forecast; the closer to 50 % it won, \
                      the more even the teams were. Shares of wins are of the matches that a team won, without draws. \
-                     Brier is the mean squared difference between forecast and result: 0.25 for a coin, and the lower, \
-                     the more was known; a draw is half a win there. A week counts as before a date if it begins \
-                     before it. " (OF_FORECAST)
+                     A week counts as before a date if it begins before it. " (OF_FORECAST)
                 }
                 (self.plots()?)
                 @if by_week.len() > 1 {
@@ -238,7 +241,7 @@ impl Page for BalancePage {
                 h2 { "By map" }
                 (table("By map", "Map", &self.maps))
                 h2 { "By week" }
-                (table("By week", WEEK_OF, self.weeks.iter().rev()))
+                (table("By week", WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS)))
             }
         })
     }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
+    domain::counted,
     matchmaking::RuleReport,
     web::{Site, error::WebError, pages::table::Table, words},
 };
@@ -53,16 +54,19 @@ fn penalty(rule: &str, matches: &[Vec<String>]) -> RulePenalty {
     }
 }
 
-/// A table with the costs of each rule.
+/// A table with the costs of each rule that cost anything.
 pub(super) fn table(queue: &str, rules: &[RulePenalty], matches: usize) -> Markup {
     let share = |violated| words::percent(violated as f64 / matches.max(1) as f64);
+    let cost = || rules.iter().filter(|own| own.violated > 0);
     html! {
-        h3 { "Penalties by rule, over the last " (matches) " matches" }
-        (Table::of(&format!("Rules of {queue}"), rules)
+        h3 { "Penalties by rule, over the last " (counted(matches, "match")) }
+        @if cost().next().is_none() { p { "No rule cost anything." } } @else {
+        (Table::of(&format!("Rules of {queue}"), cost())
             .name("Rule", |own| &own.rule)
             .num("Matches with a cost", |own| format!("{} ({})", own.violated, share(own.violated)))
             .num("Mean cost", |own| format!("{:.2}", own.mean_cost))
             .wide_num("Highest cost", |own| format!("{:.2}", own.highest)))
+        }
     }
 }
 
