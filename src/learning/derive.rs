@@ -72,6 +72,9 @@ impl Learning {
         loop {
             self.metrics.begin();
             let look = self.look(mode).await?;
+            if !look.all && self.is_follower(&look) && self.take_over(&look, &mut slot).await? {
+                return Ok(false);
+            }
             let kept = slot
                 .take()
                 .filter(|(key, learned)| look.continues(key, learned));
@@ -120,6 +123,7 @@ impl Learning {
             if !rests {
                 self.save_checkpoints(&mut slot, &look, &from).await?;
             }
+            self.note_unsaved(slot.as_ref(), &look);
             if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
             }
@@ -140,11 +144,17 @@ impl Learning {
             is_new && learned.ruled.as_ref() == Some(from)
         });
         if let Some(guard) = look.guard.as_ref().filter(|_| look.saves() && is_due) {
-            let since = Instant::now();
             self.write_checkpoint(slot, guard).await?;
-            self.pace.checkpoint_written(since);
         }
         Ok(())
+    }
+
+    /// Notes that other daemons wait for a checkpoint, if this process writes those that they read.
+    fn note_unsaved(&self, slot: Option<&(String, Learned)>, look: &Look) {
+        let is_new = slot.is_some_and(|(_, learned)| learned.matches > learned.checkpointed);
+        if is_new && look.saves() && self.store.is_shared() {
+            self.pace.checkpoints.note_behind();
+        }
     }
 
     /// The state with which a fold begins if it cannot continue the last one: that of the checkpoint, or an empty one.
@@ -153,7 +163,8 @@ impl Learning {
             true => None,
             false => {
                 let before = look.before.as_ref();
-                self.restore(&look.key, &look.overrides, before).await?
+                self.restore(&look.key, &look.overrides, before, None)
+                    .await?
             }
         };
         Ok(match restored {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{scales::WeightScale, stored::StoredWeights};
+use super::{newer::NewerWeights, scales::WeightScale, stored::StoredWeights};
 use crate::{
     domain::{Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
     history::{Fold, Level, Suspect, Weight},
@@ -25,6 +25,8 @@ pub(super) struct Knowledge {
     pub(super) counts_as: Arc<BTreeMap<PlayerKey, PlayerKey>>,
     /// The weights in the database, if these are served instead of those of a fold.
     pub(super) stored: Option<Arc<StoredWeights>>,
+    /// The weights of another daemon, if they are newer than those of the folds.
+    pub(super) newer: Option<Arc<NewerWeights>>,
 }
 
 impl std::fmt::Debug for Knowledge {
@@ -41,9 +43,14 @@ impl Knowledge {
         kind: Kind,
         id: &str,
     ) -> Option<(Weight<'a>, Level)> {
-        match &self.stored {
-            Some(stored) => stored.best_weight(ruleset, kind, id, &self.starts),
-            None => self.fold(ruleset)?.best_weight(ruleset, kind, id),
+        if let Some(stored) = &self.stored {
+            return stored.best_weight(ruleset, kind, id, &self.starts);
+        }
+        let fold = self.fold(ruleset)?;
+        let known = fold.best_weight(ruleset, kind, id);
+        match &self.newer {
+            Some(newer) => newer.best_weight(ruleset, (kind, id), (fold, known)),
+            None => known,
         }
     }
 
@@ -52,10 +59,13 @@ impl Knowledge {
         &'a self,
         ruleset: &'a Ruleset,
     ) -> Vec<(Weight<'a>, Level)> {
-        match (&self.stored, self.fold(ruleset)) {
-            (Some(stored), _) => stored.best_weights_of_bots(ruleset, &self.starts),
-            (None, Some(fold)) => fold.best_weights_of_bots(ruleset),
-            (None, None) => Vec::new(),
+        if let Some(stored) = &self.stored {
+            return stored.best_weights_of_bots(ruleset, &self.starts);
+        }
+        match (self.fold(ruleset), &self.newer) {
+            (Some(fold), Some(newer)) => newer.best_weights_of_bots(ruleset, fold),
+            (Some(fold), None) => fold.best_weights_of_bots(ruleset),
+            (None, _) => Vec::new(),
         }
     }
 
@@ -79,6 +89,7 @@ impl Knowledge {
     /// The same with the seasons up to `now` begun.
     pub(super) fn in_season(&self, now: Timestamp) -> Self {
         let mut later = self.clone();
+        later.newer = None; // it is of the season before
         for fold in later.folds.values_mut() {
             fold.begin_seasons(now);
         }
@@ -105,6 +116,20 @@ impl Knowledge {
             rulesets.flat_map(|r| fold.suspects(r)).collect::<Vec<_>>()
         };
         self.folds.iter().flat_map(of).collect()
+    }
+
+    /// The players whose weights may change without a game of theirs, and the rulesets in which all weights may.
+    pub(super) fn unsettled(&self) -> (Vec<&PlayerKey>, Vec<String>) {
+        let (mut players, mut rulesets) = (Vec::new(), Vec::new());
+        for (system, fold) in &self.folds {
+            for ruleset in fold.rulesets().filter(|r| self.serves(*system, r)) {
+                match fold.unsettled(ruleset) {
+                    Some(some) => players.extend(some),
+                    None => rulesets.push(ruleset.to_string()),
+                }
+            }
+        }
+        (players, rulesets)
     }
 
     pub(super) fn serves(&self, system: SystemName, ruleset: &Ruleset) -> bool {

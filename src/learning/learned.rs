@@ -6,14 +6,14 @@ use std::{
 };
 
 use super::{
-    Settings, checkpoint::Checkpoint, knowledge::Knowledge, prediction::Predictions, rulings,
-    scales::todays_overrides, spacing::is_close, stored::StoredWeights,
+    LearningError, Settings, checkpoint::Checkpoint, knowledge::Knowledge, prediction::Predictions,
+    rulings, scales::todays_overrides, spacing::is_close,
 };
 use crate::{
     domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight},
-    history::{self, Evaluation, Evaluator, Fold, Late, Plan},
+    history::{self, Fold, Late},
     rating::{SystemChoice, SystemName},
-    store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Stored, WeightRow},
+    store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Stored},
 };
 
 /// What was learned from the matches folded so far, and the position after the last of them.
@@ -40,17 +40,17 @@ pub(super) struct Learned {
     /// Ids of the matches that an operator has made void.
     void: BTreeSet<i64>,
     /// Whether rating systems are compared, and the number of matches at the last comparison.
-    auto: bool,
-    judged: usize,
+    pub(super) auto: bool,
+    pub(super) judged: usize,
     /// Number of matches in the last checkpoint, on disk or taken.
     pub(super) checkpointed: i64,
     /// The number of matches that there will be; `None` if no checkpoints are taken on the way.
     pub(super) goal: Option<i64>,
     /// The checkpoints that were taken, and whose rows are not on disk.
     pub(super) taken: Vec<Taken>,
-    rulebook: Rulebook,
-    history: history::Settings,
-    warned: BTreeSet<(Ruleset, String)>,
+    pub(super) rulebook: Rulebook,
+    pub(super) history: history::Settings,
+    pub(super) warned: BTreeSet<(Ruleset, String)>,
 }
 
 /// A checkpoint that was taken, without the key of the settings.
@@ -63,13 +63,6 @@ pub(super) struct Taken {
 
 /// The most checkpoints that wait to be written; enough for a history of any length.
 const MOST_TAKEN: usize = 24;
-
-/// The number of matches at the latest comparison that is due: at 32, then at each growth by half.
-fn comparison_step(matches: usize) -> usize {
-    let grown = |n: &usize| Some(n + n / 2);
-    let steps = std::iter::successors(Some(32), grown);
-    steps.take_while(|n| *n <= matches).last().unwrap_or(0)
-}
 
 /// The ruling of a match that an operator has made void.
 const VOID: &str = "void";
@@ -108,6 +101,7 @@ impl Learned {
                 starts: Arc::new(starts.clone()),
                 counts_as: Arc::new(overrides.merged.iter().cloned().collect()),
                 stored: None,
+                newer: None,
             },
             void: overrides.void.clone(),
             auto,
@@ -160,6 +154,25 @@ impl Learned {
         }
     }
 
+    /// The record in the form in which it is rated. A void match counts as abandoned: it keeps its
+    /// place in the order of matches and changes no rating.
+    pub(super) fn rated_record(&self, stored: Stored) -> MatchRecord {
+        let mut record = stored.record;
+        if self.void.contains(&stored.id) {
+            record.outcome = Outcome::Abandoned;
+        }
+        record
+    }
+
+    /// Logs the warnings about the ratings, each one once.
+    pub(super) fn log_warnings(&mut self) {
+        for (ruleset, warning) in self.knowledge.warnings() {
+            if self.warned.insert((ruleset.clone(), warning.clone())) {
+                tracing::info!(%ruleset, "{warning}");
+            }
+        }
+    }
+
     /// Takes a checkpoint before the next match is folded, if that one is too far from the last checkpoint.
     fn take_checkpoint_if_due(&mut self) {
         let Some(goal) = self.goal.filter(|_| self.matches > self.checkpointed) else {
@@ -195,123 +208,23 @@ impl Learned {
         self.checkpointed = self.matches;
     }
 
-    /// The record in the form in which it is rated. A void match counts as abandoned: it keeps its
-    /// place in the order of matches and changes no rating.
-    fn rated_record(&self, stored: Stored) -> MatchRecord {
-        let mut record = stored.record;
-        if self.void.contains(&stored.id) {
-            record.outcome = Outcome::Abandoned;
-        }
-        record
-    }
-
-    /// Logs the warnings about the ratings, each one once.
-    pub(super) fn log_warnings(&mut self) {
-        for (ruleset, warning) in self.knowledge.warnings() {
-            if self.warned.insert((ruleset.clone(), warning.clone())) {
-                tracing::info!(%ruleset, "{warning}");
+    /// Takes back checkpoints whose pieces were to be written; `None` if they were not, because the lease is lost. Those
+    /// that were not written are dropped. Returns whether they were.
+    pub(super) fn put_back(
+        &mut self,
+        written: Result<Option<Vec<Taken>>, LearningError>,
+    ) -> Result<bool, LearningError> {
+        match written {
+            Ok(Some(written)) => {
+                self.taken.splice(0..0, written);
+                Ok(true)
+            }
+            failed => {
+                self.checkpointed = 0; // the next one is due at once
+                failed.map(|_| false)
             }
         }
     }
-
-    /// The number of matches, from the first, on which to compare the rating systems now; `None` if
-    /// no comparison is due. One is due whenever the history has grown by half. That depends on the
-    /// matches alone, not on how many of them arrive at a time.
-    pub(super) fn comparison_due(&self) -> Option<usize> {
-        self.comparison_due_at(self.matches)
-    }
-
-    /// The same once `matches` are folded.
-    pub(super) fn comparison_due_at(&self, matches: i64) -> Option<usize> {
-        let due = comparison_step(usize::try_from(matches).unwrap_or(0));
-        (self.auto && due > self.judged).then_some(due)
-    }
-
-    /// A comparison of all rating systems on the first `count` matches, which it has not begun yet.
-    pub(super) fn comparison(&self, count: usize) -> Evaluator {
-        Evaluator::new(count, &self.rulebook, &self.history, &Plan::default())
-    }
-
-    /// The record in the form in which rating systems are compared.
-    pub(super) fn compared_record(&self, stored: Stored) -> MatchRecord {
-        let mut record = self.rated_record(stored);
-        record.merge_players(&self.knowledge.counts_as);
-        record
-    }
-
-    /// Chooses for each ruleset the rating system that predicted best; see [`Evaluation::best`].
-    pub(super) fn choose(&mut self, result: &Evaluation) {
-        self.judged = result.matches;
-        let mut chosen = BTreeMap::new();
-        for ruleset in &result.rulesets {
-            if let Some((system, line)) = result.best(ruleset) {
-                let log_loss = line.metrics.log_loss;
-                tracing::info!(%ruleset, %system, log_loss, "chose the rating system that predicts best");
-                chosen.insert(ruleset.clone(), system);
-            }
-        }
-        self.knowledge.chosen = Arc::new(chosen);
-        // They have all these matches: what continues from them need not compare again.
-        for Taken {
-            checkpoint: one, ..
-        } in &mut self.taken
-        {
-            if usize::try_from(one.matches).is_ok_and(|matches| matches >= self.judged) {
-                (one.judged, one.chosen) = (self.judged, (*self.knowledge.chosen).clone());
-            }
-        }
-    }
-}
-
-impl Learned {
-    /// The learned state of a checkpoint; `None` if it does not decode. A checkpoint from other
-    /// settings contains weights by those settings: serve it, but do not add matches to it.
-    /// CPU-heavy.
-    pub(super) fn restore(
-        settings: &Settings,
-        overrides: &OperatorOverrides,
-        checkpoint: Checkpoint,
-        states: BTreeMap<SystemName, Vec<u8>>,
-    ) -> Option<Self> {
-        let mut learned = Self::nothing(settings, overrides).ok()?;
-        let restored = states.into_iter().map(|(system, state)| {
-            let mut history = settings.history.clone();
-            history.rating.system = system.into();
-            let fold = Fold::restore(&learned.rulebook, history, &state).ok()?;
-            Some((
-                system,
-                fold.with_starts((*learned.knowledge.starts).clone()),
-            ))
-        });
-        let folds: BTreeMap<SystemName, Fold> = restored.collect::<Option<_>>()?;
-        let knowledge = &mut learned.knowledge;
-        if !folds.contains_key(&knowledge.first) {
-            knowledge.first = *folds.keys().next()?;
-        }
-        (knowledge.folds, knowledge.chosen) = (folds, Arc::new(checkpoint.chosen));
-        learned.cursor = checkpoint.cursor;
-        learned.matches = checkpoint.matches;
-        learned.has_all_rulings = checkpoint.matches == 0;
-        learned.checkpointed = checkpoint.matches;
-        learned.last_match = checkpoint.last_match;
-        learned.rated = checkpoint.rated;
-        learned.predictions = checkpoint.predictions;
-        learned.judged = checkpoint.judged;
-        learned.warned = checkpoint.warned;
-        Some(learned)
-    }
-}
-
-/// The knowledge that is in the database. It predicts no chances.
-pub(super) fn stored_knowledge(
-    settings: &Settings,
-    overrides: &OperatorOverrides,
-    rows: Vec<WeightRow>,
-) -> Result<Knowledge, PatternError> {
-    let mut knowledge = Learned::nothing(settings, overrides)?.knowledge;
-    knowledge.folds.clear();
-    knowledge.stored = Some(Arc::new(StoredWeights::new(rows, settings)));
-    Ok(knowledge)
 }
 
 /// The start weights by the identity that each player counts as; its own comes first.
@@ -333,18 +246,4 @@ fn start_weights(overrides: &OperatorOverrides) -> BTreeMap<PlayerKey, StartWeig
         }
     }
     starts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn systems_are_compared_again_as_the_history_grows() {
-        assert_eq!([0, 31].map(comparison_step), [0, 0]);
-        assert_eq!(
-            [32, 47, 48, 71, 72].map(comparison_step),
-            [32, 32, 48, 48, 72]
-        );
-    }
 }

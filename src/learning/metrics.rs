@@ -115,6 +115,12 @@ impl LearningMetrics {
         *self.beside_coin.lock() = predictions.beside_coin_by_ruleset();
     }
 
+    /// Notes that weights from `matches` matches were taken over, newer than what was learned.
+    pub(super) fn took_over(&self, matches: i64) {
+        let mut learned = self.learned.lock();
+        learned.matches = learned.matches.max(matches);
+    }
+
     /// Notes that the weights of the database are published, which were learned from `matches` matches.
     pub(super) fn publish_stored(&self, matches: i64) {
         *self.learned.lock() = LearnedFigures {

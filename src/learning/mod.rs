@@ -11,8 +11,10 @@
 mod awaited;
 mod behaviour;
 mod checkpoint;
+mod compared;
 mod derive;
 mod error;
+mod follow;
 mod gaps;
 mod knowledge;
 mod learned;
@@ -22,13 +24,17 @@ mod matches;
 mod mean_bot;
 mod memo;
 mod metrics;
+mod newer;
 mod pace;
 mod parts;
+mod player_facts;
 mod poll;
 mod prediction;
 mod ranks;
+mod restored;
 mod resume;
 mod rulings;
+mod save;
 mod scales;
 mod settings;
 mod spacing;
@@ -68,6 +74,7 @@ pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
 pub use derive::Rebuilt;
 pub use error::LearningError;
 pub use metrics::{LearnedFigures, LearningMetrics};
+pub use player_facts::PlayerFacts;
 pub use ranks::DisplayedRank;
 pub use resume::AT_ONCE;
 pub use settings::Settings;
@@ -75,7 +82,7 @@ pub use standings::Standings;
 pub use swaps::{SwapSeat, swaps};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
-pub use view::{PlayerFacts, View};
+pub use view::View;
 pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};
 
 use gaps::Gaps;
@@ -106,6 +113,8 @@ pub struct Learning {
     /// The weights in the database; `None` if they are not known to be those of a fold.
     written: Mutex<Option<Written>>,
     pace: Pace,
+    /// The numbers of matches of the state and of the weights that were taken over from another daemon last.
+    taken_over: Mutex<Option<(i64, i64)>>,
     /// Notified when weights are published.
     published: Notify,
     /// Notified when this process has recorded a match.
@@ -162,6 +171,7 @@ impl Learning {
             writer: Writer::default(),
             written: Mutex::default(),
             pace: Pace::default(),
+            taken_over: Mutex::default(),
             published: Notify::new(),
             recorded: Notify::new(),
             cause: Mutex::new(Span::none()),
@@ -266,6 +276,7 @@ impl Learning {
     fn publish(&self, learned: &Learned) {
         self.metrics.publish(learned);
         self.replace(learned.knowledge.clone(), None, CURRENT);
+        *self.taken_over.lock() = None;
     }
 
     /// Replaces the published weights.

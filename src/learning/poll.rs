@@ -9,7 +9,7 @@ use tokio::{
 use tracing::{Instrument, Span};
 
 use super::{Learning, LearningError, look::RefreshMode, writer::RETRY};
-use crate::store::DerivedFrom;
+use crate::store::{DerivedFrom, WrittenSoFar};
 
 /// How often the daemon checks whether the database file is still in place, and whether a running
 /// ingest has ended.
@@ -26,6 +26,7 @@ struct Pulse {
     derived: Option<DerivedFrom>,
     extent: (i64, i64),
     changes: i64,
+    written: WrittenSoFar,
 }
 
 impl Pulse {
@@ -98,6 +99,7 @@ impl Learning {
                     derived: self.store.derived_from().await?,
                     extent: self.store.extent().await?,
                     changes: self.store.overrides().await?.changes,
+                    written: self.store.written_so_far().await?,
                 };
                 if pulse.as_ref() != Some(&now) {
                     pulse = Some(now);
@@ -163,7 +165,11 @@ impl Learning {
 
     /// Learns from the matches that this process records, and writes weights and places that are behind, until dropped.
     pub async fn learn_recorded(&self) {
-        tokio::join!(self.learn_until_dropped(), self.count_until_dropped());
+        tokio::join!(
+            self.learn_until_dropped(),
+            self.count_until_dropped(),
+            self.save_until_dropped()
+        );
     }
 
     async fn learn_until_dropped(&self) {
@@ -171,6 +177,9 @@ impl Learning {
             select! {
                 () = self.recorded.notified() => {}
                 () = self.pace.weights.due() => {}
+            }
+            if self.store.is_shared() && !self.is_writer() && self.taken_over.lock().is_some() {
+                continue; // the change of the database by the daemon that learns wakes this one
             }
             let cause = std::mem::replace(&mut *self.cause.lock(), Span::none());
             let learning = async {
@@ -182,6 +191,19 @@ impl Learning {
                 }
             };
             learning.instrument(cause).await;
+        }
+    }
+
+    /// Writes the checkpoints that other daemons wait for, until dropped.
+    async fn save_until_dropped(&self) {
+        loop {
+            self.pace.checkpoints.due().await;
+            if let Err(error) = self.save_checkpoint().await {
+                self.metrics.failed();
+                tracing::warn!(%error, "cannot write a checkpoint, trying again");
+                sleep(RETRY).await;
+                self.pace.checkpoints.note_behind();
+            }
         }
     }
 

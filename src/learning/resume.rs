@@ -1,43 +1,40 @@
-//! Continues from a checkpoint in the database, and writes checkpoints.
+//! Continues from a checkpoint in the database.
 
-use std::{collections::BTreeMap, io};
+use std::collections::BTreeMap;
 
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 
 use super::{
     CURRENT, Learning, LearningError, OLD, STARTING,
     checkpoint::{Checkpoint, join},
     derive::on_blocking_thread,
     knowledge::Knowledge,
-    learned::{Learned, stored_knowledge},
-    spacing,
-    writer::WriteGuard,
+    learned::Learned,
+    restored::stored_knowledge,
 };
-use crate::{
-    history::Fold,
-    rating::SystemName,
-    store::{CheckpointRow, DerivedFrom, NewCheckpoint, OperatorOverrides, PieceHash},
-};
+use crate::store::{CheckpointRow, DerivedFrom, OperatorOverrides, PieceHash};
 
 /// The most matches that a daemon folds before it serves: many more than come between two checkpoints, in case some
 /// could not be written. It takes about a second.
 pub const AT_ONCE: i64 = 1_000;
 /// How many pieces of a checkpoint are read or written at a time: 3 MiB, so that other writes need not wait for long.
-const PIECES: usize = 64;
+pub(super) const PIECES: usize = 64;
 
 impl Learning {
     /// The learned state of the newest checkpoint on disk that was learned with the settings `key` from the first
-    /// matches on disk, and whose matches are all in the derived tables. `None` if there is none.
+    /// matches on disk, and whose matches are all in the derived tables, and more than these. `None` if there is none.
     pub(super) async fn restore(
         &self,
         key: &str,
         overrides: &OperatorOverrides,
         derived: Option<&DerivedFrom>,
+        more_than: Option<i64>,
     ) -> Result<Option<Learned>, LearningError> {
         let matches = derived.map_or(0, |derived| derived.matches);
         for row in self.store.checkpoints().await? {
             if row.settings == key
                 && row.matches <= matches
+                && more_than.is_none_or(|known| row.matches > known)
                 && self.is_valid(&row).await?
                 && let Some(checkpoint) = self.stored_checkpoint(&row).await?
                 && let Some(mut learned) = self.restored(checkpoint, overrides).await?
@@ -50,7 +47,7 @@ impl Learning {
     }
 
     /// Whether the matches of a checkpoint are the first ones on disk. A match that came late is not among them.
-    async fn is_valid(&self, row: &CheckpointRow) -> Result<bool, LearningError> {
+    pub(super) async fn is_valid(&self, row: &CheckpointRow) -> Result<bool, LearningError> {
         let extent = (row.matches, row.last_match);
         Ok(self.store.extent_to(row.cursor).await? == extent)
     }
@@ -105,138 +102,6 @@ impl Learning {
         Ok(Some(state))
     }
 
-    /// Writes a checkpoint of the learned state, if there is one, and those that were taken on the way to it. Deletes
-    /// those that are not needed any more: without any match, all of them.
-    pub(super) async fn write_checkpoint(
-        &self,
-        slot: &mut Option<(String, Learned)>,
-        guard: &WriteGuard,
-    ) -> Result<(), LearningError> {
-        let Some((key, learned)) = slot else {
-            return Ok(());
-        };
-        if learned.matches > 0 {
-            learned.take_checkpoint();
-        }
-        if !self.write_pieces(learned, guard).await? {
-            return Ok(());
-        }
-        let old = self.valid_checkpoints(key, learned.matches).await?;
-        let taken = std::mem::take(&mut learned.taken).into_iter();
-        let keyed = taken.map(|one| Checkpoint {
-            key: key.clone(),
-            ..one.checkpoint
-        });
-        let mut new: Vec<NewCheckpoint> = keyed.filter_map(|one| one.stored()).collect();
-        let is_old = |old: &&CheckpointRow| !new.iter().any(|new| new.row.matches == old.matches);
-        let mut all: Vec<&CheckpointRow> = new.iter().map(|new| &new.row).collect();
-        all.extend(old.iter().filter(is_old));
-        all.sort_by_key(|row| std::cmp::Reverse(row.matches));
-        let kept = spacing::kept(&all, learned.matches);
-        new.retain(|new| kept.contains(&new.row.matches));
-        let stored = self.store.store_checkpoints(&new, &kept, guard.lease());
-        if let Err(error) = stored.await {
-            learned.checkpointed = 0; // the next one is due at once
-            if !self.has_lost_lease(&error) {
-                return Err(error.into());
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the pieces of the checkpoints that were taken, as far as they are not on disk. Returns `false` if another
-    /// daemon has the lease now. If that or anything else prevents it, these checkpoints are dropped.
-    pub(super) async fn write_pieces(
-        &self,
-        learned: &mut Learned,
-        guard: &WriteGuard,
-    ) -> Result<bool, LearningError> {
-        for mut one in std::mem::take(&mut learned.taken) {
-            if let Some(folds) = one.folds.take() {
-                let written = self.write_folds(one.checkpoint, folds, guard).await;
-                one.checkpoint = match written {
-                    Ok(cut) => cut,
-                    Err(error) => {
-                        learned.checkpointed = 0; // the next one is due at once
-                        return match error {
-                            LearningError::Store(e) if self.has_lost_lease(&e) => Ok(false),
-                            error => Err(error),
-                        };
-                    }
-                };
-            }
-            learned.taken.push(one);
-        }
-        Ok(true)
-    }
-
-    /// Cuts the folds of a checkpoint into pieces, and writes those that are not on disk while it cuts others: memory
-    /// holds few of them.
-    async fn write_folds(
-        &self,
-        mut checkpoint: Checkpoint,
-        folds: BTreeMap<SystemName, Fold>,
-        guard: &WriteGuard,
-    ) -> Result<Checkpoint, LearningError> {
-        let mut known = self.store.piece_hashes().await?;
-        let (send, queue) = mpsc::channel(PIECES);
-        let cutting = on_blocking_thread(move || {
-            let cut = checkpoint.cut(&folds, |hash, piece| match known.insert(hash) {
-                true => send
-                    .blocking_send((hash, piece.to_vec()))
-                    .map_err(io::Error::other),
-                false => Ok(()),
-            });
-            cut.map(|()| checkpoint)
-        });
-        let writing = async move {
-            let (mut some, mut queue) = (Vec::new(), queue);
-            while queue.recv_many(&mut some, PIECES).await > 0 {
-                self.store.store_pieces(&some, guard.lease()).await?;
-                some.clear();
-            }
-            Ok::<_, LearningError>(())
-        };
-        let (cut, written) = tokio::join!(cutting, writing);
-        written?;
-        Ok(cut??)
-    }
-
-    /// The stored checkpoints from which a state of `matches` matches can have been continued.
-    async fn valid_checkpoints(
-        &self,
-        key: &str,
-        matches: i64,
-    ) -> Result<Vec<CheckpointRow>, LearningError> {
-        let mut valid = Vec::new();
-        for row in self.store.checkpoints().await? {
-            if row.settings == key && row.matches <= matches && self.is_valid(&row).await? {
-                valid.push(row);
-            }
-        }
-        Ok(valid)
-    }
-
-    /// Writes a checkpoint of what was learned since the last one, unless the database contains
-    /// weights derived with other settings, or another daemon writes checkpoints.
-    pub async fn save_checkpoint(&self) -> Result<(), LearningError> {
-        let mut slot = self.learned.lock().await;
-        let derived = self.store.derived_from().await?;
-        let is_due = |(key, learned): &(String, Learned)| {
-            derived
-                .as_ref()
-                .is_some_and(|derived| derived.settings == *key)
-                && learned.ruled == derived
-                && learned.matches > learned.checkpointed
-        };
-        if slot.as_ref().is_some_and(is_due)
-            && let Some(guard) = self.guard()
-        {
-            self.write_checkpoint(&mut slot, &guard).await?;
-        }
-        Ok(())
-    }
-
     /// Publishes the weights with which this process begins, before anybody can ask. Returns the number of stored
     /// matches.
     ///
@@ -272,7 +137,10 @@ impl Learning {
         let mut slot = self.learned.lock().await;
         let key = self.key(overrides);
         let derived = self.store.derived_from().await?;
-        let learned = match self.restore(&key, overrides, derived.as_ref()).await? {
+        let learned = match self
+            .restore(&key, overrides, derived.as_ref(), None)
+            .await?
+        {
             Some(learned) => learned,
             None => Learned::nothing(&self.settings, overrides)?,
         };

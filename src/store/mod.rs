@@ -66,6 +66,7 @@ pub use sql::{
     archive::ChunkRow,
     behaviour::{BehaviourReport, BehaviourRows},
     decisions::DecisionRow,
+    followed::{NewParts, WrittenSoFar},
     links::Link,
     logs::{LogMatches, LogReplaced},
     own_tickets::{OwnTicket, TicketMatch},

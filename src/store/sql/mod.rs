@@ -8,6 +8,7 @@ mod chances;
 mod checkpoints;
 pub(super) mod decisions;
 mod derived;
+pub(super) mod followed;
 mod forgotten;
 mod games;
 mod halves;

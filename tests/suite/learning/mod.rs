@@ -4,6 +4,7 @@ mod chances;
 mod divisions;
 mod farmers;
 mod first_points;
+mod followers;
 mod late_matches;
 mod openarena;
 mod parties;

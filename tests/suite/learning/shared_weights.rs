@@ -27,13 +27,13 @@ const LONG: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A daemon, as far as it concerns weights.
-struct Node {
-    service: Arc<Service>,
+pub(super) struct Node {
+    pub service: Arc<Service>,
     tasks: Vec<JoinHandle<()>>,
 }
 
 impl Node {
-    async fn start(backend: &impl Backend) -> Self {
+    pub async fn start(backend: &impl Backend) -> Self {
         Self::start_as(backend, "", LASTS).await
     }
 
@@ -85,12 +85,12 @@ impl Node {
         others.into_iter().flat_map(|other| other.keys).collect()
     }
 
-    fn is_writer(&self) -> bool {
+    pub fn is_writer(&self) -> bool {
         self.service.learning().is_writer()
     }
 
     /// Ends as a process that is killed: nothing is written, and no lease is given back.
-    fn kill(self) {
+    pub fn kill(self) {
         for task in &self.tasks {
             task.abort();
         }

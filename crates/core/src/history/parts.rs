@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Fold, Level, Standing,
+    Fold, Level, Standing, Weight,
     curve::{Curve, POINTS_PER_UNIT},
     people::Person,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Rank, Ruleset, Timestamp},
+    domain::{Kind, PlayerKey, Rank, RoleWeights, Ruleset, Timestamp},
     rating::{Effects, Parts, Player, Scale, with_effects},
 };
 
@@ -49,13 +49,58 @@ impl Shares {
     /// The points of weight in a unit of strength.
     pub const POINTS_PER_UNIT: f64 = POINTS_PER_UNIT;
 
-    /// The weight of a strength of which this is the player's own part. The databases' views compute the same bits.
-    pub fn weight(&self, own: f64, factors: Effects) -> f64 {
-        let curve = match self.scale {
+    fn curve(&self) -> Curve {
+        match self.scale {
             None => Curve::Weights,
             Some((newcomer, unit)) => Curve::Strengths { newcomer, unit },
-        };
-        curve.weight(with_effects(own, self.effects, factors))
+        }
+    }
+
+    /// The weight of a strength of which this is the player's own part. The databases' views compute the same bits.
+    pub fn weight(&self, own: f64, factors: Effects) -> f64 {
+        self.curve()
+            .weight(with_effects(own, self.effects, factors))
+    }
+
+    /// The weight of a player with this part, labelled with `ruleset`. First match and hours, which a part does not
+    /// have, are those of the last match and none.
+    pub fn weight_of<'a>(&self, ruleset: &'a Ruleset, part: &WeightParts<'a>) -> Weight<'a> {
+        let Parts {
+            own,
+            roles,
+            factors,
+        } = part.parts;
+        let curve = self.curve();
+        let role = |own: f64| self.weight(own, factors);
+        let weight = self.weight(own.mean, factors);
+        Weight {
+            ruleset,
+            key: part.key,
+            name: part.name,
+            weight,
+            deviation: part.deviation,
+            strength: with_effects(own.mean, self.effects, factors) - curve.newcomer(),
+            doubt: own.deviation,
+            rank: part
+                .division
+                .and_then(|division| self.rank(division, weight)),
+            roles: RoleWeights {
+                sides: roles.sides.map(|sides| sides.map(role)),
+                commander: roles.commander.map(role),
+            },
+            games: part.games,
+            first_seen: part.last_seen,
+            last_seen: part.last_seen,
+            hours: 0.0,
+        }
+    }
+
+    /// The deviation of a strength, given that of its weight.
+    pub fn deviation_of_strength(&self, deviation: f64) -> f64 {
+        match self.scale {
+            None => deviation,
+            Some((_, unit)) => deviation * unit / POINTS_PER_UNIT,
+        }
     }
 
     /// The rank of a player of a division with a weight.
@@ -110,6 +155,14 @@ impl Fold {
     pub fn shares(&self, ruleset: &Ruleset) -> Option<Shares> {
         let own = self.levels().standing(ruleset, Level::Ruleset);
         own.map(Standing::shares)
+    }
+
+    /// The players of a ruleset whose parts may change without a game of theirs; `None` if those of all may.
+    pub fn unsettled(&self, ruleset: &Ruleset) -> Option<Vec<&PlayerKey>> {
+        let own = self.levels().standing(ruleset, Level::Ruleset)?;
+        let players = own.system.unsettled()?.into_iter();
+        let people = players.filter_map(|player| self.people().get(player));
+        Some(people.map(|person| &person.key).collect())
     }
 
     /// The part of a player under a ruleset; `None` without a rated game of it.

@@ -1,0 +1,76 @@
+//! Takes over what another daemon learns, instead of learning from each match once more.
+//!
+//! The daemon with the lease of the fold writes weights after each match, and a checkpoint every ten seconds while
+//! matches come. The others read both: their weights are those in the database, and what else they know of players, such
+//! as the chances of teams, is as old as the last checkpoint. So a further daemon costs little, and one that gets the
+//! lease goes on from that checkpoint.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{CURRENT, Learning, LearningError, learned::Learned, look::Look, newer::NewerWeights};
+use crate::{domain::PlayerKey, store::WrittenSoFar};
+
+impl Learning {
+    /// Whether another daemon of the same settings has the lease of the fold, so that this one takes over its weights.
+    pub(super) fn is_follower(&self, look: &Look) -> bool {
+        self.store.is_shared() && look.guard.is_none() && !look.is_other
+    }
+
+    /// Publishes the weights that another daemon has written, if they are newer than those published. Returns `false`
+    /// if there is no checkpoint to begin with.
+    pub(super) async fn take_over(
+        &self,
+        look: &Look,
+        slot: &mut Option<(String, Learned)>,
+    ) -> Result<bool, LearningError> {
+        let written = self.store.written_so_far().await?;
+        let known = slot.as_ref().filter(|(key, _)| *key == look.key);
+        let known = known.map(|(_, learned)| learned.matches);
+        if known.is_none_or(|known| written.checkpointed > known) {
+            let before = look.before.as_ref();
+            let newer = self.restore(&look.key, &look.overrides, before, known);
+            if let Some(newer) = newer.await? {
+                *slot = Some((look.key.clone(), newer));
+                *self.taken_over.lock() = None;
+            }
+        }
+        let Some((_, learned)) = slot.as_ref().filter(|(key, _)| *key == look.key) else {
+            return Ok(false);
+        };
+        if !self.is_published(learned, written) {
+            let newer = match written.weighed > learned.matches {
+                true => Some(self.newer_weights(learned).await?),
+                false => None,
+            };
+            let weighed = newer
+                .as_ref()
+                .map_or(written.weighed, |newer| newer.matches);
+            self.metrics.publish(learned);
+            self.metrics.took_over(weighed);
+            let mut knowledge = learned.knowledge.clone();
+            knowledge.newer = newer.map(Arc::new);
+            self.replace(knowledge, None, CURRENT);
+            *self.taken_over.lock() = Some((learned.matches, weighed));
+        }
+        self.metrics.caught_up();
+        Ok(true)
+    }
+
+    /// Whether the weights of this state, with those written so far, were the last ones to be published.
+    fn is_published(&self, learned: &Learned, written: WrittenSoFar) -> bool {
+        self.is_current() && *self.taken_over.lock() == Some((learned.matches, written.weighed))
+    }
+
+    /// The weights in the database of those players whose weights may differ from the ones of this state.
+    async fn newer_weights(&self, learned: &Learned) -> Result<NewerWeights, LearningError> {
+        let (unsettled, rulesets) = learned.knowledge.unsettled();
+        let mut players: BTreeSet<PlayerKey> = unsettled.into_iter().cloned().collect();
+        let merges = &learned.knowledge.counts_as;
+        for played in self.store.played_after(learned.cursor).await? {
+            players.insert(merges.get(&played).cloned().unwrap_or(played));
+        }
+        let players: Vec<PlayerKey> = players.into_iter().collect();
+        let rows = self.store.new_parts(&players, &rulesets).await?;
+        Ok(NewerWeights::new(rows))
+    }
+}

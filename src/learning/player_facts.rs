@@ -1,0 +1,94 @@
+//! What is known of one player under a ruleset.
+
+use crate::{
+    domain::{Rank, Timestamp},
+    history::{Level, Weight},
+};
+
+/// One player's weight in a [`View`](super::View).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlayerStanding {
+    pub(super) weight: f64,
+    /// The strength above a newcomer's, see [`Weight::strength`].
+    pub(super) strength: f64,
+    /// The deviation of the weight, see [`Weight::deviation`].
+    pub(super) deviation: f64,
+    /// The deviation of the strength, see [`Weight::doubt`].
+    pub(super) doubt: f64,
+    /// Whether it comes only from games of other rulesets.
+    pub(super) is_guess: bool,
+    /// Whether it comes from games of this ruleset, or of one with fewer mutators.
+    pub(super) is_near: bool,
+    /// Whether the operator has fixed it.
+    pub(super) is_pinned: bool,
+    pub(super) reached: Reached,
+}
+
+/// What is known of a human under a ruleset, as numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayerFacts {
+    /// The weight that decisions use, 0 to 100.
+    pub weight: f64,
+    /// The strength that decisions use, minus a newcomer's.
+    pub strength: f64,
+    /// The deviation of the weight; 0 if the rating system has none, or the operator set the weight.
+    pub deviation: f64,
+    /// Number of rated matches from which the weight was learned.
+    pub games: u32,
+    /// The number of the division, 0 for the lowest; `None` while calibrating.
+    pub division: Option<u8>,
+    /// Time played in these matches, in hours.
+    pub hours: f64,
+    /// The end of the first of these matches; `None` without any.
+    pub first_seen: Option<Timestamp>,
+}
+
+/// The division that a player has reached in a [`View`], and the time from which on the displayed
+/// one may fall.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    /// The rank; `None` while the player is calibrating, and for weights from games of other rulesets.
+    pub(super) rank: Option<Rank>,
+    /// The number of rated matches from which the weight was learned.
+    pub(super) games: u32,
+    /// The end of the last of these matches.
+    pub(super) last_seen: Timestamp,
+    /// The end of the first of these matches; `None` without any.
+    pub(super) first_seen: Option<Timestamp>,
+    /// Time played in these matches, in hours.
+    pub(super) hours: f64,
+}
+
+impl Reached {
+    /// The value for a player who has not played, whose rank therefore does not fall.
+    pub(super) const NEVER: Self = Self {
+        rank: None,
+        games: 0,
+        last_seen: Timestamp(i64::MAX),
+        first_seen: None,
+        hours: 0.0,
+    };
+}
+
+impl PlayerStanding {
+    pub(super) fn from(weight: &Weight<'_>, level: Level) -> Self {
+        let is_guess = !level.is_near();
+        let reached = Reached {
+            rank: weight.rank.filter(|_| !is_guess),
+            games: weight.games,
+            last_seen: weight.last_seen,
+            first_seen: Some(weight.first_seen),
+            hours: weight.hours,
+        };
+        Self {
+            weight: weight.weight,
+            strength: weight.strength,
+            deviation: weight.deviation,
+            doubt: weight.doubt,
+            is_guess,
+            is_near: !is_guess,
+            is_pinned: false,
+            reached,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Daemons that take over the weights of the one that learns.
+
+use evenkeel::{
+    domain::{Kind::Human, LineupPlayer, PlayerKey, Ruleset},
+    learning::Learning,
+    metrics::Registry,
+};
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng, seq::SliceRandom};
+
+use super::shared_weights::Node;
+use crate::common::{backends::Postgres, game, until};
+
+const PLAYERS: [&str; 9] = [
+    "ann", "bob", "cat", "dan", "eve", "fay", "gil", "hal", "ida",
+];
+
+fn ruleset(learning: &Learning) -> Ruleset {
+    learning.rulebook().ruleset::<&str>("ctf", &[])
+}
+
+/// The bits of everybody's weight and strength, and the numbers that come with them.
+fn weights(node: &Node) -> Vec<Option<(u64, u64, u32)>> {
+    let learning = node.service.learning();
+    let view = learning.standings().view(&ruleset(learning));
+    let facts = PLAYERS.iter().map(|id| view.facts(id));
+    facts
+        .map(|facts| facts.map(|f| (f.weight.to_bits(), f.strength.to_bits(), f.games)))
+        .collect()
+}
+
+/// The chance of the first three against the next three.
+fn chance(node: &Node) -> Option<u64> {
+    let learning = node.service.learning();
+    let player = |id: &&str| {
+        LineupPlayer::from(PlayerKey {
+            kind: Human,
+            id: (*id).to_owned(),
+        })
+    };
+    let teams = [&PLAYERS[..3], &PLAYERS[3..6]].map(|team| team.iter().map(player).collect());
+    let chance = learning.standings().chance(&ruleset(learning), "", &teams);
+    chance.map(f64::to_bits)
+}
+
+/// Two teams of one to three players play, and the strong win.
+async fn play(node: &Node, minute: i64, rng: &mut ChaCha8Rng) {
+    let mut players = PLAYERS;
+    players.shuffle(rng);
+    let size = rng.random_range(1..4);
+    let team = |players: &[&'static str]| players.iter().map(|id| (Human, *id)).collect::<Vec<_>>();
+    let (red, blue) = (team(&players[..size]), team(&players[size..2 * size]));
+    let strength = |team: &[(_, &str)]| {
+        team.iter()
+            .map(|(_, id)| f64::from(id.as_bytes()[0]))
+            .sum::<f64>()
+    };
+    let scores = match strength(&red) > strength(&blue) {
+        true => [3.0, 1.0],
+        false => [0.0, 2.0],
+    };
+    let record = game(minute, &red, &blue, scores);
+    node.service.store().record(&record).await.unwrap();
+    node.service.learning().match_recorded();
+}
+
+async fn agree(one: &Node, two: &Node, matches: i64) {
+    until(async || {
+        let derived = one.service.store().derived_from().await.unwrap();
+        derived.is_some_and(|derived| derived.matches == matches) && weights(one) == weights(two)
+    })
+    .await;
+}
+
+fn learned(node: &Node) -> i64 {
+    node.service.learning().metrics().learned().matches
+}
+
+/// How often a daemon has learned from matches by itself.
+fn folds(node: &Node) -> u64 {
+    let mut all = Registry::default();
+    node.service.learning().metrics().gather(&mut all, 0);
+    let text = all.text();
+    let count = text
+        .lines()
+        .find_map(|line| line.strip_prefix("evenkeel_fold_seconds_count "));
+    count.unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_daemon_takes_over_weights_at_once_and_chances_with_the_next_checkpoint() {
+    let Some(backend) = Postgres::shared() else {
+        return;
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let one = Node::start(&backend).await;
+    until(async || one.is_writer()).await;
+    play(&one, 0, &mut rng).await;
+    until(async || {
+        let stored = one.service.store().checkpoints().await.unwrap();
+        !stored.is_empty()
+    })
+    .await;
+    let two = Node::start(&backend).await;
+    agree(&one, &two, 1).await;
+    // Whoever records a match, one learns from it, and the other one takes the weights over.
+    for (minute, node) in (1..30).map(|at| (20 * at, if at % 3 == 0 { &two } else { &one })) {
+        play(node, minute, &mut rng).await;
+    }
+    agree(&one, &two, 30).await;
+    assert_eq!((one.is_writer(), two.is_writer()), (true, false));
+    one.service.learning().save_checkpoint().await.unwrap();
+    until(async || chance(&one) == chance(&two)).await;
+    // A match that ended earlier than the others comes late.
+    play(&two, 205, &mut rng).await;
+    agree(&one, &two, 31).await;
+    one.service.learning().save_checkpoint().await.unwrap();
+    until(async || chance(&one) == chance(&two)).await;
+    assert_eq!((learned(&two), folds(&two)), (31, 0));
+    assert!(folds(&one) > 0);
+}
+
+#[tokio::test]
+async fn a_daemon_that_gets_the_lease_learns_what_the_last_one_has_not_saved() {
+    let Some(backend) = Postgres::shared() else {
+        return;
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let one = Node::start(&backend).await;
+    until(async || one.is_writer()).await;
+    play(&one, 0, &mut rng).await;
+    let two = Node::start(&backend).await;
+    for minute in 1..8 {
+        play(&one, 20 * minute, &mut rng).await;
+    }
+    agree(&one, &two, 8).await;
+    let service = one.service.clone();
+    one.kill();
+    drop(service);
+    for minute in 8..12 {
+        play(&two, 20 * minute, &mut rng).await;
+    }
+    until(async || two.is_writer() && learned(&two) == 12).await;
+    let (known, expected) = (weights(&two), chance(&two));
+    two.service.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(weights(&two), known);
+    assert_eq!(chance(&two), expected);
+}
