@@ -72,7 +72,7 @@ impl Learning {
         loop {
             self.metrics.begin();
             let look = self.look(mode).await?;
-            if !look.all && self.is_follower(&look) && self.take_over(&look, &mut slot).await? {
+            if self.is_follower(&look) && self.take_over(&look, &mut slot).await? {
                 return Ok(false);
             }
             let kept = slot
@@ -120,10 +120,8 @@ impl Learning {
             if !due && look.is_behind.1 {
                 self.pace.places.note_behind();
             }
-            if !rests {
-                self.save_checkpoints(&mut slot, &look, &from).await?;
-            }
-            self.note_unsaved(slot.as_ref(), &look);
+            self.save_checkpoints(&mut slot, &look, (&from, rests))
+                .await?;
             if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
             }
@@ -131,30 +129,30 @@ impl Learning {
         }
     }
 
-    /// Writes the checkpoints of a state that is `from` these matches, if this process may and they are due.
+    /// Writes the checkpoints of a state that is `from` these matches, if this process may and they are due, but not
+    /// while it rests. Otherwise notes that other daemons wait for them.
     async fn save_checkpoints(
         &self,
         slot: &mut Option<(String, Learned)>,
         look: &Look,
-        from: &DerivedFrom,
+        (from, rests): (&DerivedFrom, bool),
     ) -> Result<(), LearningError> {
+        let Some(guard) = look.guard.as_ref().filter(|_| look.saves()) else {
+            return Ok(());
+        };
         let is_due = slot.as_ref().is_some_and(|(_, learned)| {
             let new = learned.matches - learned.checkpointed;
             let is_new = look.all || new >= EVERY || !learned.taken.is_empty();
             is_new && learned.ruled.as_ref() == Some(from)
         });
-        if let Some(guard) = look.guard.as_ref().filter(|_| look.saves() && is_due) {
-            self.write_checkpoint(slot, guard).await?;
+        if is_due && !rests {
+            return self.write_checkpoint(slot, guard).await;
         }
-        Ok(())
-    }
-
-    /// Notes that other daemons wait for a checkpoint, if this process writes those that they read.
-    fn note_unsaved(&self, slot: Option<&(String, Learned)>, look: &Look) {
-        let is_new = slot.is_some_and(|(_, learned)| learned.matches > learned.checkpointed);
-        if is_new && look.saves() && self.store.is_shared() {
+        let is_new = |(_, learned): &(String, Learned)| learned.matches > learned.checkpointed;
+        if self.store.is_shared() && slot.as_ref().is_some_and(is_new) {
             self.pace.checkpoints.note_behind();
         }
+        Ok(())
     }
 
     /// The state with which a fold begins if it cannot continue the last one: that of the checkpoint, or an empty one.

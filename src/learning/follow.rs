@@ -13,7 +13,8 @@ use crate::{domain::PlayerKey, store::WrittenSoFar};
 impl Learning {
     /// Whether another daemon of the same settings has the lease of the fold, so that this one takes over its weights.
     pub(super) fn is_follower(&self, look: &Look) -> bool {
-        self.store.is_shared() && look.guard.is_none() && !look.is_other
+        let is_beside = self.store.is_shared() && look.guard.is_none();
+        is_beside && !look.is_other && !look.all
     }
 
     /// Publishes the weights that another daemon has written, if they are newer than those published. Returns `false`

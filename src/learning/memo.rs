@@ -1,15 +1,19 @@
-//! Weights that were computed already, by the number of the player.
+//! Weights that were computed already.
+//!
+//! Game servers ask for the same players again and again, and a weight takes longer to compute than all the rest of an
+//! answer. So what was computed stays in a table without locks: a look-up hashes the name, and reads one place.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
-/// The players of a part. Memory for a part is taken when the weight of one of them is computed, because most players
-/// of a large community are not in any game today.
-const PART: usize = 64;
+use crate::domain::Kind;
 
-/// What is stored for a player whose weight was not computed yet.
+/// The most places. A weight whose place another one has taken is computed again.
+const MOST: usize = 1 << 16;
+
+/// What is stored where no weight is.
 const UNKNOWN: u64 = 0;
 /// What is stored for a player without a weight: the bits of a number that no weight is.
 const NO_WEIGHT: u64 = u64::MAX;
@@ -25,18 +29,32 @@ pub(super) struct KnownWeight {
     pub is_guess: bool,
 }
 
-/// The weights of players with the numbers from 0 to a limit, as far as they were computed.
+/// A place: what is known of a player, and the hash of who it is, combined with that by XOR. If two threads write
+/// different players to a place at once, the two numbers do not belong together, and the place counts as empty.
+#[derive(Debug, Default)]
+struct Place {
+    known: AtomicU64,
+    owner: AtomicU64,
+}
+
+/// The weights that were computed already.
+///
+/// Two players count as the same one if all 64 bits of their hashes are equal. Nobody can choose such names, because the
+/// key of the hash is random, and among a million players there are two with a chance of 1 in 30 million.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
-    parts: Box<[OnceLock<Box<[AtomicU64; PART]>>]>,
+    hasher: RandomState,
+    /// Their number is a power of two; none in the memo of nobody.
+    places: Box<[Place]>,
 }
 
 impl Memo {
     /// A memo for this number of players.
     pub fn new(players: usize) -> Self {
-        let parts = (0..players.div_ceil(PART)).map(|_| OnceLock::new());
+        let places = (4 * players.max(16)).next_power_of_two().min(MOST);
         Self {
-            parts: parts.collect(),
+            hasher: RandomState::new(),
+            places: (0..places).map(|_| Place::default()).collect(),
         }
     }
 
@@ -44,22 +62,24 @@ impl Memo {
     /// call it.
     pub fn get_or_compute(
         &self,
-        number: usize,
+        kind: Kind,
+        id: &str,
         compute: impl FnOnce() -> Option<KnownWeight>,
     ) -> Option<KnownWeight> {
-        let Some(part) = self.parts.get(number / PART) else {
+        let hash = self.hasher.hash_one((kind, id));
+        let last = self.places.len().wrapping_sub(1);
+        let Some(place) = self.places.get(hash as usize & last) else {
             return compute();
         };
-        let part = part.get_or_init(|| Box::new([const { AtomicU64::new(UNKNOWN) }; PART]));
-        let slot = &part[number % PART];
-        match slot.load(Ordering::Relaxed) {
-            UNKNOWN => {
-                let known = compute();
-                slot.store(encode(known), Ordering::Relaxed);
-                known
-            }
-            stored => decode(stored),
+        let stored = place.known.load(Ordering::Relaxed);
+        if stored != UNKNOWN && place.owner.load(Ordering::Relaxed) ^ stored == hash {
+            return decode(stored);
         }
+        let known = compute();
+        let stored = encode(known);
+        place.known.store(stored, Ordering::Relaxed);
+        place.owner.store(hash ^ stored, Ordering::Relaxed);
+        known
     }
 }
 
@@ -84,29 +104,61 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_weight_is_computed_once() {
-        let memo = Memo::new(65);
-        let known = Some(KnownWeight {
-            weight: 61.5,
+    fn known(weight: f64) -> Option<KnownWeight> {
+        Some(KnownWeight {
+            weight,
             is_guess: false,
-        });
-        assert_eq!(memo.get_or_compute(64, || known), known);
-        assert_eq!(memo.get_or_compute(64, || unreachable!()), known);
-        assert_eq!(memo.get_or_compute(0, || None), None);
-        assert_eq!(memo.get_or_compute(0, || unreachable!()), None);
+        })
     }
 
     #[test]
-    fn a_number_beyond_the_limit_is_computed_each_time() {
-        let memo = Memo::new(64);
-        for weight in [1.0, 2.0] {
-            let known = Some(KnownWeight {
-                weight,
-                is_guess: true,
-            });
-            assert_eq!(memo.get_or_compute(1_000, || known), known);
+    fn a_weight_is_computed_once() {
+        let memo = Memo::new(1);
+        let ann =
+            |compute: fn() -> Option<KnownWeight>| memo.get_or_compute(Kind::Human, "ann", compute);
+        assert_eq!(ann(|| known(61.5)), known(61.5));
+        assert_eq!(ann(|| unreachable!()), known(61.5));
+        let bot = memo.get_or_compute(Kind::Bot, "ann", || None);
+        assert_eq!(bot, None);
+        let bot = memo.get_or_compute(Kind::Bot, "ann", || unreachable!());
+        assert_eq!(bot, None);
+    }
+
+    #[test]
+    fn more_players_than_places_have_their_own_weights() {
+        let memo = Memo::new(0);
+        for round in 0..3 {
+            for number in 0..1_000_u32 {
+                let name = format!("p{number}");
+                let weight = || known(f64::from(number) / 10.0);
+                let found = memo.get_or_compute(Kind::Human, &name, weight);
+                assert_eq!(found, weight(), "round {round}");
+            }
         }
+        let nobody = Memo::default();
+        assert_eq!(
+            nobody.get_or_compute(Kind::Human, "ann", || known(1.0)),
+            known(1.0)
+        );
+    }
+
+    #[test]
+    fn threads_at_the_same_place_get_their_own_weights() {
+        let memo = Memo::new(0);
+        std::thread::scope(|scope| {
+            for thread in 0..4_u32 {
+                let memo = &memo;
+                scope.spawn(move || {
+                    for number in 0..20_000_u32 {
+                        let own = thread * 100 + number % 100;
+                        let weight = known(f64::from(own) / 4.0);
+                        let name = format!("p{own}");
+                        let found = memo.get_or_compute(Kind::Human, &name, || weight);
+                        assert_eq!(found, weight);
+                    }
+                });
+            }
+        });
     }
 
     proptest! {

@@ -60,14 +60,7 @@ impl View {
                 is_guess: known.is_guess,
             })
         };
-        let (knowledge, ruleset) = self.known.as_ref()?;
-        let number = knowledge
-            .fold(ruleset)
-            .and_then(|fold| fold.number(kind, id));
-        match number {
-            Some(number) => self.memo.get_or_compute(number, compute),
-            None => compute(),
-        }
+        self.memo.get_or_compute(kind, id, compute)
     }
 
     /// What is known of a player by this identity.

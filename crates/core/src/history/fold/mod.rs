@@ -208,15 +208,6 @@ impl Fold {
         Some((weight, level))
     }
 
-    /// The number of the player with this identity, in the order of first matches; `None` without a match. No two
-    /// identities have the same one.
-    pub fn number(&self, kind: Kind, id: &str) -> Option<usize> {
-        self.digest
-            .people()
-            .number(kind, id)
-            .map(|player| player.index())
-    }
-
     /// The number of identities that have one.
     pub fn players(&self) -> usize {
         self.digest.people().len()
