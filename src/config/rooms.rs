@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 
 use super::{Config, FolderChoice, FollowSection, IngestSection, JournalChoice, RulesPreset};
 use crate::{
-    domain::RulebookSpec,
+    domain::{RulebookSpec, units::Share},
     history, learning,
     lifecycle::CoordinatorSettings,
     lobby::{self, AutoBalanceRules, LobbySettings},
@@ -83,12 +83,20 @@ impl Config {
             objective: balance.objective,
             place: lobby::PlaceSettings {
                 party_budget: balance.party_budget,
+                wish_budget: self.wish_worth(),
                 ..self.place
             },
             advantage: self.advantage,
             rebalance: self.rebalance,
             auto_balance: self.auto_balance_rules(),
         }
+    }
+
+    /// How much of the weaker team's chance one wish for a side may cost.
+    fn wish_worth(&self) -> Share {
+        let balance = &self.balance.partition;
+        let worth = balance.factors.wishes.get().min(balance.wish_budget.get());
+        Share::try_from(worth).unwrap_or(balance.wish_budget)
     }
 
     fn auto_balance_rules(&self) -> AutoBalanceRules {

@@ -90,6 +90,7 @@ fn joined(join: Join) -> Command {
         team,
         pin,
         avoid,
+        wish,
     } = join;
     let update = Update {
         name: name.as_ref().map(text),
@@ -97,6 +98,7 @@ fn joined(join: Join) -> Command {
         team,
         pin,
         avoid: avoid.map(|ids| ids.iter().map(text).collect()),
+        wish,
     };
     Command::Join { id, update }
 }

@@ -73,6 +73,7 @@ impl Session {
                 team: has_teams.then_some(*team),
                 pin: None,
                 avoid: None,
+                wish: None,
             };
             let id = Ident::from_text(player);
             self.apply(&Command::Join { id, update })?;

@@ -61,6 +61,9 @@ pub(in crate::cli) struct BalanceArgs {
     /// Keep these two players on different teams if it costs little; may be repeated
     #[arg(long = "avoid", value_name = "NAME,NAME")]
     avoid: Vec<String>,
+    /// Put this player on this team if that costs little; may be repeated
+    #[arg(long = "wish", value_name = "NAME=TEAM")]
+    wishes: Vec<String>,
     /// The team that a player is on now; may be repeated
     #[arg(long = "current", value_name = "NAME=TEAM")]
     current: Vec<String>,
@@ -73,11 +76,14 @@ pub(in crate::cli) struct BalanceArgs {
     /// How much evenness keeping the parties together may cost
     #[arg(long, value_name = "EVENNESS")]
     party_budget: Option<f64>,
+    /// How much of the weaker team's chance to win the wishes for a team may cost together
+    #[arg(long, value_name = "CHANCE")]
+    wish_budget: Option<f64>,
     /// The weights of parties of 2, 3, … players, as multiples of their members' sum
     #[arg(long, value_name = "M,M…", value_delimiter = ',')]
     party_multiplier: Option<Vec<f64>>,
     /// The cost of one unit of a term (ratio_gap, best_gap, spread_gap, broken_parties,
-    /// avoided_pairs, moved, repeated, weak_again, newcomers, or all); may be repeated
+    /// avoided_pairs, moved, repeated, weak_again, newcomers, wishes, or all); may be repeated
     #[arg(long = "factor", value_name = "TERM=COST")]
     factors: Vec<String>,
     /// Pick one of the K best combinations
@@ -156,6 +162,10 @@ pub(super) fn apply_flags(lobby: &mut LobbyFile, args: &BalanceArgs) -> Result<(
         let (name, team) = name_and_team("--pin", pin)?;
         lobby.player(name)?.pin = Some(team);
     }
+    for wish in &args.wishes {
+        let (name, team) = name_and_team("--wish", wish)?;
+        lobby.player(name)?.wish = Some(team);
+    }
     for current in &args.current {
         let (name, team) = name_and_team("--current", current)?;
         lobby.player(name)?.team = Some(team);
@@ -186,6 +196,9 @@ pub(super) fn settings(args: &BalanceArgs, config: &Config) -> Result<partition:
     }
     if let Some(budget) = args.party_budget {
         settings.party_budget = checked("--party-budget", budget)?;
+    }
+    if let Some(budget) = args.wish_budget {
+        settings.wish_budget = checked("--wish-budget", budget)?;
     }
     if let Some(megabytes) = args.memory {
         // More megabytes than the upper end are of no use to any search, and no search works with
@@ -237,6 +250,7 @@ fn set_factor(factors: &mut partition::Factors, text: &str) -> Result<(), String
         ("repeated", &mut factors.repeated),
         ("weak_again", &mut factors.weak_again),
         ("newcomers", &mut factors.newcomers),
+        ("wishes", &mut factors.wishes),
     ] {
         if all || term == name {
             *factor = cost;

@@ -58,6 +58,9 @@ pub(super) struct LobbyPlayer {
     pub(super) last: Option<usize>,
     #[serde(default)]
     pub(super) avoid: Vec<String>,
+    /// The team on which the player would like to be.
+    #[serde(default)]
+    pub(super) wish: Option<usize>,
 }
 
 impl LobbyFile {
@@ -112,6 +115,7 @@ impl LobbyFile {
             pin: player.pin,
             current: player.team,
             last: player.last,
+            wish: player.wish,
             ..WeightedHuman::new(
                 &player.name,
                 player.weight.unwrap_or(config.balance.default_weight.get()),
@@ -199,6 +203,7 @@ fn list(text: &str) -> Result<LobbyFile, String> {
             team: None,
             last: None,
             avoid: vec![],
+            wish: None,
         });
     }
     Ok(LobbyFile {
@@ -239,9 +244,9 @@ mod tests {
     #[test]
     fn toml_and_json_say_the_same() {
         let toml = "teams = 3\nmax_difference = 'off'\n[[players]]\nname = 'a'\nweight = 1\nparty = 'x'\n\
-                    [[players]]\nname = 'b'\nparty = 'x'\npin = 2\navoid = ['a']";
+                    [[players]]\nname = 'b'\nparty = 'x'\npin = 2\nwish = 1\navoid = ['a']";
         let json = r#"{"teams": 3, "max_difference": "off", "players": [
-            {"name": "a", "weight": 1, "party": "x"}, {"name": "b", "party": "x", "pin": 2, "avoid": ["a"]}]}"#;
+            {"name": "a", "weight": 1, "party": "x"}, {"name": "b", "party": "x", "pin": 2, "wish": 1, "avoid": ["a"]}]}"#;
         let config = Config::load("", []).unwrap();
         let toml = LobbyFile::parse(toml, FileFormat::Toml)
             .unwrap()
@@ -256,7 +261,10 @@ mod tests {
             (toml.teams, toml.max_difference, &toml.parties),
             (3, None, &vec![vec![0, 1]])
         );
-        assert_eq!((toml.humans[1].weight, toml.avoid), (50.0, vec![(1, 0)]));
+        assert_eq!(
+            (toml.humans[1].weight, toml.humans[1].wish, toml.avoid),
+            (50.0, Some(1), vec![(1, 0)])
+        );
         assert!(LobbyFile::parse("{\"player\": []}", FileFormat::Json).is_err());
     }
 }

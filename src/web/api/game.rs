@@ -60,6 +60,7 @@ pub(super) struct AskedPlayer {
     #[serde(default)]
     avoid: Vec<String>,
     pin: Option<u8>,
+    wish: Option<u8>,
     pub(super) team: Option<u8>,
     last: Option<u8>,
 }
@@ -221,6 +222,7 @@ impl AskedGame {
                 pin: player.pin.map(Some),
                 avoid: (!player.avoid.is_empty())
                     .then(|| player.avoid.iter().map(|id| known.get(id)).collect()),
+                wish: player.wish.map(Some),
             };
             let id = Ident::from_text(id);
             let joined = session.apply(&Command::Join { id, update });

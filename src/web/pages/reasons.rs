@@ -24,6 +24,9 @@ pub(in crate::web) struct Reasons {
     /// Number of parties, and how many of them are not together.
     parties: usize,
     parties_apart: usize,
+    /// Why wishes for a side were not granted, one entry for each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    wishes_refused: Vec<String>,
     /// What is undesirable about the teams.
     #[serde(flatten)]
     terms: Terms,
@@ -50,6 +53,7 @@ impl Reasons {
             best_possible: explanation.exact && pick.figures.evenness >= explanation.bound - 1e-9,
             parties: question.problem.parties.len() + question.torn.len(),
             parties_apart,
+            wishes_refused: explanation.refusals(),
             terms: pick.terms,
         })
     }
@@ -80,6 +84,9 @@ impl Reasons {
                 }
                 @if terms.avoided_pairs > 0.0 {
                     li { (counted(terms.avoided_pairs as u64, "pair")) " of players who avoid each other shared a team." }
+                }
+                @for why in &self.wishes_refused {
+                    li { "A wish for a side was not granted: " (why) "." }
                 }
                 @if terms.moved > 0.0 { li { (players(terms.moved)) " had to change teams." } }
                 @if terms.repeated > 0.0 {

@@ -74,7 +74,7 @@ fn the_same_question_has_the_same_answer_by_line_and_by_http() {
     assert_eq!(words(&said, "PLAYER")[2], format!("{weight:.3}"));
     for teams in [2, 3] {
         for seed in [7, 8] {
-            let joins = "JOIN ann\nJOIN bob\nJOIN cid party=x\nJOIN dan avoid=ann\nJOIN eve pin=1\n\
+            let joins = "JOIN ann\nJOIN bob wish=1\nJOIN cid party=x\nJOIN dan avoid=ann\nJOIN eve pin=1\n\
                          JOIN fay party=x\nJOIN gus team=0\nJOIN new\n";
             let hello = hello(10 * teams + seed);
             let lines = format!(
@@ -82,7 +82,7 @@ fn the_same_question_has_the_same_answer_by_line_and_by_http() {
             );
             let said = api.pages.daemon.ask(&lines);
             let body = json!({"ruleset": "futsal", "teams": teams, "top": 20, "seed": seed, "players": [
-                {"id": "ann"}, {"id": "bob"}, {"id": "cid", "party": "x"}, {"id": "dan", "avoid": ["ann"]},
+                {"id": "ann"}, {"id": "bob", "wish": 1}, {"id": "cid", "party": "x"}, {"id": "dan", "avoid": ["ann"]},
                 {"id": "eve", "pin": 1}, {"id": "fay", "party": "x"}, {"id": "gus", "team": 0}, {"id": "new"},
             ]});
             let (status, answer) = api.call("asker", "POST", "/v1/teams", &body);

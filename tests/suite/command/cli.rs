@@ -440,6 +440,10 @@ fn balance_takes_every_part_of_the_problem() {
         "Lame=1",
         "--avoid",
         "Roger,Riddick",
+        "--wish",
+        "Roger=1",
+        "--wish-budget",
+        "0.1",
         "--seed",
         "4",
         "--power",
@@ -456,7 +460,8 @@ fn balance_takes_every_part_of_the_problem() {
     let team = |name: &str| usize::from(!zero.contains(&format!(" {name} ")));
     assert_eq!(team("Cheat"), team("Darth Vader"));
     assert_ne!(team("Roger"), team("Riddick"));
-    assert_eq!(team("Lame"), 1);
+    assert_eq!((team("Lame"), team("Roger")), (1, 1));
+    assert!(one.contains("wishes for a team: 1 of 1 granted"), "{out}");
     assert!(
         one.contains("runner-up")
             && one.contains("with Lame on team 0 instead: chance of team 0 to win"),

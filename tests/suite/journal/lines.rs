@@ -32,7 +32,7 @@ async fn daemon(folder: TempDir, millis: u64) -> (Daemon, Arc<HandClock>, Client
 /// A daemon over this folder, `millis` after the first one was started.
 pub(crate) async fn serve(folder: TempDir, millis: u64) -> (Daemon, Arc<HandClock>) {
     let config = config(
-        "server.max_errors = 100000\nrating.min_seconds = 0\nserver.resume_grace_seconds = 86400",
+        "server.max_errors = 100000\nrating.min_seconds = 0\nserver.resume_grace_seconds = 86400\nlobby.wish_seconds = 30",
     );
     let database = folder.path().join("evenkeel.db");
     let store = store::open(&database, true, BUSY).await.unwrap();
@@ -127,7 +127,7 @@ fn line() -> impl Strategy<Value = String> {
         2 => prop_oneof![Just("END"), Just("END draw"), Just("END 0"), Just("END 1")]
             .prop_map(str::to_owned),
         12 => (id, team.clone()).prop_map(|(id, team)| format!("JOIN {id} team={team}")),
-        6 => (id, "( party=[pq]?)?( pin=[01]?)?( avoid=[ab])?")
+        6 => (id, "( party=[pq]?)?( pin=[01]?)?( avoid=[ab])?( wish=[01]?)?")
             .prop_map(|(id, wishes)| format!("JOIN {id}{wishes}")),
         4 => (id, "( reason=(left|kicked|timeout|moved|bored))?")
             .prop_map(|(id, reason)| format!("LEAVE {id}{reason}")),

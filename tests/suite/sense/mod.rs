@@ -2,6 +2,8 @@
 //! for; `w90` is a human whose weight an operator has pinned at 90.
 
 mod chance;
+mod sealed;
+mod sides;
 mod small;
 mod stories;
 mod weights;

@@ -207,6 +207,9 @@ pub struct Update {
     pub pin: Option<Option<u8>>,
     /// Ids of the humans they want to avoid; replaces the previous list.
     pub avoid: Option<Vec<String>>,
+    /// The team on which they would like to be; `Some(None)` takes an earlier wish back.
+    #[serde(deserialize_with = "present")]
+    pub wish: Option<Option<u8>>,
 }
 
 /// The balance of the teams at the last assessment.
@@ -288,6 +291,7 @@ mod tests {
             }),
             join(Update {
                 pin: Some(Some(1)),
+                wish: Some(None),
                 ..Update::default()
             }),
             Command::Protect {

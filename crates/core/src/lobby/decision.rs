@@ -11,7 +11,7 @@ use super::{Advantage, AutoBalance, Balance, Decided, Place, Rebalance};
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Decision {
     /// BALANCE: the teams of all humans.
-    Balance(Decided<Balance>),
+    Balance(Box<Decided<Balance>>),
     /// PLACE: the team of a late arrival.
     Place(Decided<Place>),
     /// ADVANTAGE: the team that needs help.
@@ -79,4 +79,10 @@ macro_rules! from_decided {
     };
 }
 
-from_decided!(Balance, Place, Advantage, Rebalance, AutoBalance);
+impl From<Decided<Balance>> for Decision {
+    fn from(decided: Decided<Balance>) -> Self {
+        Self::Balance(Box::new(decided))
+    }
+}
+
+from_decided!(Place, Advantage, Rebalance, AutoBalance);

@@ -46,6 +46,7 @@ mod strength;
 mod team_sum;
 mod told;
 mod weights;
+mod wishes;
 
 #[cfg(test)]
 mod tests;

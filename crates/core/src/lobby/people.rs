@@ -16,7 +16,8 @@ impl Lobby {
         }
         let teams = self.teams;
         let game = self.game_mut()?;
-        for team in update.team.into_iter().chain(update.pin.flatten()) {
+        let stated = [update.team, update.pin.flatten(), update.wish.flatten()];
+        for team in stated.into_iter().flatten() {
             exists(team, teams)?;
         }
         let before = game.roster.find(id).map(|human| human.team);
@@ -28,6 +29,7 @@ impl Lobby {
             None => {}
             Some(from) => self.note_move(id, from, update.team.or(from)),
         }
+        self.note_wish(id, update.wish, before.is_none())?;
         self.seat(id)
     }
 

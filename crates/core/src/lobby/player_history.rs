@@ -61,6 +61,10 @@ pub(super) struct PlayerHistory {
     /// When they last changed to the stronger team, unless [`Conduct::asks`] has already counted
     /// it.
     pub(super) switched_at: Option<u64>,
+    /// The team that they wished for in the last game, too late for it.
+    pub(super) wish: Option<u8>,
+    /// The team that they wished for in this game, too late for it.
+    pub(super) next_wish: Option<u8>,
 }
 
 /// The humans remembered, by id.
@@ -83,21 +87,23 @@ impl PlayerHistories {
         self.people.entry(id.to_owned()).or_default()
     }
 
-    /// Forgets everything except the conduct and the turns at the weaker side. `weaker` are the humans
+    /// Forgets everything except the conduct, the turns at the weaker side and wishes that came late. `weaker` are the humans
     /// who were on it in the game that is over.
     pub(super) fn next_game<'a>(&mut self, weaker: impl Iterator<Item = &'a str>) {
         for past in self.people.values_mut() {
             *past = PlayerHistory {
                 conduct: past.conduct,
                 weak_sides: past.weak_sides / 2.0,
+                wish: past.next_wish,
                 ..PlayerHistory::default()
             };
         }
         for id in weaker {
             self.entry(id).weak_sides += 1.0;
         }
-        let counts =
-            |past: &PlayerHistory| !past.conduct.is_clean() || past.weak_sides >= FORGOTTEN;
+        let counts = |past: &PlayerHistory| {
+            !past.conduct.is_clean() || past.weak_sides >= FORGOTTEN || past.wish.is_some()
+        };
         self.people.retain(|_, past| counts(past));
     }
 
@@ -144,6 +150,7 @@ mod tests {
         memory.entry("a").left = Some((Some(1), 5));
         memory.entry("a").conduct.returns = 2;
         memory.entry("b").moved_at = Some(3);
+        memory.entry("b").next_wish = Some(1);
         memory.next_game(["c"].into_iter());
         let conduct = Conduct {
             returns: 2,
@@ -154,9 +161,18 @@ mod tests {
             ..PlayerHistory::default()
         };
         assert_eq!(memory.of("a"), kept);
-        assert_eq!(memory.of("b"), PlayerHistory::default());
+        let late = PlayerHistory {
+            wish: Some(1),
+            ..PlayerHistory::default()
+        };
+        assert_eq!(
+            memory.of("b"),
+            late,
+            "a wish that came late is that of the next game"
+        );
         assert_eq!(memory.of("c").weak_sides, 1.0);
         (0..5).for_each(|_| memory.next_game([].into_iter()));
+        assert_eq!(memory.of("b"), PlayerHistory::default());
         assert_eq!(memory.of("c").weak_sides, 1.0 / 32.0);
         memory.next_game([].into_iter());
         assert_eq!(memory.people.len(), 1);

@@ -22,6 +22,8 @@ pub struct Human {
     pub role: Option<RoleName>,
     /// Ids of the humans they want to avoid, in the game or not.
     pub avoid: Vec<String>,
+    /// The team on which they would like to be, which may not exist any more.
+    pub wish: Option<u8>,
     /// The millisecond of the session until which decisions leave them on their team; `u64::MAX`
     /// for the whole game.
     pub protected_until: u64,
@@ -142,6 +144,7 @@ impl Roster {
                     pin: None,
                     role: None,
                     avoid: Vec::new(),
+                    wish: None,
                     protected_until: 0,
                 });
                 self.humans.len() - 1

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::{AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings};
 use crate::{
-    domain::units::{Count, Factor},
+    domain::units::{Count, Factor, UpToADay},
     partition::Objective,
 };
 
@@ -28,6 +28,8 @@ pub struct RosterSettings {
     pub bots: bool,
     /// The fewest humans for which a game gets bots.
     pub min_humans: Players,
+    /// How long after GAME wishes for a side count for the game; 0 for as long as it lasts.
+    pub wish_seconds: UpToADay,
 }
 
 impl RosterSettings {
@@ -47,6 +49,7 @@ impl Default for RosterSettings {
             level_max: const { Count::of(32) },
             bots: true,
             min_humans: const { Count::of(0) },
+            wish_seconds: const { UpToADay::of(0) },
         }
     }
 }

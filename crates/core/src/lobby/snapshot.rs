@@ -60,6 +60,9 @@ pub struct HumanInGame {
     /// Ids of the humans they want to avoid, in the game or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub avoid: Vec<String>,
+    /// The team on which they would like to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wish: Option<u8>,
     /// Why they must not be moved now; `None` if they may be.
     pub held: Option<MoveBlock>,
     /// Whether a decision has already moved them in this game.
@@ -105,7 +108,7 @@ impl Snapshot {
     pub(super) fn is_sound(&self) -> bool {
         let exists = |team: Option<u8>| team.is_none_or(|team| team < self.teams);
         let person = |human: &HumanInGame| {
-            let teams = [human.team, human.pin, human.old_team];
+            let teams = [human.team, human.pin, human.old_team, human.wish];
             teams.into_iter().all(exists) && human.weight >= 0.0 && human.weight.is_finite()
         };
         (2..=MAX_TEAMS).contains(&usize::from(self.teams))
@@ -242,6 +245,7 @@ pub(super) mod tests {
             points: 0.0,
             points_reported: true,
             avoid: Vec::new(),
+            wish: None,
             held: None,
             moved: false,
             conduct: Conduct::default(),

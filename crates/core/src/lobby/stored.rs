@@ -30,7 +30,7 @@ fn read_older(kind: &str, json: &str) -> Option<Decision> {
             settings.insert("memory_mb".to_owned(), megabytes.into());
         }
         let first: FirstBalance = serde_json::from_value(stored).ok()?;
-        return Some(Decision::Balance(first.into()));
+        return Some(Decided::<Balance>::from(first).into());
     }
     let path = match kind {
         "auto-balance" => "/question/situation/rules",

@@ -73,6 +73,7 @@ struct Guest {
     party: Option<u8>,
     pin: Option<u8>,
     avoids: Option<usize>,
+    wish: Option<u8>,
 }
 
 /// A random game.
@@ -96,8 +97,9 @@ prop_compose! {
         party in prop::option::weighted(0.3, 0u8..3),
         pin in prop::option::weighted(0.1, 0u8..4),
         avoids in prop::option::weighted(0.1, 0usize..9),
+        wish in prop::option::weighted(0.2, 0u8..4),
     ) -> Guest {
-        Guest { weight, team, party, pin, avoids }
+        Guest { weight, team, party, pin, avoids, wish }
     }
 }
 
@@ -119,6 +121,7 @@ prop_compose! {
             guest.team = guest.team.filter(|team| *team < teams);
             guest.pin = guest.pin.filter(|team| *team < teams);
             guest.party = guest.party.filter(|_| friends);
+            guest.wish = guest.wish.filter(|team| *team < teams);
         }
         let bots = bots.into_iter().filter(|bot| bot.1 < teams).collect();
         let objective = if by_chance { Objective::Chance } else { Objective::Ratio };
@@ -173,6 +176,7 @@ impl Game {
                 team: guest.team,
                 pin: guest.pin.map(Some),
                 avoid,
+                wish: guest.wish.map(Some),
             };
             let id = id(at);
             Command::Join { id, update }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Candidate, Engine, Figures, Objective};
+use super::{Candidate, Engine, Figures, Objective, Refusal, RefusedWish, Wishes};
 use crate::domain::{Link, chance_of_weaker, counted, evenness_of_chance};
 
 /// The result if only one human changed teams.
@@ -49,6 +49,9 @@ pub struct Explanation {
     /// The best evenness without keeping any party; `None` if it was not needed to decide which
     /// parties to keep.
     pub without_parties: Option<f64>,
+    /// What became of the wishes for a team; `None` if nobody had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wishes: Option<Wishes>,
     /// For each human, in the caller's order, the result if they alone were on another team.
     pub what_if: Vec<WhatIf>,
 }
@@ -135,6 +138,35 @@ impl Explanation {
         }
     }
 
+    /// Writes how many wishes for a team were granted, and one line for each that was not.
+    fn write_wishes(&self, f: &mut fmt::Formatter<'_>, wishes: &Wishes) -> fmt::Result {
+        let all = wishes.granted + wishes.refused.len();
+        writeln!(f, "wishes for a team: {} of {all} granted", wishes.granted)?;
+        for RefusedWish { who, team, why } in &wishes.refused {
+            let why = self.refusal(wishes, *why);
+            writeln!(f, "wish not granted: {who} to team {team}, {why}")?;
+        }
+        Ok(())
+    }
+
+    /// Why a wish was not granted, in words that name nobody.
+    fn refusal(&self, wishes: &Wishes, why: Refusal) -> String {
+        match (why, wishes.without) {
+            (Refusal::Uneven { evenness }, Some(without)) => {
+                let (with, without) = (self.evenness(evenness), self.evenness(without));
+                format!("{why}: {with} at best, instead of {without}")
+            }
+            _ => why.to_string(),
+        }
+    }
+
+    /// Why each of the wishes was not granted that were not, in words that name nobody.
+    pub fn refusals(&self) -> Vec<String> {
+        let wishes = self.wishes.iter();
+        let refused = wishes.flat_map(|all| all.refused.iter().map(move |one| (all, one.why)));
+        refused.map(|(all, why)| self.refusal(all, why)).collect()
+    }
+
     /// Writes one line for the candidate, and one for each term that is not 0 or costs something.
     fn describe(
         &self,
@@ -207,6 +239,9 @@ impl fmt::Display for Explanation {
         }
         if let Some(evenness) = self.without_parties {
             writeln!(f, "without parties: {}", self.evenness(evenness))?;
+        }
+        if let Some(wishes) = &self.wishes {
+            self.write_wishes(f, wishes)?;
         }
         for what in &self.what_if {
             let (who, other) = (&what.who, what.other);

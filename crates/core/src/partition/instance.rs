@@ -7,9 +7,9 @@ use super::{
     balance::{Evenness, MOST, Measure},
     counts::Counts,
     grid::Grid,
+    groups::{groups, lot, wishes},
     values::Values,
 };
-use crate::domain::seeded_hash;
 
 /// A group that is placed as a whole: a single human, or a kept party.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub(super) struct Atom {
     pub team: Option<u8>,
     /// The humans, by the caller's indices.
     pub members: Vec<usize>,
+    /// How many of them wish for each team.
+    pub wishes: [u8; MAX_TEAMS],
 }
 
 /// The atoms of a problem, given which parties are kept; strongest first.
@@ -48,8 +50,10 @@ pub(super) struct Instance {
     /// How far the bots on each team are from as many mean bots, in quanta, by the number of places
     /// that humans leave. Empty if no bots are there.
     bots: Vec<Vec<i64>>,
-    /// The teams without pins whose sums start from 0, and whose numbers can thus be exchanged.
+    /// The teams without pins and wishes whose sums start from 0, and whose numbers can thus be exchanged.
     pub free_labels: Vec<u8>,
+    /// The fewest wishes for a team that a legal split grants.
+    pub least_granted: usize,
 }
 
 /// The sums and sizes of the teams of one split.
@@ -103,6 +107,7 @@ impl Instance {
             team: members
                 .iter()
                 .find_map(|&human| Some(spec.humans[human].pin? as u8)),
+            wishes: wishes(problem, &members),
             members,
         };
         let mut atoms: Vec<Atom> = groups.into_iter().map(atom).collect();
@@ -131,6 +136,7 @@ impl Instance {
             bot,
             measure,
             free_labels: Vec::new(),
+            least_granted: 0,
         };
         instance.begin();
         instance
@@ -169,8 +175,15 @@ impl Instance {
         by_places.get(places.min(last)).copied().unwrap_or(0)
     }
 
-    /// The evenness of a split; `None` if its counts are illegal. O(atoms).
+    /// The evenness of a split; `None` if its counts are illegal, or it grants too few wishes. O(atoms).
     pub fn balance(&self, split: &[u8]) -> Option<Evenness> {
+        let wanted = self.least_granted > 0;
+        let enough = !wanted || self.granted(split) >= self.least_granted;
+        enough.then(|| self.balance_of_any(split)).flatten()
+    }
+
+    /// The evenness of a split, however few wishes it grants; `None` if its counts are illegal. O(atoms).
+    pub fn balance_of_any(&self, split: &[u8]) -> Option<Evenness> {
         let mut lifts = self.start;
         let mut humans = [0; MAX_TEAMS];
         for (atom, &team) in self.atoms.iter().zip(split) {
@@ -229,15 +242,27 @@ impl Instance {
         TeamTally { sums, humans, size }
     }
 
-    /// For each team, whether it is interchangeable with the others: no atom is pinned to it, and its
-    /// sum starts from 0.
+    /// For each team, whether it is interchangeable with the others: no atom is pinned to it, nobody
+    /// wishes for it, and its sum starts from 0.
     pub fn interchangeable(&self) -> Vec<bool> {
         let starts = self.start[..self.counts.teams].iter();
         let mut free: Vec<bool> = starts.map(|start| *start == 0).collect();
         for team in self.atoms.iter().filter_map(|atom| atom.team) {
             free[usize::from(team)] = false;
         }
+        for atom in &self.atoms {
+            for (free, wishes) in free.iter_mut().zip(atom.wishes) {
+                *free &= wishes == 0;
+            }
+        }
         free
+    }
+
+    /// The number of wishes for a team that a split grants. O(atoms).
+    pub fn granted(&self, split: &[u8]) -> usize {
+        let atoms = self.atoms.iter().zip(split);
+        let granted = atoms.map(|(atom, &team)| usize::from(atom.wishes[usize::from(team)]));
+        granted.sum()
     }
 
     /// Each human's team in `split`, in the caller's order.
@@ -250,35 +275,4 @@ impl Instance {
         }
         teams
     }
-}
-
-/// The kept parties of two or more, then every other human alone.
-fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
-    let spec = problem.spec();
-    let mut solo = vec![true; spec.humans.len()];
-    let mut groups = Vec::new();
-    for (party, &kept) in spec.parties.iter().zip(kept) {
-        if kept && party.len() > 1 {
-            // Sorted by key, so that sums round the same whatever the caller's order.
-            let mut members = party.clone();
-            members.sort_by(|&a, &b| spec.humans[a].key.cmp(&spec.humans[b].key));
-            members.iter().for_each(|&member| solo[member] = false);
-            groups.push(members);
-        }
-    }
-    groups.extend(
-        (0..solo.len())
-            .filter(|&human| solo[human])
-            .map(|human| vec![human]),
-    );
-    groups
-}
-
-/// The sort key of equally strong groups: a hash of the keys and the seed, then the keys.
-pub(super) fn lot(problem: &Problem, members: &[usize], seed: u64) -> Option<(u64, String)> {
-    let keys = members
-        .iter()
-        .map(|&human| &problem.spec().humans[human].key);
-    keys.map(|key| (seeded_hash(seed, key.bytes()), key.clone()))
-        .min()
 }

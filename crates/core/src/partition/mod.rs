@@ -6,8 +6,8 @@
 //! cuts short depends on how far it came.
 //!
 //! In steps: a [`Problem`] and the choice of the parties to keep (`party`) make an `instance` of
-//! atoms on a `grid` of whole numbers. An `engine` finds its K most even splits. `terms` and
-//! [`Settings`] compute the cost of each, and `pick` picks one at random by quality.
+//! atoms on a `grid` of whole numbers. An `engine` finds its K most even splits, of which
+//! `granted` decides how many wishes for a team they grant. `terms` and [`Settings`] compute the cost of each, and `pick` picks one at random by quality.
 //!
 //! Entry point: [`solve`].
 
@@ -18,7 +18,9 @@ mod counts;
 mod engine;
 mod error;
 mod explain;
+mod granted;
 mod grid;
+mod groups;
 mod instance;
 mod label;
 mod party;
@@ -26,6 +28,7 @@ mod pick;
 mod problem;
 mod reader;
 mod reading;
+mod refusal;
 mod relax;
 mod settings;
 mod solution;
@@ -35,11 +38,13 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod values;
+mod wishes;
 
 pub use error::ProblemError;
 pub use explain::{Explanation, WhatIf};
 pub use pick::{Candidate, Figures};
 pub use problem::Problem;
+pub use refusal::{Refusal, RefusedWish, Wishes};
 pub use relax::Relaxed;
 pub use settings::{DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
@@ -69,11 +74,10 @@ pub fn solve(
     if settings.objective == Objective::Ratio && problem.spec().handicap != 0.0 {
         return Err(ProblemError::HandicapUncounted(settings.objective));
     }
-    let choice = party::choose(
-        problem,
-        settings,
-        seed,
-        &mut clock::StepClock::new(out_of_time),
-    )?;
-    Ok(Solution::of(problem, settings, seed, &choice))
+    let mut clock = clock::StepClock::new(out_of_time);
+    let choice = party::choose(problem, settings, seed, &mut clock)?;
+    let choice = granted::choose(problem, settings, seed, choice, &mut clock)?;
+    let mut solution = Solution::of(problem, settings, seed, &choice);
+    solution.explain_wishes(problem, settings, seed, out_of_time);
+    Ok(solution)
 }

@@ -5,7 +5,8 @@ use super::{
     balance::Evenness,
     clock::StepClock,
     engine::{self, EngineAnswer, Order},
-    instance::{Instance, lot},
+    groups::lot,
+    instance::Instance,
 };
 
 /// Which parties are kept, and the splits that keep them.
@@ -16,6 +17,16 @@ pub(super) struct KeptParties {
     pub given_up: Vec<usize>,
     /// The best evenness without any party, if it was computed.
     pub without: Option<f64>,
+    /// The least evenness that granted wishes for a team may cost; 0 if nobody has one.
+    pub least_even: f64,
+}
+
+impl KeptParties {
+    /// Whether teams grant as many wishes as the splits do.
+    pub(super) fn can_be(&self, team_of: &[u8]) -> bool {
+        let split = self.instance.split_of_humans(team_of);
+        split.is_some_and(|split| self.instance.granted(&split) >= self.instance.least_granted)
+    }
 }
 
 /// Keeps all parties if that costs no more evenness than the budget. Otherwise gives up one party
@@ -63,6 +74,7 @@ pub(super) fn choose(
                 answer,
                 given_up,
                 without,
+                least_even: 0.0,
             });
         }
         let party = trial.least_worth(&kept)?;
@@ -74,7 +86,7 @@ pub(super) fn choose(
 /// How many of the most even splits are looked for. Where chances within a doubt count as equal, these
 /// are more than `top`, so that the pick varies; also where the engines do not count everything exactly, as bots that are
 /// there, so that the most even splits are among them.
-fn keep(problem: &Problem, settings: &Settings, given_up: &[usize]) -> usize {
+pub(super) fn keep(problem: &Problem, settings: &Settings, given_up: &[usize]) -> usize {
     /// Of more, the pick would hardly vary more (30 picks of 64 give 24 different ones), and larger games would
     /// take several times as long. Among 32, newcomers and turns at the weaker side are not always shared out.
     const AS_EVEN: usize = 64;
@@ -106,12 +118,7 @@ impl PartyTrial<'_, '_> {
         keep: usize,
     ) -> Result<(Instance, EngineAnswer), ProblemError> {
         let instance = Instance::new(self.problem, self.settings, kept, self.seed);
-        let order = Order {
-            keep,
-            seed: self.seed,
-            engine: self.settings.engine,
-            memory: self.settings.memory_mb.bytes(),
-        };
+        let order = Order::of(self.settings, self.seed, keep);
         let answer = engine::solve(&instance, order, self.clock)?;
         Ok((instance, answer))
     }

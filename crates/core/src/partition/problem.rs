@@ -110,7 +110,8 @@ fn check_people(spec: &ProblemSpec) -> Result<(), ProblemError> {
         if !keys.insert(&human.key) {
             return Err(ProblemError::SameKey(human.key.clone()));
         }
-        for team in [human.pin, human.current, human.last].into_iter().flatten() {
+        let teams = [human.pin, human.current, human.last, human.wish];
+        for team in teams.into_iter().flatten() {
             check_index("team", team, spec.teams)?;
         }
     }

@@ -159,10 +159,9 @@ impl<'a> Reader<'a> {
         }
         let best = list.iter().map(|candidate| candidate.figures.evenness);
         let best = best.fold(0.0, f64::max);
-        let least = match (doubt, spec.tolerance) {
-            (Some(doubt), _) => reading::least(best, doubt) - ROUNDING,
-            (None, Some(tolerance)) => tolerance.least(best) - ROUNDING,
-            (None, None) => 0.0,
+        let least = match self.as_even_as(best) {
+            Some(least) => least.max(self.choice.least_even) - ROUNDING,
+            None => 0.0,
         };
         list.retain(|candidate| candidate.figures.evenness >= least);
         if settings.wanted.is_some() {
@@ -176,6 +175,16 @@ impl<'a> Reader<'a> {
             list.push(candidate(*balance, team_of.clone()));
         }
         Candidates { list, least }
+    }
+
+    /// The evenness from which on splits count as equal to one with the evenness `best`; `None` if there is no limit.
+    pub(super) fn as_even_as(&self, best: f64) -> Option<f64> {
+        let spec = self.problem.spec();
+        let doubt = spec.doubt.filter(|_| self.strengths.is_some());
+        match (doubt, spec.tolerance) {
+            (Some(doubt), _) => Some(reading::least(best, doubt)),
+            (None, tolerance) => tolerance.map(|tolerance| tolerance.least(best)),
+        }
     }
 
     /// For each human, the figures if they alone changed teams. O(humans² × teams).

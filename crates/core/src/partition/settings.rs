@@ -59,6 +59,7 @@ pub struct Factors {
     pub repeated: Amount,
     pub weak_again: Amount,
     pub newcomers: Amount,
+    pub wishes: Amount,
 }
 
 /// The largest value of [`Settings::top`].
@@ -83,6 +84,10 @@ pub struct Settings {
     pub power: ChoiceExponent,
     /// How much evenness keeping all parties together may cost.
     pub party_budget: Share,
+    /// How much of the weaker team's chance to win all granted wishes for a team may cost together. Each is worth as
+    /// much as its factor says.
+    #[serde(default = "no_cost")]
+    pub wish_budget: Share,
     /// The weight of a kept party of 2, 3, … members, as a multiple of their sum. The last entry
     /// applies to larger parties, too; an empty list means 1.
     pub party_multiplier: Vec<Factor>,
@@ -98,7 +103,8 @@ impl Default for Settings {
     /// difference of the whole range of weights between the teams' best players. An avoided pair
     /// costs five times that. It costs three times that to leave the weaker side of the map to those
     /// who had it in the last game. Splits in which newcomers are more than one apart are hardly ever
-    /// picked if there are others as even.
+    /// picked if there are others as even. A wish for a team is worth as much as chances may differ that
+    /// count as equal.
     fn default() -> Self {
         Self {
             engine: None,
@@ -114,14 +120,21 @@ impl Default for Settings {
                 repeated: const { Amount::of(1.0) },
                 weak_again: const { Amount::of(3.0) },
                 newcomers: const { Amount::of(10.0) },
+                wishes: const { Amount::of(0.02) },
             },
             power: const { ChoiceExponent::of(1.0) },
             party_budget: const { Share::of(0.05) },
+            wish_budget: const { Share::of(0.03) },
             party_multiplier: Vec::new(),
             wanted: None,
             memory_mb: const { Megabytes::of(256) },
         }
     }
+}
+
+/// The value for decisions of version 0.2.0 and before, whose players had no such wishes.
+fn no_cost() -> Share {
+    const { Share::of(0.0) }
 }
 
 impl Settings {

@@ -7,6 +7,7 @@ use super::{
     party::KeptParties,
     pick::pick,
     reader::{Candidates, Reader},
+    wishes,
 };
 
 /// The chosen teams and their explanation.
@@ -51,6 +52,19 @@ impl Solution {
         self.candidates[self.picked].figures.evenness
     }
 
+    /// Explains which wishes for a team these teams grant. The problem may be another one than the teams were chosen for,
+    /// of the same humans.
+    pub fn explain_wishes(
+        &mut self,
+        problem: &Problem,
+        settings: &Settings,
+        seed: u64,
+        out_of_time: &mut dyn FnMut() -> bool,
+    ) {
+        self.explanation.wishes =
+            wishes::explain(problem, settings, seed, &self.team_of, out_of_time);
+    }
+
     pub(super) fn of(
         problem: &Problem,
         settings: &Settings,
@@ -60,7 +74,10 @@ impl Solution {
         let answer = &choice.answer;
         let reader = Reader::new(problem, settings, seed, choice);
         let current = current(problem, &choice.instance);
-        let Candidates { mut list, least } = reader.candidates(settings, seed, current.as_ref());
+        let legal = current
+            .as_ref()
+            .filter(|(_, team_of)| choice.can_be(team_of));
+        let Candidates { mut list, least } = reader.candidates(settings, seed, legal);
         let picked = pick(&mut list, settings, seed);
         let chosen = list[picked].clone();
         let TeamTally { sums, humans, size } = reader.tally(&chosen.team_of);
@@ -97,6 +114,7 @@ impl Solution {
             current: current.map(|(balance, team_of)| reader.figures(&team_of, Some(balance))),
             given_up: choice.given_up.iter().map(keys).collect(),
             without_parties: choice.without,
+            wishes: None,
             what_if: reader.what_if(&chosen.team_of),
         };
         Self {
@@ -130,5 +148,5 @@ fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)
         .map(team)
         .collect::<Option<_>>()?;
     let split = instance.split_of_humans(&team_of)?;
-    Some((instance.balance(&split)?, team_of))
+    Some((instance.balance_of_any(&split)?, team_of))
 }

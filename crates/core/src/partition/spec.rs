@@ -16,6 +16,9 @@ pub struct WeightedHuman {
     pub current: Option<usize>,
     /// The team that the human was on in the last game.
     pub last: Option<usize>,
+    /// The team on which the human would like to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wish: Option<usize>,
     /// Whether nothing is known of the human, so that the weight is a newcomer's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub newcomer: bool,
@@ -218,6 +221,11 @@ impl ProblemSpec {
     pub(super) fn bots_on(&self, team: usize, places: usize) -> BotsOnTeam {
         let (there, _) = self.bots_there(team);
         BotsOnTeam::new(there, if self.bots.fill { places } else { there })
+    }
+
+    /// The number of humans who would like to be on a certain team.
+    pub(super) fn wishes(&self) -> usize {
+        self.humans.iter().filter(|one| one.wish.is_some()).count()
     }
 
     /// The team on the weaker side of the map, if one side is known to be weaker.

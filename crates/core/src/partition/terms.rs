@@ -28,11 +28,13 @@ pub struct Terms {
     pub weak_again: f64,
     /// By how many more than one the teams differ in humans of whom nothing is known.
     pub newcomers: f64,
+    /// Number of humans who are not on the team for which they wish.
+    pub wishes: f64,
 }
 
 impl Terms {
     /// Every term with its name, in a fixed order.
-    pub fn named(&self) -> [(&'static str, f64); 9] {
+    pub fn named(&self) -> [(&'static str, f64); 10] {
         [
             ("ratio_gap", self.ratio_gap),
             ("best_gap", self.best_gap),
@@ -43,6 +45,7 @@ impl Terms {
             ("repeated", self.repeated),
             ("weak_again", self.weak_again),
             ("newcomers", self.newcomers),
+            ("wishes", self.wishes),
         ]
     }
 
@@ -58,6 +61,7 @@ impl Terms {
             repeated: self.repeated * factors.repeated.get(),
             weak_again: self.weak_again * factors.weak_again.get(),
             newcomers: self.newcomers * factors.newcomers.get(),
+            wishes: self.wishes * factors.wishes.get(),
         }
     }
 
@@ -108,6 +112,9 @@ impl<'a> Scorer<'a> {
         let (best_gap, spread_gap) = self.gaps(team_of);
         let together = |&(a, b): &(usize, usize)| team_of[a] == team_of[b];
         let broken = |party: &&Vec<usize>| party.iter().any(|&h| team_of[h] != team_of[party[0]]);
+        let elsewhere = |&(human, team): &(&super::WeightedHuman, &u8)| {
+            human.wish.is_some_and(|wish| wish != usize::from(*team))
+        };
         let moves = |&(human, team): &(&super::WeightedHuman, &u8)| {
             human
                 .current
@@ -123,6 +130,7 @@ impl<'a> Scorer<'a> {
             repeated: self.repeated(team_of),
             weak_again: self.weak_again(team_of),
             newcomers: self.newcomers(team_of),
+            wishes: spec.humans.iter().zip(team_of).filter(elsewhere).count() as f64,
         }
     }
 

@@ -63,13 +63,13 @@ impl Balance {
         present: &partition::Solution,
         other: &partition::Solution,
     ) -> bool {
-        let (torn, avoided) = self.wishes_broken(&present.team_of);
-        let (torn_there, avoided_there) = self.wishes_broken(&other.team_of);
+        let here = self.wishes_broken(&present.team_of);
+        let there = self.wishes_broken(&other.team_of);
         let least = match self.problem.doubt {
             Some(_) => other.evenness().min(other.least),
             None => other.evenness(),
         };
-        present.evenness() + EQUAL >= least && torn <= torn_there && avoided <= avoided_there
+        present.evenness() + EQUAL >= least && (0..3).all(|kind| here[kind] <= there[kind])
     }
 
     /// The explanation of teams that were chosen before, and the number of parties that are not together
@@ -97,7 +97,10 @@ impl Balance {
             steps -= 1;
             steps < 0
         };
-        let solution = partition::solve(&problem, &self.settings, 0, &mut out_of_time).ok()?;
+        let mut solution = partition::solve(&problem, &self.settings, 0, &mut out_of_time).ok()?;
+        if let Ok(open) = Problem::new(self.without_unwanted_company()) {
+            solution.explain_wishes(&open, &self.settings, 0, &mut out_of_time);
+        }
         let mut explanation = solution.explanation;
         if let Some(replied) = answer.replied() {
             self.tell(&mut explanation, replied);
@@ -105,9 +108,9 @@ impl Balance {
         (solution.team_of == team_of).then_some((explanation, torn))
     }
 
-    /// How many members of parties are not with their party's first, and how many humans are on one
-    /// team with somebody whom they avoid.
-    fn wishes_broken(&self, team_of: &[u8]) -> (usize, usize) {
+    /// How many members of parties are not with their party's first, how many humans are on one
+    /// team with somebody whom they avoid, and how many are not on the side for which they wish.
+    fn wishes_broken(&self, team_of: &[u8]) -> [usize; 3] {
         let apart = |party: &Vec<usize>| {
             let members = party.iter();
             members
@@ -115,9 +118,13 @@ impl Balance {
                 .count()
         };
         let together = |&&(one, other): &&(usize, usize)| team_of[one] == team_of[other];
-        (
+        let humans = self.problem.humans.iter().zip(team_of);
+        let elsewhere =
+            humans.filter(|(human, team)| human.wish.is_some_and(|w| w != usize::from(**team)));
+        [
             self.problem.parties.iter().map(apart).sum(),
             self.problem.avoid.iter().filter(together).count(),
-        )
+            elsewhere.count(),
+        ]
     }
 }

@@ -44,7 +44,7 @@ pub struct Balance {
     pub problem: ProblemSpec,
     /// How to choose among the legal teams.
     pub settings: partition::Settings,
-    /// The wishes that were relaxed so that there are legal teams, one per line.
+    /// The wishes that were relaxed so that there are legal teams, and those that came late, one per line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxed: Vec<String>,
     /// The parties that no team holds, each as indices of its members; the problem has their parts.
@@ -153,7 +153,7 @@ impl Balance {
             cut_short
         };
         let stay = self.as_they_are(seed, &mut out_of_time);
-        let (solution, kept) = match (self.repeat, stay) {
+        let (mut solution, kept) = match (self.repeat, stay) {
             (Repeat::Everything, Some(stay)) => (stay, true),
             (_, stay) => {
                 let chosen = partition::solve(&problem, &self.settings, seed, &mut out_of_time)?;
@@ -162,6 +162,9 @@ impl Balance {
                 (stay.unwrap_or(chosen), kept)
             }
         };
+        if kept {
+            solution.explain_wishes(&problem, &self.settings, seed, &mut out_of_time);
+        }
         let without_pins = self
             .problem
             .without_pins(&self.settings, seed, &mut out_of_time);
@@ -199,7 +202,8 @@ impl Lobby {
                 settings.objective = Objective::Ratio;
             }
         }
-        let Relaxed { notes, torn } = problem.relax();
+        let Relaxed { mut notes, torn } = problem.relax();
+        notes.extend(self.late_wishes()?);
         if let Some(parties) = self.party_factors(weights)? {
             settings.party_multiplier = parties.factors;
         }

@@ -36,6 +36,7 @@ impl Lobby {
             last: self.last_team(&human.id).map(usize::from),
             newcomer: !weights.knows(human.id.text()),
             weak_sides: self.memory.of(human.id.text()).weak_sides,
+            wish: self.wish_of(human).map(usize::from),
             ..WeightedHuman::new(human.id.text(), 0.0)
         };
         Ok(ProblemSpec {

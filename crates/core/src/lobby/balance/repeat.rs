@@ -41,6 +41,19 @@ impl LastBalance {
         }
     }
 
+    /// Whether these are the same humans, each on the chosen team.
+    pub(in crate::lobby) fn holds<'a>(
+        &self,
+        mut humans: impl ExactSizeIterator<Item = (&'a str, Option<u8>)>,
+    ) -> bool {
+        // Ids are unique, so equally many humans with known ids are the same humans.
+        let same = humans.len() == self.chosen.len();
+        same && humans.all(|(id, team)| {
+            let chosen = self.chosen.get(id).copied().flatten();
+            chosen.is_some() && chosen == team.map(usize::from)
+        })
+    }
+
     /// The team on the weaker side of the map, if the problem had one.
     pub(in crate::lobby) fn weaker_side(&self) -> Option<u8> {
         self.weaker_side

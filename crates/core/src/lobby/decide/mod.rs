@@ -8,7 +8,7 @@ use super::{
     LobbyError, Place, Power, Rebalance, RunningGame, Situation, TeamState, Weights,
     strength::TeamStrengths,
 };
-use crate::domain::Ident;
+use crate::domain::{Ident, units::Share};
 
 pub(super) use snapshot::{bot_of_lineup, command_strength, human_of_lineup};
 
@@ -113,9 +113,13 @@ impl Lobby {
     ) -> Result<Decided<Rebalance>, LobbyError> {
         self.team_game()?;
         self.change(Command::Ask { id: None })?;
+        let mut settings = self.settings.rebalance;
+        if self.stands_by_wishes() {
+            settings.enough = const { Share::of(0.0) };
+        }
         let question = Rebalance {
             snapshot: self.snapshot_by_objective(weights)?,
-            settings: self.settings.rebalance,
+            settings,
         };
         let decided = Decided::by(question, seed);
         let moves = decided.answer.steps().cloned().collect();

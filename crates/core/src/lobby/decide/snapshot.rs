@@ -157,6 +157,7 @@ impl Lobby {
             points: game.recorder.points_of(Kind::Human, id).unwrap_or(0.0),
             points_reported: game.recorder.points_of(Kind::Human, id).is_some(),
             avoid: human.avoid.clone(),
+            wish: self.wish_of(human),
             held,
             moved: past.moved_at.is_some(),
             conduct: past.conduct,

@@ -2,7 +2,7 @@
 
 use super::{Place, Prospect, Reason};
 use crate::{
-    domain::{Stream, StreamPurpose},
+    domain::{Stream, StreamPurpose, chance_of_weaker},
     lobby::strength::EQUAL,
 };
 
@@ -61,9 +61,12 @@ impl Place {
         let best = open.iter().map(|side| side.evenness()).fold(0.0, f64::max);
         let old = open.iter().find(|side| Some(side.team) == who.old_team);
         let least = best - self.settings.rejoin_budget.get();
-        let (team, reason) = match old.filter(|old| old.evenness() + EQUAL >= least) {
-            Some(old) => (old.team, Reason::OldTeam),
-            None => {
+        let wished = open.iter().find(|side| Some(side.team) == who.wish);
+        let wished = wished.filter(|wished| self.is_cheap(wished.evenness(), best));
+        let (team, reason) = match (wished, old.filter(|old| old.evenness() + EQUAL >= least)) {
+            (Some(wished), _) => (wished.team, Reason::Wish),
+            (None, Some(old)) => (old.team, Reason::OldTeam),
+            (None, None) => {
                 let (team, reason) = self.most_even(open, sides, seed);
                 (team, if avoids { Reason::Avoid } else { reason })
             }
@@ -71,8 +74,14 @@ impl Place {
         (team, if torn { Reason::Torn } else { reason })
     }
 
-    /// The best of the `open` teams by the criteria that do not depend on the arrival's pin, party
-    /// or old team.
+    /// Whether a wish may cost as much as a game of this evenness does where the best one has the evenness `best`.
+    fn is_cheap(&self, evenness: f64, best: f64) -> bool {
+        let cost = chance_of_weaker(best) - chance_of_weaker(evenness);
+        cost <= self.settings.wish_budget.get() + EQUAL
+    }
+
+    /// The best of the `open` teams by the criteria that do not depend on the arrival's pin, party,
+    /// wish or old team.
     fn most_even(&self, open: Vec<&Prospect>, all: &[Prospect], seed: u64) -> (u8, Reason) {
         let only_open = open.len() == 1;
         let mut left = open;

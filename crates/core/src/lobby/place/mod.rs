@@ -12,8 +12,9 @@
 //! 1. a pin;
 //! 2. the party, if a team has room for all of it and that costs little evenness;
 //! 3. fewer humans whom the arrival avoids or who avoid the arrival, if that costs little evenness;
-//! 4. the old team of a human who comes back, if that costs little evenness;
-//! 5. the most even game, then fewer humans, then the lower score, then chance.
+//! 4. the team for which the arrival wishes, if that costs little evenness;
+//! 5. the old team of a human who comes back, if that costs little evenness;
+//! 6. the most even game, then fewer humans, then the lower score, then chance.
 
 use std::fmt;
 
@@ -116,6 +117,10 @@ impl Question for Place {
                 f,
                 "only bots that are on a team count: none are expected to come"
             )?;
+        }
+        let wish = self.snapshot.humans[self.who].wish;
+        if let Some(wish) = wish.filter(|wish| wish != team) {
+            writeln!(f, "wish not granted: {who} to team {wish}")?;
         }
         let party = self.snapshot.in_party(self.who);
         for side in &answer.sides {

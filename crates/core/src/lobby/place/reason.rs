@@ -21,6 +21,8 @@ worded! {
         Torn = "their party is torn: no team can take all of it without outnumbering or outweighing the other",
         /// The other open teams have more humans whom the arrival avoids or who avoid the arrival.
         Avoid = "away from players to avoid",
+        /// The arrival wished for this team.
+        Wish = "the team that they wished for",
         /// The arrival left this team shortly before.
         OldTeam = "their old team",
         /// On another team the game would be more even, but that team would outnumber this one by too much.

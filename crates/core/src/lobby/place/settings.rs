@@ -14,6 +14,10 @@ pub struct PlaceSettings {
     /// PLACE and BALANCE share one key of the configuration, which is not in the section `[place]`.
     #[serde(default = "party_budget")]
     pub party_budget: Share,
+    /// How much of the weaker team's chance a wish for a side may cost: as much as it is worth in BALANCE, and at most
+    /// the budget there. It is not in the section `[place]`, either.
+    #[serde(default = "no_cost")]
+    pub wish_budget: Share,
     /// How much evenness returning to the old team may cost.
     pub rejoin_budget: Share,
     /// How long the old team is remembered after LEAVE.
@@ -24,6 +28,11 @@ pub struct PlaceSettings {
     /// that bots fill up the other team.
     #[serde(default = "never")]
     pub clear_gain: Share,
+}
+
+/// The value for decisions of version 0.2.0 and before, whose players had no such wishes.
+fn no_cost() -> Share {
+    const { Share::of(0.0) }
 }
 
 /// The value for decisions of version 0.1, which had no such exception.
@@ -41,6 +50,7 @@ impl Default for PlaceSettings {
     fn default() -> Self {
         Self {
             party_budget: party_budget(),
+            wish_budget: const { Share::of(0.02) },
             rejoin_budget: const { Share::of(0.10) },
             rejoin_grace_seconds: const { UpToADay::of(300) },
             max_difference: const { MaxDifference::of(1) },

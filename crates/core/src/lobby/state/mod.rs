@@ -70,6 +70,9 @@ pub struct RunningGame {
     pub(super) balanced: Option<LastBalance>,
     /// Moves that REBALANCE advised and that have not been made yet.
     pub(super) advised: Vec<Move>,
+    /// The millisecond of the session at which it began.
+    #[serde(default)]
+    pub(super) began: u64,
 }
 
 impl RunningGame {
@@ -135,6 +138,7 @@ impl Lobby {
             by_score: None,
             balanced: None,
             advised: Vec::new(),
+            began: self.now,
         });
     }
 

@@ -14,7 +14,7 @@ use crate::partition::{
     MAX_TEAMS,
     balance::Evenness,
     clock::StepClock,
-    instance::{Instance, Split},
+    instance::{Atom, Instance, Split},
 };
 
 /// Offers to `best` every legal split that is even enough. Returns false if the steps or the time
@@ -151,6 +151,9 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
             }
             return true;
         };
+        if !self.can_grant(at, free) {
+            return true;
+        }
         let Some(range) = self.range(at, free) else {
             return true;
         };
@@ -205,6 +208,26 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         going
     }
 
+    /// Whether enough wishes are granted if each of the `free` atoms gets the team, from the `at`-th on, for which most
+    /// of its members wish.
+    fn can_grant(&self, at: usize, free: &[Free]) -> bool {
+        let least = self.instance.least_granted;
+        if least == 0 {
+            return true;
+        }
+        let mut waits = vec![false; self.split.len()];
+        free.iter().for_each(|&(place, ..)| waits[place] = true);
+        let of = |(place, atom): (usize, &Atom)| {
+            let on = |team: &u8| usize::from(atom.wishes[usize::from(*team)]);
+            match waits[place] {
+                true => self.teams[at..].iter().map(on).max().unwrap_or(0),
+                false => on(&self.split[place]),
+            }
+        };
+        let atoms = self.instance.atoms.iter().enumerate();
+        atoms.map(of).sum::<usize>() >= least
+    }
+
     /// The range of sums and humans for the `at`-th team, given those before it; `None` if it is
     /// empty.
     fn range(&self, at: usize, free: &[Free]) -> Option<Range> {
@@ -250,7 +273,9 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
     /// Offers the current split, if its largest team has the assumed size.
     fn offer(&mut self) {
         let teams = self.instance.counts.teams;
-        if self.humans[..teams].iter().max() != Some(&self.class.most) {
+        if self.humans[..teams].iter().max() != Some(&self.class.most)
+            || self.instance.granted(&self.split) < self.instance.least_granted
+        {
             return;
         }
         self.looked_at += 1;

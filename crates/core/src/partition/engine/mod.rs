@@ -15,7 +15,7 @@ mod search;
 mod two;
 
 use super::{
-    Engine, ProblemError,
+    Engine, ProblemError, Settings,
     balance::Evenness,
     best::{BestSplits, TopSplits},
     clock::StepClock,
@@ -39,7 +39,8 @@ pub(super) struct EngineAnswer {
 }
 
 impl EngineAnswer {
-    fn none() -> Self {
+    /// An answer without splits.
+    pub fn none() -> Self {
         Self::new(Vec::new(), false, Engine::Search, 0)
     }
 
@@ -80,6 +81,18 @@ pub(super) struct Order {
     pub engine: Option<Engine>,
     /// The most memory for lists of sums, in bytes.
     pub memory: usize,
+}
+
+impl Order {
+    /// The request for so many splits by these settings.
+    pub fn of(settings: &Settings, seed: u64, keep: usize) -> Self {
+        Self {
+            keep,
+            seed,
+            engine: settings.engine,
+            memory: settings.memory_mb.bytes(),
+        }
+    }
 }
 
 /// Two teams with fewer free atoms than this are solved exhaustively, because preparing two halves

@@ -1,6 +1,6 @@
 //! Two teams, prepared for enumeration: a combination is one number, its gap.
 
-use crate::partition::instance::{Instance, Split};
+use crate::partition::instance::{Atom, Instance, Split};
 
 /// Two teams. A combination is a mask over the free atoms, in which a set bit means the first team.
 ///
@@ -11,18 +11,65 @@ pub(crate) struct TwoTeams {
     atoms: Vec<usize>,
     /// The lifts of the free atoms.
     pub lifts: Vec<i64>,
-    /// The numbers of humans of the free atoms.
+    /// What each free atom adds to the count of the first team: its number of humans, and where wishes must be granted,
+    /// those that it has for this team ([`Counting`]).
     pub sizes: Vec<usize>,
     /// The first team's sum minus the second's if all free atoms are on the second.
     pub gap: i64,
-    /// The number of humans on the first team if all free atoms are on the second.
+    /// The count of the first team if all free atoms are on the second.
     pub humans: usize,
-    /// The total that a gap is relative to ([`Measure::total`]), by the number of humans on the
-    /// first team; `None` where that number is illegal.
+    /// The total that a gap is relative to ([`Measure::total`]), by the count of the
+    /// first team; `None` where that count is illegal.
     pub totals: Vec<Option<i64>>,
     teams: [u8; 2],
     /// The split in which all free atoms are on the second team.
     base: Split,
+}
+
+/// The count of a team as one number that adds up over its atoms: the number of humans where no wishes must be granted.
+/// Otherwise a human counts `stride`, and each wish for the team 1, and each for the other team −1. As there are fewer
+/// wishes than half of a stride, the number says both, and the engines need to know of no wishes.
+struct Counting {
+    stride: usize,
+    teams: [usize; 2],
+}
+
+impl Counting {
+    fn of(instance: &Instance, teams: [u8; 2]) -> Self {
+        let all = instance.atoms.iter().flat_map(|atom| atom.wishes);
+        let wishes: usize = all.map(usize::from).sum();
+        Self {
+            stride: match instance.least_granted {
+                0 => 1,
+                _ => 2 * wishes + 1,
+            },
+            teams: teams.map(usize::from),
+        }
+    }
+
+    /// What an atom adds to the count of the first team.
+    fn count(&self, atom: &Atom) -> usize {
+        let [wishes, others] = self.teams.map(|team| usize::from(atom.wishes[team]));
+        match self.stride {
+            1 => atom.size,
+            stride => stride * atom.size + wishes - others,
+        }
+    }
+
+    /// `totals`, which are by the number of humans, by the count of the first team. `granted` wishes are granted whoever
+    /// is on it, besides those that the count says.
+    fn spread(&self, totals: Vec<Option<i64>>, granted: usize, least: usize) -> Vec<Option<i64>> {
+        if self.stride == 1 {
+            return totals;
+        }
+        let most = self.stride / 2;
+        let total = |count: usize| {
+            let humans = (count + most) / self.stride;
+            let enough = granted + count >= least + humans * self.stride;
+            totals.get(humans).copied().flatten().filter(|_| enough)
+        };
+        (0..self.stride * totals.len()).map(total).collect()
+    }
 }
 
 impl TwoTeams {
@@ -84,11 +131,15 @@ impl TwoTeams {
         let mut base = Split::from(split);
         atoms.iter().for_each(|&atom| base[atom] = teams[1]);
         let [first, second] = teams.map(|team| instance.start[usize::from(team)]);
-        let (mut gap, mut humans) = (first - second, 0);
+        let counting = Counting::of(instance, teams);
+        let (mut gap, mut humans, mut granted) = (first - second, 0, 0);
         for (atom, &team) in instance.atoms.iter().zip(&base) {
+            // On the first team, what the count says is added.
+            let wished_for = if team == teams[0] { teams[1] } else { team };
+            granted += usize::from(atom.wishes[usize::from(wished_for)]);
             if team == teams[0] {
                 gap += atom.lift;
-                humans += atom.size;
+                humans += counting.count(atom);
             } else if team == teams[1] {
                 gap -= atom.lift;
             }
@@ -100,12 +151,12 @@ impl TwoTeams {
                 .collect(),
             sizes: atoms
                 .iter()
-                .map(|&atom| instance.atoms[atom].size)
+                .map(|&atom| counting.count(&instance.atoms[atom]))
                 .collect(),
             atoms,
             gap,
             humans,
-            totals,
+            totals: counting.spread(totals, granted, instance.least_granted),
             teams,
             base,
         }

@@ -6,6 +6,8 @@ mod errors;
 mod invariants;
 mod picks;
 mod ties;
+mod wishes;
+mod wishes_oracle;
 
 use proptest::prelude::*;
 

@@ -98,6 +98,8 @@ pub(super) fn join(words: &mut Words) -> Result<Join, Refusal> {
         "team" => Ok(set(&mut join.team, team_number(&value)?)),
         "pin" if value.text().is_empty() => Ok(set(&mut join.pin, None)),
         "pin" => Ok(set(&mut join.pin, Some(team_number(&value)?))),
+        "wish" if value.text().is_empty() => Ok(set(&mut join.wish, None)),
+        "wish" => Ok(set(&mut join.wish, Some(team_number(&value)?))),
         "avoid" => {
             let avoid = join.avoid.get_or_insert_default();
             avoid.extend(Some(value).filter(|id| !id.text().is_empty()));
@@ -117,10 +119,12 @@ pub(super) fn put_join(line: &mut WordWriter<'_>, join: &Join) {
         }
     }
     line.maybe("team", join.team);
-    match join.pin {
-        Some(Some(team)) => line.plain(format_args!("pin={team}")),
-        Some(None) => line.plain("pin="),
-        None => {}
+    for (key, team) in [("pin", join.pin), ("wish", join.wish)] {
+        match team {
+            Some(Some(team)) => line.plain(format_args!("{key}={team}")),
+            Some(None) => line.plain(format_args!("{key}=")),
+            None => {}
+        }
     }
     match join.avoid.as_deref() {
         Some([]) => line.plain("avoid="),

@@ -42,6 +42,8 @@ pub struct Join {
     /// The players they should not be teamed with, in place of those named before. An empty list
     /// (`avoid=`) ends it.
     pub avoid: Option<Vec<Ident>>,
+    /// The team on which they would like to be; `Some(None)` (`wish=`) takes that back.
+    pub wish: Option<Option<u8>>,
 }
 
 impl Join {
@@ -54,6 +56,7 @@ impl Join {
             team: None,
             pin: None,
             avoid: None,
+            wish: None,
         }
     }
 }

@@ -25,6 +25,8 @@ use state::SearchState;
 const ENOUGH: [i64; 2] = [999_999_999, 1_000_000_000];
 /// Number of atoms in a core of two teams.
 const CORE: usize = 36;
+/// The same where wishes must be granted, which multiplies the lists of sums.
+const WISHED_CORE: usize = 26;
 /// Number of atoms in a core of one pair of more than two teams; smaller, because many pairs are
 /// solved.
 const PAIR_CORE: usize = 24;
@@ -42,6 +44,7 @@ pub(crate) fn solve(
         return 0;
     };
     let mut state = SearchState::new(instance, split);
+    state.grant();
     state.descend(clock);
     let mut search = ImprovingSearch {
         instance,
@@ -88,7 +91,11 @@ impl<'a> ImprovingSearch<'a> {
         clock: &mut StepClock,
     ) -> SearchState<'a> {
         if self.instance.counts.teams == 2 {
-            let core = self.core(&state.split, [0, 1], CORE, again);
+            let most = match self.instance.least_granted {
+                0 => CORE,
+                _ => WISHED_CORE,
+            };
+            let core = self.core(&state.split, [0, 1], most, again);
             let two = TwoTeams::core(self.instance, &state.split, core);
             return self.solve_core(state, &two, self.order.keep, clock);
         }

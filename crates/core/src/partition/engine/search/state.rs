@@ -14,6 +14,8 @@ pub(super) struct SearchState<'a> {
     pub split: Split,
     lifts: [i64; MAX_TEAMS],
     humans: [usize; MAX_TEAMS],
+    /// The number of wishes that are granted.
+    granted: usize,
 }
 
 /// One change of a [`SearchState`].
@@ -34,6 +36,7 @@ impl<'a> SearchState<'a> {
         }
         Self {
             instance,
+            granted: instance.granted(&split),
             split,
             lifts,
             humans,
@@ -71,6 +74,11 @@ impl<'a> SearchState<'a> {
         if fixed || from == to {
             return None;
         }
+        let short =
+            self.granted_by(change) < 0 && self.granted_after(change) < self.instance.least_granted;
+        if short {
+            return None;
+        }
         let (from, to) = (usize::from(from), usize::from(to));
         if size != 0 {
             let mut humans = self.humans;
@@ -85,8 +93,41 @@ impl<'a> SearchState<'a> {
         Some(2.0 * lift as f64 * (lift - ahead) as f64)
     }
 
+    /// How many more wishes a change grants; negative if it grants fewer.
+    fn granted_by(&self, change: Change) -> isize {
+        let on = |atom: usize, team: u8| {
+            isize::from(self.instance.atoms[atom].wishes[usize::from(team)])
+        };
+        let moved = |atom: usize, to: u8| on(atom, to) - on(atom, self.split[atom]);
+        match change {
+            Change::Move(atom, to) => moved(atom, to),
+            Change::Swap(one, other) => {
+                moved(one, self.split[other]) + moved(other, self.split[one])
+            }
+        }
+    }
+
+    fn granted_after(&self, change: Change) -> usize {
+        self.granted.saturating_add_signed(self.granted_by(change))
+    }
+
+    /// Makes changes that grant more wishes until enough are granted, or none helps; each time the one that makes the
+    /// teams least uneven. O(atoms² × wishes).
+    pub fn grant(&mut self) {
+        while self.granted < self.instance.least_granted {
+            let changes = self.changes();
+            let costs = changes.filter(|change| self.granted_by(*change) > 0);
+            let costs = costs.filter_map(|change| Some((self.cost(change)?, change)));
+            let Some((_, change)) = costs.min_by(|(a, _), (b, _)| a.total_cmp(b)) else {
+                return;
+            };
+            self.apply(change);
+        }
+    }
+
     /// Makes a change, which must be legal.
     pub fn apply(&mut self, change: Change) {
+        self.granted = self.granted_after(change);
         match change {
             Change::Move(atom, to) => self.put(atom, to),
             Change::Swap(one, other) => {

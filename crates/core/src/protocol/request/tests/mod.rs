@@ -54,8 +54,9 @@ fn options_in_any_order() {
         team: Some(1),
         pin: Some(Some(0)),
         avoid: Some(vec![ident("x"), ident("y z")]),
+        wish: Some(Some(1)),
     };
-    let line = br#"JOIN "a b" avoid=x TEAM=1 party= name="N \"q\"" pin=0 avoid="y z""#;
+    let line = br#"JOIN "a b" avoid=x TEAM=1 party= name="N \"q\"" pin=0 wish=1 avoid="y z""#;
     assert_eq!(parse(line), Ok(Some(Request::Join(expected))));
     let balance = Request::Balance {
         top: Some(5),

@@ -54,8 +54,9 @@ fn join() -> impl Strategy<Value = Request> {
         option::of(0u8..8),
         option::of(option::of(0u8..8)),
         avoid,
+        option::of(option::of(0u8..8)),
     );
-    (ident(), options).prop_map(|(id, (name, party, team, pin, avoid))| {
+    (ident(), options).prop_map(|(id, (name, party, team, pin, avoid, wish))| {
         Request::Join(Join {
             id,
             name,
@@ -63,6 +64,7 @@ fn join() -> impl Strategy<Value = Request> {
             team,
             pin,
             avoid,
+            wish,
         })
     })
 }

@@ -23,6 +23,7 @@ fn join(id: Ident, team: u8) -> Command {
         party: Some("p".into()),
         pin: Some(None),
         avoid: Some(vec!["c".into()]),
+        wish: None,
     };
     Command::Join { id, update }
 }
@@ -158,6 +159,8 @@ fn steps() -> Vec<(Step, u64)> {
 #[test]
 fn a_game_of_version_0_2_0_goes_on() {
     let mut live = play(&steps(), |_| ());
+    // It did not note when a game began, and knew no wishes for a side.
+    live.lobby.forget_beginning();
     let mut game = read(JOURNAL).unwrap();
     live.check(&game);
     assert_eq!(game.valid, JOURNAL.len());

@@ -36,11 +36,13 @@ fn command() -> impl Strategy<Value = Command> {
         proptest::option::of(0u8..3),
         proptest::option::of(proptest::option::of(0u8..2)),
         proptest::option::of("[pq]?"),
+        proptest::option::of(proptest::option::of(0u8..2)),
     );
-    let update = update.prop_map(|(team, pin, party)| Update {
+    let update = update.prop_map(|(team, pin, party, wish)| Update {
         team,
         pin,
         party,
+        wish,
         ..Update::default()
     });
     prop_oneof![

@@ -1,0 +1,201 @@
+//! Wishes for a team: the engines agree, and all that is decided is compared with all splits, one by one.
+
+use super::{
+    wishes_oracle::{Oracle, check_reasons},
+    *,
+};
+use crate::domain::chance_of_weaker;
+
+prop_compose! {
+    /// Lobbies in which some humans wish for a team, and some must be on one.
+    fn wishful(most: usize, teams: std::ops::RangeInclusive<usize>)(
+        spec in specs(most, teams),
+        wishes in prop::collection::vec(prop::option::weighted(0.5, 0usize..8), 12),
+        tolerance in prop::option::of((0.8..1.0, 0.0..0.2)),
+    ) -> ProblemSpec {
+        let mut spec = spec;
+        for (human, wish) in spec.humans.iter_mut().zip(wishes) {
+            human.wish = wish.map(|team| team % spec.teams);
+        }
+        spec.tolerance = tolerance.map(|(enough, slack)| Tolerance { enough, slack });
+        spec
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn two_team_engines_agree_with_wishes(
+        spec in wishful(9, 2..=2),
+        (objective, handicap) in objectives(),
+        seed: u64,
+        top in 1u32..40,
+    ) {
+        let spec = ProblemSpec { handicap, ..spec };
+        let Ok(problem) = Problem::new(spec) else { return Ok(()) };
+        let run = |engine| {
+            let settings = Settings { engine: Some(engine), objective, top: Count::of(top), ..Settings::default() };
+            solved(&problem, &settings, seed)
+        };
+        let naive = run(Engine::Naive);
+        for engine in [Engine::Exhaustive, Engine::Meet] {
+            let other = run(engine);
+            prop_assert_eq!(&naive.candidates, &other.candidates);
+            prop_assert_eq!(&naive.team_of, &other.team_of);
+            prop_assert_eq!(naive.considered, other.considered);
+            prop_assert_eq!(&naive.explanation.wishes, &other.explanation.wishes);
+        }
+    }
+
+    #[test]
+    fn branching_agrees_with_naive_with_wishes(
+        spec in wishful(7, 3..=4),
+        (objective, handicap) in objectives(),
+        seed: u64,
+        top in 1u32..40,
+    ) {
+        let spec = ProblemSpec { handicap, ..spec };
+        let Ok(problem) = Problem::new(spec) else { return Ok(()) };
+        let run = |engine| {
+            let settings = Settings { engine: Some(engine), objective, top: Count::of(top), ..Settings::default() };
+            solved(&problem, &settings, seed)
+        };
+        let (naive, branch) = (run(Engine::Naive), run(Engine::Branch));
+        prop_assert_eq!(&naive.candidates, &branch.candidates);
+        prop_assert_eq!(&naive.team_of, &branch.team_of);
+        prop_assert_eq!(&naive.explanation.wishes, &branch.explanation.wishes);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// The candidates are all splits, and no others, that grant as many wishes as are worth it; so the pick is the same, too.
+    /// Whose wish was refused is told the reason that follows from all splits.
+    #[test]
+    fn what_is_granted_is_what_all_splits_say(
+        spec in wishful(7, 2..=3),
+        seed: u64,
+        budget in prop_oneof![Just(0.03), Just(0.0), 0.0..0.3],
+        worth in prop_oneof![Just(0.02), Just(0.0), 0.0..0.2],
+    ) {
+        let mut spec = ProblemSpec { bots_there: Vec::new(), ..spec };
+        for human in &mut spec.humans {
+            (human.current, human.weight) = (None, human.weight.min(1e6));
+        }
+        spec.bots.weight = spec.bots.weight.round();
+        let Ok(problem) = Problem::new(spec.clone()) else { return Ok(()) };
+        let wishes = spec.humans.iter().filter(|human| human.wish.is_some()).count();
+        let mut settings = Settings {
+            top: Count::of(4096),
+            wish_budget: Share::of(budget),
+            ..Settings::default()
+        };
+        settings.factors.wishes = Amount::of(worth);
+        let solution = solved(&problem, &settings, seed);
+        let why = &solution.explanation;
+        let oracle = Oracle::of(&spec, &why.given_up, budget);
+        let Some(told) = &why.wishes else {
+            prop_assert_eq!(wishes, 0);
+            return Ok(())
+        };
+        let (granted, best) = oracle.granted(wishes, worth);
+        prop_assert!(told.granted >= granted, "{} {granted}", told.granted);
+        let first = solution.candidates[0].figures.evenness;
+        prop_assert!((first - best).abs() < 1e-9, "{first} {best}");
+        if let (2, Some(limit)) = (spec.teams, spec.tolerance) {
+            let floor = match oracle.cost(best) > 0.0 {
+                true => chance_of_weaker(oracle.without) - budget,
+                false => chance_of_weaker(oracle.free),
+            };
+            let legal = |(_, even, count): &&(Vec<u8>, f64, usize)| {
+                *count >= granted && *even >= limit.least(best) - 1e-9 && chance_of_weaker(*even) >= floor - 1e-9
+            };
+            let mut expected: Vec<&Vec<u8>> = oracle.splits.iter().filter(legal).map(|(of, ..)| of).collect();
+            let mut found: Vec<&Vec<u8>> = solution.candidates.iter().map(|one| &one.team_of).collect();
+            expected.sort();
+            found.sort();
+            prop_assert_eq!(found, expected);
+        }
+        check_reasons(&spec, &solution, &oracle)?;
+    }
+}
+
+/// Two giants and two others.
+fn giants() -> ProblemSpec {
+    let mut spec = lobby(&[95.0, 94.0, 20.0, 21.0]);
+    (spec.humans[0].wish, spec.humans[1].wish) = (Some(0), Some(0));
+    spec
+}
+
+#[test]
+fn a_wish_that_would_break_the_game_is_refused_and_its_cost_is_said() {
+    let problem = Problem::new(giants()).unwrap();
+    let solution = solved(&problem, &Settings::default(), 1);
+    let lines = solution.explanation.to_string();
+    assert!(
+        lines.contains("wishes for a team: 1 of 2 granted"),
+        "{lines}"
+    );
+    let cost = "ratio 0.216931 at best, instead of ratio 1.000000";
+    assert!(lines.contains(cost), "{lines}");
+    let refusals = solution.explanation.refusals();
+    assert_eq!(refusals, [format!("the teams would be too uneven: {cost}")]);
+}
+
+#[test]
+fn wishes_together_may_cost_what_one_alone_may_not() {
+    // With p0 and p1 on one team, the ratio is 59/63 at best: a share of 0.4836 of the weight.
+    let mut spec = lobby(&[30.0, 33.0, 31.0, 28.0]);
+    spec.humans[0].wish = Some(0);
+    spec.humans[1].pin = Some(0);
+    let granted = |spec: &ProblemSpec, budget: f64, worth: f64| {
+        let mut settings = Settings {
+            wish_budget: Share::of(budget),
+            ..Settings::default()
+        };
+        settings.factors.wishes = Amount::of(worth);
+        let problem = Problem::new(spec.clone()).unwrap();
+        solved(&problem, &settings, 7)
+            .explanation
+            .wishes
+            .unwrap()
+            .granted
+    };
+    assert_eq!(granted(&spec, 0.03, 0.02), 1);
+    assert_eq!(
+        granted(&spec, 0.03, 0.01),
+        0,
+        "it is worth less than it costs"
+    );
+    assert_eq!(
+        granted(&spec, 0.01, 0.02),
+        0,
+        "it costs more than the budget"
+    );
+    // The only teams that suit p0 suit p3, too.
+    spec.humans[3].wish = Some(1);
+    assert_eq!(granted(&spec, 0.03, 0.01), 2);
+}
+
+#[test]
+fn forty_players_with_wishes_are_divided_in_time() {
+    let weights: Vec<f64> = (0..40)
+        .map(|n| 30.0 + f64::from(n * 37 % 40) + 0.123 * f64::from(n))
+        .collect();
+    let mut spec = lobby(&weights);
+    for (at, human) in spec.humans.iter_mut().enumerate() {
+        human.wish = (at % 3 == 0).then_some(at % 2);
+    }
+    let problem = Problem::new(spec).unwrap();
+    let mut polls = 8_000; // some thirty steps of a microsecond each
+    let mut out_of_time = || {
+        polls -= 1;
+        polls < 0
+    };
+    let solution = solve(&problem, &Settings::default(), 3, &mut out_of_time).unwrap();
+    let told = solution.explanation.wishes.unwrap();
+    assert_eq!((told.granted, told.refused.len()), (14, 0));
+    assert!(solution.ratio > 0.99, "{}", solution.ratio);
+}
