@@ -43,6 +43,9 @@ LIMIT = 60
 
 
 class Live:
+    config = CONFIG
+    options = ["--settle", "2", "--treat-bots-as-players", "--auto-balance", "--vote", "50"]
+
     def __init__(self, evenkeel, folder):
         self.evenkeel, self.folder = evenkeel, Path(folder)
         self.transcript = Transcript()
@@ -54,7 +57,7 @@ class Live:
 
     def start(self):
         config = self.folder / "config.toml"
-        config.write_text(CONFIG)
+        config.write_text(self.config)
         environment = {"--config": config, "--db": self.folder / "evenkeel.db"}
         options = [str(word) for pair in environment.items() for word in pair]
         self.display = clients.Display()
@@ -75,7 +78,7 @@ class Live:
         self.sidecar = Program(
             [self.evenkeel, "sidecar", "idtech3", "--log", self.server.log, "--rcon", f"127.0.0.1:{console.port}",
              "--password-file", self.server.password_file, "--daemon", f"127.0.0.1:{daemon.port}", "--server", "live",
-             "--settle", "2", "--treat-bots-as-players", "--auto-balance", "--vote", "50"],
+             *self.options],
             self.folder / "sidecar.log")
 
     def stop(self):

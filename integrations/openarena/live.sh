@@ -2,9 +2,10 @@
 # Evenkeel with real clients on a real OpenArena server: players who join, come late, leave, ask in the
 # chat and vote. Prints a transcript and what it proves; about a minute.
 #
-#   integrations/openarena/live.sh [--hosted] [--install] [--keep DIR]
+#   integrations/openarena/live.sh [--hosted|--asked] [--install] [--keep DIR]
 #
 # --hosted shows the agent instead: two matches of a queue in a row on a server that it starts; 3 minutes.
+# --asked shows offers: players are asked before one of them is moved, and answer; 3 minutes.
 # --install gets openarena, openarena-server and xvfb from Debian (about 600 MB). The clients run without
 # a screen. All ports are on loopback. Server and clients run as `games` when this is run as root.
 set -euo pipefail
@@ -16,6 +17,8 @@ script=live.py
 for arg in "$@"; do
     if [ "$arg" = --hosted ]; then
         script=hosted.py
+    elif [ "$arg" = --asked ]; then
+        script=asked.py
     elif [ "$arg" = --install ]; then
         if ! [ -x /usr/lib/ioquake3/ioq3ded ] || ! [ -x /usr/lib/ioquake3/ioquake3 ] || ! command -v Xvfb >/dev/null; then
             export DEBIAN_FRONTEND=noninteractive

@@ -119,6 +119,7 @@ impl Client {
             token: token.map(Token::new),
             resume,
             bots: None,
+            offers: None,
             hosts: None,
         };
         match self.ask(&hello).await? {

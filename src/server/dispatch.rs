@@ -1,9 +1,9 @@
 //! The handlers of the verbs about games: each request becomes a call of the session, and its result a reply.
 
 use crate::{
-    domain::{Ident, Verdict},
-    lobby::{Command, LobbyError, Update},
-    protocol::{Code, Join, Refusal, Reply, Request},
+    domain::{Ident, Move, Verdict},
+    lobby::{Command, LobbyError, OfferEvent, Update},
+    protocol::{Code, GameNotice, Join, Refusal, Reply, Request},
     session::{Session, SessionError},
 };
 
@@ -48,7 +48,8 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
         Request::Bots => return bots(session),
         Request::Place(id) => return place(session, id),
         Request::Advantage => return advantage(session),
-        Request::Rebalance { seed } => return rebalance(session, seed),
+        Request::Rebalance { seed, ask } => return rebalance(session, seed, ask),
+        Request::Switch(id) => return switch(session, id),
         Request::Explain => return Ok(Some(Reply::Explain(session.explain()?.to_vec()))),
         Request::End(verdict) => return end(session, verdict).await,
         Request::Ping => return Ok(Some(Reply::Pong)),
@@ -56,9 +57,13 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
             server,
             resume,
             bots,
+            offers,
             hosts,
             ..
-        } => return hello(session, &server, resume, bots, hosts).await,
+        } => {
+            session.declare_offers(offers);
+            return hello(session, &server, resume, bots, hosts).await;
+        }
         // The connection handles these itself.
         Request::Quit | Request::Behaviour { .. } | Request::Queue(_) | Request::Host(_) => {
             return Ok(None);
@@ -163,8 +168,16 @@ async fn balance(session: &mut Session, top: Option<usize>, seed: Option<u64>) -
     }))
 }
 
-fn rebalance(session: &mut Session, seed: Option<u64>) -> Handled {
-    let advice = session.rebalance(seed)?;
+fn switch(session: &mut Session, id: Ident) -> Handled {
+    let answer = session.volunteer(&id)?;
+    Ok(Some(Reply::Switch(id, answer)))
+}
+
+fn rebalance(session: &mut Session, seed: Option<u64>, ask: bool) -> Handled {
+    let advice = match ask {
+        true => session.ask_and_rebalance(seed)?,
+        false => session.rebalance(seed)?,
+    };
     Ok(Some(Reply::Rebalance {
         before: advice.before,
         after: advice.after,
@@ -188,6 +201,22 @@ async fn end(session: &mut Session, verdict: Verdict) -> Handled {
         id: ended.id.to_string(),
         unrated: ended.unrated,
     }))
+}
+
+/// What a peer is sent about an offer.
+pub(super) fn notices(event: OfferEvent) -> Vec<GameNotice> {
+    let notice =
+        |moves: Vec<Move>, of: &dyn Fn(Move) -> GameNotice| moves.into_iter().map(of).collect();
+    match event {
+        OfferEvent::Open(moves, left) => {
+            let seconds = u32::try_from(left.div_ceil(1_000)).unwrap_or(u32::MAX);
+            notice(moves, &|step| GameNotice::Offer(step, seconds))
+        }
+        OfferEvent::Withdrawn(moves, why) => {
+            notice(moves, &|step| GameNotice::Withdrawn(step.id, why))
+        }
+        OfferEvent::Moved { moves, .. } => notice(moves, &GameNotice::Move),
+    }
 }
 
 /// Converts an error for the peer. Details of the database are only logged.

@@ -82,10 +82,13 @@ impl Session {
             weights => weights?,
         };
         let lobby = self.lobby();
+        let mut events = Vec::new();
         if changed {
             lobby.watch(&weights);
+            events = lobby.review_offer(&weights);
         }
         lobby.note_chances(&weights);
+        self.note_offer(events);
         Ok(())
     }
 

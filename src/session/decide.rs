@@ -27,6 +27,8 @@ pub struct Rebalanced {
     pub after: f64,
     /// The moves; first those of humans without a team.
     pub steps: Vec<Move>,
+    /// The seed with which they were chosen.
+    pub seed: u64,
 }
 
 /// The reasons of a decision, one per line. Control characters in names are replaced.
@@ -100,6 +102,8 @@ impl Session {
         let before = self.lobby().conduct(id);
         let decided = self.lobby().place(id, &weights, seed)?;
         self.notice(id, before);
+        let events = self.lobby().review_offer(&weights);
+        self.note_offer(events);
         let placement = decided.answer.clone();
         self.keep_decision(decided, None)?;
         Ok(placement)
@@ -140,6 +144,7 @@ impl Session {
             before,
             after,
             steps,
+            seed,
         })
     }
 
@@ -163,6 +168,10 @@ impl Session {
             Fate::Moves(step) => self.as_sent(step),
             Fate::Stays(_) => None,
         };
+        if step.is_some() {
+            let events = self.lobby().review_offer(&weights);
+            self.note_offer(events);
+        }
         // Deaths are frequent, so only those in unbalanced games are stored.
         if matches!(decided.answer.assessment, Assessment::Unbalanced { .. }) {
             self.keep_decision(decided, None)?;

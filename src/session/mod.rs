@@ -23,6 +23,7 @@ mod leaving;
 mod live;
 mod mailbox;
 mod metrics;
+mod offers;
 mod parked;
 mod pickup;
 mod registry;
@@ -63,6 +64,7 @@ pub use state::Ended;
 use aside::Aside;
 use game_journal::GameJournal;
 use live::LivePlace;
+use offers::SessionOffers;
 use registry::Registration;
 use state::SessionState;
 
@@ -76,6 +78,7 @@ pub struct Session {
     registration: Registration,
     /// Whether the replies that are not sent yet include one to END.
     owes_end: bool,
+    offers: SessionOffers,
     /// What a session for one question has besides; `None` for that of a connection.
     aside: Option<Box<Aside>>,
     /// Around every log line that this session causes, also on other tasks and threads.
@@ -101,6 +104,7 @@ impl Session {
             sessions,
             server: None,
             owes_end: false,
+            offers: SessionOffers::default(),
             aside: None,
             span,
         };

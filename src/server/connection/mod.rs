@@ -139,6 +139,9 @@ impl<S: Stream> Connection<S> {
                 return end;
             }
             self.watch_line();
+            let due = self.session.due();
+            self.signals
+                .watch_offer(due.map(|due| Instant::now() + due));
             // Questions about weights are answered in here, outside of the span: they log nothing.
             let reacted = match poll_fn(|context| self.poll_input(context)).await {
                 Input::Lines => Ok(()),
@@ -225,6 +228,11 @@ impl<S: Stream> Connection<S> {
             Signal::Stop => Err(ConnectionEnd::ByShutdown),
             Signal::Replaced => Err(ConnectionEnd::Replaced),
             Signal::Late => Err(ConnectionEnd::TimedOut),
+            Signal::Due => {
+                self.session.pass_time();
+                self.put_offers();
+                Ok(())
+            }
             Signal::Push(line) => {
                 self.push(line);
                 Ok(())

@@ -51,6 +51,7 @@ impl<S: Stream> Connection<S> {
             return self.refuse(refusal);
         }
         self.peer.count_report(&request);
+        self.session.pass_time();
         let again = self.session.awaits_weights().then(|| request.clone());
         let answer = match request {
             kill @ Request::Kill { .. } => return self.kill(kill).await,
@@ -106,6 +107,7 @@ impl<S: Stream> Connection<S> {
     }
 
     fn reply(&mut self, answer: Result<Option<Reply>, Refusal>) -> Next {
+        self.put_offers();
         match answer {
             Ok(reply) => {
                 if let Some(reply) = reply {
@@ -140,7 +142,13 @@ impl<S: Stream> Connection<S> {
                 self.put_error(refusal);
                 Next::Close(ConnectionEnd::ForCause)
             }
-            answer => self.reply(answer),
+            Ok(reply) => {
+                if let Some(reply) = reply {
+                    reply.encode(&mut self.output);
+                }
+                self.put_offers();
+                Next::Continue
+            }
         }
     }
 
@@ -195,6 +203,15 @@ impl<S: Stream> Connection<S> {
             self.errors = 0;
         }
         span.in_scope(|| answer.map_err(dispatch::refusal))
+    }
+
+    /// Buffers the pushes about what has happened to offers.
+    pub(super) fn put_offers(&mut self) {
+        for event in self.session.take_offer_events() {
+            for notice in dispatch::notices(event) {
+                notice.push().encode(&mut self.output);
+            }
+        }
     }
 
     fn refuse(&mut self, refusal: Refusal) -> Next {

@@ -28,6 +28,8 @@ pub(super) enum Signal {
     Outdated,
     /// There is a line to send without a request.
     Push(String),
+    /// An offer to the players of the game may be over.
+    Due,
     /// The time limit has passed.
     Late,
 }
@@ -42,6 +44,8 @@ pub(super) struct Signals {
     /// A timer that is never later than the time limit. It is set anew only when it has run out, so that a
     /// limit that each line postpones costs nothing.
     timer: Pin<Box<Sleep>>,
+    /// Runs out when an offer is over; `None` without an offer.
+    due: Option<Pin<Box<Sleep>>>,
     woken: Arc<SignalWaker>,
     /// The waker of the signals, made of `woken`.
     waker: Waker,
@@ -82,6 +86,7 @@ impl Signals {
             outdated: Box::pin(outdated.cancelled_owned()),
             pushes,
             timer: Box::pin(sleep_until(late)),
+            due: None,
             waker: Waker::from(woken.clone()),
             woken,
         }
@@ -97,6 +102,14 @@ impl Signals {
     pub(super) fn not_later_than(&mut self, late: Instant) {
         if late < self.timer.deadline() {
             self.timer.as_mut().reset(late);
+            self.woken.is_woken.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Signals at this time that an offer may be over.
+    pub(super) fn watch_offer(&mut self, due: Option<Instant>) {
+        if due != self.due.as_ref().map(|due| due.deadline()) {
+            self.due = due.map(|due| Box::pin(sleep_until(due)));
             self.woken.is_woken.store(true, Ordering::Relaxed);
         }
     }
@@ -133,6 +146,12 @@ impl Signals {
         }
         if let Poll::Ready(Some(line)) = self.pushes.poll_receive(context) {
             return Poll::Ready(Signal::Push(line));
+        }
+        if let Some(due) = &mut self.due
+            && due.as_mut().poll(context).is_ready()
+        {
+            self.due = None;
+            return Poll::Ready(Signal::Due);
         }
         while self.timer.as_mut().poll(context).is_ready() {
             if self.timer.deadline() >= late {

@@ -2,6 +2,7 @@
 
 mod groups;
 pub(crate) mod lines;
+mod offers;
 mod power;
 mod session;
 

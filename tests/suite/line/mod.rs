@@ -2,6 +2,7 @@
 
 mod attacks;
 mod client;
+mod offers;
 mod protocol;
 mod rights;
 mod tls;

@@ -47,6 +47,18 @@ fn real_clients_are_placed_moved_and_answered() {
     assert_eq!(transcript.matches(" proved: ").count(), 8);
 }
 
+/// Players are asked before one of them is moved: nobody wants to go, and later somebody does. About three minutes.
+#[test]
+fn real_clients_are_asked_refuse_volunteer_and_are_moved() {
+    let Some(wish) = wish() else { return };
+    let output = script("live.sh", &wish).arg("--asked").output().unwrap();
+    let transcript = String::from_utf8_lossy(&output.stdout);
+    let log = String::from_utf8_lossy(&output.stderr);
+    std::io::stderr().write_all(&output.stdout).unwrap();
+    assert!(output.status.success(), "{log}");
+    assert!(transcript.matches(" proved: ").count() >= 6, "{transcript}");
+}
+
 /// Two matches of a queue in a row on a server that the agent starts, with real clients; the daemon and
 /// the agent are killed. About three minutes.
 #[test]

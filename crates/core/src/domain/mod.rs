@@ -18,6 +18,7 @@ mod match_id;
 mod merge;
 mod moves;
 pub mod normal;
+mod offers;
 mod outlook;
 mod random;
 mod rank;
@@ -49,6 +50,7 @@ pub use match_chances::{
 };
 pub use match_id::MatchId;
 pub use moves::Move;
+pub use offers::{SwitchAnswer, Withdrawal};
 pub use outlook::{
     Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,
     evenness_of_chance,

@@ -63,6 +63,9 @@ impl Lobby {
             Command::Ask { id } => self.note_asked(id.as_ref()),
             Command::Watch(watch) => self.game_mut()?.watch = *watch,
             Command::Chances(told) => return self.tell_chances(told),
+            Command::Offer(offer) => self.game_mut()?.offer = Some(offer.clone()),
+            Command::Volunteer { id } => return self.note_volunteer(id),
+            Command::EndOffer => self.game_mut()?.offer = None,
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::LastBalance;
+use super::{LastBalance, Offer};
 use crate::domain::{Ident, LeaveReason, Move, RoleName, TeamChances};
 
 /// One change of a lobby. Teams are counted from 0.
@@ -174,6 +174,15 @@ pub enum Command {
     /// The sizes and chances of the teams: those that BALANCE has picked or, in play, those after START or after
     /// the last change of who is on which team.
     Chances(TeamChances),
+    /// Players are asked for these moves, in the place of an earlier offer.
+    Offer(Offer),
+    /// SWITCH: a human volunteers for the open offer.
+    Volunteer {
+        /// Id of the human.
+        id: Ident,
+    },
+    /// The offer has ended: its moves were advised, or it is withdrawn.
+    EndOffer,
 }
 
 /// A command that was carried out, and the millisecond of the session at which it was.

@@ -12,8 +12,8 @@
 //! START to END and makes a match record of it. [`journal`] is the form in which a running game is stored.
 //!
 //! Entry points: [`Lobby::apply`] for changes, [`Lobby::place`], [`Lobby::advantage`],
-//! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::end`] for
-//! the result.
+//! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::ask`] for
+//! volunteers, [`Lobby::end`] for the result.
 
 mod advantage;
 mod apply;
@@ -28,6 +28,7 @@ mod decide;
 mod decision;
 mod error;
 pub mod journal;
+mod offers;
 mod parties;
 mod people;
 mod place;
@@ -64,6 +65,7 @@ pub use chance::ChanceModel;
 pub use command::{BalanceWatch, Command, NewGame, Update};
 pub use decision::Decision;
 pub use error::LobbyError;
+pub use offers::{Offer, OfferEvent};
 pub use parties::PartyFactors;
 pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
 pub use player_history::Conduct;

@@ -41,6 +41,9 @@ impl Lobby {
         game.recorder.leave(&seated_human(human), reason, now);
         game.roster.leave(id)?;
         game.advised.retain(|advised| advised.id != *id);
+        if let Some(offer) = &mut game.offer {
+            offer.volunteers.retain(|volunteer| volunteer != id);
+        }
         self.memory.entry(id.text()).left = Some((team, now));
         Ok(())
     }
@@ -117,6 +120,7 @@ impl Lobby {
         team_of.iter().try_for_each(|&team| exists(team, teams))?;
         game.roster.assign(team_of);
         game.advised.clear();
+        game.offer = None;
         game.seat_all(now);
         Ok(())
     }

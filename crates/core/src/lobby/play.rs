@@ -109,7 +109,9 @@ impl Lobby {
         }
         let record = game.blank_record(frame, teams);
         let verdict = decided.then_some(verdict);
-        game.recorder.end(record, verdict, now)
+        let finished = game.recorder.end(record, verdict, now)?;
+        game.offer = None;
+        Ok(finished)
     }
 
     /// Frees the stays and score events of a game that has ended and is on disk. [`end`](Self::end)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Command, Lobby, LobbySettings, RunningGame, state::MAX_MUTATORS};
+use super::{Command, Lobby, LobbySettings, Offer, RunningGame, state::MAX_MUTATORS};
 use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
 impl Lobby {
@@ -59,6 +59,7 @@ fn restored_game(mut game: RunningGame, teams: u8, room: usize) -> Option<Runnin
         && bots.len() <= MAX_PLAYERS
         && game.mutators.len() <= MAX_MUTATORS
         && game.advised.len() <= MAX_PLAYERS
+        && game.offer.as_ref().is_none_or(Offer::is_sound)
         && humans
             .iter()
             .all(|human| exists(human.team) && exists(human.pin))

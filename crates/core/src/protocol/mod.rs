@@ -16,6 +16,7 @@ mod testing;
 
 mod error;
 mod framing;
+mod game_push;
 mod host_push;
 mod notice;
 mod push;
@@ -29,6 +30,7 @@ mod writer;
 
 pub use error::{Code, MalformedReply, Refusal};
 pub use framing::{FramedLine, Framer};
+pub use game_push::GameNotice;
 pub use host_push::HostPushReader;
 pub use notice::{HostNotice, HostSeat, HostSession, Notice};
 pub use push::Push;

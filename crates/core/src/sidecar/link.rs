@@ -26,12 +26,13 @@ pub(super) struct DaemonLink {
 }
 
 impl DaemonLink {
-    /// Starts a connection: sends HELLO. A server that `hosts` matches goes on with its game, and has no bots.
+    /// Starts a connection: sends HELLO. A server that `hosts` matches goes on with its game, and has no bots. One that
+    /// `asks` lets its players volunteer before one is moved.
     pub(super) fn open(
         &mut self,
         server: &str,
         token: Option<&str>,
-        hosts: bool,
+        [hosts, asks]: [bool; 2],
         now: u64,
         acts: &mut Vec<Act>,
     ) {
@@ -45,6 +46,7 @@ impl DaemonLink {
             token: token.map(Token::new),
             resume: hosts,
             bots: hosts.then_some(false),
+            offers: asks.then_some(true),
             hosts: None,
         }));
     }

@@ -113,18 +113,26 @@ impl Lobby {
     ) -> Result<Decided<Rebalance>, LobbyError> {
         self.team_game()?;
         self.change(Command::Ask { id: None })?;
-        let mut settings = self.settings.rebalance;
-        if self.stands_by_wishes() {
-            settings.enough = const { Share::of(0.0) };
-        }
-        let question = Rebalance {
-            snapshot: self.snapshot_by_objective(weights)?,
-            settings,
-        };
+        let question = self.rebalance_question(weights)?;
         let decided = Decided::by(question, seed);
         let moves = decided.answer.steps().cloned().collect();
         self.change(Command::Advise { moves })?;
         Ok(decided)
+    }
+
+    /// The question of REBALANCE about the game as it is now.
+    pub(super) fn rebalance_question(
+        &self,
+        weights: &dyn Weights,
+    ) -> Result<Rebalance, LobbyError> {
+        let mut settings = self.settings.rebalance;
+        if self.stands_by_wishes() {
+            settings.enough = const { Share::of(0.0) };
+        }
+        Ok(Rebalance {
+            snapshot: self.snapshot_by_objective(weights)?,
+            settings,
+        })
     }
 
     /// Counts a death. For a human in a team game in play, applies the auto-balance rules, which

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ChanceModel, MoveBlock, Question, Snapshot,
-    arrivals::Arrivals,
+    arrivals::{Arrivals, Arrived},
     strength::{EQUAL, TeamStrengths},
 };
 use crate::domain::{Ident, Move, SAME_CHANCE, Stream, StreamPurpose, chance_of_weaker, counted};
@@ -24,9 +24,11 @@ mod plan;
 mod settings;
 mod sure;
 mod units;
+mod volunteers;
 
 use plan::{MovePlan, Planner};
 pub use settings::RebalanceSettings;
+pub(super) use volunteers::{Asking, Filled};
 
 /// The evenness from which on chances count as even: 48 % and 52 %.
 const EVEN: f64 = (0.5 - SAME_CHANCE) / (0.5 + SAME_CHANCE);
@@ -92,15 +94,11 @@ impl Question for Rebalance {
     fn answer(&self, seed: u64) -> Advice {
         let Self { snapshot, settings } = self;
         let now = TeamStrengths::of(snapshot);
-        let limit = settings.max_difference.get().unwrap_or(usize::MAX);
-        let arrived = Arrivals::of(snapshot, &[], limit).place(&now);
-        let mut settled = snapshot.clone();
-        for &(who, team) in &arrived.teams {
-            settled.humans[who].team = Some(team);
-        }
-        let (mut units, held) = self.units();
+        let limit = self.limit();
+        let (arrived, settled) = self.settled(&now);
+        let held = self.held();
+        let mut units = self.units(&held);
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
-        let settled = TeamStrengths::of(&settled);
         let has_empty_team = settled.has_empty_team();
         let doubtful = self.is_doubtful();
         let planner = Planner::new(settled, units, limit, doubtful);
@@ -140,9 +138,8 @@ impl Question for Rebalance {
                 ladder: ladder.iter().map(|plan| plan.evenness).collect(),
             }),
             exact,
-            held: held
-                .into_iter()
-                .map(|(who, why)| (snapshot.humans[who].id.clone(), why))
+            held: (snapshot.humans.iter().zip(held))
+                .filter_map(|(human, why)| Some((human.id.clone(), why?)))
                 .collect(),
         }
     }
@@ -195,6 +192,22 @@ impl Question for Rebalance {
 }
 
 impl Rebalance {
+    /// By how many humans the teams should differ at most.
+    fn limit(&self) -> usize {
+        self.settings.max_difference.get().unwrap_or(usize::MAX)
+    }
+
+    /// The placement of the humans without a team, and the teams after it.
+    fn settled(&self, now: &TeamStrengths) -> (Arrived, TeamStrengths) {
+        let arrived = Arrivals::of(&self.snapshot, &[], self.limit()).place(now);
+        let mut settled = self.snapshot.clone();
+        for &(who, team) in &arrived.teams {
+            settled.humans[who].team = Some(team);
+        }
+        let settled = TeamStrengths::of(&settled);
+        (arrived, settled)
+    }
+
     /// Whether the doubt about the strengths is known.
     fn is_doubtful(&self) -> bool {
         let chance = self.snapshot.chance.as_ref();

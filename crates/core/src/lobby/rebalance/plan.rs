@@ -54,7 +54,7 @@ pub(super) struct Planner {
     /// By how many humans the teams should differ at most.
     pub(super) limit: usize,
     /// By how many humans a plan may let them differ: by `limit`, or as many as now.
-    most: usize,
+    pub(super) most: usize,
     /// Whether the doubt about the strengths is known.
     pub(super) doubtful: bool,
 }
@@ -135,7 +135,7 @@ impl Planner {
         Some(self.plan(moves, best.likeness, best.over, best.steps))
     }
 
-    fn plan(
+    pub(super) fn plan(
         &self,
         moves: usize,
         likeness: f64,

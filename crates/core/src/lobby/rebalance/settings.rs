@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::units::{Count, MaxDifference, Share, UpToADay};
+use crate::domain::units::{Count, MaxDifference, Seconds, Share, UpToADay};
 
 /// Settings of REBALANCE. Evenness is the chance of the weaker team over that of the stronger, or the
 /// ratio of their weights, depending on `[balance] objective`.
@@ -24,6 +24,14 @@ pub struct RebalanceSettings {
     /// By how many humans a team may exceed another. A larger difference that already exists may
     /// remain, but not grow.
     pub max_difference: MaxDifference,
+    /// How long players are asked for volunteers before one is moved, if the game server can ask; 0 for not at all.
+    /// Decisions that were stored before it existed have none.
+    #[serde(default = "unasked")]
+    pub ask_seconds: Seconds<0, 600>,
+}
+
+fn unasked() -> Seconds<0, 600> {
+    const { Seconds::of(0) }
 }
 
 impl Default for RebalanceSettings {
@@ -39,6 +47,7 @@ impl Default for RebalanceSettings {
             newest_first: false,
             spare_top: false,
             max_difference: const { MaxDifference::of(1) },
+            ask_seconds: unasked(),
         }
     }
 }

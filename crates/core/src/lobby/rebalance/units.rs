@@ -7,11 +7,9 @@ use crate::lobby::{MoveBlock, weights::Counted};
 const LOWER: f64 = 0.67;
 
 impl Rebalance {
-    /// The units that can be moved: single humans, and the members of a party on one team. Then the
-    /// humans who must not be moved, by index, and why.
-    pub(super) fn units(&self) -> (Vec<MoveUnit>, Vec<(usize, MoveBlock)>) {
+    /// The units that can be moved: single humans, and the members of a party on one team, none of whom is `held`.
+    pub(super) fn units(&self, held: &[Option<MoveBlock>]) -> Vec<MoveUnit> {
         let humans = &self.snapshot.humans;
-        let held = self.held();
         let mut units: Vec<MoveUnit> = Vec::new();
         for (who, human) in humans.iter().enumerate() {
             let Some(team) = human.team else { continue };
@@ -33,13 +31,21 @@ impl Rebalance {
                 });
             }
         }
-        let held = held.into_iter().enumerate();
-        let held = held.filter_map(|(who, why)| Some((who, why?)));
-        (units, held.collect())
+        units
+    }
+
+    /// For each human, why they must not be moved even if they want to; `None` if they may.
+    pub(super) fn held_anyway(&self) -> Vec<Option<MoveBlock>> {
+        let humans = self.snapshot.humans.iter();
+        let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
+        let protected = |held: Option<MoveBlock>| held.filter(|why| *why == MoveBlock::Protected);
+        humans
+            .map(|human| pinned(human.pin).or(protected(human.held)))
+            .collect()
     }
 
     /// For each human, why they must not be moved; `None` if they may.
-    fn held(&self) -> Vec<Option<MoveBlock>> {
+    pub(super) fn held(&self) -> Vec<Option<MoveBlock>> {
         let humans = &self.snapshot.humans;
         let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
         let mut held: Vec<Option<MoveBlock>> = (humans.iter())

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BalanceWatch, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Roster,
+    BalanceWatch, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Offer, Roster,
     command::TimedCommand, player_history::PlayerHistories, recorder::GameRecorder,
 };
 use crate::domain::{Ident, MAX_TEAMS, Move};
@@ -73,6 +73,9 @@ pub struct RunningGame {
     /// The millisecond of the session at which it began.
     #[serde(default)]
     pub(super) began: u64,
+    /// The moves that players are asked for. Games of version 0.2.0 have none.
+    #[serde(default)]
+    pub(super) offer: Option<Offer>,
 }
 
 impl RunningGame {
@@ -139,6 +142,7 @@ impl Lobby {
             balanced: None,
             advised: Vec::new(),
             began: self.now,
+            offer: None,
         });
     }
 

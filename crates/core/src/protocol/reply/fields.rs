@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What a part of a reply says, or what is wrong with it.
-pub(super) type Parsed<T = Reply> = Result<T, &'static str>;
+pub(in crate::protocol) type Parsed<T = Reply> = Result<T, &'static str>;
 
 pub(super) fn put_line(out: &mut BytesMut, verb: &str, arguments: impl Display) {
     let mut line = WordWriter::new(out, verb);
@@ -20,7 +20,7 @@ pub(super) fn put_line(out: &mut BytesMut, verb: &str, arguments: impl Display) 
 }
 
 /// The first word, and the rest after one blank.
-pub(super) fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
+pub(in crate::protocol) fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().position(|&b| b == b' ') {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (text, b""),
@@ -28,20 +28,20 @@ pub(super) fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The text before the last word, and the last word.
-pub(super) fn split_last(text: &[u8]) -> (&[u8], &[u8]) {
+pub(in crate::protocol) fn split_last(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().rposition(|&b| b == b' ') {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (b"", text),
     }
 }
 
-pub(super) fn ident(raw: &[u8]) -> Parsed<Ident> {
+pub(in crate::protocol) fn ident(raw: &[u8]) -> Parsed<Ident> {
     let raw = Bytes::copy_from_slice(raw);
     let ident = Words::new(raw).whole_rest("the identifier");
     ident.map_err(|_| "an identifier is missing")
 }
 
-pub(super) fn number<T: FromStr>(word: &[u8]) -> Parsed<T> {
+pub(in crate::protocol) fn number<T: FromStr>(word: &[u8]) -> Parsed<T> {
     let text = std::str::from_utf8(word).ok();
     let number = text.and_then(|text| text.parse().ok());
     number.ok_or("not a number in its range")

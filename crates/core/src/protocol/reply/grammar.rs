@@ -12,7 +12,7 @@ use super::{
     queue::{calls_after, parse_queues, put_queues},
     teams::{
         parse_advantage, parse_balance, parse_bots, parse_move, parse_place, parse_rebalance,
-        put_balance, put_bots, put_move,
+        parse_switch, put_balance, put_bots, put_move, put_switch,
     },
 };
 use crate::{
@@ -71,9 +71,10 @@ impl Reply {
                 let lines = moves.len();
                 let head = format_args!("{lines} {before:.6} {after:.6}");
                 put_line(out, "REBALANCE", head);
-                moves.iter().for_each(|step| put_move(out, step));
+                moves.iter().for_each(|step| put_move(out, "MOVE", step));
             }
-            Reply::Move(step) => put_move(out, step),
+            Reply::Move(step) => put_move(out, "MOVE", step),
+            Reply::Switch(id, answer) => put_switch(out, id, *answer),
             Reply::End { id, unrated } => put_end(out, id, unrated.as_deref()),
             Reply::Explain(reasons) => {
                 put_line(out, "EXPLAIN", reasons.len());
@@ -146,6 +147,7 @@ impl Reply {
             b"ADVANTAGE" => parse_advantage(rest),
             b"REBALANCE" => parse_rebalance(rest, more),
             b"MOVE" => parse_move(rest).map(Reply::Move),
+            b"SWITCH" => parse_switch(rest),
             b"END" => parse_end(rest),
             b"EXPLAIN" => parse_explain(more),
             b"QUEUES" => parse_queues(more),

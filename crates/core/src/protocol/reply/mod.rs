@@ -9,12 +9,14 @@ mod teams;
 #[cfg(test)]
 mod tests;
 
+pub(super) use fields::{Parsed, ident, number, split_first, split_last};
 pub(super) use queue::go;
 pub use queue::{QueueLine, TicketReply};
 pub use reader::{Received, ReplyReader};
+pub(super) use teams::{parse_move, put_move};
 
 use super::{Refusal, VERSION};
-use crate::domain::{Ident, Move};
+use crate::domain::{Ident, Move, SwitchAnswer};
 
 /// One reply, of one or several lines.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +80,8 @@ pub enum Reply {
     },
     /// The human who died moves to another team now.
     Move(Move),
+    /// What becomes of a human who has volunteered.
+    Switch(Ident, SwitchAnswer),
     /// The match has been stored.
     End {
         /// The id under which it is stored.

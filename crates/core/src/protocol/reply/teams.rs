@@ -7,7 +7,7 @@ use super::{
     fields::{Parsed, dash_or, decimal, ident, number, put_line, split_first, split_last},
 };
 use crate::{
-    domain::{Ident, Move},
+    domain::{Ident, Move, SwitchAnswer, decode},
     protocol::writer::WordWriter,
 };
 
@@ -99,9 +99,9 @@ pub(super) fn parse_rebalance(rest: &[u8], lines: &[Bytes]) -> Parsed {
     })
 }
 
-/// `MOVE <id> <from> <to>`, with `-` if the human was on no team.
-pub(super) fn put_move(out: &mut BytesMut, Move { id, from, to }: &Move) {
-    let mut line = WordWriter::new(out, "MOVE");
+/// `<verb> <id> <from> <to>`, with `-` if the human was on no team.
+pub(in crate::protocol) fn put_move(out: &mut BytesMut, verb: &str, Move { id, from, to }: &Move) {
+    let mut line = WordWriter::new(out, verb);
     line.raw(id);
     match from {
         Some(from) => line.plain(from),
@@ -111,7 +111,23 @@ pub(super) fn put_move(out: &mut BytesMut, Move { id, from, to }: &Move) {
     line.end();
 }
 
-pub(super) fn parse_move(rest: &[u8]) -> Parsed<Move> {
+pub(super) fn put_switch(out: &mut BytesMut, id: &Ident, answer: SwitchAnswer) {
+    let mut line = WordWriter::new(out, "SWITCH");
+    line.raw(id);
+    line.plain(answer);
+    line.end();
+}
+
+pub(super) fn parse_switch(rest: &[u8]) -> Parsed {
+    let (id, word) = split_last(rest);
+    let answer = SwitchAnswer::parse(&decode(word));
+    Ok(Reply::Switch(
+        ident(id)?,
+        answer.ok_or("an unknown answer")?,
+    ))
+}
+
+pub(in crate::protocol) fn parse_move(rest: &[u8]) -> Parsed<Move> {
     let (rest, to) = split_last(rest);
     let (id, from) = split_last(rest);
     Ok(Move {

@@ -26,9 +26,9 @@ pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
     if server.text().contains('\0') {
         return Err(bad("a server's name must not contain NUL".to_owned()));
     }
-    let (mut token, mut resume, mut bots, mut hosts) = (None, None, None, None);
+    let (mut token, mut resume, mut bots, mut offers, mut hosts) = (None, None, None, None, None);
     // No other `key=` counts as an option here, because a token may contain a `=`.
-    let is_option = ["resume", "bots", "match"]
+    let is_option = ["resume", "bots", "offers", "match"]
         .iter()
         .any(|key| words.has_option(key));
     if !words.is_empty() && !is_option {
@@ -37,6 +37,7 @@ pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
     options(words, |key, value| match key {
         "resume" => Ok(set(&mut resume, yes_or_no(&value, "resume")?)),
         "bots" => Ok(set(&mut bots, yes_or_no(&value, "bots")?)),
+        "offers" => Ok(set(&mut offers, yes_or_no(&value, "offers")?)),
         "match" => Ok(set(&mut hosts, match_id(&value)?)),
         _ => unknown_option(key),
     })?;
@@ -45,6 +46,7 @@ pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
         token,
         resume: resume.unwrap_or(false),
         bots,
+        offers,
         hosts,
     })
 }
@@ -54,7 +56,7 @@ pub(super) fn put_hello(
     server: &Ident,
     token: Option<&Token>,
     resume: bool,
-    bots: Option<bool>,
+    [bots, offers]: [Option<bool>; 2],
     hosts: Option<i64>,
 ) {
     line.word(server);
@@ -67,7 +69,9 @@ pub(super) fn put_hello(
     if resume {
         line.plain("resume=yes");
     }
-    line.maybe("bots", bots.map(|bots| if bots { "yes" } else { "no" }));
+    let word = |yes: bool| if yes { "yes" } else { "no" };
+    line.maybe("bots", bots.map(word));
+    line.maybe("offers", offers.map(word));
     line.maybe("match", hosts);
 }
 
@@ -154,27 +158,31 @@ pub(super) fn put_leave(line: &mut WordWriter<'_>, id: &Ident, reason: LeaveReas
 }
 
 pub(super) fn balance(words: &mut Words) -> Result<Request, Refusal> {
-    let (top, seed) = pick(words, true)?;
+    let (mut top, mut seed) = (None, None);
+    options(words, |key, value| match key {
+        "top" => Ok(set(&mut top, number(&value, "top", 1, MAX_TOP)? as usize)),
+        "seed" => Ok(set(&mut seed, number(&value, "seed", 0, u64::MAX)?)),
+        _ => unknown_option(key),
+    })?;
     Ok(Request::Balance { top, seed })
 }
 
 pub(super) fn rebalance(words: &mut Words) -> Result<Request, Refusal> {
-    let (_, seed) = pick(words, false)?;
-    Ok(Request::Rebalance { seed })
-}
-
-/// Reads the options of BALANCE; those of REBALANCE are without `top`.
-fn pick(words: &mut Words, with_top: bool) -> Result<(Option<usize>, Option<u64>), Refusal> {
-    let (mut top, mut seed) = (None, None);
+    let (mut seed, mut ask) = (None, None);
     options(words, |key, value| match key {
-        "top" if with_top => Ok(set(&mut top, number(&value, "top", 1, MAX_TOP)? as usize)),
         "seed" => Ok(set(&mut seed, number(&value, "seed", 0, u64::MAX)?)),
+        "ask" => Ok(set(&mut ask, yes_or_no(&value, "ask")?)),
         _ => unknown_option(key),
     })?;
-    Ok((top, seed))
+    let ask = ask.unwrap_or(true);
+    Ok(Request::Rebalance { seed, ask })
 }
 
-/// The options of BALANCE and REBALANCE.
+pub(super) fn put_rebalance(line: &mut WordWriter<'_>, seed: Option<u64>, ask: bool) {
+    line.maybe("seed", seed);
+    line.maybe("ask", (!ask).then_some("no"));
+}
+
 pub(super) fn put_balance(line: &mut WordWriter<'_>, top: Option<usize>, seed: Option<u64>) {
     line.maybe("top", top);
     line.maybe("seed", seed);

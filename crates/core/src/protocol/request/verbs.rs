@@ -7,8 +7,8 @@ use super::{
     Charge, Demand, Join, ReplyRule, Rule, Token,
     game::{
         balance, hello, join, leave_reason, map_range, players, points, put_balance, put_hello,
-        put_join, put_leave, put_map, put_score, put_verdict, rebalance, role, score, seconds,
-        team, teams, verdict,
+        put_join, put_leave, put_map, put_rebalance, put_score, put_verdict, rebalance, role,
+        score, seconds, team, teams, verdict,
     },
     host::{address, instance, load, put_instance},
     options::{maybe, put_maybe},
@@ -65,10 +65,12 @@ Request of {
         /// Whether this server adds and removes bots as the daemon asks; `None` if HELLO does not
         /// state it.
         bots: Option<bool>,
+        /// Whether players are asked before REBALANCE moves one; `None` if HELLO does not state it.
+        offers: Option<bool>,
         /// The match that this connection hosts, for an instance with several slots.
         hosts: Option<i64>,
     } [ANYBODY, Line, Always]
-        = hello(words)? => { put_hello(line, server, token.as_ref(), *resume, *bots, *hosts) }
+        = hello(words)? => { put_hello(line, server, token.as_ref(), *resume, [*bots, *offers], *hosts) }
     /// Asks for a PONG.
     Ping "PING": Ping [ANYBODY, Line, Always] = Self::Ping => {}
     /// Closes the connection once the replies owed are sent.
@@ -140,8 +142,13 @@ Request of {
     Rebalance "REBALANCE": Rebalance {
         /// The seed that decides between equally good answers; a random one if absent.
         seed: Option<u64>,
+        /// Whether players are asked first, if this session asks at all.
+        ask: bool,
     } [ASK, Decision, Always]
-        = rebalance(words)? => { put_balance(line, None, *seed) }
+        = rebalance(words)? => { put_rebalance(line, *seed, *ask) }
+    /// A human volunteers for the open offer.
+    Switch "SWITCH": Switch(id: Ident) [ASK, Decision, Always]
+        = Self::Switch(words.word("the player")?) => { line.word(id) }
     /// Asks for the reasons of the last decision.
     Explain "EXPLAIN": Explain [ASK, Line, Always] => {}
     /// Exempts a human from being moved.

@@ -1,10 +1,10 @@
-//! The commands that players write in a game's chat: `!teams`, `!why`, `!rank`, and `!balance`, a
-//! vote.
+//! The commands that players write in a game's chat: `!teams`, `!why`, `!rank`, `!balance`, which is a
+//! vote, and `!switch`, with which a player volunteers to change teams.
 //!
 //! The engine finds out which client wrote a command, passes it to [`Chat::hear`], and writes the
 //! lines of [`Chat::take_lines`] into the game. These lines are safe in a console command: names
 //! and the daemon's words consist of plain characters there. `answers` composes lines, `plain`
-//! makes text safe, `rank` asks the daemon for ranks, `vote` counts votes.
+//! makes text safe, `rank` asks the daemon for ranks, `vote` counts votes, `offer` asks for volunteers.
 //!
 //! The chat limits how often a player can write a command, how many commands wait, and how many lines
 //! are written. It ignores commands beyond these limits.
@@ -15,6 +15,7 @@
 
 mod answers;
 mod ballot;
+mod offer;
 mod plain;
 mod rank;
 mod vote;
@@ -23,6 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::Act;
 use crate::protocol::{Reply, Request};
+use offer::OpenOffer;
 use rank::RankQuestion;
 use vote::Vote;
 
@@ -53,6 +55,8 @@ pub(super) enum ChatCommand {
     Rank,
     /// Agree to balance the teams again; the first one begins a vote.
     Balance,
+    /// Volunteer to change teams.
+    Switch,
 }
 
 impl ChatCommand {
@@ -63,6 +67,7 @@ impl ChatCommand {
             b"!why" => Some(Self::Why),
             b"!rank" => Some(Self::Rank),
             b"!balance" => Some(Self::Balance),
+            b"!switch" => Some(Self::Switch),
             _ => None,
         }
     }
@@ -94,6 +99,11 @@ impl ChatGame<'_> {
         let humans = self.players.iter();
         let humans = humans.filter(|player| player.human && player.team.is_some());
         humans.map(|player| player.id.as_str()).collect()
+    }
+
+    fn name_of(&self, id: &str) -> Option<&str> {
+        let player = self.players.iter().find(|player| player.id == id);
+        player.map(|player| player.name.as_str())
     }
 
     fn id_of(&self, number: usize) -> Option<&str> {
@@ -128,6 +138,10 @@ pub(super) struct Chat {
     reasons: Vec<String>,
     /// Whether the daemon has refused to show ranks.
     refuses_ranks: bool,
+    /// The moves for which volunteers are sought; none if there is no offer.
+    offer: OpenOffer,
+    /// The identities of volunteers whom the daemon has not answered, with their clients.
+    volunteers: BTreeMap<String, usize>,
 }
 
 impl Chat {
@@ -145,17 +159,20 @@ impl Chat {
         self.waiting.clear();
         self.question = None;
         self.refuses_ranks = false;
+        self.forget_offer();
     }
 
     /// Call it when a game begins.
     pub(super) fn game_began(&mut self, now: u64) {
         self.vote.close(now);
+        self.forget_offer();
     }
 
     /// Call it when a client has left: another player can get its number.
     pub(super) fn left(&mut self, number: usize) {
         self.waiting.retain(|(of, _)| *of != number);
         self.lines.retain(|line| line.to != Some(number));
+        self.volunteers.retain(|_, of| *of != number);
         if let Some(question) = &mut self.question
             && question.number == Some(number)
         {
@@ -179,6 +196,7 @@ impl Chat {
     pub(super) fn tick(&mut self, game: &ChatGame<'_>, now: u64, acts: &mut Vec<Act>) -> bool {
         self.end_overdue_question(now);
         let mut passed = self.end_vote(game, now);
+        self.tell_of_offer(game, now);
         while self.question.is_none() && self.lines.len() < MAX_LINES {
             let Some((number, command)) = self.waiting.pop_front() else {
                 break;
@@ -188,6 +206,7 @@ impl Chat {
                     let lines = answers::teams(game.players, self.team_names, self.even);
                     self.write_to(number, lines);
                 }
+                ChatCommand::Switch => self.volunteer(number, game, acts),
                 ChatCommand::Balance => passed |= self.cast(number, game, now),
                 ChatCommand::Why => {
                     let (reasons, names) = (&self.reasons, self.team_names);
@@ -209,6 +228,7 @@ impl Chat {
                 self.even = Some((None, *ratio));
             }
             Reply::Move(_) => {}
+            Reply::Switch(id, answer) => return self.answer_volunteer(id, *answer),
             Reply::Explain(reasons) => {
                 self.reasons.clone_from(reasons);
                 return;

@@ -70,7 +70,7 @@ impl<E: Engine> Follower<E> {
             .map(|step| (step.id.text().to_owned(), step.to));
         teams.extend(moved);
         let voted = std::mem::take(&mut server.voted);
-        if voted && moves.is_empty() {
+        if voted && moves.is_empty() && !server.chat.is_asking() {
             let text = format!("the teams stay, they are as even as can be: ratio {ratio:.2}");
             server.chat.announce(&text);
         }
@@ -145,7 +145,7 @@ impl<E: Engine> Follower<E> {
     }
 
     /// The commands that move these players to these teams, as far as they are not on them.
-    fn orders_of<'a>(&self, moves: impl Iterator<Item = (&'a Ident, u8)>) -> TeamOrders {
+    pub(super) fn orders_of<'a>(&self, moves: impl Iterator<Item = (&'a Ident, u8)>) -> TeamOrders {
         let server = &self.server;
         let changed = moves.filter_map(|(id, team)| {
             let mut entries = server.roster.entries();

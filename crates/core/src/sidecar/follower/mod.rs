@@ -1,7 +1,7 @@
 //! Follows the games of one server and moves its players, for any engine: the engine turns log lines into calls of
 //! [`FollowedServer`], and [`Follower`] decides.
 //!
-//! `events` handles what happens in a game until its results, `results` its scores and its end, and
+//! `asked` handles offers: players are asked before one is moved in play. `events` handles what happens in a game until its results, `results` its scores and its end, and
 //! `decide` the daemon's replies. `game` is the state of the game, `roster` the players. `sides`
 //! recognises teams that exchange their sides, and `opening` is the time in which a server waits for
 //! players. `orders` formats moves by the operator's templates (`template`).
@@ -9,6 +9,7 @@
 //! A *side* is a side of the map, as the log names it; a *team* is a team of the daemon. They are
 //! the same until the teams exchange their sides.
 
+mod asked;
 mod decide;
 mod events;
 mod game;
@@ -34,7 +35,7 @@ pub(super) use opening::OpeningTime;
 pub(super) use template::TeamWord;
 
 use super::{Act, Sidecar, balancing_window::WindowStep, console::ConsoleQueue, engine::Engine};
-use crate::protocol::{Reply, Request};
+use crate::protocol::{Push, Reply, Request};
 
 /// The time that a move during play may take, in milliseconds. After it, the sidecar sends the
 /// daemon the player's actual team.
@@ -94,6 +95,7 @@ impl<E: Engine> Follower<E> {
         if server.tick_chat() {
             self.rebalance_as_voted();
         }
+        self.make_offered_moves();
         if self.is_balancing_window() {
             self.choose_teams();
         }
@@ -105,7 +107,8 @@ impl<E: Engine> Follower<E> {
     /// A vote has passed: asks for the fewest moves that balance the teams.
     fn rebalance_as_voted(&mut self) {
         self.server.send_real_teams();
-        self.server.send(Request::Rebalance { seed: None });
+        let (seed, ask) = (None, !(self.server.asks() && self.is_balancing_window()));
+        self.server.send(Request::Rebalance { seed, ask });
         self.server.voted = true;
         if self.is_balancing_window() {
             self.server.send(Request::Bots);
@@ -130,7 +133,8 @@ impl<E: Engine> Follower<E> {
             }
             WindowStep::Ask { first: false } => {
                 server.send_real_teams();
-                server.send(Request::Rebalance { seed: None });
+                let (seed, ask) = (None, !server.asks());
+                server.send(Request::Rebalance { seed, ask });
                 server.send(Request::Bots);
                 server.window.ask(present);
             }
@@ -167,6 +171,13 @@ impl<E: Engine> Sidecar for Follower<E> {
     fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
         self.at(now, acts, |this| {
             this.take_reply(reply);
+            this.send_commands();
+        });
+    }
+
+    fn push(&mut self, push: &Push, now: u64, acts: &mut Vec<Act>) {
+        self.at(now, acts, |this| {
+            this.take_push(push);
             this.send_commands();
         });
     }

@@ -86,8 +86,14 @@ impl<E: Engine> Play<E> {
     pub(crate) fn reply(&mut self, text: &str) {
         for line in text.lines() {
             let line = Bytes::copy_from_slice(line.as_bytes());
-            if let Ok(Some(Received::Reply(reply))) = self.replies.line(line) {
-                self.sidecar.reply(reply, self.now, &mut self.acts);
+            match self.replies.line(line) {
+                Ok(Some(Received::Reply(reply))) => {
+                    self.sidecar.reply(reply, self.now, &mut self.acts);
+                }
+                Ok(Some(Received::Push(push))) => {
+                    self.sidecar.push(&push, self.now, &mut self.acts);
+                }
+                _ => {}
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{FollowerSettings, game::FollowedGame, roster::ServerRoster};
 use crate::{
-    domain::Kind,
+    domain::{Kind, Move},
     protocol::Request,
     sidecar::{
         Act,
@@ -28,6 +28,8 @@ pub struct FollowedServer {
     pub(super) chat: Chat,
     /// Whether players have voted to balance the teams, and the daemon has not replied yet.
     pub(super) voted: bool,
+    /// The moves with which an offer has ended, and that are not ordered yet.
+    pub(super) to_move: Vec<Move>,
     /// The time of the last line on the log's own clock, if the phases of games are measured by it.
     log_clock: Option<u64>,
     /// The caller's clock in milliseconds.
@@ -52,6 +54,7 @@ impl FollowedServer {
             window: BalancingWindow::default(),
             doubt: None,
             voted: false,
+            to_move: Vec::new(),
             log_clock: None,
             now: 0,
             acts: Vec::new(),
@@ -61,10 +64,16 @@ impl FollowedServer {
     pub(super) fn connected(&mut self) {
         let (settings, now) = (&self.settings, self.now);
         let token = settings.token.as_deref();
-        self.link
-            .open(&settings.server, token, false, now, &mut self.acts);
+        self.link.open(
+            &settings.server,
+            token,
+            [false, self.asks()],
+            now,
+            &mut self.acts,
+        );
         self.chat.connected(self.now);
         self.voted = false;
+        self.to_move.clear();
         if settings.bots_as_players {
             // All bots are sent as players, so the daemon must not add any.
             self.send(Request::MinPlayers(0));
@@ -73,8 +82,14 @@ impl FollowedServer {
         self.announce();
     }
 
+    /// Whether players are asked before one is moved in play: if they can vote for moves at all.
+    pub(super) fn asks(&self) -> bool {
+        self.settings.chat.on && self.settings.chat.vote.is_some()
+    }
+
     pub(super) fn disconnected(&mut self) {
         self.link.connected = false;
+        self.chat.forget_offer();
         self.interrupt();
     }
 
@@ -185,7 +200,7 @@ impl FollowedServer {
         self.chat.tick(&game, self.now, &mut self.acts)
     }
 
-    fn chat_players(&self) -> Vec<ChatPlayer> {
+    pub(super) fn chat_players(&self) -> Vec<ChatPlayer> {
         let seats = self.roster.seats();
         let player = seats.filter_map(|(_, seat)| {
             let player = &seat.player;

@@ -110,6 +110,8 @@ strategy_of_every_variant!(reply -> Reply {
     1: Reply::Advantage(_) => option::of((0u8..8, thousandths())).prop_map(Reply::Advantage),
     1: Reply::Rebalance { .. } => rebalance(),
     1: Reply::Move(_) => step().prop_map(Reply::Move),
+    1: Reply::Switch(..) => (ident(), prop::sample::select(&SwitchAnswer::ALL[..]))
+        .prop_map(|(id, answer)| Reply::Switch(id, answer)),
     1: Reply::End { .. } => ("[0-9]{1,9}", option::of(text()))
         .prop_map(|(id, unrated)| Reply::End { id, unrated }),
     1: Reply::Explain(_) => vec(text(), 0..9).prop_map(Reply::Explain),

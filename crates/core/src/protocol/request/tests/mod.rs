@@ -73,6 +73,7 @@ fn a_server_may_ask_to_go_on_with_its_game() {
             token: token.map(Token::new),
             resume,
             bots: None,
+            offers: None,
             hosts: None,
         }))
     };
@@ -94,7 +95,7 @@ fn decisions_in_a_running_game() {
         Ok(Some(Request::Place(ident("a b"))))
     );
     assert_eq!(parse(b"ADVANTAGE"), Ok(Some(Request::Advantage)));
-    let rebalance = |seed| Ok(Some(Request::Rebalance { seed }));
+    let rebalance = |seed| Ok(Some(Request::Rebalance { seed, ask: true }));
     assert_eq!(parse(b"REBALANCE"), rebalance(None));
     assert_eq!(parse(b"REBALANCE SEED=7"), rebalance(Some(7)));
     let protect = |seconds| {

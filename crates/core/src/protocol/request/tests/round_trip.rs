@@ -85,15 +85,19 @@ fn hello() -> impl Strategy<Value = Request> {
         option::of(token),
         any::<bool>(),
         option::of(any::<bool>()),
+        option::of(any::<bool>()),
         option::of(1i64..),
     );
-    hello.prop_map(|(server, token, resume, bots, hosts)| Request::Hello {
-        server,
-        token: token.as_deref().map(Token::new),
-        resume,
-        bots,
-        hosts,
-    })
+    hello.prop_map(
+        |(server, token, resume, bots, offers, hosts)| Request::Hello {
+            server,
+            token: token.as_deref().map(Token::new),
+            resume,
+            bots,
+            offers,
+            hosts,
+        },
+    )
 }
 
 fn map() -> impl Strategy<Value = Request> {
@@ -134,8 +138,9 @@ strategy_of_every_variant!(request -> Request {
     1: Request::Bots => Just(Request::Bots),
     2: Request::Place(_) => ident().prop_map(Request::Place),
     1: Request::Advantage => Just(Request::Advantage),
-    2: Request::Rebalance { .. } => option::of(any::<u64>())
-        .prop_map(|seed| Request::Rebalance { seed }),
+    2: Request::Rebalance { .. } => (option::of(any::<u64>()), any::<bool>())
+        .prop_map(|(seed, ask)| Request::Rebalance { seed, ask }),
+    2: Request::Switch(_) => ident().prop_map(Request::Switch),
     1: Request::Explain => Just(Request::Explain),
     4: Request::Protect { .. } => (ident(), option::of(0u32..=604_800))
         .prop_map(|(id, seconds)| Request::Protect { id, seconds }),
@@ -267,6 +272,7 @@ fn a_token_is_neither_shown_nor_taken_for_an_option() {
         token: Some(Token::new("resume=yes")),
         resume: false,
         bots: None,
+        offers: None,
         hosts: None,
     };
     assert_eq!(line(&hello), "HELLO \"ctf 1\" \"resume=yes\"\n");

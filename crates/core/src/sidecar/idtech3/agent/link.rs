@@ -50,7 +50,8 @@ impl AgentLink {
     pub(super) fn open(&mut self, settings: &AgentSettings, now: u64, acts: &mut Vec<Act>) {
         *self = Self::default();
         let token = settings.token.as_deref();
-        self.link.open(&settings.server, token, true, now, acts);
+        self.link
+            .open(&settings.server, token, [true, false], now, acts);
     }
 
     pub(super) fn close(&mut self) {

@@ -2,10 +2,10 @@
 
 use super::*;
 
-const ANN: &str = "00000000000000000000000000000005";
-const BOB: &str = "00000000000000000000000000000006";
+pub(super) const ANN: &str = "00000000000000000000000000000005";
+pub(super) const BOB: &str = "00000000000000000000000000000006";
 
-fn settings() -> FollowerSettings {
+pub(super) fn settings() -> FollowerSettings {
     FollowerSettings {
         chat: ChatSettings {
             on: true,
@@ -37,7 +37,7 @@ fn balanced(settings: FollowerSettings) -> Play<IdTech3> {
 }
 
 /// Play of the players of [`balanced`].
-fn in_play() -> Play<IdTech3> {
+pub(super) fn in_play() -> Play<IdTech3> {
     let mut play = balanced(settings());
     play.log("0:20 ShutdownGame:\n0:20 InitGame: \\g_gametype\\4\\gamename\\baseoa\\mapname\\x\n");
     for (number, name, team) in [(0, "A", 1), (2, "C", 2)] {
@@ -184,7 +184,7 @@ fn a_vote_can_leave_the_teams_as_they_are() {
     play.log("0:09 say: ann: !balance\n0:09 say: bob: !balance\n");
     play.wait(1_000);
     let done = play.done();
-    assert_eq!(done[..2], ["REBALANCE", "BOTS"]);
+    assert_eq!(done[..2], ["REBALANCE ask=no", "BOTS"]);
     assert_eq!(done.last().unwrap(), "# say Evenkeel: the vote has passed");
     play.wait(1_000);
     play.reply("REBALANCE 0 0.95 0.95\nBOTS 0 0 0");

@@ -1,5 +1,6 @@
 //! Whole games played through the room, without sockets.
 
+mod asked;
 mod chat;
 
 use super::IdTech3;

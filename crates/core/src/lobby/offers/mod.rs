@@ -1,0 +1,197 @@
+//! Offers: players are asked for volunteers before REBALANCE moves one of them.
+//!
+//! An offer holds the moves that REBALANCE has advised. Until its time is over, other humans of the same team can
+//! volunteer, as far as the teams become as even with them (`rebalance/volunteers.rs`). It ends in one of three ways:
+//! volunteers move, those who were named do (or some of both), or it is withdrawn and nobody moves. Whenever the teams
+//! change, it is checked again.
+
+mod settle;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Command, Lobby, LobbyError, Weights};
+use crate::domain::{Ident, MAX_PLAYERS, MAX_TEAMS, Move, SwitchAnswer, Withdrawal};
+
+/// How long before it is made a move is announced, in milliseconds: time to finish a fight, or to agree on a volunteer.
+const NOTICE: u64 = 20_000;
+
+/// Moves that players are asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// Who moves when the time is over, as far as nobody volunteers.
+    pub moves: Vec<Move>,
+    /// The millisecond of the session at which the time is over.
+    pub until: u64,
+    /// The seed of the REBALANCE that has advised the moves.
+    pub(super) seed: u64,
+    /// Who has volunteered, in this order.
+    pub(super) volunteers: Vec<Ident>,
+}
+
+impl Offer {
+    /// Whether what was read from the disk is possible.
+    pub(super) fn is_sound(&self) -> bool {
+        let exists = |team: u8| usize::from(team) < MAX_TEAMS;
+        let mut steps = self.moves.iter();
+        self.moves.len() <= MAX_PLAYERS
+            && self.volunteers.len() <= MAX_PLAYERS
+            && steps.all(|step| exists(step.to) && step.from.is_none_or(exists))
+    }
+}
+
+/// What has happened to an offer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OfferEvent {
+    /// It is open, with these moves, for so many milliseconds.
+    Open(Vec<Move>, u64),
+    /// It has ended: nobody makes these moves.
+    Withdrawn(Vec<Move>, Withdrawal),
+    /// It has ended: these humans move now.
+    Moved {
+        /// The moves.
+        moves: Vec<Move>,
+        /// Whether all who move have volunteered.
+        volunteered: bool,
+        /// How even the teams become, and how even with the moves that were offered.
+        why: String,
+    },
+}
+
+/// The reasons, one per line.
+impl fmt::Display for OfferEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(moves, left) => {
+                writeln!(f, "volunteers are sought for {} s", left.div_ceil(1_000))?;
+                moves
+                    .iter()
+                    .try_for_each(|step| writeln!(f, "offer: move {step}"))
+            }
+            Self::Withdrawn(moves, why) => {
+                writeln!(f, "the offer is withdrawn: {why}")?;
+                moves
+                    .iter()
+                    .try_for_each(|step| writeln!(f, "stays: {}", step.id.text()))
+            }
+            Self::Moved {
+                moves,
+                volunteered,
+                why,
+            } => {
+                let whose = match volunteered {
+                    true => "volunteers move",
+                    false => "the time is over, and too few have volunteered",
+                };
+                writeln!(f, "{whose}: {why}")?;
+                moves.iter().try_for_each(|step| writeln!(f, "move {step}"))
+            }
+        }
+    }
+}
+
+impl Lobby {
+    /// The open offer.
+    pub fn offer(&self) -> Option<&Offer> {
+        self.game.as_ref()?.offer.as_ref()
+    }
+
+    /// Asks for volunteers for the moves that REBALANCE has advised. An offer that is open goes on, if its moves are
+    /// still right. Does nothing if nobody is to move.
+    ///
+    /// # Errors
+    /// Fails if there is no game.
+    pub fn ask(
+        &mut self,
+        moves: Vec<Move>,
+        seed: u64,
+        weights: &dyn Weights,
+    ) -> Result<Vec<OfferEvent>, LobbyError> {
+        if self.offer().is_some() {
+            let events = self.review_offer(weights);
+            return Ok(match (events.is_empty(), self.opened()) {
+                (true, Some(open)) => vec![open],
+                _ => events,
+            });
+        }
+        if moves.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wait = self.settings.rebalance.ask_seconds.millis();
+        self.change(Command::Offer(Offer {
+            moves,
+            until: self.now.saturating_add(wait),
+            seed,
+            volunteers: Vec::new(),
+        }))?;
+        Ok(self.opened().into_iter().collect())
+    }
+
+    /// The event of the open offer.
+    pub fn opened(&self) -> Option<OfferEvent> {
+        let offer = self.offer()?;
+        let left = offer.until.saturating_sub(self.now);
+        Some(OfferEvent::Open(offer.moves.clone(), left))
+    }
+
+    /// Withdraws the open offer, because its game server does not ask any more.
+    pub fn withdraw_offer(&mut self) -> Vec<OfferEvent> {
+        self.withdraw(Withdrawal::Over)
+    }
+
+    fn withdraw(&mut self, why: Withdrawal) -> Vec<OfferEvent> {
+        let Some(offer) = self.offer().cloned() else {
+            return Vec::new();
+        };
+        // There is a game, so this cannot fail.
+        let _ = self.change(Command::EndOffer);
+        vec![OfferEvent::Withdrawn(offer.moves, why)]
+    }
+
+    /// A human volunteers. Returns what becomes of them.
+    ///
+    /// # Errors
+    /// Fails if there is no game, or if no human has that id.
+    pub fn volunteer(
+        &mut self,
+        id: &Ident,
+        weights: &dyn Weights,
+    ) -> Result<(SwitchAnswer, Vec<OfferEvent>), LobbyError> {
+        self.game()?.roster.human(id)?;
+        if self.offer().is_none() {
+            return Ok((SwitchAnswer::NoOffer, Vec::new()));
+        }
+        let id = id.clone();
+        self.change(Command::Volunteer { id: id.clone() })?;
+        let events = self.review_offer(weights);
+        let answer = match events.iter().any(|event| event.moves(&id)) {
+            true => SwitchAnswer::Taken,
+            false => self.answer_of(&id, weights)?,
+        };
+        Ok((answer, events))
+    }
+
+    /// Notes a volunteer of the open offer, once.
+    pub(super) fn note_volunteer(&mut self, id: &Ident) -> Result<(), LobbyError> {
+        let game = self.game_mut()?;
+        let id = game.roster.human(id)?.id.clone();
+        if let Some(offer) = &mut game.offer
+            && !offer.volunteers.contains(&id)
+            && offer.volunteers.len() < MAX_PLAYERS
+        {
+            offer.volunteers.push(id);
+        }
+        Ok(())
+    }
+}
+
+impl OfferEvent {
+    /// Whether this human moves now.
+    fn moves(&self, id: &Ident) -> bool {
+        matches!(self, Self::Moved { moves, .. } if moves.iter().any(|step| step.id == *id))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! Handles the daemon's offers: the chat asks the players, and whoever is to move then is moved, also during play.
+
+use super::Follower;
+use crate::{
+    protocol::{GameNotice, Push, Request},
+    sidecar::{chat::ChatGame, engine::Engine},
+};
+
+impl<E: Engine> Follower<E> {
+    pub(super) fn take_push(&mut self, push: &Push) {
+        let server = &mut self.server;
+        let Some(notice) = GameNotice::read(push).filter(|_| server.asks()) else {
+            return;
+        };
+        match notice {
+            GameNotice::Offer(step, seconds) => server.chat.offered(step, seconds, server.now),
+            GameNotice::Withdrawn(id, why) => server.chat.withdrawn(&id, why),
+            GameNotice::Move(step) => server.to_move.push(step),
+        }
+    }
+
+    /// Orders the moves with which an offer has ended, all at once.
+    pub(super) fn make_offered_moves(&mut self) {
+        let moves = std::mem::take(&mut self.server.to_move);
+        if moves.is_empty() {
+            return;
+        }
+        let players = self.server.chat_players();
+        let game = ChatGame {
+            players: &players,
+            can_balance: true,
+        };
+        self.server.chat.tell_of_moves(&moves, &game);
+        let orders = self.orders_of(moves.iter().map(|step| (&step.id, step.to)));
+        self.console.push(orders.commands);
+        self.server.send(Request::Explain);
+    }
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Real clients on a real OpenArena server who are asked before one of them is moved. See live.sh --asked.
+
+A vote passes twice in a game of four against two. The first time nobody volunteers: who was named is warned and then
+moved. The second time somebody writes !switch, and is moved in place of who was named.
+"""
+
+import argparse
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+
+import clients
+import live
+import server
+from live import Live, other, sizes
+
+# How long players are asked, in seconds: longer than the warning before a move.
+ASK = 30
+
+
+class Asking(Live):
+    config = f"[rebalance]\nask_seconds = {ASK}\n[auto_balance]\nrules = \"off\"\n"
+    options = ["--settle", "2", "--treat-bots-as-players", "--vote", "50"]
+
+
+def sees(story, name, pattern, mark):
+    """The line of the chat that a client shows."""
+    until = time.monotonic() + live.LIMIT
+    while not (found := re.search(pattern, story.clients[name].sees()[mark:])):
+        if time.monotonic() > until:
+            raise TimeoutError(f"{name} does not see {pattern}")
+        time.sleep(0.1)
+    story.transcript.add(f"{name} sees", found.group(0))
+    return found
+
+
+def vote(story, first):
+    """A human goes to the other team, so that it is four against two. Then all vote, `first` begins. Returns what was
+    offered: the player, the team that loses one, and when."""
+    teams = story.teams()
+    name, team = next((name, teams[name]) for name in story.clients if name != first)
+    story.choose(name, other(team))
+    story.settle("four against two", lambda teams: sizes(teams) == [2, 4])
+    mark = story.transcript.mark()
+    for voter in sorted(story.clients, key=lambda voter: voter != first):
+        story.say(voter, "!balance")
+    found = story.wait("the offer", "< daemon", rf"^\* OFFER (\S+) (\d) (\d) {ASK}$", mark)
+    return story.name_of(found.group(1)), live.TEAMS[int(found.group(2))], time.monotonic(), mark
+
+
+def nobody_wants_to(story):
+    marks = {name: len(client.sees()) for name, client in story.clients.items()}
+    named, team, asked, mark = vote(story, "ann")
+    seen = sees(story, "bob", rf"{other(team)} needs 1 player of {team}: write !switch within \d+ s", marks["bob"])
+    story.proved(f"everybody is asked: {seen.group(0)}")
+    found = sees(story, "cid", rf"in (\d+) s {named} goes to {other(team)}", marks["cid"])
+    assert 15 <= int(found.group(1)) <= 20, found.group(0)
+    assert story.teams().get(named) == team, "moved too early"
+    story.proved(f"the warning names {named}, who is still on {team}")
+    story.wait("the move", "< daemon", r"^\* MOVE (\S+) ", mark)
+    waited = time.monotonic() - asked
+    assert ASK - 2 <= waited <= ASK + 5, waited
+    story.settle("the move", lambda teams: teams.get(named) == other(team) and sizes(teams) == [3, 3])
+    story.proved(f"nobody volunteered: {named} was moved after {waited:.0f} s, 3 against 3")
+
+
+def one_wants_to(story):
+    # The next vote can begin a minute after the last one.
+    time.sleep(62)
+    named, team, asked, mark = vote(story, "bob")
+    there = [name for name in story.humans(story.teams(), team) if name != named]
+    volunteer = there[0] if there else named
+    wrong = story.humans(story.teams(), other(team))
+    if wrong:
+        before = len(story.clients[wrong[0]].sees())
+        story.say(wrong[0], "!switch")
+        sees(story, wrong[0], "nobody of your team has to change", before)
+        story.proved(f"{wrong[0]}, on the other team, is told so")
+    story.say(volunteer, "!switch")
+    found = story.wait("the answer", "< daemon", r"^SWITCH (\S+) ([a-z-]+)$", mark)
+    while story.name_of(found.group(1)) != volunteer:
+        mark = story.transcript.mark()
+        found = story.wait("the answer", "< daemon", r"^SWITCH (\S+) ([a-z-]+)$", mark)
+    if found.group(2) == "taken":
+        gone = volunteer
+        assert time.monotonic() - asked < ASK, "in time"
+    else:
+        # Nobody of the team is as good as who was named, who goes when the time is over.
+        gone = named
+    story.settle("the move", lambda teams: teams.get(gone) == other(team) and sizes(teams) == [3, 3])
+    story.proved(f"{volunteer} volunteered ({found.group(2)}), {named} was named, {gone} has gone to {other(team)}")
+
+
+def story(asking):
+    asking.start()
+    live.warm_up(asking)
+    live.play(asking)
+    # Loading the map, no human is a late arrival.
+    asking.settle("three against three", lambda teams: sizes(teams) == [3, 3])
+    nobody_wants_to(asking)
+    one_wants_to(asking)
+    print(f"{asking.points} points proved in {time.monotonic() - asking.transcript.began:.0f} s")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--evenkeel", required=True, type=os.path.abspath, help="the program")
+    parser.add_argument("--keep", help="a folder for the logs and the database, which are deleted otherwise")
+    args = parser.parse_args()
+    if not os.access(server.PROGRAM, os.X_OK):
+        sys.exit("openarena-server is not installed; see live.sh --install")
+    if lack := clients.missing():
+        sys.exit(f"{lack}; see live.sh --install")
+    with tempfile.TemporaryDirectory(prefix="evenkeel-asked-") as temporary:
+        folder = os.path.abspath(args.keep or temporary)
+        os.makedirs(folder, exist_ok=True)
+        os.chmod(folder, 0o755)
+        asking = Asking(args.evenkeel, folder)
+        # So that a signal, too, stops what was started.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
+        try:
+            story(asking)
+        finally:
+            asking.stop()
+
+
+if __name__ == "__main__":
+    main()
