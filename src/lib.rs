@@ -66,6 +66,9 @@
 //! | evenness | how even teams are, 0 to 1: the ratio, or the chance of the weaker team divided by that of the stronger one |
 //! | caller | the sender of a request over HTTP: a client, or somebody without a token |
 //! | decision | a question and its answer; it can be stored and replayed |
+//! | offer | the moves of REBALANCE for which players are asked, before anybody is moved |
+//! | volunteer | a human who wants to move in the place of one whom an offer names |
+//! | streak | one team has won several rounds in a row, or mostly the same people several matches, by far |
 //! | queue | one configured kind of match, and the tickets that wait for it |
 //! | ticket | 1 or more players who queue and play together |
 //! | attribute | what a player of a queue states, or what the daemon knows of them (`@weight`) |

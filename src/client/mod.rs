@@ -120,6 +120,7 @@ impl Client {
             resume,
             bots: None,
             offers: None,
+            streaks: None,
             hosts: None,
         };
         match self.ask(&hello).await? {

@@ -203,6 +203,7 @@ impl LogFormat {
 pub struct AutoBalanceSection {
     pub rules: RulesPreset,
     pub tournament: Vec<String>,
+    pub streak: bool,
     pub custom: AutoBalanceRules,
 }
 

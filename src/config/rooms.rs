@@ -89,6 +89,7 @@ impl Config {
             advantage: self.advantage,
             rebalance: self.rebalance,
             auto_balance: self.auto_balance_rules(),
+            streak: self.auto_balance.streak,
         }
     }
 

@@ -58,10 +58,12 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
             resume,
             bots,
             offers,
+            streaks,
             hosts,
             ..
         } => {
             session.declare_offers(offers);
+            session.declare_streaks(streaks);
             return hello(session, &server, resume, bots, hosts).await;
         }
         // The connection handles these itself.

@@ -65,6 +65,7 @@ impl Session {
                 self.state.begin_play(clock.now().plus_millis(-passed));
                 self.follow_teams(false)?;
             }
+            Command::Score { .. } => self.look_for_streak(),
             command if command.changes_teams() => self.follow_teams(true)?,
             _ => {}
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Rebalanced, Session, SessionError, decide::reasons};
 use crate::{
-    domain::{Ident, Move, SwitchAnswer, Withdrawal},
+    domain::{Ident, Move, Streak, SwitchAnswer, Withdrawal},
     lobby::OfferEvent,
 };
 
@@ -20,6 +20,10 @@ pub(super) struct SessionOffers {
     told: Option<Vec<Move>>,
     /// What has happened, and the connection has not been told.
     events: Vec<OfferEvent>,
+    /// Whether this connection wants to know of streaks.
+    streaks: bool,
+    /// A streak that the connection has not been told of.
+    streak: Option<Streak>,
     /// The millisecond of the session before which an offer that is due is not tried again.
     retry: u64,
 }
@@ -28,6 +32,28 @@ impl Session {
     /// Notes whether this game server asks its players, if HELLO states it.
     pub fn declare_offers(&mut self, asks: Option<bool>) {
         self.offers.asks = asks.unwrap_or(self.offers.asks);
+    }
+
+    /// Notes whether this game server wants to know of streaks, if HELLO states it.
+    pub fn declare_streaks(&mut self, wants: Option<bool>) {
+        self.offers.streaks = wants.unwrap_or(self.offers.streaks);
+    }
+
+    /// Looks whether there is a streak, after a score or the end of a game.
+    pub(super) fn look_for_streak(&mut self) {
+        if !self.offers.streaks || !self.sessions.settings.lobby.streak {
+            return;
+        }
+        if self.state.lobby.may_be_streak()
+            && let Ok(weights) = self.weights()
+        {
+            self.offers.streak = self.lobby().take_streak(&weights);
+        }
+    }
+
+    /// The streak of which the connection has not been told.
+    pub fn take_streak(&mut self) -> Option<Streak> {
+        self.offers.streak.take()
     }
 
     /// Like [`rebalance`](Self::rebalance). But where the game server asks its players, those who are on a team get an
@@ -92,6 +118,10 @@ impl Session {
 
     /// What has happened to offers since the last call, for the connection to send.
     pub fn take_offer_events(&mut self) -> Vec<OfferEvent> {
+        if self.state.lobby.offer().is_some() {
+            let now = self.state.millis(&*self.sessions.clock);
+            self.state.lobby.at(now);
+        }
         match (self.offers.told.take(), self.state.lobby.opened()) {
             (told, Some(_)) if !self.offers.asks => {
                 let events = self.state.lobby.withdraw_offer();

@@ -42,6 +42,7 @@ impl Session {
         self.state.ending = true;
         self.state.note(&Entry::End(verdict));
         self.write_journal();
+        self.look_for_streak();
         let (finished, unrated) = self.sessions.judge(finished);
         let game = self.state.game;
         // Decisions that are on disk before the match belong to it at once.

@@ -11,7 +11,8 @@ pub(super) struct ChatArgs {
     #[arg(long, conflicts_with = "vote")]
     no_chat: bool,
     /// Let players vote with !balance: the teams are balanced again, also during play, if more than
-    /// PERCENT of the humans on teams agree (50 to 99)
+    /// PERCENT of the humans on teams agree (50 to 99). With `[rebalance] ask_seconds`, players are
+    /// asked first, and volunteer with !switch
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(50..=99))]
     vote: Option<u8>,
 }

@@ -24,8 +24,8 @@ pub(super) struct FollowerArgs {
     /// Pick a team for each bot by its own weight, as for a human
     #[arg(long)]
     treat_bots_as_players: bool,
-    /// Move players during play, too: late arrivals, and players who die while their team is too
-    /// strong
+    /// Move players during play, too: late arrivals, players who die while their team is too
+    /// strong, and between two rounds after a streak
     #[arg(long)]
     auto_balance: bool,
     /// Print the console commands without sending them

@@ -6,7 +6,7 @@ use tracing::{Instrument, Span, debug_span};
 use super::{Connection, ConnectionEnd, Next, Stream};
 use crate::{
     domain::counted,
-    protocol::{Code, FramedLine, Refusal, Reply, Request, Token, Verb},
+    protocol::{Code, FramedLine, GameNotice, Refusal, Reply, Request, Token, Verb},
     server::{dispatch, host::Step},
     session::SessionError,
 };
@@ -205,12 +205,15 @@ impl<S: Stream> Connection<S> {
         span.in_scope(|| answer.map_err(dispatch::refusal))
     }
 
-    /// Buffers the pushes about what has happened to offers.
+    /// Buffers the pushes about what has happened to offers, and about a streak.
     pub(super) fn put_offers(&mut self) {
         for event in self.session.take_offer_events() {
             for notice in dispatch::notices(event) {
                 notice.push().encode(&mut self.output);
             }
+        }
+        if let Some(streak) = self.session.take_streak() {
+            GameNotice::Streak(streak).push().encode(&mut self.output);
         }
     }
 

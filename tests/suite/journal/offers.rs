@@ -65,6 +65,7 @@ async fn a_killed_daemon_goes_on_asking() {
     session.close(false);
     drop(session);
     first.close().await;
+    drop(first);
 
     let (second, clock) = service(folder.path(), 40).await;
     let (mut session, resumed) = hello(&second).await;

@@ -30,7 +30,7 @@ async fn after(client: &mut Client, text: &str) -> Vec<String> {
 
 /// A game in play of w90, w50, w48 and w46 against w52 and w54, whose server asks its players.
 async fn four_against_two(toml: &str) -> (Daemon, Arc<HandClock>, Client) {
-    let (daemon, clock) = daemon(toml, &[90, 50, 48, 46, 52, 54, 40, 44]).await;
+    let (daemon, clock) = daemon(toml, &[90, 50, 48, 46, 52, 54, 62, 64]).await;
     let mut client = daemon.client().await;
     client.hello("s bots=no offers=yes").await;
     client.tell(FOUR_AGAINST_TWO).await;
@@ -169,8 +169,8 @@ async fn two_came_to_the_others_and_nobody_had_to_go() {
     let (_daemon, clock, mut client) = four_against_two(ASK).await;
     rebalance(&mut client).await;
     // After the first of them, the teams are still uneven: the offer goes on, or another one does.
-    after(&mut client, "JOIN w40 team=1\n").await;
-    let lines = after(&mut client, "JOIN w44 team=1\n").await;
+    after(&mut client, "JOIN w62 team=1\n").await;
+    let lines = after(&mut client, "JOIN w64 team=1\n").await;
     assert!(
         lines.iter().all(|line| line.ends_with(" even")),
         "{lines:?}"

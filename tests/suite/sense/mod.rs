@@ -7,6 +7,7 @@ mod sealed;
 mod sides;
 mod small;
 mod stories;
+mod streaks;
 mod weights;
 mod wishes;
 

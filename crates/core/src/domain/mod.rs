@@ -31,6 +31,7 @@ mod rulebook;
 mod ruleset;
 mod secret;
 mod start_weight;
+mod streaks;
 mod time;
 pub mod units;
 mod verdict;
@@ -50,7 +51,7 @@ pub use match_chances::{
 };
 pub use match_id::MatchId;
 pub use moves::Move;
-pub use offers::{SwitchAnswer, Withdrawal};
+pub use offers::{MOVE_NOTICE, SwitchAnswer, Withdrawal};
 pub use outlook::{
     Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,
     evenness_of_chance,
@@ -72,6 +73,7 @@ pub use rulebook::{
 pub use ruleset::Ruleset;
 pub use secret::Secret;
 pub use start_weight::StartWeight;
+pub use streaks::{Contest, Streak};
 pub use time::{DAY, Timestamp};
 pub use verdict::Verdict;
 pub(crate) use worded::worded;

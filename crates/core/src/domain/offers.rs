@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::worded;
 
+/// How long before it is made a move is announced, in milliseconds: time to finish a fight, or to agree on a volunteer.
+pub const MOVE_NOTICE: u64 = 20_000;
+
 worded! {
     /// What becomes of a human who has volunteered.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -66,6 +66,7 @@ impl Lobby {
             Command::Offer(offer) => self.game_mut()?.offer = Some(offer.clone()),
             Command::Volunteer { id } => return self.note_volunteer(id),
             Command::EndOffer => self.game_mut()?.offer = None,
+            Command::TakeStreak => self.forget_streak(),
         }
         Ok(())
     }

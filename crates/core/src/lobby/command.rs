@@ -183,6 +183,8 @@ pub enum Command {
     },
     /// The offer has ended: its moves were advised, or it is withdrawn.
     EndOffer,
+    /// A streak was reported; it is not reported again.
+    TakeStreak,
 }
 
 /// A command that was carried out, and the millisecond of the session at which it was.

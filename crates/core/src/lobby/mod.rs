@@ -13,7 +13,7 @@
 //!
 //! Entry points: [`Lobby::apply`] for changes, [`Lobby::place`], [`Lobby::advantage`],
 //! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::ask`] for
-//! volunteers, [`Lobby::end`] for the result.
+//! volunteers, [`Lobby::end`] for the result, [`Lobby::take_streak`] for whether one team wins too often.
 
 mod advantage;
 mod apply;
@@ -43,6 +43,7 @@ mod settings;
 mod snapshot;
 mod state;
 mod stored;
+mod streak;
 mod strength;
 mod team_sum;
 mod told;

@@ -6,6 +6,7 @@ use super::{
     recorder::SeatedPlayer,
     roster::Human,
     state::{RunningGame, exists},
+    streak::ScoreRun,
 };
 use crate::domain::{Ident, Kind, LeaveReason, RoleName};
 
@@ -121,6 +122,7 @@ impl Lobby {
         game.roster.assign(team_of);
         game.advised.clear();
         game.offer = None;
+        game.run = ScoreRun::default();
         game.seat_all(now);
         Ok(())
     }

@@ -6,8 +6,9 @@
 use super::{
     Finished, Lobby, LobbyError, RecordFrame,
     state::{RunningGame, exists},
+    streak::ScoreRun,
 };
-use crate::domain::{Ident, MatchRecord, Verdict};
+use crate::domain::{Ident, MatchRecord, Outcome, Verdict};
 
 impl Lobby {
     /// How many milliseconds the game has been in play; `None` before START and after END.
@@ -36,6 +37,7 @@ impl Lobby {
         let sizes = game.has_teams.then(|| game.team_sizes(teams));
         game.recorder.chances.start(sizes);
         game.by_score = None;
+        game.run = ScoreRun::default();
         // Teams that were uneven in warm-up count as uneven only from now on.
         if let Some((_, since)) = &mut game.watch.imbalance {
             *since = now;
@@ -57,6 +59,9 @@ impl Lobby {
         exists(team, teams)?;
         let by = by.map(|id| game.timeline(id)).transpose()?;
         game.recorder.score(team, points, by, now);
+        if game.recorder.is_running() {
+            game.run.score(team, points);
+        }
         self.note_scores();
         Ok(())
     }
@@ -109,8 +114,15 @@ impl Lobby {
         }
         let record = game.blank_record(frame, teams);
         let verdict = decided.then_some(verdict);
+        let was_running = game.recorder.is_running();
         let finished = game.recorder.end(record, verdict, now)?;
         game.offer = None;
+        if was_running {
+            self.note_winner(match finished.record.outcome {
+                Outcome::Won(team) => Some(team),
+                _ => None,
+            });
+        }
         Ok(finished)
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Command, Lobby, LobbySettings, Offer, RunningGame, state::MAX_MUTATORS};
+use super::{Command, Lobby, LobbySettings, Offer, RunningGame, state::MAX_MUTATORS, streak::Win};
 use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
 impl Lobby {
@@ -36,6 +36,8 @@ impl Lobby {
         if !(2..=MAX_TEAMS).contains(&usize::from(teams))
             || self.last_teams.len() > MAX_PLAYERS
             || !self.memory.is_sound()
+            || self.wins.len() > MAX_PLAYERS
+            || !self.wins.iter().all(Win::is_sound)
         {
             return None;
         }

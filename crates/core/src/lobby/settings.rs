@@ -55,7 +55,7 @@ impl Default for RosterSettings {
 }
 
 /// The settings of all lobbies.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LobbySettings {
     /// How many humans and bots may be in a game.
     pub roster: RosterSettings,
@@ -74,4 +74,22 @@ pub struct LobbySettings {
     pub rebalance: RebalanceSettings,
     /// The rules by which a human who dies changes teams.
     pub auto_balance: AutoBalanceRules,
+    /// Whether streaks are reported to game servers that want to know them.
+    pub streak: bool,
+}
+
+impl Default for LobbySettings {
+    /// Streaks are reported: only game servers that can do something about them ask to know of them.
+    fn default() -> Self {
+        Self {
+            roster: RosterSettings::default(),
+            party_multiplier: Vec::new(),
+            objective: Objective::default(),
+            place: PlaceSettings::default(),
+            advantage: AdvantageSettings::default(),
+            rebalance: RebalanceSettings::default(),
+            auto_balance: AutoBalanceRules::default(),
+            streak: true,
+        }
+    }
 }

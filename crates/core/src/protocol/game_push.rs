@@ -1,4 +1,4 @@
-//! The pushes about the game of a connection: offers, and how they end. Written and read here, in both directions.
+//! The pushes about the game of a connection: offers, how they end, and streaks. Written and read here, in both directions.
 
 use bytes::BytesMut;
 
@@ -7,9 +7,9 @@ use super::{
     reply::{Parsed, ident, number, parse_move, put_move, split_first, split_last},
     writer::WordWriter,
 };
-use crate::domain::{Ident, Move, Withdrawal, decode};
+use crate::domain::{Contest, Ident, Move, Streak, Withdrawal, decode};
 
-/// What a game server that asks its players is sent without a request.
+/// What a game server is sent about its game without a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GameNotice {
     /// This move is made in so many seconds, unless others volunteer.
@@ -18,6 +18,8 @@ pub enum GameNotice {
     Move(Move),
     /// This human does not move.
     Withdrawn(Ident, Withdrawal),
+    /// One team wins again and again by far.
+    Streak(Streak),
 }
 
 impl GameNotice {
@@ -39,6 +41,9 @@ impl GameNotice {
                 line.raw(id);
                 line.plain(why);
             }
+            Self::Streak(Streak { team, wins, of }) => {
+                WordWriter::new(&mut out, "STREAK").plain(format_args!("{team} {wins} {of}"));
+            }
         }
         Push::new(out)
     }
@@ -57,6 +62,13 @@ impl GameNotice {
                     let (id, why) = split_last(rest);
                     let why = Withdrawal::parse(&decode(why)).ok_or("an unknown reason")?;
                     Ok(Self::Withdrawn(ident(id)?, why))
+                }
+                b"STREAK" => {
+                    let (team, rest) = split_first(rest);
+                    let (wins, of) = split_first(rest);
+                    let of = Contest::parse(&decode(of)).ok_or("an unknown contest")?;
+                    let (team, wins) = (number(team)?, number(wins)?);
+                    Ok(Self::Streak(Streak { team, wins, of }))
                 }
                 _ => Err("another push"),
             }
@@ -88,6 +100,14 @@ mod tests {
                 let push = notice.push();
                 assert_eq!(GameNotice::read(&push), Some(notice), "{push:?}");
             }
+        }
+        for of in Contest::ALL {
+            let streak = GameNotice::Streak(Streak {
+                team: 1,
+                wins: 3,
+                of,
+            });
+            assert_eq!(GameNotice::read(&streak.push()), Some(streak));
         }
         let offer = GameNotice::Offer(
             Move {

@@ -79,7 +79,7 @@ impl BalancingWindow {
     /// The next step if these identities, sorted, are on the game server. Waits until `settle`
     /// milliseconds after the last change, and with fewer than two players.
     pub(super) fn step(&self, present: &[String], settle: u64, now: u64) -> WindowStep {
-        if present.len() < 2 || now < self.changed.saturating_add(settle) {
+        if present.len() < 2 || !self.is_settled(settle, now) {
             return WindowStep::Wait;
         }
         match &self.chosen {
@@ -91,6 +91,11 @@ impl BalancingWindow {
                 first: self.asked.is_none(),
             },
         }
+    }
+
+    /// Whether nobody has come, gone or changed teams for `settle` milliseconds.
+    pub(super) fn is_settled(&self, settle: u64, now: u64) -> bool {
+        now >= self.changed.saturating_add(settle)
     }
 
     pub(super) fn ask(&mut self, present: Vec<String>) {

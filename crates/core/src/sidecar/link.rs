@@ -27,12 +27,12 @@ pub(super) struct DaemonLink {
 
 impl DaemonLink {
     /// Starts a connection: sends HELLO. A server that `hosts` matches goes on with its game, and has no bots. One that
-    /// `asks` lets its players volunteer before one is moved.
+    /// `asks` lets its players volunteer before one is moved. One that `moves` players in play wants to know of streaks.
     pub(super) fn open(
         &mut self,
         server: &str,
         token: Option<&str>,
-        [hosts, asks]: [bool; 2],
+        [hosts, asks, moves]: [bool; 3],
         now: u64,
         acts: &mut Vec<Act>,
     ) {
@@ -47,6 +47,7 @@ impl DaemonLink {
             resume: hosts,
             bots: hosts.then_some(false),
             offers: asks.then_some(true),
+            streaks: moves.then_some(true),
             hosts: None,
         }));
     }

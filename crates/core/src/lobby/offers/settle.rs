@@ -1,8 +1,8 @@
 //! Decides how an offer goes on: the game has changed, somebody has volunteered, or the time is over.
 
-use super::{NOTICE, Offer, OfferEvent};
+use super::{Offer, OfferEvent};
 use crate::{
-    domain::{Ident, Move, SwitchAnswer, Withdrawal},
+    domain::{Ident, MOVE_NOTICE, Move, SwitchAnswer, Withdrawal},
     lobby::{
         Command, Lobby, LobbyError, Question, Rebalance, Weights,
         rebalance::{Asking, Filled},
@@ -31,7 +31,7 @@ impl Lobby {
                 false => Vec::new(),
             };
         }
-        let until = offer.until.max(self.now.saturating_add(NOTICE));
+        let until = offer.until.max(self.now.saturating_add(MOVE_NOTICE));
         let mut events = self.withdraw(Withdrawal::Changed);
         let replaced = self.change(Command::Offer(Offer {
             moves: self.as_sent(best),

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BalanceWatch, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Offer, Roster,
-    command::TimedCommand, player_history::PlayerHistories, recorder::GameRecorder,
+    command::TimedCommand,
+    player_history::PlayerHistories,
+    recorder::GameRecorder,
+    streak::{ScoreRun, Win},
 };
 use crate::domain::{Ident, MAX_TEAMS, Move};
 
@@ -41,6 +44,9 @@ pub struct Lobby {
     /// The last team of each human, by id, in the game before this one.
     pub(super) last_teams: BTreeMap<String, u8>,
     pub(super) memory: PlayerHistories,
+    /// The last matches in a row that a team has won, the latest first.
+    #[serde(default)]
+    pub(super) wins: Vec<Win>,
 }
 
 /// The state from one GAME to the next.
@@ -76,6 +82,9 @@ pub struct RunningGame {
     /// The moves that players are asked for. Games of version 0.2.0 have none.
     #[serde(default)]
     pub(super) offer: Option<Offer>,
+    /// Who has scored last, and how often in a row.
+    #[serde(default)]
+    pub(super) run: ScoreRun,
 }
 
 impl RunningGame {
@@ -102,6 +111,7 @@ impl Lobby {
             game: None,
             last_teams: BTreeMap::new(),
             memory: PlayerHistories::default(),
+            wins: Vec::new(),
         }
     }
 
@@ -143,6 +153,7 @@ impl Lobby {
             advised: Vec::new(),
             began: self.now,
             offer: None,
+            run: ScoreRun::default(),
         });
     }
 

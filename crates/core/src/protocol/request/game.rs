@@ -26,9 +26,10 @@ pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
     if server.text().contains('\0') {
         return Err(bad("a server's name must not contain NUL".to_owned()));
     }
-    let (mut token, mut resume, mut bots, mut offers, mut hosts) = (None, None, None, None, None);
+    let (mut token, mut resume, mut hosts) = (None, None, None);
+    let (mut bots, mut offers, mut streaks) = (None, None, None);
     // No other `key=` counts as an option here, because a token may contain a `=`.
-    let is_option = ["resume", "bots", "offers", "match"]
+    let is_option = ["resume", "bots", "offers", "streaks", "match"]
         .iter()
         .any(|key| words.has_option(key));
     if !words.is_empty() && !is_option {
@@ -38,6 +39,7 @@ pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
         "resume" => Ok(set(&mut resume, yes_or_no(&value, "resume")?)),
         "bots" => Ok(set(&mut bots, yes_or_no(&value, "bots")?)),
         "offers" => Ok(set(&mut offers, yes_or_no(&value, "offers")?)),
+        "streaks" => Ok(set(&mut streaks, yes_or_no(&value, "streaks")?)),
         "match" => Ok(set(&mut hosts, match_id(&value)?)),
         _ => unknown_option(key),
     })?;
@@ -47,6 +49,7 @@ pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
         resume: resume.unwrap_or(false),
         bots,
         offers,
+        streaks,
         hosts,
     })
 }
@@ -56,7 +59,7 @@ pub(super) fn put_hello(
     server: &Ident,
     token: Option<&Token>,
     resume: bool,
-    [bots, offers]: [Option<bool>; 2],
+    [bots, offers, streaks]: [Option<bool>; 3],
     hosts: Option<i64>,
 ) {
     line.word(server);
@@ -72,6 +75,7 @@ pub(super) fn put_hello(
     let word = |yes: bool| if yes { "yes" } else { "no" };
     line.maybe("bots", bots.map(word));
     line.maybe("offers", offers.map(word));
+    line.maybe("streaks", streaks.map(word));
     line.maybe("match", hosts);
 }
 

@@ -67,10 +67,13 @@ Request of {
         bots: Option<bool>,
         /// Whether players are asked before REBALANCE moves one; `None` if HELLO does not state it.
         offers: Option<bool>,
+        /// Whether this server wants to know of streaks; `None` if HELLO does not state it.
+        streaks: Option<bool>,
         /// The match that this connection hosts, for an instance with several slots.
         hosts: Option<i64>,
     } [ANYBODY, Line, Always]
-        = hello(words)? => { put_hello(line, server, token.as_ref(), *resume, [*bots, *offers], *hosts) }
+        = hello(words)?
+        => { put_hello(line, server, token.as_ref(), *resume, [*bots, *offers, *streaks], *hosts) }
     /// Asks for a PONG.
     Ping "PING": Ping [ANYBODY, Line, Always] = Self::Ping => {}
     /// Closes the connection once the replies owed are sent.

@@ -2,13 +2,10 @@
 
 use super::{Chat, ChatGame, answers::team_name, plain::plain_name};
 use crate::{
-    domain::{Ident, Move, SwitchAnswer, Withdrawal},
+    domain::{Ident, MOVE_NOTICE, Move, SwitchAnswer, Withdrawal},
     protocol::Request,
     sidecar::{Act, link::plain_ident},
 };
-
-/// How long before they are moved those who were named are warned, in milliseconds.
-const NOTICE: u64 = 20_000;
 
 /// The moves for which the daemon seeks volunteers.
 #[derive(Debug, Default)]
@@ -64,7 +61,7 @@ impl Chat {
             let needs = self.needs();
             self.announce(&format!("{needs}: write !switch within {seconds} s"));
         }
-        if left <= NOTICE && !std::mem::replace(&mut self.offer.warned, true) {
+        if left <= MOVE_NOTICE && !std::mem::replace(&mut self.offer.warned, true) {
             let named = self.named(game);
             self.announce(&format!(
                 "in {seconds} s {named}, unless others write !switch"

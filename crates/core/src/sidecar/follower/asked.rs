@@ -9,10 +9,15 @@ use crate::{
 impl<E: Engine> Follower<E> {
     pub(super) fn take_push(&mut self, push: &Push) {
         let server = &mut self.server;
-        let Some(notice) = GameNotice::read(push).filter(|_| server.asks()) else {
+        let Some(notice) = GameNotice::read(push) else {
             return;
         };
         match notice {
+            GameNotice::Streak(streak) if server.settings.auto_balance => {
+                server.streak = Some(streak);
+            }
+            GameNotice::Streak(_) => {}
+            _ if !server.asks() => {}
             GameNotice::Offer(step, seconds) => server.chat.offered(step, seconds, server.now),
             GameNotice::Withdrawn(id, why) => server.chat.withdrawn(&id, why),
             GameNotice::Move(step) => server.to_move.push(step),

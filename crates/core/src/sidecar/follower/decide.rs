@@ -56,7 +56,24 @@ impl<E: Engine> Follower<E> {
                 entry.team = Some(*team);
             }
         }
-        self.choose(chosen);
+        let mixing = std::mem::take(&mut self.server.mixing);
+        match mixing && !self.is_balancing_window() {
+            true => self.mix(&chosen),
+            false => self.choose(chosen),
+        }
+    }
+
+    /// Orders the moves to teams that were chosen between two rounds. Bots stay where they are.
+    fn mix(&mut self, chosen: &ChosenTeams) {
+        let mut changes = self.changes(chosen);
+        (changes.bot_counts, changes.bots) = (None, Vec::new());
+        let orders = self.engine.orders(&changes);
+        if orders.commands.is_empty() {
+            let text = "the teams stay, they are as even as can be";
+            self.server.chat.announce(text);
+        }
+        self.order(orders, chosen.ratio);
+        self.server.doubt = Some(self.server.now);
     }
 
     fn rebalanced(&mut self, ratio: f64, moves: &[Move]) {

@@ -3,7 +3,7 @@
 //!
 //! `asked` handles offers: players are asked before one is moved in play. `events` handles what happens in a game until its results, `results` its scores and its end, and
 //! `decide` the daemon's replies. `game` is the state of the game, `roster` the players. `sides`
-//! recognises teams that exchange their sides, and `opening` is the time in which a server waits for
+//! recognises teams that exchange their sides, `streak` has teams chosen anew, and `opening` is the time in which a server waits for
 //! players. `orders` formats moves by the operator's templates (`template`).
 //!
 //! A *side* is a side of the map, as the log names it; a *team* is a team of the daemon. They are
@@ -22,6 +22,7 @@ mod roster;
 mod server;
 mod settings;
 mod sides;
+mod streak;
 mod template;
 
 pub use game::FollowedSetup;
@@ -96,6 +97,7 @@ impl<E: Engine> Follower<E> {
             self.rebalance_as_voted();
         }
         self.make_offered_moves();
+        self.end_streak();
         if self.is_balancing_window() {
             self.choose_teams();
         }

@@ -2,7 +2,7 @@
 
 use super::{FollowerSettings, game::FollowedGame, roster::ServerRoster};
 use crate::{
-    domain::{Kind, Move},
+    domain::{Kind, Move, Streak},
     protocol::Request,
     sidecar::{
         Act,
@@ -28,6 +28,10 @@ pub struct FollowedServer {
     pub(super) chat: Chat,
     /// Whether players have voted to balance the teams, and the daemon has not replied yet.
     pub(super) voted: bool,
+    /// A streak for which teams were not chosen anew yet.
+    pub(super) streak: Option<Streak>,
+    /// Whether the daemon has been asked for other teams between two rounds, and has not replied yet.
+    pub(super) mixing: bool,
     /// The moves with which an offer has ended, and that are not ordered yet.
     pub(super) to_move: Vec<Move>,
     /// The time of the last line on the log's own clock, if the phases of games are measured by it.
@@ -54,6 +58,8 @@ impl FollowedServer {
             window: BalancingWindow::default(),
             doubt: None,
             voted: false,
+            streak: None,
+            mixing: false,
             to_move: Vec::new(),
             log_clock: None,
             now: 0,
@@ -67,13 +73,14 @@ impl FollowedServer {
         self.link.open(
             &settings.server,
             token,
-            [false, self.asks()],
+            [false, self.asks(), settings.auto_balance],
             now,
             &mut self.acts,
         );
         self.chat.connected(self.now);
         self.voted = false;
         self.to_move.clear();
+        (self.streak, self.mixing) = (None, false);
         if settings.bots_as_players {
             // All bots are sent as players, so the daemon must not add any.
             self.send(Request::MinPlayers(0));

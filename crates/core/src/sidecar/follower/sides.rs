@@ -32,6 +32,11 @@ impl RoundSides {
         self.due.get_or_insert(now.saturating_add(SETTLED));
     }
 
+    /// Whether the next round has not started.
+    pub(super) fn is_between_rounds(&self) -> bool {
+        self.due.is_none()
+    }
+
     /// Whether the sides of the next round are final.
     pub(super) fn is_due(&self, now: u64) -> bool {
         self.due.is_some_and(|due| now >= due)

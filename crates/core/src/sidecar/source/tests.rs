@@ -294,6 +294,78 @@ fn the_people_keep_their_team_when_the_sides_are_exchanged() {
     assert_eq!(play.done(), ["MOVE [U:1:4] 0", "SCORE 1 1", "END"]);
 }
 
+/// Play of the loaded players, two on each team, on a server that may move them.
+fn playing(auto_balance: bool) -> Play<Source> {
+    let mut play = source(FollowerSettings {
+        auto_balance,
+        ..settings()
+    });
+    play.log(&log(&loaded()));
+    play.log(&log(&[moves(4, 2, "Red", "Blue"), line(32, ROUND)]));
+    play.done();
+    play
+}
+
+/// The end of a round.
+fn round_won(at: u32) -> String {
+    log(&[
+        line(at, WIN),
+        total(at, "Red", "current", 3),
+        total(at, "Blue", "current", 0),
+    ])
+}
+
+#[test]
+fn after_three_rounds_in_a_row_teams_are_chosen_anew_before_the_next_one() {
+    let mut play = playing(true);
+    play.reply("* STREAK 0 3 rounds");
+    play.wait(1_000);
+    assert!(play.done().is_empty(), "nobody is moved in a round");
+    play.log(&round_won(300));
+    play.done();
+    play.wait(500);
+    let why = "# say Evenkeel: red has won 3 rounds in a row by far, so teams are chosen anew";
+    assert_eq!(play.done(), ["BALANCE", why]);
+    play.reply(
+        "BALANCE 6 0.97 - 7\nTEAM 1 [U:1:1]\nTEAM 1 [U:1:2]\nTEAM 0 [U:1:3]\nTEAM 0 [U:1:4]\n\
+         BOTS 0 0\nBOTS 1 0",
+    );
+    let done = play.done();
+    assert_eq!(
+        done[0],
+        "# say Evenkeel: 2 players to even teams, ratio 0.97"
+    );
+    assert_eq!(done.len(), 3, "{done:?}");
+    play.wait(500);
+    assert!(play.done().is_empty(), "once");
+}
+
+#[test]
+fn a_streak_waits_for_a_lull_and_moves_nobody_without_permission() {
+    // The next round has begun before the push comes.
+    let mut play = playing(true);
+    play.log(&(round_won(300) + &log(&[line(305, ROUND)])));
+    play.done();
+    play.reply("* STREAK 0 3 rounds");
+    play.wait(500);
+    assert!(!play.done().contains(&"BALANCE".to_owned()));
+    // Teams that are even already stay, and players read it.
+    play.log(&round_won(600));
+    play.done();
+    play.wait(500);
+    assert_eq!(play.done()[0], "BALANCE");
+    play.reply(CHOSEN);
+    play.wait(500);
+    let stay = "# say Evenkeel: the teams stay, they are as even as can be";
+    assert_eq!(play.done(), [stay]);
+    let mut play = playing(false);
+    play.reply("* STREAK 0 3 rounds");
+    play.log(&round_won(300));
+    play.done();
+    play.wait(500);
+    assert!(play.done().is_empty());
+}
+
 #[test]
 fn counter_strike_counts_rounds() {
     let mut play = Play::new(

@@ -74,6 +74,7 @@ fn a_server_may_ask_to_go_on_with_its_game() {
             resume,
             bots: None,
             offers: None,
+            streaks: None,
             hosts: None,
         }))
     };

@@ -84,17 +84,17 @@ fn hello() -> impl Strategy<Value = Request> {
         ident().prop_filter("NUL", |id| !id.text().contains('\0')),
         option::of(token),
         any::<bool>(),
-        option::of(any::<bool>()),
-        option::of(any::<bool>()),
+        any::<[Option<bool>; 3]>(),
         option::of(1i64..),
     );
     hello.prop_map(
-        |(server, token, resume, bots, offers, hosts)| Request::Hello {
+        |(server, token, resume, [bots, offers, streaks], hosts)| Request::Hello {
             server,
             token: token.as_deref().map(Token::new),
             resume,
             bots,
             offers,
+            streaks,
             hosts,
         },
     )
@@ -273,6 +273,7 @@ fn a_token_is_neither_shown_nor_taken_for_an_option() {
         resume: false,
         bots: None,
         offers: None,
+        streaks: None,
         hosts: None,
     };
     assert_eq!(line(&hello), "HELLO \"ctf 1\" \"resume=yes\"\n");

@@ -51,7 +51,7 @@ impl AgentLink {
         *self = Self::default();
         let token = settings.token.as_deref();
         self.link
-            .open(&settings.server, token, [true, false], now, acts);
+            .open(&settings.server, token, [true, false, false], now, acts);
     }
 
     pub(super) fn close(&mut self) {

@@ -227,6 +227,26 @@ fn teams_that_stay_are_announced_only_without_an_offer() {
 }
 
 #[test]
+fn after_two_matches_teams_are_chosen_anew_in_the_warm_up_and_players_read_why() {
+    let settings = FollowerSettings {
+        auto_balance: true,
+        chat: ChatSettings::default(),
+        ..settings()
+    };
+    let mut play = Play::new(IdTech3::new(false, Vec::new()), settings);
+    assert_eq!(play.done()[0], "HELLO test streaks=yes");
+    play.log(&warm_up());
+    play.reply("* STREAK 1 2 matches");
+    play.done();
+    play.wait(1_000);
+    let done = play.done();
+    let why = "# say Evenkeel: the same people have won 2 matches in a row by far, so teams are chosen anew";
+    assert_eq!(done, ["BALANCE", why]);
+    play.wait(5_000);
+    assert!(!play.done().contains(&"BALANCE".to_owned()), "once");
+}
+
+#[test]
 fn who_is_not_asked_is_not_moved_by_pushes() {
     let mut play = Play::new(
         IdTech3::new(false, Vec::new()),
