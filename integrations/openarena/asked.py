@@ -2,7 +2,7 @@
 """Real clients on a real OpenArena server who are asked before one of them is moved. See live.sh --asked.
 
 A vote passes twice in a game of four against two. The first time nobody volunteers: who was named is warned and then
-moved. The second time somebody writes !switch, and is moved in place of who was named.
+moved. The second time players write !switch: one who is no good choice stays, and one who is moves at once.
 """
 
 import argparse
@@ -80,19 +80,21 @@ def one_wants_to(story):
         story.say(wrong[0], "!switch")
         sees(story, wrong[0], "nobody of your team has to change", before)
         story.proved(f"{wrong[0]}, on the other team, is told so")
-    story.say(volunteer, "!switch")
-    found = story.wait("the answer", "< daemon", r"^SWITCH (\S+) ([a-z-]+)$", mark)
-    while story.name_of(found.group(1)) != volunteer:
-        mark = story.transcript.mark()
-        found = story.wait("the answer", "< daemon", r"^SWITCH (\S+) ([a-z-]+)$", mark)
-    if found.group(2) == "taken":
-        gone = volunteer
-        assert time.monotonic() - asked < ASK, "in time"
-    else:
-        # Nobody of the team is as good as who was named, who goes when the time is over.
+    answer, gone = switch(story, volunteer, mark), volunteer
+    if answer != "taken":
+        story.proved(f"{volunteer} volunteered, but {named} was a better choice: {answer}")
         gone = named
+        assert switch(story, named, mark) == "taken", "who was named may go at once"
+    assert time.monotonic() - asked < ASK, "before the time was over"
     story.settle("the move", lambda teams: teams.get(gone) == other(team) and sizes(teams) == [3, 3])
-    story.proved(f"{volunteer} volunteered ({found.group(2)}), {named} was named, {gone} has gone to {other(team)}")
+    story.proved(f"{gone} agreed and has gone to {other(team)} at once, 3 against 3")
+
+
+def switch(story, name, mark):
+    """A player volunteers. Returns the daemon's answer."""
+    story.say(name, "!switch")
+    found = story.wait("the answer", "< daemon", rf"^SWITCH {story.clients[name].guid} ([a-z-]+)$", mark)
+    return found.group(1)
 
 
 def story(asking):
