@@ -5,7 +5,7 @@
 #   integrations/openarena/live.sh [--hosted|--asked] [--install] [--keep DIR]
 #
 # --hosted shows the agent instead: two matches of a queue in a row on a server that it starts; 3 minutes.
-# --asked shows offers: players are asked before one of them is moved, and answer; 3 minutes.
+# --asked shows offers: players are asked before one of them is moved, and answer; 2 minutes.
 # --install gets openarena, openarena-server and xvfb from Debian (about 600 MB). The clients run without
 # a screen. All ports are on loopback. Server and clients run as `games` when this is run as root.
 set -euo pipefail

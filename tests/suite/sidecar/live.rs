@@ -47,7 +47,7 @@ fn real_clients_are_placed_moved_and_answered() {
     assert_eq!(transcript.matches(" proved: ").count(), 8);
 }
 
-/// Players are asked before one of them is moved: nobody wants to go, and later somebody does. About three minutes.
+/// Players are asked before one of them is moved: nobody wants to go, and later somebody does. About two minutes.
 #[test]
 fn real_clients_are_asked_refuse_volunteer_and_are_moved() {
     let Some(wish) = wish() else { return };
