@@ -138,7 +138,7 @@ fn faults_name_their_line() {
     for path in ["/readyz", "/metrics", "/a/../b", "/."] {
         let fault = fault(&format!("[web]\nbase_path = '{path}'"));
         assert!(
-            fault.contains("web.base_path must not be a path that operators ask for"),
+            fault.contains("web.base_path must not be a path that is answered beside the pages"),
             "{fault}"
         );
     }

@@ -9,29 +9,46 @@ use maud::{Markup, html};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use super::{Site, error::WebError, frame::frame};
+use super::{
+    Site,
+    compress::{GZIP, VARY, compressed},
+    error::WebError,
+    frame::{Head, frame},
+};
 use crate::domain::to_hex;
 
-/// What a visitor asks for: a page, or the data of the page.
+/// What a visitor asks for: a page, the data of the page, a feed of matches, or a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Html,
     Json,
+    Atom,
+    Svg,
 }
 
+/// The forms besides that of a page, and how their addresses end.
+const ENDINGS: [(Form, &str); 3] = [
+    (Form::Json, ".json"),
+    (Form::Atom, ".atom"),
+    (Form::Svg, ".svg"),
+];
+
 impl Form {
-    /// Splits the name at the end of a path from `.json`.
+    /// Splits the name at the end of a path from its ending.
     pub(super) fn of(name: &str) -> (Self, &str) {
-        match name.strip_suffix(".json") {
-            Some(name) if !name.is_empty() => (Self::Json, name),
-            _ => (Self::Html, name),
-        }
+        let without = |(form, ending): &(Self, &str)| Some((*form, name.strip_suffix(ending)?));
+        let found = ENDINGS.iter().find_map(without);
+        found
+            .filter(|(_, name)| !name.is_empty())
+            .unwrap_or((Self::Html, name))
     }
 
     pub(super) fn content_type(self) -> &'static str {
         match self {
             Self::Html => "text/html; charset=utf-8",
             Self::Json => "application/json",
+            Self::Atom => "application/atom+xml; charset=utf-8",
+            Self::Svg => "image/svg+xml; charset=utf-8",
         }
     }
 }
@@ -58,6 +75,19 @@ pub(super) trait Page: Serialize + Send + Sized {
         Self::PATH.to_owned()
     }
 
+    /// A sentence or two about the page, for search engines and for previews of links.
+    fn description(&self, site: &Site) -> String;
+
+    /// Whether the page has a feed of its matches, at its path with `.atom`.
+    fn has_feed(&self) -> bool {
+        false
+    }
+
+    /// The most important part of the page, for a frame on another site; `None` if there is none.
+    fn card(&self, _site: &Site) -> Option<Markup> {
+        None
+    }
+
     /// The content of the page.
     ///
     /// # Errors
@@ -79,15 +109,17 @@ pub(super) fn fresh(request: &HeaderMap, content_type: &'static str, text: Strin
     };
     let same = request.get_all(header::IF_NONE_MATCH).iter().any(has);
     let headers = [
-        (header::ETAG, tag.clone()),
+        // Weak: the same text may come compressed or not.
+        (header::ETAG, format!("W/{tag}")),
         (header::CACHE_CONTROL, FRESH.to_owned()),
     ];
-    match same {
-        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
-        false => {
-            let kind = [(header::CONTENT_TYPE, content_type)];
-            (headers, kind, Body::from(text)).into_response()
-        }
+    if same {
+        return (StatusCode::NOT_MODIFIED, headers, [VARY]).into_response();
+    }
+    let kind = [(header::CONTENT_TYPE, content_type)];
+    match compressed(request, &text) {
+        Some(packed) => (headers, kind, [VARY, GZIP], packed).into_response(),
+        None => (headers, kind, [VARY], Body::from(text)).into_response(),
     }
 }
 
@@ -116,15 +148,16 @@ pub(super) fn refuse(site: &Site, form: Form, error: &WebError) -> Response {
         _ => {}
     }
     let why = error.to_string();
-    let text = match form {
-        Form::Html => {
+    let (kind, text) = match form {
+        Form::Json => (form, serde_json::json!({ "error": why }).to_string()),
+        _ => {
             let body = html! {
                 h1 { (why) }
                 p { a href=(site.links.to("/")) { "All rulesets and matches" } }
             };
-            frame(site, &why, "", &body).into_string()
+            let page = frame(site, &Head::of(&why, ""), &body).into_string();
+            (Form::Html, page)
         }
-        Form::Json => serde_json::json!({ "error": why }).to_string(),
     };
-    uncached(error.status(), form.content_type(), text)
+    uncached(error.status(), kind.content_type(), text)
 }

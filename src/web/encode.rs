@@ -18,18 +18,22 @@ pub(super) fn path_part(text: &str) -> String {
     part
 }
 
+/// A text without the characters that XML cannot contain.
+pub(super) fn without_controls(text: &str) -> String {
+    let fits = |c: &char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars().filter(fits).collect()
+}
+
 /// Escapes a text for XML, and leaves out the characters that XML cannot contain.
 pub(super) fn xml(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in without_controls(text).chars() {
         match c {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '&' => safe.push_str("&amp;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            '\u{fffe}' | '\u{ffff}' => {}
-            _ if c.is_control() => {}
             _ => safe.push(c),
         }
     }

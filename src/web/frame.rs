@@ -5,22 +5,100 @@ use maud::{DOCTYPE, Markup, html};
 use super::{Site, asset};
 use crate::domain::plain_name;
 
-/// A whole page. `path` is empty for a page without data of its own.
-pub(super) fn frame(site: &Site, title: &str, path: &str, body: &Markup) -> Markup {
+/// What the head of a page states about it.
+pub(super) struct Head<'a> {
+    pub(super) title: &'a str,
+    /// Empty for a page without data of its own.
+    pub(super) path: &'a str,
+    /// For search engines and previews of links; empty for none.
+    pub(super) description: &'a str,
+    /// The address of the site without a path; empty if it is not known.
+    pub(super) origin: &'a str,
+    pub(super) has_feed: bool,
+}
+
+impl<'a> Head<'a> {
+    /// A page with this title at this path, about which nothing else is stated.
+    pub(super) fn of(title: &'a str, path: &'a str) -> Self {
+        Self {
+            title,
+            path,
+            description: "",
+            origin: "",
+            has_feed: false,
+        }
+    }
+
+    /// What search engines and previews of links read.
+    fn about(&self, site: &Site) -> Markup {
+        let whole = format!("{}{}", self.origin, site.links.to(self.path));
+        let own_feed = format!("{}.atom", site.links.to(without_query(self.path)));
+        html! {
+            @if !self.description.is_empty() {
+                meta name="description" content=(self.description);
+                meta property="og:title" content=(self.title);
+                meta property="og:description" content=(self.description);
+                meta property="og:site_name" content=(plain_name(&site.settings.title));
+                meta property="og:type" content="website";
+                @if !self.origin.is_empty() { meta property="og:url" content=(whole); }
+            }
+            @if self.has_feed {
+                link rel="alternate" type="application/atom+xml" title=(self.title) href=(own_feed);
+            }
+        }
+    }
+}
+
+/// A path without its query.
+fn without_query(path: &str) -> &str {
+    path.split('?').next().unwrap_or_default()
+}
+
+/// What every page loads.
+fn loads(site: &Site) -> Markup {
     let links = &site.links;
+    html! {
+        meta charset="utf-8";
+        meta name="viewport" content="width=device-width, initial-scale=1";
+        meta name="color-scheme" content="light dark";
+        link rel="stylesheet" href=(links.to(&asset::STYLE.path));
+        link rel="icon" type="image/svg+xml" href=(links.to(&asset::ICON.path));
+    }
+}
+
+/// A part of the page at `path`, which another site shows in a frame. Its links leave the frame.
+pub(super) fn embedded(site: &Site, title: &str, path: &str, card: &Markup) -> Markup {
+    let name = plain_name(&site.settings.title);
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                (loads(site))
+                title { (title) " · " (name) }
+                meta name="robots" content="noindex";
+                base target="_blank";
+            }
+            body.embed {
+                main #content { h1 { a href=(site.links.to(path)) { (title) } } (card) }
+                footer { p { a href=(site.links.to(path)) { (name) } } }
+            }
+        }
+    }
+}
+
+/// A whole page.
+pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
+    let (links, title, path) = (&site.links, about.title, about.path);
     let (name, imprint) = (plain_name(&site.settings.title), &site.settings.imprint);
-    let own = path.split('?').next().unwrap_or_default();
+    let own = without_query(path);
     let here = |to: &str| (own == to).then_some("page");
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
+                (loads(site))
                 title { (title) " · " (name) }
-                link rel="stylesheet" href=(links.to(&asset::STYLE.path));
-                link rel="icon" href="data:,";
+                (about.about(site))
                 link rel="alternate" type="application/atom+xml" title="Matches" href=(links.to("/matches.atom"));
                 @if has_data(path) {
                     link rel="alternate" type="application/json" href=(links.to(&data(path)));

@@ -13,7 +13,7 @@ use super::{
     Site,
     answer::{Form, Page, fresh, refuse},
     error::WebError,
-    frame::frame,
+    frame::{Head, embedded, frame},
 };
 
 /// The query of a page on which there is nothing to choose. What a query contains is ignored then.
@@ -22,11 +22,11 @@ pub(super) struct Nothing {}
 
 /// A request for a page, with the choice `C` that its query states.
 pub(super) struct PageRequest<C> {
-    form: Form,
+    pub(super) form: Form,
     /// The last part of the path without `.json`, where it names what the page is about.
     pub(super) name: String,
     pub(super) choice: C,
-    fields: HeaderMap,
+    pub(super) fields: HeaderMap,
 }
 
 impl<C> PageRequest<C> {
@@ -35,13 +35,39 @@ impl<C> PageRequest<C> {
         let made = page.and_then(|page| match self.form {
             Form::Html => {
                 let body = page.body(site)?;
-                let page = frame(site, &page.title(), &page.path(), &body);
-                Ok(page.into_string())
+                let (title, path) = (page.title(), page.path());
+                let head = Head {
+                    description: &page.description(site),
+                    origin: &site.origin(&self.fields),
+                    has_feed: page.has_feed(),
+                    ..Head::of(&title, &path)
+                };
+                Ok(frame(site, &head, &body).into_string())
             }
             Form::Json => {
                 serde_json::to_string(&page).map_err(|error| WebError::Broken(error.to_string()))
             }
+            Form::Atom | Form::Svg => Err(WebError::NotFound),
         });
+        self.send(site, made)
+    }
+
+    /// The answer with the part of a page that another site shows in a frame.
+    pub(super) fn answer_framed(
+        &self,
+        site: &Site,
+        page: Result<impl Page, WebError>,
+    ) -> Response {
+        let made = page.and_then(|page| {
+            let card = page.card(site).filter(|_| self.form == Form::Html);
+            let card = card.ok_or(WebError::NotFound)?;
+            Ok(embedded(site, &page.title(), &page.path(), &card).into_string())
+        });
+        self.send(site, made)
+    }
+
+    /// The answer with a text in the form that was asked for.
+    pub(super) fn send(&self, site: &Site, made: Result<String, WebError>) -> Response {
         match made {
             Ok(text) => fresh(&self.fields, self.form.content_type(), text),
             Err(error) => refuse(site, self.form, &error),

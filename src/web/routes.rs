@@ -1,11 +1,14 @@
 //! Which path leads to which page.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use axum::{
     Extension, Router,
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
@@ -16,12 +19,16 @@ use super::{
     Site,
     answer::{Form, Page, refuse},
     api::{self, Problem},
-    asset,
+    asset::{self, Asset},
+    badge,
     error::WebError,
     feed,
     frame::data,
     page_request::PageRequest,
-    pages::{BalancePage, Board, GamePage, Home, LivePage, PlayerPage, QueuesPage, SystemsPage},
+    pages::{
+        BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, PlayerPage, QueuesPage,
+        SystemsPage,
+    },
     teams,
     visitors::Visit,
     watching,
@@ -35,20 +42,20 @@ type Sites = State<Arc<Site>>;
 /// The routes of all pages, with the headers that every answer has.
 pub(super) fn router(site: Arc<Site>) -> Router {
     let pages = Router::new()
-        .route(Board::PATH, get(show::<Board>))
+        .route(Board::PATH, get(board))
         .route(GamePage::PATH, get(show::<GamePage>))
-        .route(PlayerPage::PATH, get(show::<PlayerPage>))
-        .route("/matches.atom", get(feed::feed))
-        .route(&asset::STYLE.path, get(async || asset::STYLE.answer()))
-        .route(&asset::LIVE.path, get(async || asset::LIVE.answer()))
+        .route(PlayerPage::PATH, get(player))
+        .route("/matches.atom", get(feed::of_all))
+        .nest("/embed", frames())
         .fallback(nothing);
+    let pages = with_asset(with_asset(pages, &asset::STYLE), &asset::ICON);
+    let pages = with_asset(pages, &asset::LIVE);
     let pages = with_data::<BalancePage>(with_data::<Home>(pages));
     let pages = with_data::<QueuesPage>(with_data::<LivePage>(pages));
     let pages = with_data::<SystemsPage>(pages);
     let pages = match &site.api {
-        Some(_) => pages
+        Some(_) => with_asset(pages, &asset::TEAMS)
             .route("/teams", get(teams::page).post(teams::form))
-            .route(&asset::TEAMS.path, get(async || asset::TEAMS.answer()))
             .nest("/v1", api::router(&site)),
         None => pages,
     };
@@ -66,6 +73,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         true => pages.merge(health()).merge(metrics()),
         false => pages.merge(health()),
     };
+    let all = all.route("/robots.txt", get(robots));
     all.layer(middleware::from_fn_with_state(site.clone(), guard))
         .with_state(site)
 }
@@ -76,6 +84,26 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 /// The same for a page with a script, which may load data of these pages.
 const POLICY_WITH_SCRIPT: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; \
                                   connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The same for what other sites may show in a frame.
+const POLICY_OF_FRAMES: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'none'; \
+                                base-uri 'none'; frame-ancestors *";
+
+/// What other sites may show in a frame.
+fn frames() -> Router<Arc<Site>> {
+    Router::new()
+        .route(Board::PATH, get(framed::<Board>))
+        .route(GamePage::PATH, get(framed::<GamePage>))
+        .route(PlayerPage::PATH, get(framed::<PlayerPage>))
+        .route(LivePage::PATH, get(framed::<LivePage>))
+}
+
+fn with_asset(pages: Router<Arc<Site>>, asset: &'static LazyLock<Asset>) -> Router<Arc<Site>> {
+    pages.route(
+        &asset.path,
+        get(move |fields: HeaderMap| async move { asset.answer(&fields) }),
+    )
+}
 
 /// The routes of a listener without pages.
 pub(super) fn metrics_router(site: Arc<Site>) -> Router {
@@ -106,8 +134,11 @@ async fn guard(
     let began = Instant::now();
     let uri = request.uri();
     // Only these pages have a script.
-    let policy = match uri.path().strip_prefix(&site.settings.base_path) {
+    let path = uri.path().strip_prefix(&site.settings.base_path);
+    let is_frame = path.is_some_and(|path| path.starts_with("/embed/"));
+    let policy = match path {
         Some("/live" | "/teams") => POLICY_WITH_SCRIPT,
+        _ if is_frame => POLICY_OF_FRAMES,
         _ => POLICY,
     };
     let long = uri
@@ -120,17 +151,18 @@ async fn guard(
         (true, true) => refuse(&site, Form::Html, &WebError::TooLong),
         (true, false) => next.run(request).await,
     };
-    let headers: [(HeaderName, &str); 5] = [
+    let headers: [(HeaderName, &str); 4] = [
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
-        (header::X_FRAME_OPTIONS, "DENY"),
         (
             HeaderName::from_static("cross-origin-opener-policy"),
             "same-origin",
         ),
     ];
-    for (name, value) in headers {
+    let no_frames = (header::X_FRAME_OPTIONS, "DENY");
+    let no_frames = (!is_frame).then_some(no_frames);
+    for (name, value) in headers.into_iter().chain(no_frames) {
         response
             .headers_mut()
             .insert(name, HeaderValue::from_static(value));
@@ -165,6 +197,44 @@ async fn nothing(State(site): Sites, request: Request) -> Response {
 fn with_data<P: Page + 'static>(pages: Router<Arc<Site>>) -> Router<Arc<Site>> {
     let pages = pages.route(P::PATH, get(show::<P>));
     pages.route(&data(P::PATH), get(show::<P>))
+}
+
+/// Answers a request for a ruleset, or for the feed of its matches.
+async fn board(State(site): Sites, asked: PageRequest<BoardChoice>) -> Response {
+    match asked.form {
+        Form::Atom => feed::of_ruleset(&site, &asked.fields, &asked.name).await,
+        _ => show::<Board>(State(site), asked).await,
+    }
+}
+
+/// Answers a request for a player, for the feed of the player's matches, or for the badge.
+async fn player(State(site): Sites, asked: PageRequest<KindChoice>) -> Response {
+    let (kind, ruleset) = (asked.choice.kind(), asked.choice.ruleset());
+    match asked.form {
+        Form::Atom => feed::of_player(&site, &asked.fields, &asked.name, kind).await,
+        Form::Svg => {
+            let made = badge::of_player(&site, &asked.name, kind, ruleset).await;
+            asked.send(&site, made)
+        }
+        _ => show::<PlayerPage>(State(site), asked).await,
+    }
+}
+
+/// What search engines leave out: what is no page, and lists that a search has made.
+async fn robots(State(site): Sites) -> String {
+    let base = &site.settings.base_path;
+    let out = ["/embed/", "/v1/", "/teams", "/*.json", "/*.atom", "/*?*q="];
+    let lines: String = out
+        .iter()
+        .map(|path| format!("Disallow: {base}{path}\n"))
+        .collect();
+    format!("User-agent: *\n{lines}")
+}
+
+/// Answers a request for the part of a page that another site shows in a frame.
+async fn framed<P: Page>(State(site): Sites, asked: PageRequest<P::Choice>) -> Response {
+    let page = P::read(&site, &asked.name, &asked.choice).await;
+    asked.answer_framed(&site, page)
 }
 
 /// Answers a request for a page.

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Deserializer, de::Error};
 
+use super::api::WebOrigin;
 use crate::domain::units::{Count, Seconds};
 
 /// Whether pages show weights as numbers.
@@ -17,7 +18,13 @@ pub enum PageNumbers {
 }
 
 /// The paths that are answered beside the base path.
-const FOR_OPERATORS: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/status.json"];
+const BESIDE_PAGES: [&str; 5] = [
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/status.json",
+    "/robots.txt",
+];
 
 /// How the pages look, and what they show.
 #[derive(Clone, Debug, Deserialize)]
@@ -27,6 +34,9 @@ pub struct WebSettings {
     /// The address of a page about who runs the site; empty for no link.
     #[serde(deserialize_with = "imprint")]
     pub imprint: String,
+    /// The address at which visitors find the site, without the base path; `None` if requests state it.
+    #[serde(deserialize_with = "origin")]
+    pub origin: Option<WebOrigin>,
     /// The path below which the pages are, without a slash at the end; empty for the root.
     #[serde(deserialize_with = "base_path")]
     pub base_path: String,
@@ -76,6 +86,14 @@ fn imprint<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     }
 }
 
+fn origin<'de, D: Deserializer<'de>>(from: D) -> Result<Option<WebOrigin>, D::Error> {
+    let text = String::deserialize(from)?;
+    match text.is_empty() {
+        true => Ok(None),
+        false => WebOrigin::try_from(text).map(Some).map_err(D::Error::custom),
+    }
+}
+
 fn base_path<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
@@ -86,10 +104,10 @@ fn base_path<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
         ));
     }
     let is_step = |part: &str| part == "." || part == "..";
-    match FOR_OPERATORS.contains(&text.as_str()) || text.split('/').any(is_step) {
+    match BESIDE_PAGES.contains(&text.as_str()) || text.split('/').any(is_step) {
         false => Ok(text),
         true => Err(D::Error::custom(
-            "must not be a path that operators ask for, such as /metrics, and not contain . or .. as a part",
+            "must not be a path that is answered beside the pages, such as /metrics, and not contain . or .. as a part",
         )),
     }
 }

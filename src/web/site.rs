@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use axum::http::{HeaderMap, HeaderValue, header};
 use ipnet::IpNet;
 
 use super::{
@@ -94,6 +95,22 @@ impl Site {
     /// The queues of the configuration.
     pub(super) fn queues(&self) -> &Queues {
         self.service.queues()
+    }
+
+    /// The address of this site without a path, as configured; empty if it is not.
+    pub(super) fn configured_origin(&self) -> &str {
+        let origin = self.settings.origin.as_ref();
+        origin.map_or("", |origin| origin.as_str())
+    }
+
+    /// The address of this site without a path: as configured, else as a request states it; empty if it states none.
+    pub(super) fn origin(&self, request: &HeaderMap) -> String {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-.:[]".contains(c);
+        let host = request.get(header::HOST).map(HeaderValue::to_str);
+        match (self.configured_origin(), host) {
+            ("", Some(Ok(host))) if host.chars().all(fits) => format!("http://{host}"),
+            (configured, _) => configured.to_owned(),
+        }
     }
 
     /// The time of the daemon's clock.

@@ -8,7 +8,7 @@ use super::{
     table::Table,
 };
 use crate::{
-    domain::{Kind, Timestamp},
+    domain::{Kind, Timestamp, counted},
     store::{BoardQuery, BoardRow, StoreError},
     web::{
         Site,
@@ -17,6 +17,7 @@ use crate::{
         error::WebError,
         name::Player,
         present::{PresentGame, Room, identities, names, present, ruleset as ruleset_of, running},
+        share::share,
         words::{self, as_text},
     },
 };
@@ -25,6 +26,8 @@ use crate::{
 const ROWS: i64 = 50;
 /// The number of matches below them.
 const MATCHES: i64 = 10;
+/// The number of players in a frame of another site.
+const CARD: usize = 10;
 /// The longest search, in bytes.
 pub(in crate::web) const SEARCH: usize = 64;
 /// The last page that can be asked for.
@@ -170,14 +173,15 @@ impl Board {
         }
     }
 
-    fn table<'a>(&'a self, site: &'a Site) -> Table<'a, BoardLine> {
+    /// A table of the first of the players.
+    fn table<'a>(&'a self, site: &'a Site, most: usize) -> Table<'a, BoardLine> {
         let player = |row: &BoardLine| {
             html! {
                 (row.player.link(&site.links))
                 @if row.plays_now { " " span.tag { "plays now" } }
             }
         };
-        Table::of("Players", &self.rows)
+        Table::of("Players", self.rows.iter().take(most))
             .num("Place", |row| row.place)
             .name("Player", player)
             .num("Weight", |row| words::or_dash(row.measure()))
@@ -255,6 +259,25 @@ impl Page for Board {
         self.address(self.kind, self.page)
     }
 
+    fn description(&self, _: &Site) -> String {
+        let first = self.rows.first().filter(|row| row.place == 1);
+        let first = first.map(|row| format!(" {} is first.", row.player.plain()));
+        format!(
+            "The {} of {} by strength.{}",
+            counted(self.players, self.kind),
+            self.ruleset,
+            first.unwrap_or_default()
+        )
+    }
+
+    fn has_feed(&self) -> bool {
+        true
+    }
+
+    fn card(&self, site: &Site) -> Option<Markup> {
+        Some(html! { (self.table(site, CARD)) })
+    }
+
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let previous = (self.page > 1).then(|| self.link(site, self.kind, self.page - 1));
         let next = self
@@ -267,7 +290,7 @@ impl Page for Board {
             @if self.rows.is_empty() {
                 p { "No such player." }
             } @else {
-                (self.table(site))
+                (self.table(site, self.rows.len()))
             }
             nav.pages aria-label="Pages of players" {
                 @if let Some(link) = &previous { a rel="prev" href=(link) { "← Previous" } }
@@ -291,6 +314,7 @@ impl Page for Board {
             }
             h2 { "Latest matches" }
             (matches(site, &self.matches, false))
+            (share(site, &format!("/rulesets/{}", path_part(&self.ruleset)), false, true))
         })
     }
 }

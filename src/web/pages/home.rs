@@ -8,7 +8,7 @@ use super::{
     table::Table,
 };
 use crate::{
-    domain::{Timestamp, counted},
+    domain::{Timestamp, counted, plain_name},
     store::RulesetLine,
     web::{
         Site,
@@ -86,6 +86,16 @@ impl Page for Home {
 
     fn title(&self) -> String {
         "Rulesets and matches".to_owned()
+    }
+
+    fn description(&self, site: &Site) -> String {
+        let (rulesets, now) = (self.rulesets.len(), self.now.len());
+        let name = plain_name(&site.settings.title);
+        format!(
+            "{name}: {} with leaderboards, and how even their matches are. Running now: {}.",
+            counted(rulesets, "ruleset"),
+            counted(now, "game"),
+        )
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {

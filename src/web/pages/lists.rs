@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::table::Table;
 use crate::{
-    domain::{ChanceSummary, Timestamp, plain_name},
+    domain::{ChanceSummary, TeamChances, Timestamp, plain_name},
     store::MatchLine,
     web::{
         Site,
@@ -94,6 +94,41 @@ impl MatchSummary {
             ("draw", _) => "draw".to_owned(),
             ("abandoned", _) => "abandoned".to_owned(),
             _ => "–".to_owned(),
+        }
+    }
+
+    /// The favourite, and its chance: as started, else by the forecast.
+    fn expected(&self) -> Option<(u8, f64)> {
+        let started = self.chances.started.as_ref().and_then(TeamChances::favourite);
+        started.or(self.forecast.map(of_forecast))
+    }
+
+    /// How the match ended, beside what was expected, in a sentence.
+    pub(in crate::web) fn headline(&self) -> String {
+        let scores = match self.scores.is_empty() {
+            true => String::new(),
+            false => format!(" {}", words::scores(&self.scores)),
+        };
+        let expected = self.expected().map(|(team, chance)| (team, words::chance(chance)));
+        match (self.winner, expected) {
+            (Some(won), Some((team, chance))) if won == team => {
+                format!("Team {won} won{scores}, as expected with {chance}")
+            }
+            (Some(won), Some((team, chance))) => {
+                format!("Team {won} won{scores}, against team {team} with a chance of {chance}")
+            }
+            (Some(won), None) => format!("Team {won} won{scores}"),
+            (None, expected) => {
+                let result = match self.outcome.as_str() {
+                    "draw" => "Draw",
+                    "abandoned" => "Abandoned",
+                    _ => "Played",
+                };
+                let favourite = expected.map_or(String::new(), |(team, chance)| {
+                    format!(", team {team} had a chance of {chance}")
+                });
+                format!("{result}{scores}{favourite}")
+            }
         }
     }
 

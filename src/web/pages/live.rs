@@ -24,6 +24,9 @@ const ROOM: Room = Room {
     players: 300,
 };
 
+/// How many games are shown in a frame of another site.
+const CARD: usize = 3;
+
 /// The page of running games.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct LivePage {
@@ -53,6 +56,22 @@ impl Page for LivePage {
 
     fn title(&self) -> String {
         "Running games".to_owned()
+    }
+
+    fn description(&self, _: &Site) -> String {
+        format!(
+            "{} and {} play in {} now.",
+            counted(self.humans, "human"),
+            counted(self.bots, "bot"),
+            counted(self.running, "game")
+        )
+    }
+
+    fn card(&self, site: &Site) -> Option<Markup> {
+        Some(html! {
+            @if self.running == 0 { p { "Nobody plays at the moment." } }
+            @for game in self.games.iter().take(CARD) { (section(site, game)) }
+        })
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {

@@ -14,12 +14,12 @@ mod systems;
 mod table;
 
 pub(super) use balance::BalancePage;
-pub(super) use board::{Board, BoardLine, SEARCH, part_of_board};
+pub(super) use board::{Board, BoardChoice, BoardLine, SEARCH, part_of_board};
 pub(super) use game::GamePage;
 pub(super) use home::Home;
 pub(super) use lists::MatchSummary;
 pub(super) use live::LivePage;
-pub(super) use player::{KnownPlayer, PlayerPage, PlayerStanding};
+pub(super) use player::{KindChoice, KnownPlayer, PlayerPage, PlayerStanding};
 pub(super) use queues::QueuesPage;
 pub(super) use reasons::Reasons;
 pub(super) use systems::SystemsPage;

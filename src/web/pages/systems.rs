@@ -78,6 +78,10 @@ impl Page for SystemsPage {
         "Rating systems".to_owned()
     }
 
+    fn description(&self, _: &Site) -> String {
+        "How well each rating system would have predicted the latest matches.".to_owned()
+    }
+
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
             h1 { "Rating systems" }

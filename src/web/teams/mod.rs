@@ -29,7 +29,7 @@ use super::{
     answer::{Form, uncached},
     api::{self, Api, Problem, address, read_out, within},
     error::WebError,
-    frame::frame,
+    frame::{Head, frame},
 };
 use crate::{protocol::Charge, session::draw_seed};
 use pick::{Fields, Pick};
@@ -242,7 +242,7 @@ fn answer(site: &Site, made: Result<Shown, Problem>) -> Response {
         status: problem.status,
         cookie: None,
     });
-    let page = frame(site, "Teams", "/teams", &shown.page).into_string();
+    let page = frame(site, &Head::of("Teams", "/teams"), &shown.page).into_string();
     let mut response = uncached(shown.status, Form::Html.content_type(), page);
     let cookie = shown
         .cookie

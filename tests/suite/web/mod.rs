@@ -6,6 +6,7 @@ pub(crate) mod browser;
 mod limits;
 pub(crate) mod live;
 mod queues;
+mod share;
 
 use std::{net::TcpListener, path::Path, process::Stdio};
 

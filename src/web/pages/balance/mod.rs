@@ -198,6 +198,15 @@ impl Page for BalancePage {
         path
     }
 
+    fn description(&self, _: &Site) -> String {
+        let won = self.all.favourite_won.map(|share| {
+            let (share, matches) = (words::percent(share), self.all.matches);
+            format!("Favourites won {share} of the decided ones among {matches} matches.")
+        });
+        let ruleset = self.ruleset.as_deref().unwrap_or("all rulesets");
+        format!("How even the matches of {ruleset} are. {}", won.unwrap_or_default())
+    }
+
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let part = |name: &str, line: &BalanceLine| NamedBalance {
             name: name.to_owned(),

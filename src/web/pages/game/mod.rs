@@ -11,7 +11,7 @@ use super::{
     reasons::{Reasons, reasons},
 };
 use crate::{
-    domain::{UNTIMED_MILLIS, plain_name},
+    domain::{UNTIMED_MILLIS, counted, plain_name},
     learning::{SwapSeat, swaps},
     store::{PageMatch, PageSeat},
     web::{
@@ -20,7 +20,9 @@ use crate::{
         chances::{AS_PICKED, AS_STARTED, FORECAST, OF_FORECAST, favourite, of_forecast, sentence},
         error::WebError,
         page_request::Nothing,
-        plot, words,
+        plot,
+        share::share,
+        words,
     },
 };
 
@@ -201,6 +203,27 @@ impl Page for GamePage {
         format!("/matches/{}", self.summary.id)
     }
 
+    fn description(&self, _: &Site) -> String {
+        let line = &self.summary;
+        format!(
+            "{}. {} on {}, {}.",
+            line.headline(),
+            line.ruleset_or_dash(),
+            words::minute(line.ended),
+            counted(line.humans + line.bots, "player")
+        )
+    }
+
+    fn card(&self, site: &Site) -> Option<Markup> {
+        Some(html! {
+            @if !self.summary.scores.is_empty() {
+                (words::coloured_scores(&self.summary.scores))
+            }
+            (self.verdict())
+            (self.facts(site))
+        })
+    }
+
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let other = |list: &[GameSeat]| list.iter().any(|seat| seat.other_side.is_some());
         let any_other = self.teams.iter().any(|team| other(&team.players));
@@ -244,6 +267,7 @@ impl Page for GamePage {
                 h2 { "Why these teams" }
                 (reasons.body())
             }
+            (share(site, &self.path(), false, false))
         })
     }
 }

@@ -22,6 +22,7 @@ use crate::{
         error::WebError,
         name::Player,
         plot::{self, WeightPoint},
+        share::share,
         words,
     },
 };
@@ -41,6 +42,18 @@ const PLOTS: usize = 3;
 #[serde(default)]
 pub(in crate::web) struct KindChoice {
     kind: Option<String>,
+    /// The ruleset of the badge.
+    ruleset: Option<String>,
+}
+
+impl KindChoice {
+    pub(in crate::web) fn kind(&self) -> Option<Kind> {
+        self.kind.as_deref().and_then(Kind::parse)
+    }
+
+    pub(in crate::web) fn ruleset(&self) -> Option<&str> {
+        self.ruleset.as_deref()
+    }
 }
 
 /// The page of a player.
@@ -82,6 +95,14 @@ impl PlayerStanding {
             line: BoardLine::new(site, kind, line.row, line.of),
             history: Vec::new(),
         }
+    }
+
+    /// Weight or division, place and ruleset, in a few words.
+    pub(in crate::web) fn in_short(&self) -> String {
+        let (line, of) = (&self.line, self.players);
+        let measure = line.measure().or_else(|| line.division.clone());
+        let measure = measure.map_or(String::new(), |measure| format!("{measure} · "));
+        format!("{measure}place {} of {of} · {}", line.place, self.ruleset)
     }
 }
 
@@ -153,6 +174,17 @@ impl PlayerPage {
             .wide_text("Last seen", |row| words::day(row.line.last_seen))
     }
 
+    fn last_results(&self) -> Markup {
+        html! {
+            @if !self.form.is_empty() {
+                p {
+                    "Last results, the latest first: "
+                    span.form { @for result in &self.form { span class=(result_word(*result)) { (result) } " " } }
+                }
+            }
+        }
+    }
+
     /// Why the weights are what they are.
     fn why(&self) -> Markup {
         html! {
@@ -192,8 +224,7 @@ impl Page for PlayerPage {
 
     /// Reads the page of the player with this handle or identity.
     async fn read(site: &Site, text: &str, choice: &KindChoice) -> Result<Self, WebError> {
-        let kind = choice.kind.as_deref().and_then(Kind::parse);
-        let known = KnownPlayer::read(site, text, kind).await?;
+        let known = KnownPlayer::read(site, text, choice.kind()).await?;
         let (person, standings) = (known.person, known.standings);
         let games = site.pages().games_of(person.person, GAMES).await?;
         let (best_maps, worst_maps) = maps::maps(&games);
@@ -248,16 +279,29 @@ impl Page for PlayerPage {
         )
     }
 
+    fn description(&self, _: &Site) -> String {
+        let standing = self.standings.first().map(PlayerStanding::in_short);
+        let form: String = self.form.iter().collect();
+        let form = match form.is_empty() {
+            true => form,
+            false => format!(" Last results, the latest first: {form}."),
+        };
+        format!("{}: {}.{form}", self.title(), words::or_dash(standing))
+    }
+
+    fn has_feed(&self) -> bool {
+        true
+    }
+
+    fn card(&self, site: &Site) -> Option<Markup> {
+        Some(html! { (self.last_results()) (self.standings(site)) })
+    }
+
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
             h1 { (self.player.coloured()) @if self.player.bot { " " span.tag { "bot" } } }
             @if let Some(identity) = &self.identity { p { "Identity: " bdi { (identity) } } }
-            @if !self.form.is_empty() {
-                p {
-                    "Last results, the latest first: "
-                    span.form { @for result in &self.form { span class=(result_word(*result)) { (result) } " " } }
-                }
-            }
+            (self.last_results())
             (self.standings(site))
             (self.plots()?)
             @if site.settings.shows_numbers() {
@@ -281,6 +325,7 @@ impl Page for PlayerPage {
                 p.note { "Maps with at least " (ON_MAP) " games, of the last " (GAMES) "." }
             }
             (self.companions.body(site))
+            (share(site, &self.path(), true, true))
         })
     }
 }

@@ -214,6 +214,11 @@ impl Page for QueuesPage {
         "Queues".to_owned()
     }
 
+    fn description(&self, _: &Site) -> String {
+        let waiting: usize = self.queues.iter().map(|queue| queue.players).sum();
+        format!("{} wait for a match now.", counted(waiting, "player"))
+    }
+
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let mut sections = Vec::with_capacity(self.queues.len());
         for queue in &self.queues {
