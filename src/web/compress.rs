@@ -15,10 +15,8 @@ const LEVEL: u32 = 4;
 pub(super) const GZIP: (HeaderName, HeaderValue) =
     (header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
 /// The header field that says that others may get the same text in another form.
-pub(super) const VARY: (HeaderName, HeaderValue) = (
-    header::VARY,
-    HeaderValue::from_static("Accept-Encoding"),
-);
+pub(super) const VARY: (HeaderName, HeaderValue) =
+    (header::VARY, HeaderValue::from_static("Accept-Encoding"));
 
 /// The text compressed, if that is worth it and the visitor can read it.
 pub(super) fn compressed(request: &HeaderMap, text: &str) -> Option<Vec<u8>> {

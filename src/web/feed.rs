@@ -2,11 +2,7 @@
 
 use std::fmt::Write;
 
-use axum::{
-    extract::State,
-    http::HeaderMap,
-    response::Response,
-};
+use axum::{extract::State, http::HeaderMap, response::Response};
 
 use super::{
     Site,

@@ -53,11 +53,7 @@ impl<C> PageRequest<C> {
     }
 
     /// The answer with the part of a page that another site shows in a frame.
-    pub(super) fn answer_framed(
-        &self,
-        site: &Site,
-        page: Result<impl Page, WebError>,
-    ) -> Response {
+    pub(super) fn answer_framed(&self, site: &Site, page: Result<impl Page, WebError>) -> Response {
         let made = page.and_then(|page| {
             let card = page.card(site).filter(|_| self.form == Form::Html);
             let card = card.ok_or(WebError::NotFound)?;

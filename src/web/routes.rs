@@ -26,8 +26,8 @@ use super::{
     frame::data,
     page_request::PageRequest,
     pages::{
-        BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, PlayerPage, QueuesPage,
-        SystemsPage,
+        BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, PlayerPage,
+        QueuesPage, SystemsPage,
     },
     teams,
     visitors::Visit,

@@ -90,7 +90,9 @@ fn origin<'de, D: Deserializer<'de>>(from: D) -> Result<Option<WebOrigin>, D::Er
     let text = String::deserialize(from)?;
     match text.is_empty() {
         true => Ok(None),
-        false => WebOrigin::try_from(text).map(Some).map_err(D::Error::custom),
+        false => WebOrigin::try_from(text)
+            .map(Some)
+            .map_err(D::Error::custom),
     }
 }
 

@@ -99,7 +99,11 @@ impl MatchSummary {
 
     /// The favourite, and its chance: as started, else by the forecast.
     fn expected(&self) -> Option<(u8, f64)> {
-        let started = self.chances.started.as_ref().and_then(TeamChances::favourite);
+        let started = self
+            .chances
+            .started
+            .as_ref()
+            .and_then(TeamChances::favourite);
         started.or(self.forecast.map(of_forecast))
     }
 
@@ -109,7 +113,9 @@ impl MatchSummary {
             true => String::new(),
             false => format!(" {}", words::scores(&self.scores)),
         };
-        let expected = self.expected().map(|(team, chance)| (team, words::chance(chance)));
+        let expected = self
+            .expected()
+            .map(|(team, chance)| (team, words::chance(chance)));
         match (self.winner, expected) {
             (Some(won), Some((team, chance))) if won == team => {
                 format!("Team {won} won{scores}, as expected with {chance}")

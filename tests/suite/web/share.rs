@@ -24,7 +24,9 @@ fn meta<'a>(page: &'a str, name: &str) -> &'a str {
 /// The texts between an opening and a closing mark.
 fn all_between<'a>(text: &'a str, open: &str, close: &str) -> Vec<&'a str> {
     let parts = text.split(open).skip(1);
-    parts.map(|part| part.split(close).next().unwrap()).collect()
+    parts
+        .map(|part| part.split(close).next().unwrap())
+        .collect()
 }
 
 #[test]
@@ -43,7 +45,10 @@ fn the_preview_of_a_link_tells_what_happened_and_what_was_expected() {
         let chance = format!("{:.0} %", 100.0 * forecast.max(1.0 - forecast));
         let said = meta(&page, "og:description");
         let begins = format!("Team {} won {} : ", winner.unwrap(), line["scores"][0]);
-        assert!(said.starts_with(&begins) && said.contains(&chance), "{said}");
+        assert!(
+            said.starts_with(&begins) && said.contains(&chance),
+            "{said}"
+        );
         let expected = said.contains("as expected");
         assert_eq!(expected, winner == Some(favourite), "{said}");
         assert_eq!(meta(&page, "description"), said);
@@ -80,7 +85,13 @@ fn other_sites_may_frame_what_is_below_embed_and_nothing_else() {
         let policy = whole.field("content-security-policy").unwrap();
         assert!(policy.ends_with("frame-ancestors 'none'"), "{path}");
     }
-    for path in ["/embed/", "/embed/balance", "/embed/teams", "/embed/players/x", "/embed/live.json"] {
+    for path in [
+        "/embed/",
+        "/embed/balance",
+        "/embed/teams",
+        "/embed/players/x",
+        "/embed/live.json",
+    ] {
         let answer = pages.get(&format!("/stats{path}"));
         assert_eq!(answer.status, 404, "{path}");
     }
@@ -91,22 +102,40 @@ fn a_badge_shows_the_standing_until_the_player_is_hidden() {
     let (pages, folder) = seasons(&[]);
     let line = &json(&pages, "/players/Sarge.json")["standings"][0];
     let badge = pages.get("/players/Sarge.svg");
-    assert_eq!(badge.field("content-type"), Some("image/svg+xml; charset=utf-8"));
+    assert_eq!(
+        badge.field("content-type"),
+        Some("image/svg+xml; charset=utf-8")
+    );
     let weight = format!("{:.1} ± ", line["weight"].as_f64().unwrap());
     for part in [">Sarge</text>", &weight, "· baseoa.ctf</text>"] {
         assert!(badge.body.contains(part), "{part}: {}", badge.body);
     }
     let hostile = format!("/players/{}.svg", identity(0));
     let body = pages.get(&hostile).body;
-    assert!(body.contains("&lt;script&gt;") && !body.contains(SECRET), "{body}");
+    assert!(
+        body.contains("&lt;script&gt;") && !body.contains(SECRET),
+        "{body}"
+    );
     let other = pages.get("/players/Sarge.svg?ruleset=other");
-    assert_eq!((other.status, pages.get("/matches/1.svg").status), (404, 404));
+    assert_eq!(
+        (other.status, pages.get("/matches/1.svg").status),
+        (404, 404)
+    );
     let hide = ["player", "hide", &identity(0)];
-    assert!(evenkeel(folder.path()).args(hide).status().unwrap().success());
+    assert!(
+        evenkeel(folder.path())
+            .args(hide)
+            .status()
+            .unwrap()
+            .success()
+    );
     for ending in ["svg", "atom"] {
         let answer = pages.get(&format!("/players/{}.{ending}", identity(0)));
         assert_eq!(answer.status, 404, "{ending}");
-        assert_eq!(answer.field("content-type"), Some("text/html; charset=utf-8"));
+        assert_eq!(
+            answer.field("content-type"),
+            Some("text/html; charset=utf-8")
+        );
     }
     let (pages, _folder) = seasons(&[("EVENKEEL_WEB_SHOW", "division")]);
     assert!(!pages.get("/players/Sarge.svg").body.contains('±'));
@@ -126,14 +155,28 @@ fn feeds_have_whole_links_and_an_id_for_each_match() {
         let unique: BTreeSet<&str> = ids.iter().copied().collect();
         assert_eq!(unique.len(), count + 1, "{feed}");
         let mut links = all_between(&answer.body, "href=\"", "\"").into_iter();
-        assert!(links.all(|link| link.starts_with("https://club.example/")), "{}", answer.body);
-        assert!(entries[0].contains("won ") || entries[0].contains("Draw"), "{}", entries[0]);
-        assert!(!answer.body.contains(SECRET) && !answer.body.contains("<b>"), "{feed}");
+        assert!(
+            links.all(|link| link.starts_with("https://club.example/")),
+            "{}",
+            answer.body
+        );
+        assert!(
+            entries[0].contains("won ") || entries[0].contains("Draw"),
+            "{}",
+            entries[0]
+        );
+        assert!(
+            !answer.body.contains(SECRET) && !answer.body.contains("<b>"),
+            "{feed}"
+        );
         let page = pages.get(if feed == "/matches" { "/" } else { feed }).body;
         assert!(page.contains(&format!("href=\"{feed}.atom\"")), "{feed}");
     }
     let own = pages.get(&format!("{player}.atom")).body;
-    assert!(own.contains("<title>Won: Team ") && own.contains("<title>Lost: Team "), "{own}");
+    assert!(
+        own.contains("<title>Won: Team ") && own.contains("<title>Lost: Team "),
+        "{own}"
+    );
     assert_eq!(pages.get("/rulesets/nothing.atom").status, 404);
 }
 
@@ -146,7 +189,11 @@ fn compressed(pages: &Pages, path: &str) -> (String, Vec<u8>) {
     stream.write_all(head.as_bytes()).unwrap();
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
-    let end = bytes.windows(4).position(|part| part == b"\r\n\r\n").unwrap() + 4;
+    let end = bytes
+        .windows(4)
+        .position(|part| part == b"\r\n\r\n")
+        .unwrap()
+        + 4;
     let body = bytes.split_off(end);
     (String::from_utf8(bytes).unwrap().to_lowercase(), body)
 }
@@ -156,12 +203,21 @@ fn pages_are_compressed_for_those_who_can_read_it() {
     let (pages, _folder) = seasons(&[]);
     let style = pages.get("/").body;
     let style = all_between(&style, "stylesheet\" href=\"", "\"")[0].to_owned();
-    for path in ["/", "/players/Sarge", "/balance.json", "/matches.atom", &style] {
+    for path in [
+        "/",
+        "/players/Sarge",
+        "/balance.json",
+        "/matches.atom",
+        &style,
+    ] {
         let plain = pages.get(path);
         assert_eq!(plain.field("content-encoding"), None, "{path}");
         assert_eq!(plain.field("vary"), Some("accept-encoding"), "{path}");
         let (head, body) = compressed(&pages, path);
-        assert!(head.contains("content-encoding: gzip\r\n"), "{path}: {head}");
+        assert!(
+            head.contains("content-encoding: gzip\r\n"),
+            "{path}: {head}"
+        );
         assert!(body.len() * 2 < plain.body.len(), "{path}: {}", body.len());
         let mut text = String::new();
         let mut packed = flate2::read::GzDecoder::new(&body[..]);

@@ -204,7 +204,10 @@ impl Page for BalancePage {
             format!("Favourites won {share} of the decided ones among {matches} matches.")
         });
         let ruleset = self.ruleset.as_deref().unwrap_or("all rulesets");
-        format!("How even the matches of {ruleset} are. {}", won.unwrap_or_default())
+        format!(
+            "How even the matches of {ruleset} are. {}",
+            won.unwrap_or_default()
+        )
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
