@@ -65,7 +65,7 @@ mod tests {
     fn a_badge_has_both_texts_escaped_and_short() {
         let svg = badge("<b>\u{0}&\u{ffff}", &"9".repeat(100)).into_string();
         assert!(
-            svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"347\""),
+            svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"340\""),
             "{svg}"
         );
         assert!(svg.contains(">&lt;b&gt;&amp;</text>"), "{svg}");

@@ -300,13 +300,14 @@ fn divisions_can_be_shown_instead_of_numbers() {
 fn an_answer_is_sent_again_only_if_it_has_changed() {
     let (pages, folder) = seasons(&[]);
     let first = pages.get("/");
-    let tag = first.field("etag").unwrap().to_owned();
+    // The answers here are read in lower case.
+    let tag = first.field("etag").unwrap().replace("w/", "W/");
     let again = pages.request("GET", "/", &format!("If-None-Match: {tag}\r\n"));
     assert_eq!((again.status, again.body.as_str()), (304, ""));
-    assert_eq!(again.field("etag"), Some(tag.as_str()));
+    assert_eq!(again.field("etag"), first.field("etag"));
     let head = pages.request("HEAD", "/", "");
     assert_eq!((head.status, head.body.as_str()), (200, ""));
-    assert_eq!(head.field("etag"), Some(tag.as_str()));
+    assert_eq!(head.field("etag"), first.field("etag"));
     hostile::ingest(folder.path(), 30);
     let changed = pages.request("GET", "/", &format!("If-None-Match: {tag}\r\n"));
     assert_eq!(changed.status, 200);
