@@ -6,12 +6,14 @@
 //! these teams is from one half. Beside it are the teams as they were played, all teams of equal size
 //! (`random`), and the most even teams by the same kind of regression, fitted on the matches before
 //! (`ceiling`): more than about that cannot be known beforehand. With the argument `early`, it shows how
-//! that changes with the number of matches that the daemon has learned from ([`early`]).
+//! that changes with the number of matches that the daemon has learned from ([`early`]). With `uncertain=N`, that is
+//! `[balance.factors] uncertain`.
 
 #![allow(clippy::expect_used)] // a benchmark that cannot run has nothing to clean up
 
 mod early;
 mod judge;
+mod least_known;
 mod lobbies;
 mod picks;
 mod table;
@@ -63,6 +65,10 @@ fn main() {
         .expect("a runtime");
     println!("mean distance of the chance from one half, by the judge");
     let (early, only): (Vec<String>, Vec<String>) = only.into_iter().partition(|o| o == "early");
+    let (factor, only): (Vec<String>, Vec<String>) =
+        only.into_iter().partition(|o| o.starts_with("uncertain="));
+    let factor = factor.first().map(|text| &text["uncertain=".len()..]);
+    let factor = factor.map(|cost| cost.parse().expect("uncertain= and a number"));
     for set in SETS
         .iter()
         .filter(|s| only.is_empty() || only.iter().any(|o| o == s.name))
@@ -77,22 +83,23 @@ fn main() {
         };
         let history = History::new(matches, set.sides);
         match early.is_empty() {
-            true => runtime.block_on(report(set, &history)),
+            true => runtime.block_on(report(set, &history, factor)),
             false => runtime.block_on(early::report(set.name, &history)),
         }
     }
 }
 
-async fn report(set: &Set, history: &History) {
+async fn report(set: &Set, history: &History, factor: Option<f64>) {
     let whole = history.lobbies(set.lobbies);
-    print_lobbies(set.name, history, &whole).await;
+    print_lobbies(set.name, history, &whole, factor).await;
     for length in FIRST {
         let fresh = history.fresh_lobbies(length, set.lobbies);
-        print_lobbies(&format!("{}, first {length}", set.name), history, &fresh).await;
+        let name = format!("{}, first {length}", set.name);
+        print_lobbies(&name, history, &fresh, factor).await;
     }
 }
 
-async fn print_lobbies(name: &str, history: &History, lobbies: &[Lobby]) {
+async fn print_lobbies(name: &str, history: &History, lobbies: &[Lobby], factor: Option<f64>) {
     if lobbies.len() < 10 {
         println!("{name} is left out: {} lobbies", lobbies.len());
         return;
@@ -100,7 +107,10 @@ async fn print_lobbies(name: &str, history: &History, lobbies: &[Lobby]) {
     let judged = [Way::Ratio, Way::Chance];
     let mut picked = Vec::new();
     for way in judged {
-        picked.push(picks::pick_all(way, history, lobbies).await);
+        picked.push(picks::pick_all(way, history, lobbies, factor).await);
     }
     table::print(name, history, lobbies, &picked[0], &picked[1]);
+    for (way, picked) in judged.iter().zip(&picked) {
+        least_known::print(*way, history, lobbies, picked);
+    }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use evenkeel::{
     config::Config,
-    domain::{Ident, MatchRecord, Timestamp},
+    domain::{Ident, MatchRecord, Timestamp, units::Amount},
     lobby::{Command, Update},
     partition::Objective,
     server::Service,
@@ -34,8 +34,13 @@ pub struct Picked {
 /// The number of seeds with which each lobby is picked.
 pub const SEEDS: u64 = 30;
 
-/// Picks teams for all lobbies, which are in order.
-pub async fn pick_all(way: Way, history: &History, lobbies: &[Lobby]) -> Vec<Picked> {
+/// Picks teams for all lobbies, which are in order; `uncertain` is the factor of that term.
+pub async fn pick_all(
+    way: Way,
+    history: &History,
+    lobbies: &[Lobby],
+    uncertain: Option<f64>,
+) -> Vec<Picked> {
     let mut picked = Vec::new();
     let mut daemon: Option<Learner> = None;
     for lobby in lobbies {
@@ -45,7 +50,7 @@ pub async fn pick_all(way: Way, history: &History, lobbies: &[Lobby]) -> Vec<Pic
         }
         let mut ready = match daemon.take() {
             Some(ready) => ready,
-            None => Learner::open(way, lobby.first).await,
+            None => Learner::open(way, lobby.first, uncertain).await,
         };
         ready
             .learn(&history.matches[ready.next..lobby.at], lobby.at)
@@ -69,7 +74,7 @@ struct Learner {
 }
 
 impl Learner {
-    async fn open(way: Way, first: usize) -> Self {
+    async fn open(way: Way, first: usize, uncertain: Option<f64>) -> Self {
         let folder = tempfile::TempDir::with_prefix("evenkeel-").expect("a folder");
         let mut config = Config::load("", []).expect("the default configuration");
         config.lobby.bots = false;
@@ -77,6 +82,10 @@ impl Learner {
             Way::Ratio => Objective::Ratio,
             Way::Chance => Objective::Chance,
         };
+        if let Some(cost) = uncertain {
+            let factors = &mut config.balance.partition.factors;
+            factors.uncertain = Amount::try_from(cost).expect("a possible cost");
+        }
         let path = folder.path().join("even.db");
         let store = store::open(&path, true, Duration::from_secs(5)).await;
         let mut settings = config.service();

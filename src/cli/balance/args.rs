@@ -83,7 +83,7 @@ pub(in crate::cli) struct BalanceArgs {
     #[arg(long, value_name = "M,M…", value_delimiter = ',')]
     party_multiplier: Option<Vec<f64>>,
     /// The cost of one unit of a term (ratio_gap, best_gap, spread_gap, broken_parties,
-    /// avoided_pairs, moved, repeated, weak_again, newcomers, wishes, or all); may be repeated
+    /// avoided_pairs, moved, repeated, weak_again, newcomers, wishes, uncertain, or all); may be repeated
     #[arg(long = "factor", value_name = "TERM=COST")]
     factors: Vec<String>,
     /// Pick one of the K best combinations
@@ -251,6 +251,7 @@ fn set_factor(factors: &mut partition::Factors, text: &str) -> Result<(), String
         ("weak_again", &mut factors.weak_again),
         ("newcomers", &mut factors.newcomers),
         ("wishes", &mut factors.wishes),
+        ("uncertain", &mut factors.uncertain),
     ] {
         if all || term == name {
             *factor = cost;

@@ -59,6 +59,7 @@ fn strengths(
             .collect(),
         bot: strength(spec.bots.weight),
         bots_there: Vec::new(),
+        doubts: Vec::new(),
         party_multiplier: settings.party_multiplier.clone(),
     })
 }

@@ -239,6 +239,11 @@ impl Outlook {
         ((multiplier - 1.0) * (2.0 * self.unit + strength)).max(0.0)
     }
 
+    /// The standard deviation of the strength of a player as uncertain as the mean player of this lineup.
+    pub fn usual_doubt(&self) -> f64 {
+        self.doubt / (self.per_strength * libm::sqrt(self.players))
+    }
+
     /// The strength that a party adds to a player of this strength who has `friends` other members
     /// on the team. Before any match with parties, it follows from `multiplier`, the configured
     /// factor on the weight; as matches show the effect, the learned number replaces it.

@@ -60,6 +60,7 @@ pub struct Factors {
     pub weak_again: Amount,
     pub newcomers: Amount,
     pub wishes: Amount,
+    pub uncertain: Amount,
 }
 
 /// The largest value of [`Settings::top`].
@@ -121,6 +122,7 @@ impl Default for Settings {
                 weak_again: const { Amount::of(3.0) },
                 newcomers: const { Amount::of(10.0) },
                 wishes: const { Amount::of(0.02) },
+                uncertain: const { Amount::of(0.0) },
             },
             power: const { ChoiceExponent::of(1.0) },
             party_budget: const { Share::of(0.05) },

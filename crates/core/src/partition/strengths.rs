@@ -17,6 +17,9 @@ pub struct Strengths {
     /// The sum of the strengths of the bots that are on each team; empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bots_there: Vec<f64>,
+    /// The standard deviation of each human's strength, in the order of the problem; empty if they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<f64>,
     /// What parties of 2, 3, … members count as a multiple of their members' weights, as far as the
     /// outlook has not learned it from matches; see [`Outlook::befriended`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -27,8 +30,9 @@ impl Strengths {
     /// Whether there is a strength for each of `humans`, none or one for the bots on each of `teams`, and all numbers
     /// are finite.
     pub(super) fn is_sound(&self, humans: usize, teams: usize) -> bool {
-        let numbers = self.humans.iter().chain(&self.bots_there);
-        [0, teams].contains(&self.bots_there.len())
+        let numbers = self.humans.iter().chain(&self.bots_there).chain(&self.doubts);
+        [0, humans].contains(&self.doubts.len())
+            && [0, teams].contains(&self.bots_there.len())
             && self.humans.len() == humans
             && self.outlook.is_sound()
             && numbers.chain([&self.bot]).all(|s| s.abs() <= 1e12)

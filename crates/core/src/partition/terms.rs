@@ -30,11 +30,14 @@ pub struct Terms {
     pub newcomers: f64,
     /// Number of humans who are not on the team for which they wish.
     pub wishes: f64,
+    /// By how much the teams differ in the sums of the variances of their humans' strengths, as a share of all of them,
+    /// 0 to 1; 0 where no chances are compared.
+    pub uncertain: f64,
 }
 
 impl Terms {
     /// Every term with its name, in a fixed order.
-    pub fn named(&self) -> [(&'static str, f64); 10] {
+    pub fn named(&self) -> [(&'static str, f64); 11] {
         [
             ("ratio_gap", self.ratio_gap),
             ("best_gap", self.best_gap),
@@ -46,6 +49,7 @@ impl Terms {
             ("weak_again", self.weak_again),
             ("newcomers", self.newcomers),
             ("wishes", self.wishes),
+            ("uncertain", self.uncertain),
         ]
     }
 
@@ -62,6 +66,7 @@ impl Terms {
             weak_again: self.weak_again * factors.weak_again.get(),
             newcomers: self.newcomers * factors.newcomers.get(),
             wishes: self.wishes * factors.wishes.get(),
+            uncertain: self.uncertain * factors.uncertain.get(),
         }
     }
 
@@ -131,6 +136,7 @@ impl<'a> Scorer<'a> {
             weak_again: self.weak_again(team_of),
             newcomers: self.newcomers(team_of),
             wishes: spec.humans.iter().zip(team_of).filter(elsewhere).count() as f64,
+            uncertain: self.uncertain(team_of),
         }
     }
 
@@ -163,6 +169,24 @@ impl<'a> Scorer<'a> {
         let most = unknown.clone().max().unwrap_or(0);
         let fewest = unknown.min().unwrap_or(0);
         f64::from((most - fewest).saturating_sub(1))
+    }
+
+    /// By how much the teams differ in the sums of variances, as a share of all.
+    fn uncertain(&self, team_of: &[u8]) -> f64 {
+        let spec = self.problem.spec();
+        let Some(known) = &spec.strengths else {
+            return 0.0;
+        };
+        let mut sums = [0.0; super::MAX_TEAMS];
+        for &human in &self.order {
+            let doubt = known.doubts.get(human).copied().unwrap_or(0.0);
+            sums[usize::from(team_of[human])] += doubt * doubt;
+        }
+        let sums = &sums[..spec.teams];
+        let (least, most) = (sums.iter())
+            .fold((f64::MAX, 0.0f64), |(least, most), sum| (least.min(*sum), most.max(*sum)));
+        let all: f64 = sums.iter().sum();
+        if all > 0.0 { (most - least) / all } else { 0.0 }
     }
 
     /// The largest minus the smallest over the teams, of their best weights and of their

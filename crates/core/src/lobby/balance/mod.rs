@@ -196,7 +196,7 @@ impl Lobby {
     ) -> Result<Balance, LobbyError> {
         let mut problem = self.problem(weights, limits)?;
         if settings.objective == Objective::Chance {
-            problem.strengths = self.strengths(weights, &settings.party_multiplier)?;
+            problem.strengths = self.strengths(weights, &settings)?;
             problem.doubt = Some(SAME_CHANCE);
             if problem.strengths.is_none() {
                 settings.objective = Objective::Ratio;

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use super::SizeLimits;
 use crate::{
-    domain::units::Factor,
     lobby::{
         Lobby, LobbyError, Weights,
         decide::command_strength,
         roster::Human,
         weights::{counted_bot, sane, sane_strength},
     },
-    partition::{Bots, BotsThere, ProblemSpec, Strengths, Tolerance, WeightedHuman},
+    partition::{Bots, BotsThere, ProblemSpec, Settings, Strengths, Tolerance, WeightedHuman},
 };
 
 impl Lobby {
@@ -68,7 +67,7 @@ impl Lobby {
     pub(super) fn strengths(
         &self,
         weights: &dyn Weights,
-        party_multiplier: &[Factor],
+        settings: &Settings,
     ) -> Result<Option<Strengths>, LobbyError> {
         let (lineup, roster) = (self.lineup()?, &self.team_game()?.roster);
         let Some(outlook) = weights.outlook(&lineup) else {
@@ -78,12 +77,18 @@ impl Lobby {
             let alone = sane_strength(weights.human_strength(human.id.text()));
             alone + command_strength(weights, human, &lineup)
         };
+        // A human of whom the rating system has no deviation counts as the mean player of the lineup.
+        let usual = outlook.usual_doubt();
+        let doubt = |human: &Human| weights.human_doubt(human.id.text()).unwrap_or(usual);
+        let counts = settings.factors.uncertain.get() > 0.0;
+        let doubtful = roster.humans().iter().filter(|_| counts);
         Ok(Some(Strengths {
             outlook,
+            doubts: doubtful.map(doubt).collect(),
             humans: roster.humans().iter().map(strength).collect(),
             bot: self.next_bot(weights)?.strength,
             bots_there: self.bots_there(weights)?.1,
-            party_multiplier: party_multiplier.to_vec(),
+            party_multiplier: settings.party_multiplier.clone(),
         }))
     }
 

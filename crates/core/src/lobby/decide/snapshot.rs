@@ -83,7 +83,7 @@ impl Lobby {
         let bots = game.roster.bots();
         let next_bot = self.next_bot(weights)?;
         // A human of whom the rating system has no deviation counts as the mean player of the lineup.
-        let usual = outlook.doubt / (outlook.per_strength * libm::sqrt(outlook.players));
+        let usual = outlook.usual_doubt();
         let doubt = |human: &Human| weights.human_doubt(human.id.text()).unwrap_or(usual);
         Ok(Some(ChanceModel {
             doubts: game.roster.humans().iter().map(doubt).collect(),

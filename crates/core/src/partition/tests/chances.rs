@@ -32,6 +32,7 @@ fn strengths(side: f64, strengths: &[f64]) -> ProblemSpec {
             humans: strengths.to_vec(),
             bot: 0.0,
             bots_there: Vec::new(),
+            doubts: Vec::new(),
             party_multiplier: Vec::new(),
         }),
         ..lobby(&weights)
@@ -267,4 +268,27 @@ fn parties_count_what_their_friends_add() {
     let chance = solution.chance.unwrap();
     let own = if together == 0 { chance } else { 1.0 - chance };
     assert!((own - by_hand).abs() < 1e-9, "{own} {by_hand}");
+}
+
+#[test]
+fn of_splits_as_even_those_share_out_the_uncertain() {
+    let mut spec = strengths(0.0, &[0.0; 8]);
+    spec.doubt = Some(0.02);
+    let known = spec.strengths.as_mut().unwrap();
+    known.doubts = vec![2.0, 0.3, 2.0, 0.3, 2.0, 0.3, 2.0, 0.3];
+    let problem = Problem::new(spec).unwrap();
+    let picked = |cost: f64| {
+        let mut settings = by_chance();
+        settings.factors.uncertain = Amount::of(cost);
+        let shared = |seed: u64| {
+            let teams = solved(&problem, &settings, seed).team_of;
+            let uncertain = [0, 2, 4, 6].iter().filter(|who| teams[**who] == 0).count();
+            usize::from(uncertain == 2)
+        };
+        (0..100).map(shared).sum::<usize>()
+    };
+    // 36 of 70 splits have two of the four on each team.
+    let (without, with) = (picked(0.0), picked(5.0));
+    assert!((30..75).contains(&without), "{without}");
+    assert!(with > 84, "{with}");
 }

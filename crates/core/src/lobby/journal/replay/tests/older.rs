@@ -53,6 +53,7 @@ fn commands() -> [Vec<Command>; 2] {
             humans: vec![0.3],
             bot: 0.0,
             bots_there: Vec::new(),
+            doubts: Vec::new(),
             party_multiplier: Vec::new(),
         }),
         ..ProblemSpec::default()
