@@ -30,7 +30,11 @@ impl Strengths {
     /// Whether there is a strength for each of `humans`, none or one for the bots on each of `teams`, and all numbers
     /// are finite.
     pub(super) fn is_sound(&self, humans: usize, teams: usize) -> bool {
-        let numbers = self.humans.iter().chain(&self.bots_there).chain(&self.doubts);
+        let numbers = self
+            .humans
+            .iter()
+            .chain(&self.bots_there)
+            .chain(&self.doubts);
         [0, humans].contains(&self.doubts.len())
             && [0, teams].contains(&self.bots_there.len())
             && self.humans.len() == humans

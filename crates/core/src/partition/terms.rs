@@ -183,8 +183,9 @@ impl<'a> Scorer<'a> {
             sums[usize::from(team_of[human])] += doubt * doubt;
         }
         let sums = &sums[..spec.teams];
-        let (least, most) = (sums.iter())
-            .fold((f64::MAX, 0.0f64), |(least, most), sum| (least.min(*sum), most.max(*sum)));
+        let (least, most) = (sums.iter()).fold((f64::MAX, 0.0f64), |(least, most), sum| {
+            (least.min(*sum), most.max(*sum))
+        });
         let all: f64 = sums.iter().sum();
         if all > 0.0 { (most - least) / all } else { 0.0 }
     }

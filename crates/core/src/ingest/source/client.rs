@@ -1,7 +1,7 @@
 //! One player on the server, and what a change of the player means for the game being read.
 
 use crate::{
-    domain::{Kind, MatchRecorder, PlayerKey},
+    domain::{Kind, MatchRecorder, PlayerKey, RoleName},
     ingest::text,
 };
 
@@ -25,6 +25,8 @@ pub(crate) struct Client {
     pub(super) died: Option<u64>,
     /// When the player last captured, in milliseconds since the log began.
     pub(super) captured: Option<u64>,
+    /// The class that the player last chose or came with.
+    pub(super) class: Option<RoleName>,
     /// The visit of this player in the record of the game being read.
     pub(super) visit: Option<usize>,
 }
@@ -104,6 +106,14 @@ impl GameContext<'_> {
         }
     }
 
+    /// Records the client's class from now on.
+    pub(super) fn set_class(&mut self, client: &Client) {
+        let at = self.millis();
+        if let (Some(recorder), Some(visit)) = (&mut self.recorder, client.visit) {
+            recorder.set_role(visit, client.class.clone(), at);
+        }
+    }
+
     pub(super) fn rename(&mut self, client: &Client) {
         if let (Some(recorder), Some(visit)) = (&mut self.recorder, client.visit) {
             recorder.rename(visit, client.key(), client.name());
@@ -124,7 +134,11 @@ pub(super) fn settle(
         return;
     };
     let player = || (client.key(), client.name());
-    client.visit = recorder.place(client.visit, team, now, player);
+    let before = client.visit;
+    client.visit = recorder.place(before, team, now, player);
+    if let (None, Some(visit), Some(class)) = (before, client.visit, &client.class) {
+        recorder.set_role(visit, Some(class.clone()), now);
+    }
     if let (None, Some(visit)) = (since, client.visit)
         && let Some((_, from)) = &mut recorder.player(visit).current
     {

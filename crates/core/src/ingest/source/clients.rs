@@ -6,7 +6,10 @@ use super::{
     client::{Client, GameContext, is_identity, is_nobody, settle},
     grammar::{PlayerAction, PlayerTag},
 };
-use crate::ingest::team::ClientTeam;
+use crate::{
+    domain::RoleName,
+    ingest::{team::ClientTeam, text},
+};
 
 /// The most players who are known at a time. A real server has fewer.
 const MAX_CLIENTS: usize = 1_000;
@@ -106,6 +109,7 @@ impl ConnectedClients {
             PlayerAction::Enter => self.connect(who, false, context),
             PlayerAction::Join(team) => self.join(who, team, context),
             PlayerAction::Rename(name) => self.rename(who, name, context),
+            PlayerAction::Class(class) => self.choose(who, class, context),
             PlayerAction::Kill { victim, .. } => self.meet(victim, false, context),
             _ => {}
         }
@@ -133,6 +137,7 @@ impl ConnectedClients {
             seen: context.now,
             died: None,
             captured: None,
+            class: None,
             visit: None,
         });
         if !came {
@@ -188,6 +193,17 @@ impl ConnectedClients {
         if let Some(client) = self.get_mut(&who) {
             client.since = Some(context.now);
             settle(client, team, Some(context.now), context);
+        }
+    }
+
+    /// Handles a class that a player chooses or comes with.
+    fn choose(&mut self, who: PlayerTag<'_>, class: &[u8], context: &mut GameContext<'_>) {
+        let class = RoleName::read(&text::name(class));
+        if let Some(client) = self.get_mut(&who)
+            && client.class != class
+        {
+            client.class = class;
+            context.set_class(client);
         }
     }
 

@@ -643,3 +643,27 @@ fn lines_that_are_not_understood_are_shown() {
         |item: &&LogItem| matches!(item, LogItem::Unknown { text, .. } if text.starts_with("L 01"));
     assert_eq!(items.iter().filter(shown).count(), 12);
 }
+
+#[test]
+fn classes_are_roles_for_as_long_as_they_are_played() {
+    let lines = [
+        (11, format!(r#"{A} spawned as "Scout""#)),
+        (40, format!(r#"{A} changed role to "medic""#)),
+        (41, format!(r#"{A} spawned as "medic""#)),
+        (60, format!(r#"{B} changed role to "undefined""#)),
+        (70, format!(r#"{B} changed role to "no class at all""#)),
+    ];
+    let record = tf2(&lines, (1, 0));
+    let roles = |who: usize| -> Vec<(&str, f64)> {
+        let roles = record.participants[who].roles.iter();
+        roles.map(|role| (&*role.name, role.share)).collect()
+    };
+    let [(medic, later), (scout, early)] = roles(0)[..] else {
+        panic!("{:?}", record.participants)
+    };
+    assert_eq!((medic, scout), ("medic", "scout"));
+    // A third of the game, and what is left of it but for its first second; early time counts more.
+    assert!((0.3..0.5).contains(&early), "{early}");
+    assert!((0.45..0.66).contains(&later), "{later}");
+    assert!(roles(1).is_empty(), "{:?}", record.participants);
+}

@@ -37,8 +37,6 @@ const NEEDLESS: &[&str] = &[
     "World triggered \"Game_Unpaused",
     "World triggered \"Intermission",
     "say",
-    "spawned as",
-    "changed role",
     "position_report",
     "picked up",
     "purchased",

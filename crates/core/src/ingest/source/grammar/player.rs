@@ -117,10 +117,20 @@ pub(super) fn act(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
         b"was killed by the bomb." => PlayerAction::Die,
         b"connected, address " => PlayerAction::Connect,
         b"entered the game" => PlayerAction::Enter,
+        b"changed role to " | b"spawned as " => match class_of(quoted(rest)?.0) {
+            Some(class) => PlayerAction::Class(class),
+            None => PlayerAction::Other,
+        },
         b"changed name to " => PlayerAction::Rename(quoted(rest)?.0),
         b"disconnected" | b"disconnected (reason " => PlayerAction::Leave,
         _ => PlayerAction::Other,
     })
+}
+
+/// The class of this name; `None` for a player who has not chosen one yet.
+fn class_of(name: &[u8]) -> Option<&[u8]> {
+    let none = name.is_empty() || name.eq_ignore_ascii_case(b"undefined");
+    (!none).then_some(name)
 }
 
 /// Reads `CT> to <TERRORIST>`.
