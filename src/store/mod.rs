@@ -71,9 +71,9 @@ pub use sql::{
     logs::{LogMatches, LogReplaced},
     own_tickets::{OwnTicket, TicketMatch},
     pages::{
-        BoardQuery, BoardRow, ChanceStep, Closeness, Companion, Companions, GameOfPerson,
+        BoardQuery, BoardRow, BoardSize, ChanceStep, Closeness, Companion, Companions, GameOfPerson,
         HostedLine, InstanceLine, MapOfBalance, MatchLine, PageMatch, PageSeat, PageStay,
-        PersonRow, PointsInMatch, PresentPlayer, QueueHour, RulesetLine, StandingLine, SystemsRow,
+        PersonRow, PointsInMatch, PresentPlayer, QueueHour, RulesetLine, Standing, StandingLine, SystemsRow,
         WeekOfBalance,
     },
     partitions::ticket_base,

@@ -156,13 +156,14 @@ async fn share(tx: &mut Connection, shares: &[SharesRow]) -> Result<(), StoreErr
     insert(tx, target, "", spans).await
 }
 
-/// The place of a player by weight.
+/// The position of a player in the order of the leaderboard.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Place {
     kind: String,
     player: String,
     plain: String,
-    place: i64,
+    standing: i64,
+    position: i64,
 }
 
 impl FromRow for Place {
@@ -171,20 +172,22 @@ impl FromRow for Place {
             kind: row.get("kind")?,
             player: row.get("player")?,
             plain: row.get("plain")?,
-            place: row.get("place")?,
+            standing: row.get("standing")?,
+            position: row.get("position")?,
         })
     }
 }
 
-/// Counts the places by weight in a ruleset, from 1 among humans and among bots, and returns those that differ from the
-/// table's. Players who were forgotten have none.
+/// Counts the positions in a ruleset, from 1 among humans and among bots, and returns those that differ from the table's.
+/// Players who were forgotten have none.
 pub(super) async fn places(tx: &mut Connection, ruleset: &str) -> Result<Vec<Place>, StoreError> {
-    let known = tuple("SELECT kind, player, plain, place FROM weight_places WHERE ruleset = $1");
+    let known = tuple("SELECT kind, player, plain, standing, position FROM weight_places WHERE ruleset = $1");
     let known: Vec<Place> = known.bind(ruleset).fetch_all(&mut *tx).await?;
     // The database would have to know how many rows there are, to join the two well.
     let counted = tuple(
-        "SELECT kind, player, plain, row_number() OVER (PARTITION BY kind ORDER BY weight DESC, player) AS place
-         FROM computed_weights
+        "SELECT kind, player, plain, standing,
+                row_number() OVER (PARTITION BY kind ORDER BY standing, at_least DESC, player) AS position
+         FROM ranked_weights
          WHERE ruleset = $1 AND NOT (name = '' AND substr(player, 1, length(CAST($2 AS TEXT))) = CAST($2 AS TEXT))",
     );
     let counted = counted.bind(ruleset).bind(FORGOTTEN);
@@ -204,13 +207,13 @@ pub(super) async fn place(
     macro_rules! placed {
         ($key:literal) => {
             concat!(
-                "INSERT INTO weight_places (ruleset, kind, player, place, plain)
-                 SELECT given.in_ruleset, given.of_kind, given.who, given.place, given.plain FROM {given}
+                "INSERT INTO weight_places (ruleset, kind, player, position, standing, plain)
+                 SELECT given.in_ruleset, given.of_kind, given.who, given.position, given.standing, given.plain FROM {given}
                  WHERE EXISTS (SELECT 1 FROM weight_parts p WHERE p.ruleset = given.in_ruleset
                                   AND p.kind = given.of_kind AND p.player = given.who)
                  ON CONFLICT (",
                 $key,
-                ") DO UPDATE SET place = excluded.place, plain = excluded.plain"
+                ") DO UPDATE SET position = excluded.position, standing = excluded.standing, plain = excluded.plain"
             )
         };
     }
@@ -218,10 +221,17 @@ pub(super) async fn place(
         Dialect::Sqlite => placed!("ruleset, kind, player"),
         Dialect::Postgres => placed!("player, kind, md5(ruleset)"),
     };
-    let columns = "in_ruleset text, of_kind text, who text, place bigint, plain text";
-    let rows = places
-        .iter()
-        .map(|at| values![ruleset, &at.kind, &at.player, at.place, &at.plain]);
+    let columns = "in_ruleset text, of_kind text, who text, position bigint, standing bigint, plain text";
+    let rows = places.iter().map(|at| {
+        values![
+            ruleset,
+            &at.kind,
+            &at.player,
+            at.position,
+            at.standing,
+            &at.plain
+        ]
+    });
     with_given(tx, columns, text, rows).await?;
     Ok(())
 }

@@ -96,19 +96,20 @@ async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem
         ruleset,
         kind,
         search: &search(&part.q)?,
+        away: true,
         skip,
         limit,
     };
-    let (rows, players, has_next) = part_of_board(&call.site, query).await?;
+    let (rows, size, has_next) = part_of_board(&call.site, query).await?;
     let pages = call.site.pages();
-    if players == 0 && pages.latest_matches(Some(ruleset), 1).await?.is_empty() {
+    if size.all == 0 && pages.latest_matches(Some(ruleset), 1).await?.is_empty() {
         return Err(WebError::NoRuleset.into());
     }
-    let line = |row| BoardLine::new(&call.site, kind, row, players);
+    let line = |row| BoardLine::new(&call.site, kind, row, size.placed);
     Ok(Board {
         ruleset: ruleset.to_owned(),
         kind: kind.as_str(),
-        players,
+        players: size.placed,
         rows: rows.into_iter().map(line).collect(),
         next: has_next.then_some(skip + limit),
     })

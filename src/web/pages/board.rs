@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, Timestamp, counted},
-    store::{BoardQuery, BoardRow, StoreError},
+    store::{BoardQuery, BoardRow, BoardSize, Standing, StoreError},
     web::{
         Site,
         answer::Page,
@@ -40,6 +40,8 @@ pub(in crate::web) struct BoardChoice {
     kind: Option<String>,
     q: String,
     page: Option<i64>,
+    /// Whether those who are away are listed, too.
+    away: bool,
 }
 
 /// The page of a ruleset: its players by weight, its games and its matches.
@@ -54,6 +56,11 @@ pub(in crate::web) struct Board {
     has_next: bool,
     /// The number of players who have a place.
     players: i64,
+    /// The number of those who are being placed, and of those who are away.
+    placing: i64,
+    away: i64,
+    /// Whether those who are away are listed, too.
+    shows_away: bool,
     rows: Vec<BoardLine>,
     /// The running games of the ruleset.
     now: Vec<PresentGame>,
@@ -63,14 +70,16 @@ pub(in crate::web) struct Board {
 /// A line of the leaderboard.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct BoardLine {
-    pub(super) place: i64,
+    /// `None` without a place, and where only divisions are shown.
+    pub(super) place: Option<i64>,
+    pub(super) standing: Standing,
     pub(super) player: Player,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) weight: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) deviation: Option<f64>,
     pub(super) division: Option<String>,
-    /// The percentage of the other players who have a lower place; `None` for the only player.
+    /// The percentage of the other players with a place who have a lower one; `None` for the only player.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) percentile: Option<f64>,
     pub(super) games: i64,
@@ -81,23 +90,37 @@ pub(in crate::web) struct BoardLine {
 }
 
 impl BoardLine {
-    /// The line of a player, one of `players` under the ruleset.
-    pub(in crate::web) fn new(site: &Site, kind: Kind, row: BoardRow, players: i64) -> Self {
+    /// The line of a player, with `placed` players who have a place under the ruleset.
+    pub(in crate::web) fn new(site: &Site, kind: Kind, row: BoardRow, placed: i64) -> Self {
         let numbers = site.settings.shows_numbers();
         let shown = |number| numbers.then(|| words::rounded(number, 3));
         Self {
-            place: row.place,
+            place: row.place.filter(|_| numbers),
+            standing: row.standing,
             player: Player::new(row.handle, Some(row.name), kind),
             weight: shown(row.weight),
             deviation: shown(row.deviation),
             division: row.division,
-            percentile: (players > 1).then(|| {
-                let behind = (players - row.place).max(0) as f64 / (players - 1) as f64;
+            percentile: row.place.filter(|_| placed > 1).map(|place| {
+                let behind = (placed - place).max(0) as f64 / (placed - 1) as f64;
                 (behind * 1_000.0).round() / 10.0
             }),
             games: row.games,
             last_seen: row.last_seen,
             plays_now: false,
+        }
+    }
+
+    /// The place, or why there is none.
+    pub(super) fn place_or_why(&self) -> String {
+        let enough = Standing::MATCHES_TO_PLACE;
+        match (self.standing, self.place) {
+            (Standing::Placed, place) => words::or_dash(place.map(|place| place.to_string())),
+            (Standing::Placing, _) if self.games < enough => {
+                format!("placing {} of {enough}", self.games)
+            }
+            (Standing::Placing, _) => "placing".to_owned(),
+            (Standing::Away, _) => "away".to_owned(),
         }
     }
 
@@ -116,25 +139,25 @@ impl BoardLine {
     }
 }
 
-/// Reads a part of the players of a ruleset, by weight. Returns them, the number of all, and whether more come after.
+/// Reads a part of the players of a ruleset, in their order. Returns them, how many there are, and whether more come after.
 pub(in crate::web) async fn part_of_board(
     site: &Site,
     query: BoardQuery<'_>,
-) -> Result<(Vec<BoardRow>, i64, bool), StoreError> {
-    let (end, limit) = (query.skip + query.limit, query.limit);
-    let by_place = query.search.is_empty();
+) -> Result<(Vec<BoardRow>, BoardSize, bool), StoreError> {
+    let limit = query.limit;
+    if query.search.is_empty() {
+        let (rows, size) = site.pages().board(query).await?;
+        let last = if query.away { size.all } else { size.listed };
+        return Ok((rows, size, last > query.skip + limit));
+    }
     let one_more = BoardQuery {
         limit: limit + 1,
         ..query
     };
-    let (mut rows, players) = site.pages().board(one_more).await?;
-    let has_next = match by_place {
-        true => players > end,
-        false => rows.len() as i64 > limit,
-    };
-    rows.retain(|row| !by_place || row.place <= end);
+    let (mut rows, size) = site.pages().board(one_more).await?;
+    let has_next = rows.len() as i64 > limit;
     rows.truncate(usize::try_from(limit).unwrap_or(0));
-    Ok((rows, players, has_next))
+    Ok((rows, size, has_next))
 }
 
 impl Board {
@@ -143,6 +166,9 @@ impl Board {
         let mut address = format!("/rulesets/{}?kind={kind}", path_part(&self.ruleset));
         if !self.search.is_empty() {
             address.push_str(&format!("&q={}", path_part(&self.search)));
+        }
+        if self.shows_away {
+            address.push_str("&away=true");
         }
         if page > 1 {
             address.push_str(&format!("&page={page}"));
@@ -173,6 +199,30 @@ impl Board {
         }
     }
 
+    /// How the players are ordered, and the way to those who are folded away.
+    fn order(&self, site: &Site) -> Markup {
+        let to = |shows_away| {
+            let base = format!("/rulesets/{}?kind={}", path_part(&self.ruleset), self.kind);
+            let away = if shows_away { "&away=true" } else { "" };
+            site.links.to(&format!("{base}{away}"))
+        };
+        html! {
+            @if self.away > 0 && self.search.is_empty() {
+                p {
+                    @match self.shows_away {
+                        true => { a href=(to(false)) { "Hide those who are away" } },
+                        false => { a href=(to(true)) { "Show those who are away, too (" (self.away) ")" } },
+                    }
+                }
+            }
+            p.note {
+                "The order is that of the weight minus its uncertainty: what a player is worth at least. Who has played \
+                 fewer than " (Standing::MATCHES_TO_PLACE) " matches, or has an uncertain weight, is being placed; who had not \
+                 played for " (Standing::DAYS_AWAY) " days when the latest match was played is away."
+            }
+        }
+    }
+
     /// A table of the first of the players.
     fn table<'a>(&'a self, site: &'a Site, most: usize) -> Table<'a, BoardLine> {
         let player = |row: &BoardLine| {
@@ -182,7 +232,8 @@ impl Board {
             }
         };
         Table::of("Players", self.rows.iter().take(most))
-            .num("Place", |row| row.place)
+            .num("Place", BoardLine::place_or_why)
+            .only_if(site.settings.shows_numbers())
             .name("Player", player)
             .num("Weight", |row| words::or_dash(row.measure()))
             .only_if(site.settings.shows_numbers())
@@ -207,26 +258,28 @@ impl Page for Board {
             ruleset: name,
             kind,
             search: &search,
+            away: choice.away,
             skip: (page - 1) * ROWS,
             limit: ROWS,
         };
         let wanted = choice.kind.as_deref().and_then(Kind::parse);
         let mut kind = wanted.unwrap_or(Kind::Human);
-        let (mut rows, mut players, mut has_next) = part_of_board(site, read(kind)).await?;
-        if players == 0 {
+        let (mut rows, mut size, mut has_next) = part_of_board(site, read(kind)).await?;
+        if size.all == 0 {
             let other = if kind == Kind::Human {
                 Kind::Bot
             } else {
                 Kind::Human
             };
             let (found, count, more) = part_of_board(site, read(other)).await?;
-            if count == 0 {
+            if count.all == 0 {
                 return Err(WebError::NoRuleset);
             }
             if wanted.is_none() {
-                (kind, rows, players, has_next) = (other, found, count, more);
+                (kind, rows, size, has_next) = (other, found, count, more);
             }
         }
+        let listed = if choice.away { size.all } else { size.listed };
         let by_place = search.is_empty();
         let lines = site.pages().latest_finished(Some(name), MATCHES).await?;
         let mut games = running(site);
@@ -234,16 +287,19 @@ impl Page for Board {
         games.retain(|game| ruleset_of(site, game).to_string() == name);
         let line = |row: BoardRow| {
             let plays_now = playing.contains(&row.key);
-            let line = BoardLine::new(site, kind, row, players);
+            let line = BoardLine::new(site, kind, row, size.placed);
             BoardLine { plays_now, ..line }
         };
         Ok(Self {
             ruleset: name.to_owned(),
             kind: kind.as_str(),
             page,
-            pages: by_place.then(|| (players + ROWS - 1) / ROWS),
+            pages: by_place.then(|| (listed + ROWS - 1) / ROWS),
             has_next,
-            players,
+            players: size.placed,
+            placing: size.listed - size.placed,
+            away: size.all - size.listed,
+            shows_away: choice.away,
             rows: rows.into_iter().map(line).collect(),
             now: present(site, &games, Room::BESIDES).await?,
             matches: MatchSummary::list(site, lines),
@@ -260,11 +316,11 @@ impl Page for Board {
     }
 
     fn description(&self, _: &Site) -> String {
-        let first = self.rows.first().filter(|row| row.place == 1);
+        let first = self.rows.first().filter(|row| row.place == Some(1));
         let first = first.map(|row| format!(" {} is first.", row.player.plain()));
         format!(
             "The {} of {} by strength.{}",
-            counted(self.players, self.kind),
+            counted(self.players + self.placing, self.kind),
             self.ruleset,
             first.unwrap_or_default()
         )
@@ -287,7 +343,9 @@ impl Page for Board {
             h1 { (words::ruleset(&self.ruleset)) }
             p { a href=(site.links.balance(&self.ruleset)) { "How even its matches are" } }
             (self.controls(site))
-            @if self.rows.is_empty() {
+            @if self.rows.is_empty() && self.search.is_empty() {
+                p { "Nobody has played lately." }
+            } @else if self.rows.is_empty() {
                 p { "No such player." }
             } @else {
                 (self.table(site, self.rows.len()))
@@ -300,6 +358,7 @@ impl Page for Board {
                 }
                 @if let Some(link) = &next { a rel="next" href=(link) { "Next →" } }
             }
+            (self.order(site))
             @if site.settings.shows_numbers() {
                 p.note {
                     "A weight is between 0 and 100; a newcomer has 50. The number after ± is how uncertain it is. In a game in \

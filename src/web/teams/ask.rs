@@ -30,6 +30,7 @@ pub(super) async fn regulars(site: &Site, ruleset: &str) -> Result<Vec<Known>, W
         ruleset,
         kind: Kind::Human,
         search: "",
+        away: true,
         skip: 0,
         limit: COMPARED,
     };

@@ -41,13 +41,13 @@ fn lists_come_in_parts_without_gaps_and_doubles() {
                 .unwrap()
                 .clone();
             for entry in entries {
-                let key = match entry["place"].as_i64() {
-                    Some(place) => place,
+                let key = match entry["player"]["handle"].as_str() {
+                    Some(handle) => handle.to_owned(),
                     None => {
                         let at = entry["ended"].as_str().unwrap().to_owned();
                         assert!(last.as_ref().is_none_or(|last| *last > at), "{path}");
                         last = Some(at);
-                        entry["id"].as_i64().unwrap()
+                        entry["id"].to_string()
                     }
                 };
                 assert!(seen.insert(key), "{path}: {key} twice");

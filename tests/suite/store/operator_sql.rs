@@ -517,14 +517,14 @@ fn answers() -> [Value; 10] {
     let weights = weights.map(|(at, (day, weight))| {
         json!({"ended": format!("2026-11-{day} 20:10:00"), "match_id": at as f64 + 1.0, "weight": weight})
     });
-    let best = |place: f64, name: &str, weight: f64| json!({"place": place, "name": name, "weight": weight, "deviation": 4.0, "games": 6.0});
+    let best = |name: &str, weight: f64| json!({"place": null, "name": name, "weight": weight, "deviation": 4.0, "games": 6.0});
     let map = |map: &str, matches: f64, gap: f64| json!({"map": map, "matches": matches, "share_team_0_wins": 0.5, "mean_gap": gap});
     let picked = |made: &str, match_id: f64, ratio: f64, chance: f64, gap: f64| json!({"made": made, "match_id": match_id, "ratio": ratio, "chance": chance, "gap": gap});
     let seat = |team: f64, name: &str, minutes: f64| json!({"team": team, "name": name, "minutes": minutes});
     let mate =
         |name: &str, matches: f64, won: f64| json!({"name": name, "matches": matches, "won": won});
     [
-        json!([best(1.0, "ANN", 51.25), best(2.0, "BOB", 49.0)]),
+        json!([best("ANN", 51.25), best("BOB", 49.0)]),
         weights.collect(),
         json!([
             of_ruleset("ctf", 6.0, Some(1.667), 0.333, Some(0.75)),

@@ -7,6 +7,7 @@ mod limits;
 pub(crate) mod live;
 mod queues;
 mod share;
+mod standings;
 
 use std::{net::TcpListener, path::Path, process::Stdio};
 

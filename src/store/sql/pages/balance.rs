@@ -172,8 +172,8 @@ impl Store {
     pub async fn ruleset_lines(&self) -> Result<Vec<RulesetLine>, StoreError> {
         let query = tuple(sums!(
             "ruleset,
-             coalesce((SELECT max(place) FROM weight_places w WHERE w.ruleset = b.ruleset AND kind = 'human'), 0) AS humans,
-             coalesce((SELECT max(place) FROM weight_places w WHERE w.ruleset = b.ruleset AND kind = 'bot'), 0) AS bots,
+             coalesce((SELECT max(position) FROM weight_places w WHERE w.ruleset = b.ruleset AND kind = 'human'), 0) AS humans,
+             coalesce((SELECT max(position) FROM weight_places w WHERE w.ruleset = b.ruleset AND kind = 'bot'), 0) AS bots,
              (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = b.ruleset) AS last",
             "balance_weeks b GROUP BY ruleset ORDER BY rated DESC, ruleset LIMIT 100"
         ));

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use super::super::persons::public_name;
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
@@ -17,10 +19,42 @@ pub struct BoardQuery<'a> {
     pub kind: Kind,
     /// A part of the name in lower case; empty for all players.
     pub search: &'a str,
-    /// How many rows to skip; without a search, how many places.
+    /// Whether those who are away are listed, too. A search finds them anyway.
+    pub away: bool,
+    /// How many rows to skip; without a search, how many positions.
     pub skip: i64,
     /// The most rows to read.
     pub limit: i64,
+}
+
+/// Whether a player has a place in a leaderboard. The view `ranked_weights` decides it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// The player has a place.
+    Placed,
+    /// The player has fewer matches than [`MATCHES_TO_PLACE`](Self::MATCHES_TO_PLACE), or the weight is too uncertain.
+    Placing,
+    /// The player had not played for [`DAYS_AWAY`](Self::DAYS_AWAY) days when the latest match was played.
+    Away,
+}
+
+impl Standing {
+    /// The rated matches after which a player may have a place.
+    pub const MATCHES_TO_PLACE: i64 = 10;
+    /// The days after which a player is away.
+    pub const DAYS_AWAY: i64 = 60;
+}
+
+/// How many players a leaderboard has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BoardSize {
+    /// Those who have a place.
+    pub placed: i64,
+    /// These and those who are being placed.
+    pub listed: i64,
+    /// All, also those who are away.
+    pub all: i64,
 }
 
 /// A line of a leaderboard.
@@ -28,8 +62,10 @@ pub struct BoardQuery<'a> {
 pub struct BoardRow {
     /// The player; the identity is not for the page.
     pub key: PlayerKey,
-    /// The place by weight, from 1.
-    pub place: i64,
+    /// Whether the player has a place.
+    pub standing: Standing,
+    /// The place, from 1, among those who are not hidden.
+    pub place: Option<i64>,
     /// The handle of the player; `None` if the player has none.
     pub handle: Option<String>,
     /// The name in the player's latest match.
@@ -79,14 +115,20 @@ macro_rules! rows {
     ($columns:literal, $from:expr, $condition:literal) => {
         concat!(
             // With a join, the database would first compute the ranks of all players.
-            "SELECT w.place, w.kind, w.player, w.name, w.weight, w.deviation, w.games, w.last_seen, p.handle,
+            // Those who are hidden leave no gap. SQLite keeps the order of a CROSS JOIN: few players are hidden.
+            "SELECT w.standing,
+                    CASE w.standing WHEN 0 THEN w.position -
+                        (SELECT count(*) FROM hidden_players g CROSS JOIN weight_places o
+                         WHERE g.kind = w.kind AND o.ruleset = w.ruleset AND o.kind = g.kind AND o.player = g.player
+                           AND o.standing = 0 AND o.position < w.position)
+                    END AS place, w.kind, w.player, w.name, w.weight, w.deviation, w.games, w.last_seen, p.handle,
                     (SELECT d.name FROM displayed_ranks r JOIN divisions d ON d.division = r.division
                      WHERE r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player) AS division",
             $columns,
             " FROM ",
             $from,
             " LEFT JOIN persons p ON p.kind = w.kind AND p.player = w.player
-             WHERE w.place IS NOT NULL
+             WHERE w.position IS NOT NULL
                AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = w.kind AND h.player = w.player)
                AND ",
             $condition
@@ -102,7 +144,7 @@ macro_rules! found {
         "(SELECT player FROM weight_places f
           WHERE f.ruleset = $1 AND f.kind = $2 AND instr(f.plain, $3) > 0
             AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = f.kind AND h.player = f.player)
-          ORDER BY f.place LIMIT $5 OFFSET $4) f
+          ORDER BY f.position LIMIT $5 OFFSET $4) f
          CROSS JOIN weights w"
     };
 }
@@ -111,28 +153,33 @@ macro_rules! found {
 pub(in crate::store) const SEARCH: &str = rows!(
     "",
     found!(),
-    "w.ruleset = $1 AND w.kind = $2 AND w.player = f.player ORDER BY w.place"
+    "w.ruleset = $1 AND w.kind = $2 AND w.player = f.player ORDER BY w.position"
 );
 
 impl Store {
-    /// A part of a leaderboard, and the last place in it.
-    pub async fn board(&self, query: BoardQuery<'_>) -> Result<(Vec<BoardRow>, i64), StoreError> {
+    /// A part of a leaderboard, and how many players it has.
+    pub async fn board(
+        &self,
+        query: BoardQuery<'_>,
+    ) -> Result<(Vec<BoardRow>, BoardSize), StoreError> {
         let mut tx = self.pages.snapshot().await?;
-        let last = "SELECT max(place) FROM weight_places WHERE ruleset = $1 AND kind = $2";
-        let last = scalar(last).bind(query.ruleset);
-        let last: Option<i64> = last.bind(query.kind.as_str()).fetch_one(&mut tx).await?;
-        let rows = match query.search.is_empty() {
+        let size = size(&mut tx, &query).await?;
+        let by_position = query.search.is_empty();
+        let last = if query.away { size.all } else { size.listed };
+        let end = last.min(query.skip.saturating_add(query.limit));
+        let rows = match by_position {
             true => tuple(rows!(
                 "",
                 "weight_places o CROSS JOIN weights w",
-                "o.ruleset = $1 AND o.kind = $2 AND o.place > $4 AND o.place <= $4 + $5 AND $3 = ''
-                 AND w.ruleset = o.ruleset AND w.kind = o.kind AND w.player = o.player ORDER BY o.place LIMIT $5"
+                "o.ruleset = $1 AND o.kind = $2 AND o.position > $4 AND o.position <= $5 AND $3 = ''
+                 AND w.ruleset = o.ruleset AND w.kind = o.kind AND w.player = o.player ORDER BY o.position"
             )),
             false => tuple(SEARCH),
         };
         let rows = rows.bind(query.ruleset).bind(query.kind.as_str());
-        let rows = rows.bind(query.search).bind(query.skip).bind(query.limit);
-        Ok((rows.fetch_all(&mut tx).await?, last.unwrap_or(0)))
+        let rows = rows.bind(query.search).bind(query.skip);
+        let rows = rows.bind(if by_position { end } else { query.limit });
+        Ok((rows.fetch_all(&mut tx).await?, size))
     }
 
     /// The humans of a leaderboard whose name is one of these texts, or whose identity or handle is; all in lower case.
@@ -160,7 +207,7 @@ impl Store {
             .list(texts);
         query
             .push(") UNION SELECT h.player FROM persons h WHERE h.kind = 'human' AND h.handle IN ");
-        query.list(texts).push(") ORDER BY w.place LIMIT 500");
+        query.list(texts).push(") ORDER BY w.position LIMIT 500");
         query.build_tuple().fetch_all(&self.pages).await
     }
 
@@ -189,7 +236,8 @@ impl Store {
     /// A player's standings, that with most matches first, at most 50.
     pub async fn standings_of(&self, person: &PersonRow) -> Result<Vec<StandingLine>, StoreError> {
         let query = tuple(rows!(
-            ", w.ruleset, coalesce((SELECT max(place) FROM weight_places o WHERE o.ruleset = w.ruleset AND o.kind = w.kind), 0) AS of,
+            ", w.ruleset, coalesce((SELECT max(position) FROM weight_places o
+                             WHERE o.ruleset = w.ruleset AND o.kind = w.kind AND o.standing = 0), 0) AS of,
                (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = w.ruleset AND r.unrated IS NULL) AS learned",
             "weights w",
             "w.player = $1 AND w.kind = $2 ORDER BY w.games DESC, w.ruleset LIMIT 50"
@@ -232,10 +280,32 @@ impl Store {
     }
 }
 
+/// How many players the leaderboard of a query has. Positions are counted in the order of standings.
+async fn size(tx: &mut Connection, query: &BoardQuery<'_>) -> Result<BoardSize, StoreError> {
+    let mut last = [0; 3];
+    for (standing, most) in (0_i64..).zip(&mut last) {
+        let text = "SELECT max(position) FROM weight_places WHERE ruleset = $1 AND kind = $2 AND standing = $3";
+        let found = scalar(text).bind(query.ruleset).bind(query.kind.as_str());
+        let found: Option<i64> = found.bind(standing).fetch_one(&mut *tx).await?;
+        *most = found.unwrap_or(0);
+    }
+    let [placed, placing, away] = last;
+    Ok(BoardSize {
+        placed,
+        listed: placing.max(placed),
+        all: away.max(placing).max(placed),
+    })
+}
+
 impl FromRow for BoardRow {
     fn from_row(row: &Row) -> Result<Self, StoreError> {
         let key = row.player()?;
         Ok(Self {
+            standing: match row.get("standing")? {
+                0_i64 => Standing::Placed,
+                1 => Standing::Placing,
+                _ => Standing::Away,
+            },
             place: row.get("place")?,
             handle: row.get("handle")?,
             name: public_name(&key, row.get("name")?),

@@ -14,7 +14,7 @@ mod queues;
 mod systems;
 
 pub use balance::{ChanceStep, Closeness, MapOfBalance, RulesetLine, WeekOfBalance};
-pub use boards::{BoardQuery, BoardRow, PersonRow, StandingLine};
+pub use boards::{BoardQuery, BoardRow, BoardSize, PersonRow, Standing, StandingLine};
 pub use games::{Companion, Companions, GameOfPerson, PointsInMatch};
 pub use page_match::{MatchLine, PageMatch, PageSeat, PageStay};
 pub use present::PresentPlayer;

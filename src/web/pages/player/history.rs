@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use crate::{
         domain::{Kind, PlayerKey, Timestamp},
-        store::BoardRow,
+        store::{BoardRow, Standing},
         web::pages::player::tests::game,
     };
 
@@ -60,7 +60,8 @@ mod tests {
             of: 1,
             learned: Some(Timestamp(learned)),
             row: BoardRow {
-                place: 1,
+                standing: Standing::Placed,
+                place: Some(1),
                 key,
                 handle: None,
                 name: "ann".into(),

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     domain::Kind,
     learning::{WeightHere, WhyQuestion, WhyRating},
-    store::{PersonRow, StandingLine},
+    store::{PersonRow, Standing, StandingLine},
     web::{
         Site,
         answer::Page,
@@ -102,7 +102,12 @@ impl PlayerStanding {
         let (line, of) = (&self.line, self.players);
         let measure = line.measure().or_else(|| line.division.clone());
         let measure = measure.map_or(String::new(), |measure| format!("{measure} · "));
-        format!("{measure}place {} of {of} · {}", line.place, self.ruleset)
+        let place = match line.place {
+            Some(place) => format!("place {place} of {of} · "),
+            None if line.standing == Standing::Placed => String::new(),
+            None => format!("{} · ", line.place_or_why()),
+        };
+        format!("{measure}{place}{}", self.ruleset)
     }
 }
 
@@ -167,7 +172,10 @@ impl PlayerPage {
             .text("Division", |row| words::or_dash(row.line.division.clone()))
             .only_if(self.standings.iter().any(|row| row.line.division.is_some()))
             .num("Place", |row| {
-                format!("{} of {}", row.line.place, row.players)
+                match row.line.place {
+                    Some(place) => format!("{place} of {}", row.players),
+                    None => row.line.place_or_why(),
+                }
             })
             .num("Better than", |row| words::or_dash(row.line.better_than()))
             .num("Games", |row| row.line.games)

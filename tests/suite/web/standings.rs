@@ -1,0 +1,122 @@
+//! Who has a place in a leaderboard, and which: the same on the pages, below `/v1` and in SQL.
+
+use std::{fmt::Write, fs, path::Path};
+
+use evenkeel::domain::Timestamp;
+use serde_json::Value;
+use sqlx::Row;
+use tempfile::TempDir;
+
+use super::json;
+use crate::common::{http::Pages, process::evenkeel};
+
+const BOARD: &str = "/rulesets/daily.json";
+
+/// Ingests 30 matches of ann, bob, cid and old, one a day, and 20 more from day 100 on, in which old does not play: new is
+/// in the first four of them, eve in the others. The team of ann wins three of four.
+fn ingest(folder: &Path) {
+    let first = Timestamp::parse("2026-03-01").unwrap();
+    let mut lines = String::new();
+    for number in 0..50_usize {
+        let fourth = ["old", "new", "eve"][usize::from(number >= 30) + usize::from(number >= 34)];
+        let mut players = ["bob", "cid", fourth];
+        players.rotate_left(number % 3);
+        let day = if number < 30 { number } else { number + 70 };
+        let start = Timestamp(first.0 + 86_400_000 * i64::try_from(day).unwrap());
+        let end = Timestamp(start.0 + 600_000);
+        let winner = usize::from(number % 4 == 3);
+        let seats = [("ann", 0), (players[0], 0), (players[1], 1), (players[2], 1)].map(|(id, team)| {
+            format!("{{\"id\":\"{id}\",\"name\":\"{id}\",\"stays\":[{{\"team\":{team},\"from\":0,\"to\":600000}}]}}")
+        });
+        let _ = writeln!(
+            lines,
+            "{{\"evenkeel\":1,\"server\":\"s\",\"start\":\"{start}\",\"end\":\"{end}\",\"game\":\"daily\",\
+             \"map\":\"m\",\"scores\":[{}.0,{}.0],\"outcome\":\"won\",\"winner\":{winner},\"players\":[{}],\
+             \"events\":[]}}",
+            1 - winner,
+            winner,
+            seats.join(",")
+        );
+    }
+    let path = folder.join("daily.jsonl");
+    fs::write(&path, lines).unwrap();
+    let output = evenkeel(folder).arg("ingest").arg(&path).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn rows(board: &Value) -> &Vec<Value> {
+    board["rows"].as_array().unwrap()
+}
+
+/// Names with their standing and place.
+fn lines(board: &Value) -> Vec<(String, String, Option<i64>)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let line = |row: &Value| {
+        let name = text(&row["player"]["name"]);
+        (name, text(&row["standing"]), row["place"].as_i64())
+    };
+    rows(board).iter().map(line).collect()
+}
+
+/// The same from the view for operators.
+fn in_sql(folder: &Path) -> Vec<(String, String, Option<i64>)> {
+    let url = format!("sqlite://{}", folder.join("evenkeel.db").display());
+    let reading = async {
+        let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+        let found = sqlx::query("SELECT name, standing, place FROM leaderboard WHERE kind = 'human'");
+        let found = found.fetch_all(&pool).await.unwrap();
+        let line = |row: &sqlx::sqlite::SqliteRow| (row.get(0), row.get(1), row.get(2));
+        found.iter().map(line).collect()
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(reading)
+}
+
+#[test]
+fn a_place_needs_ten_matches_and_players_who_are_away_keep_nobody_from_one() {
+    let folder = TempDir::new().unwrap();
+    ingest(folder.path());
+    let pages = Pages::start(folder.path(), &[("EVENKEEL_API_ENABLED", "true")]);
+    let board = json(&pages, BOARD);
+    let least = |row: &Value| row["weight"].as_f64().unwrap() - row["deviation"].as_f64().unwrap();
+    let placed: Vec<&Value> = rows(&board).iter().filter(|row| row["standing"] == "placed").collect();
+    assert!(placed.len() >= 3, "{board}");
+    assert!(placed.is_sorted_by(|a, b| least(a) >= least(b)), "{board}");
+    let places: Vec<i64> = placed.iter().map(|row| row["place"].as_i64().unwrap()).collect();
+    assert_eq!(places, (1..=placed.len() as i64).collect::<Vec<_>>());
+    for row in &placed {
+        assert!(row["games"].as_i64().unwrap() >= 10 && row["deviation"].as_f64().unwrap() <= 15.0, "{row}");
+    }
+    let page = pages.get("/rulesets/daily").body;
+    assert!(page.contains("<td class=\"num\">placing 4 of 10</td>"), "{page}");
+    assert!(page.contains("away=true\">Show those who are away, too (1)</a>"), "{page}");
+    assert!(!page.contains(">old<"), "{page}");
+    let all = json(&pages, &format!("{BOARD}?away=true"));
+    let whole = lines(&all);
+    assert_eq!(whole.last().unwrap(), &("old".into(), "away".into(), None));
+    let new = whole.iter().find(|line| line.0 == "new").unwrap();
+    assert_eq!((new.1.as_str(), new.2), ("placing", None));
+    assert_eq!(lines(&json(&pages, "/v1/leaderboards/daily")), whole);
+    assert_eq!(in_sql(folder.path()), whole);
+    let player = format!("/players/{}", new.0);
+    assert!(pages.get(&player).body.contains("<td class=\"num\">placing 4 of 10</td>"));
+    let first = &whole[0].0;
+    let hide = evenkeel(folder.path()).args(["player", "hide", first]).status();
+    assert!(hide.unwrap().success());
+    let shown: Vec<i64> = lines(&json(&pages, BOARD)).iter().filter_map(|line| line.2).collect();
+    assert_eq!(shown, places[..places.len() - 1], "a hidden player leaves no gap");
+    let check = evenkeel(folder.path()).arg("check").output().unwrap();
+    assert!(check.status.success(), "{check:?}");
+}
+
+#[test]
+fn where_only_divisions_are_shown_nobody_has_an_exact_place() {
+    let folder = TempDir::new().unwrap();
+    ingest(folder.path());
+    let pages = Pages::start(folder.path(), &[("EVENKEEL_WEB_SHOW", "division")]);
+    let board = json(&pages, BOARD);
+    assert!(rows(&board).iter().all(|row| row["place"].is_null()), "{board}");
+    let page = pages.get("/rulesets/daily").body;
+    assert!(!page.contains(">Place<") && page.contains(">ann<"), "{page}");
+    let badge = pages.get("/players/ann.svg").body;
+    assert!(!badge.contains("place "), "{badge}");
+}
