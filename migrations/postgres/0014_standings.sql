@@ -18,9 +18,9 @@ UPDATE derived_from SET weighed = 0, placed = 0;
 CREATE VIEW ranked_weights AS
 SELECT c.*,
        c.weight - c.deviation AS at_least,
-       CASE WHEN c.last_seen < max(c.last_seen) OVER (PARTITION BY c.ruleset) - 5184000000 THEN 2
+       CAST(CASE WHEN c.last_seen < max(c.last_seen) OVER (PARTITION BY c.ruleset) - 5184000000 THEN 2
             WHEN c.games < 10 OR c.deviation > 15.0 THEN 1
-            ELSE 0 END AS standing
+            ELSE 0 END AS BIGINT) AS standing
 FROM computed_weights c;
 
 CREATE VIEW weights AS

@@ -112,11 +112,16 @@ pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
                         @if site.api.is_some() {
                             a href=(links.to("/teams")) aria-current=[here("/teams")] { "Teams" }
                         }
+                        a href=(links.to("/matches")) aria-current=[here("/matches")] { "Matches" }
                         a href=(links.to("/live")) aria-current=[here("/live")] { "Live" }
                         a href=(links.to("/balance")) aria-current=[here("/balance")] { "Balance" }
                         @if !site.queues().names().is_empty() {
                             a href=(links.to("/queues")) aria-current=[here("/queues")] { "Queues" }
                         }
+                    }
+                    form.search role="search" aria-label="Everywhere" method="get" action=(links.to("/search")) {
+                        input type="search" name="q" maxlength="64" required placeholder="Player" aria-label="Search a player or a ruleset";
+                        button type="submit" { "Search" }
                     }
                 }
                 main #content { (body) }

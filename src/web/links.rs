@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::{encode::path_part, words};
+use crate::domain::plain_name;
 
 /// Makes links below the base path.
 #[derive(Clone, Debug)]
@@ -37,6 +38,22 @@ impl Links {
 
     pub(super) fn game(&self, id: i64) -> String {
         format!("{}/matches/{id}", self.base)
+    }
+
+    /// The name of a map, with a link to its page; `name` is as the game names it.
+    pub(super) fn to_map(&self, name: &str) -> Markup {
+        let shown = plain_name(name);
+        html! {
+            @match name.is_empty() {
+                true => (shown),
+                false => a href=(format!("{}/maps/{}", self.base, path_part(name))) { (shown) },
+            }
+        }
+    }
+
+    /// The page of a game server; `name` is as it names itself.
+    pub(super) fn server(&self, name: &str) -> String {
+        format!("{}/servers/{}", self.base, path_part(name))
     }
 
     pub(super) fn balance(&self, ruleset: &str) -> String {

@@ -26,8 +26,8 @@ use super::{
     frame::data,
     page_request::PageRequest,
     pages::{
-        BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, PlayerPage,
-        QueuesPage, SystemsPage,
+        BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, MapPage,
+        MatchesPage, PlayerPage, QueuesPage, SearchPage, ServerPage, SystemsPage, VersusPage,
     },
     teams,
     visitors::Visit,
@@ -45,6 +45,8 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route(Board::PATH, get(board))
         .route(GamePage::PATH, get(show::<GamePage>))
         .route(PlayerPage::PATH, get(player))
+        .route(MapPage::PATH, get(show::<MapPage>))
+        .route(ServerPage::PATH, get(show::<ServerPage>))
         .route("/matches.atom", get(feed::of_all))
         .nest("/embed", frames())
         .fallback(nothing);
@@ -52,7 +54,8 @@ pub(super) fn router(site: Arc<Site>) -> Router {
     let pages = with_asset(pages, &asset::LIVE);
     let pages = with_data::<BalancePage>(with_data::<Home>(pages));
     let pages = with_data::<QueuesPage>(with_data::<LivePage>(pages));
-    let pages = with_data::<SystemsPage>(pages);
+    let pages = with_data::<MatchesPage>(with_data::<SystemsPage>(pages));
+    let pages = with_data::<VersusPage>(with_data::<SearchPage>(pages));
     let pages = match &site.api {
         Some(_) => with_asset(pages, &asset::TEAMS)
             .route("/teams", get(teams::page).post(teams::form))

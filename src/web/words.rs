@@ -142,6 +142,10 @@ pub(super) fn ruleset(key: &str) -> Markup {
     }
 }
 
+/// What the table of a map counts.
+pub(super) const OF_MAPS: &str = "Rated matches between teams. The favourite is the team that was more likely to win by the \
+     forecast; the closer to 50 % it won, the more even the teams were.";
+
 /// Why a match is not rated, as a sentence.
 pub(super) fn unrated(code: &str) -> &'static str {
     match code {

@@ -33,6 +33,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0012_parts"),
         file!("0013_checkpoint_pieces"),
         file!("0014_standings"),
+        file!("0015_venues"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

@@ -181,7 +181,9 @@ impl FromRow for Place {
 /// Counts the positions in a ruleset, from 1 among humans and among bots, and returns those that differ from the table's.
 /// Players who were forgotten have none.
 pub(super) async fn places(tx: &mut Connection, ruleset: &str) -> Result<Vec<Place>, StoreError> {
-    let known = tuple("SELECT kind, player, plain, standing, position FROM weight_places WHERE ruleset = $1");
+    let known = tuple(
+        "SELECT kind, player, plain, standing, position FROM weight_places WHERE ruleset = $1",
+    );
     let known: Vec<Place> = known.bind(ruleset).fetch_all(&mut *tx).await?;
     // The database would have to know how many rows there are, to join the two well.
     let counted = tuple(
@@ -221,7 +223,8 @@ pub(super) async fn place(
         Dialect::Sqlite => placed!("ruleset, kind, player"),
         Dialect::Postgres => placed!("player, kind, md5(ruleset)"),
     };
-    let columns = "in_ruleset text, of_kind text, who text, position bigint, standing bigint, plain text";
+    let columns =
+        "in_ruleset text, of_kind text, who text, position bigint, standing bigint, plain text";
     let rows = places.iter().map(|at| {
         values![
             ruleset,

@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -34,6 +34,7 @@ const FILES: [(&str, &str); 13] = [
     file!("0012_parts"),
     file!("0013_checkpoint_pieces"),
     file!("0014_standings"),
+    file!("0015_venues"),
 ];
 
 /// All migrations, in the order in which they run.

@@ -72,7 +72,7 @@ impl Part {
 struct Board {
     ruleset: String,
     kind: &'static str,
-    /// The number of players who have a place.
+    /// The number of players, also of those without a place.
     players: i64,
     rows: Vec<BoardLine>,
     next: Option<i64>,
@@ -109,7 +109,7 @@ async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem
     Ok(Board {
         ruleset: ruleset.to_owned(),
         kind: kind.as_str(),
-        players: size.placed,
+        players: size.all,
         rows: rows.into_iter().map(line).collect(),
         next: has_next.then_some(skip + limit),
     })

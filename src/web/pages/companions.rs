@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::{
     domain::{Timestamp, counted},
     store::{Companion, GameOfPerson},
-    web::{Site, error::WebError, name::Player, words},
+    web::{Site, encode::path_part, error::WebError, name::Player, words},
 };
 
 /// Over how many of the latest matches companions are counted.
@@ -72,13 +72,13 @@ fn lines(list: Vec<Companion>) -> Vec<CompanionLine> {
 
 impl CompanionTables {
     /// The tables; none if no other player was in enough of the matches.
-    pub(super) fn body(&self, site: &Site) -> Markup {
+    pub(super) fn body(&self, site: &Site, own: &str) -> Markup {
         html! {
             @if !self.with.is_empty() || !self.against.is_empty() {
                 h2 { "Wins with and against" }
                 div.columns {
-                    (table(site, "On the same team", &self.with, self.with_of))
-                    (table(site, "On the other team", &self.against, self.against_of))
+                    (table(site, own, "On the same team", (&self.with, self.with_of)))
+                    (table(site, own, "On the other team", (&self.against, self.against_of)))
                 }
                 p.note {
                     "Players in at least " (FEWEST) " of the last " (GAMES) " matches. Of the " (LOOKED_AT) " who were in \
@@ -90,8 +90,15 @@ impl CompanionTables {
     }
 }
 
-/// A table that lists some of `of` players.
-fn table(site: &Site, title: &str, list: &[CompanionLine], of: usize) -> Markup {
+/// A table that lists some of `of` players; the numbers of games lead to the matches of both.
+fn table(site: &Site, own: &str, title: &str, (list, of): (&[CompanionLine], usize)) -> Markup {
+    let both = |row: &CompanionLine| {
+        let other = row.player.handle.as_deref().map(path_part)?;
+        Some(
+            site.links
+                .to(&format!("/versus?a={}&b={other}", path_part(own))),
+        )
+    };
     html! {
         section {
             h3 { (title) }
@@ -100,7 +107,14 @@ fn table(site: &Site, title: &str, list: &[CompanionLine], of: usize) -> Markup 
                 (Table::of(title, list)
                     .name("Player", |row| row.player.link(&site.links))
                     .num("Won", |row| words::percent(row.won))
-                    .num("Games", |row| row.games))
+                    .num("Games", |row| {
+                        html! {
+                            @match both(row) {
+                                Some(link) => a href=(link) { (row.games) },
+                                None => (row.games),
+                            }
+                        }
+                    }))
             }
         }
     }

@@ -117,6 +117,7 @@ impl Page for Home {
             }
             h2 { "Latest matches" }
             (matches(site, &self.matches, true))
+            p { a href=(site.links.to("/matches")) { "All matches" } }
         })
     }
 }

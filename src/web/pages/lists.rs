@@ -31,6 +31,11 @@ pub(in crate::web) struct MatchSummary {
     pub(in crate::web) ruleset: Option<String>,
     pub(in crate::web) map: String,
     pub(in crate::web) server: String,
+    /// Map and server as the game names them.
+    #[serde(skip)]
+    pub(super) raw_map: String,
+    #[serde(skip)]
+    pub(super) raw_server: String,
     pub(in crate::web) scores: Vec<f64>,
     /// `won`, `draw`, `undecided` or `abandoned`.
     pub(in crate::web) outcome: String,
@@ -68,6 +73,8 @@ impl MatchSummary {
             ruleset: line.ruleset,
             map: plain_name(&line.map),
             server: server_name(&line.server),
+            raw_map: line.map,
+            raw_server: line.server,
             chances: if numbers {
                 line.chances
             } else {
@@ -105,6 +112,29 @@ impl MatchSummary {
             .as_ref()
             .and_then(TeamChances::favourite);
         started.or(self.forecast.map(of_forecast))
+    }
+
+    /// How surprising it is who won; `None` if no team won, or nothing was predicted.
+    pub(super) fn surprise(&self) -> Option<String> {
+        let (favourite, chance) = self.expected()?;
+        let won = self.winner?;
+        // With more than two teams, the chances of the others are not known here.
+        let chance = match (favourite == won, self.scores.len()) {
+            (true, _) => chance,
+            (false, 2) => 1.0 - chance,
+            (false, _) => return None,
+        };
+        let in_hundred = words::percent(chance);
+        Some(match chance {
+            chance if chance < 0.2 => {
+                format!("A great upset: that happens in {in_hundred} of such matches.")
+            }
+            chance if chance < 0.4 => {
+                format!("An upset: that happens in {in_hundred} of such matches.")
+            }
+            chance if chance <= 0.6 => "It could have gone either way.".to_owned(),
+            _ => format!("That happens in {in_hundred} of such matches."),
+        })
     }
 
     /// How the match ended, beside what was expected, in a sentence.
@@ -159,7 +189,7 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
     let (head, means) = chance_head(as_started);
     Table::of("Matches", list)
         .text("Match", |line| match_link(site, line.id, line.ended))
-        .text("Map", |line| &line.map)
+        .text("Map", |line| site.links.to_map(&line.raw_map))
         .wide_text("Ruleset", |line| ruleset_link(site, line))
         .only_if(with_ruleset)
         .num("Score", |line| {

@@ -28,7 +28,7 @@ const LEAST_RANGE: f64 = 4.0;
 /// A day in milliseconds.
 const DAY: f64 = 86_400_000.0;
 
-/// Draws weights in order of time; there is at least one.
+/// Draws weights in order of time, with dots at the peak and at the end; there is at least one.
 pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Markup, WebError> {
     let at = |point: &WeightPoint| point.at.0 as f64;
     let first = points.first().map_or(0.0, at);
@@ -70,8 +70,9 @@ pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Mar
         let line = points.iter().map(|point| (at(point), point.weight));
         let style = DATA.stroke_width(2);
         chart.draw_series(LineSeries::new(line, style))?;
-        let end = points.iter().rev().take(1);
-        chart.draw_series(end.map(|p| Circle::new((at(p), p.weight), 4, DATA.filled())))?;
+        let peak = points.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+        let marked = points.last().into_iter().chain(peak);
+        chart.draw_series(marked.map(|p| Circle::new((at(p), p.weight), 4, DATA.filled())))?;
         Ok(())
     })
 }

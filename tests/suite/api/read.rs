@@ -50,7 +50,7 @@ fn lists_come_in_parts_without_gaps_and_doubles() {
                         entry["id"].to_string()
                     }
                 };
-                assert!(seen.insert(key), "{path}: {key} twice");
+                assert!(seen.insert(key.clone()), "{path}: {key} twice");
             }
             match part["next"].as_i64() {
                 Some(next) => cursor = format!("&cursor={next}"),

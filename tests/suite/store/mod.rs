@@ -397,8 +397,7 @@ async fn the_views_answer_an_operator() {
     .fetch_all(&pool)
     .await
     .unwrap();
-    let row =
-        |player: &str, weight| ("ctf".into(), "human".into(), None, player.into(), weight);
+    let row = |player: &str, weight| ("ctf".into(), "human".into(), None, player.into(), weight);
     assert_eq!(board, [row("ann", 62.5), row("bob", 37.5)]);
     type Row = (String, Option<f64>, Option<f64>, f64, Option<String>);
     let history: Vec<Row> = sqlx::query_as(

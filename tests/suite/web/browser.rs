@@ -90,6 +90,8 @@ fn a_browser_shows_every_page_and_runs_no_script_of_a_name() {
         format!("/matches/{}", home["matches"][0]["id"]),
         format!("/balance?ruleset={ruleset}"),
         "/systems".to_owned(),
+        "/matches".to_owned(),
+        "/search?q=a".to_owned(),
         "/queues".to_owned(),
         "/live".to_owned(),
     ];

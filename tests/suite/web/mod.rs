@@ -3,6 +3,7 @@
 mod attacks;
 mod brief;
 pub(crate) mod browser;
+mod find;
 mod limits;
 pub(crate) mod live;
 mod queues;
@@ -50,7 +51,9 @@ fn some_handle(pages: &Pages) -> String {
 fn paths(pages: &Pages) -> Vec<String> {
     let home = json(pages, "/index.json");
     let matches = home["matches"].as_array().unwrap();
-    let mut paths: Vec<String> = ["/", "/balance", "/systems"].map(str::to_owned).into();
+    let mut paths: Vec<String> = ["/", "/balance", "/systems", "/matches", "/search?q=s"]
+        .map(str::to_owned)
+        .into();
     for line in [matches.first().unwrap(), matches.last().unwrap()] {
         paths.push(format!("/matches/{}", line["id"]));
     }
@@ -221,6 +224,15 @@ fn a_match_page_tells_what_was_expected_and_what_happened() {
             .all(|player| player["weight"].is_f64() && player["other_side"].is_f64())
     );
     let html = pages.get(&format!("/matches/{}", line["id"])).body;
+    let before = |player: &Value| player["weight_before"].as_f64().unwrap();
+    let sum: f64 = players.iter().map(before).sum();
+    for part in [
+        format!("<p class=\"note\">4 players, weights before {sum:.1}</p>"),
+        " of such matches.".to_owned(),
+        format!("{:.1}</td>", before(&players[0])),
+    ] {
+        assert!(html.contains(&part), "{part}: {html}");
+    }
     for part in ["Forecast: team ", "Other side", "Score over time", "<svg"] {
         assert!(html.contains(part), "{part}");
     }
@@ -245,6 +257,21 @@ fn a_match_page_tells_what_was_expected_and_what_happened() {
     assert!(sentence_of_all.contains("predictions beat a coin by 0."));
     let html = pages.get("/balance?ruleset=baseoa.ctf").body;
     assert!(html.contains(sentence), "{sentence}");
+    let verdict = &balance["verdict"];
+    assert_eq!(verdict["others"]["decided"], 60, "{verdict}");
+    assert_eq!(
+        (&verdict["picked"], &verdict["before"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(
+        verdict["others"]["won"], verdict["latest"]["won"],
+        "all are of one week"
+    );
+    let favourites = verdict["sentence"].as_str().unwrap();
+    assert!(
+        html.contains(favourites) && favourites.starts_with("Favourites won "),
+        "{favourites}"
+    );
     let parts = ["before", "after"].map(|part| balance[part]["matches"].as_i64().unwrap());
     assert_eq!(parts.iter().sum::<i64>(), 60);
     let gaps = balance["gaps"].as_array().unwrap().iter();
@@ -335,6 +362,9 @@ fn an_empty_database_has_pages_too() {
         "/balance.json",
         "/live.json",
         "/systems.json",
+        "/matches",
+        "/matches.json",
+        "/search?q=x",
         "/matches.atom",
         "/healthz",
         "/readyz",

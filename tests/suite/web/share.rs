@@ -44,7 +44,11 @@ fn the_preview_of_a_link_tells_what_happened_and_what_was_expected() {
         let favourite = u64::from(forecast < 0.5);
         let chance = format!("{:.0} %", 100.0 * forecast.max(1.0 - forecast));
         let said = meta(&page, "og:description");
-        let begins = format!("Team {} won {} : ", winner.unwrap(), line["scores"][0].as_f64().unwrap());
+        let begins = format!(
+            "Team {} won {} : ",
+            winner.unwrap(),
+            line["scores"][0].as_f64().unwrap()
+        );
         assert!(
             said.starts_with(&begins) && said.contains(&chance),
             "{said}"

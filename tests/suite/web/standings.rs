@@ -63,7 +63,8 @@ fn in_sql(folder: &Path) -> Vec<(String, String, Option<i64>)> {
     let url = format!("sqlite://{}", folder.join("evenkeel.db").display());
     let reading = async {
         let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
-        let found = sqlx::query("SELECT name, standing, place FROM leaderboard WHERE kind = 'human'");
+        let found =
+            sqlx::query("SELECT name, standing, place FROM leaderboard WHERE kind = 'human'");
         let found = found.fetch_all(&pool).await.unwrap();
         let line = |row: &sqlx::sqlite::SqliteRow| (row.get(0), row.get(1), row.get(2));
         found.iter().map(line).collect()
@@ -78,17 +79,32 @@ fn a_place_needs_ten_matches_and_players_who_are_away_keep_nobody_from_one() {
     let pages = Pages::start(folder.path(), &[("EVENKEEL_API_ENABLED", "true")]);
     let board = json(&pages, BOARD);
     let least = |row: &Value| row["weight"].as_f64().unwrap() - row["deviation"].as_f64().unwrap();
-    let placed: Vec<&Value> = rows(&board).iter().filter(|row| row["standing"] == "placed").collect();
+    let placed: Vec<&Value> = rows(&board)
+        .iter()
+        .filter(|row| row["standing"] == "placed")
+        .collect();
     assert!(placed.len() >= 3, "{board}");
     assert!(placed.is_sorted_by(|a, b| least(a) >= least(b)), "{board}");
-    let places: Vec<i64> = placed.iter().map(|row| row["place"].as_i64().unwrap()).collect();
+    let places: Vec<i64> = placed
+        .iter()
+        .map(|row| row["place"].as_i64().unwrap())
+        .collect();
     assert_eq!(places, (1..=placed.len() as i64).collect::<Vec<_>>());
     for row in &placed {
-        assert!(row["games"].as_i64().unwrap() >= 10 && row["deviation"].as_f64().unwrap() <= 15.0, "{row}");
+        assert!(
+            row["games"].as_i64().unwrap() >= 10 && row["deviation"].as_f64().unwrap() <= 15.0,
+            "{row}"
+        );
     }
     let page = pages.get("/rulesets/daily").body;
-    assert!(page.contains("<td class=\"num\">placing 4 of 10</td>"), "{page}");
-    assert!(page.contains("away=true\">Show those who are away, too (1)</a>"), "{page}");
+    assert!(
+        page.contains("<td class=\"num\">placing 4 of 10</td>"),
+        "{page}"
+    );
+    assert!(
+        page.contains("away=true\">Show those who are away, too (1)</a>"),
+        "{page}"
+    );
     assert!(!page.contains(">old<"), "{page}");
     let all = json(&pages, &format!("{BOARD}?away=true"));
     let whole = lines(&all);
@@ -98,12 +114,22 @@ fn a_place_needs_ten_matches_and_players_who_are_away_keep_nobody_from_one() {
     assert_eq!(lines(&json(&pages, "/v1/leaderboards/daily")), whole);
     assert_eq!(in_sql(folder.path()), whole);
     let player = format!("/players/{}", new.0);
-    assert!(pages.get(&player).body.contains("<td class=\"num\">placing 4 of 10</td>"));
+    let page = pages.get(&player).body;
+    assert!(page.contains(", placing 4 of 10"), "{page}");
     let first = &whole[0].0;
-    let hide = evenkeel(folder.path()).args(["player", "hide", first]).status();
+    let hide = evenkeel(folder.path())
+        .args(["player", "hide", first])
+        .status();
     assert!(hide.unwrap().success());
-    let shown: Vec<i64> = lines(&json(&pages, BOARD)).iter().filter_map(|line| line.2).collect();
-    assert_eq!(shown, places[..places.len() - 1], "a hidden player leaves no gap");
+    let shown: Vec<i64> = lines(&json(&pages, BOARD))
+        .iter()
+        .filter_map(|line| line.2)
+        .collect();
+    assert_eq!(
+        shown,
+        places[..places.len() - 1],
+        "a hidden player leaves no gap"
+    );
     let check = evenkeel(folder.path()).arg("check").output().unwrap();
     assert!(check.status.success(), "{check:?}");
 }
@@ -114,9 +140,15 @@ fn where_only_divisions_are_shown_nobody_has_an_exact_place() {
     ingest(folder.path());
     let pages = Pages::start(folder.path(), &[("EVENKEEL_WEB_SHOW", "division")]);
     let board = json(&pages, BOARD);
-    assert!(rows(&board).iter().all(|row| row["place"].is_null()), "{board}");
+    assert!(
+        rows(&board).iter().all(|row| row["place"].is_null()),
+        "{board}"
+    );
     let page = pages.get("/rulesets/daily").body;
-    assert!(!page.contains(">Place<") && page.contains(">ann<"), "{page}");
+    assert!(
+        !page.contains(">Place<") && page.contains(">ann<"),
+        "{page}"
+    );
     let badge = pages.get("/players/ann.svg").body;
     assert!(!badge.contains("place "), "{badge}");
 }

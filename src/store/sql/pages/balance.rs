@@ -136,6 +136,30 @@ columns! {
 }
 
 columns! {
+    /// One ruleset of a map.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct RulesetOfMap {
+        /// The key of the ruleset.
+        pub ruleset: String,
+        /// How close its matches on the map were.
+        pub closeness: Closeness,
+    }
+}
+
+columns! {
+    /// How often favourites won, in matches whose teams Evenkeel has picked or in others.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Favoured {
+        /// Whether Evenkeel has picked their teams.
+        pub picked: bool,
+        /// Number of matches with a forecast that a team won.
+        pub decided: i64,
+        /// In how many of these the favourite won.
+        pub won: i64,
+    }
+}
+
+columns! {
     /// Predictions of similar chances, from the side of the favourite.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct ChanceStep {
@@ -209,12 +233,38 @@ impl Store {
         query.bind(ruleset).bind(limit).fetch_all(&self.pages).await
     }
 
+    /// How close the matches on a map were, by ruleset, those with most matches first.
+    pub async fn balance_of_map(&self, map: &str) -> Result<Vec<RulesetOfMap>, StoreError> {
+        let query = tuple(sums!(
+            "ruleset",
+            "balance_maps WHERE map = $1 AND matches > 0 GROUP BY ruleset ORDER BY matches DESC, ruleset LIMIT 50"
+        ));
+        query.bind(map).fetch_all(&self.pages).await
+    }
+
     /// The differences of scores of a ruleset, and the number of matches with each, ascending.
     pub async fn balance_gaps(&self, ruleset: &str) -> Result<Vec<(i64, i64)>, StoreError> {
         let query = tuple(
             "SELECT gap, CAST(sum(matches) AS BIGINT) FROM balance_gaps WHERE ruleset = $1 GROUP BY gap ORDER BY gap",
         );
         query.bind(ruleset).fetch_all(&self.pages).await
+    }
+
+    /// How often favourites won in the latest rated matches of a ruleset, at most `limit`: those whose teams Evenkeel has
+    /// picked, and others.
+    pub async fn favoured(&self, ruleset: &str, limit: i64) -> Result<Vec<Favoured>, StoreError> {
+        let query = tuple(
+            "SELECT kp.match_id IS NOT NULL AS picked, count(*) AS decided,
+                    CAST(sum(CASE WHEN (r.chance >= 0.5) = (m.winner = 0) THEN 1 ELSE 0 END) AS BIGINT) AS won
+             FROM (SELECT match_id, chance, ruleset FROM rulings
+                   WHERE ruleset = $1 AND unrated IS NULL ORDER BY ended_at DESC LIMIT $2) r
+             JOIN matches m ON m.id = r.match_id
+             LEFT JOIN match_chances kp ON kp.match_id = m.id AND kp.step = 0
+                  AND (kp.ruleset IS NULL OR kp.ruleset = r.ruleset)
+             WHERE r.chance IS NOT NULL AND m.winner IS NOT NULL
+             GROUP BY kp.match_id IS NOT NULL",
+        );
+        query.bind(ruleset).bind(limit).fetch_all(&self.pages).await
     }
 
     /// The predictions of a ruleset in steps of 5 %, ascending.

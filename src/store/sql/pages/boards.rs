@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
-use super::super::persons::public_name;
+use super::{
+    super::persons::public_name,
+    standings::{BoardSize, Standing, size},
+};
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
     store::{Store, StoreError, db::*},
@@ -25,36 +26,6 @@ pub struct BoardQuery<'a> {
     pub skip: i64,
     /// The most rows to read.
     pub limit: i64,
-}
-
-/// Whether a player has a place in a leaderboard. The view `ranked_weights` decides it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Standing {
-    /// The player has a place.
-    Placed,
-    /// The player has fewer matches than [`MATCHES_TO_PLACE`](Self::MATCHES_TO_PLACE), or the weight is too uncertain.
-    Placing,
-    /// The player had not played for [`DAYS_AWAY`](Self::DAYS_AWAY) days when the latest match was played.
-    Away,
-}
-
-impl Standing {
-    /// The rated matches after which a player may have a place.
-    pub const MATCHES_TO_PLACE: i64 = 10;
-    /// The days after which a player is away.
-    pub const DAYS_AWAY: i64 = 60;
-}
-
-/// How many players a leaderboard has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BoardSize {
-    /// Those who have a place.
-    pub placed: i64,
-    /// These and those who are being placed.
-    pub listed: i64,
-    /// All, also those who are away.
-    pub all: i64,
 }
 
 /// A line of a leaderboard.
@@ -280,32 +251,11 @@ impl Store {
     }
 }
 
-/// How many players the leaderboard of a query has. Positions are counted in the order of standings.
-async fn size(tx: &mut Connection, query: &BoardQuery<'_>) -> Result<BoardSize, StoreError> {
-    let mut last = [0; 3];
-    for (standing, most) in (0_i64..).zip(&mut last) {
-        let text = "SELECT max(position) FROM weight_places WHERE ruleset = $1 AND kind = $2 AND standing = $3";
-        let found = scalar(text).bind(query.ruleset).bind(query.kind.as_str());
-        let found: Option<i64> = found.bind(standing).fetch_one(&mut *tx).await?;
-        *most = found.unwrap_or(0);
-    }
-    let [placed, placing, away] = last;
-    Ok(BoardSize {
-        placed,
-        listed: placing.max(placed),
-        all: away.max(placing).max(placed),
-    })
-}
-
 impl FromRow for BoardRow {
     fn from_row(row: &Row) -> Result<Self, StoreError> {
         let key = row.player()?;
         Ok(Self {
-            standing: match row.get("standing")? {
-                0_i64 => Standing::Placed,
-                1 => Standing::Placing,
-                _ => Standing::Away,
-            },
+            standing: Standing::of_number(row.get("standing")?),
             place: row.get("place")?,
             handle: row.get("handle")?,
             name: public_name(&key, row.get("name")?),

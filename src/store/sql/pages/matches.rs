@@ -35,6 +35,8 @@ macro_rules! lines {
     };
 }
 
+pub(super) use lines;
+
 impl Store {
     /// The latest matches of a ruleset, or of all, the last one first.
     pub async fn latest_matches(
@@ -241,7 +243,7 @@ async fn stays(tx: &mut Connection, id: i64) -> Result<HashMap<i64, Vec<PageStay
     Ok(stays)
 }
 
-fn line(row: &Row) -> Result<MatchLine, StoreError> {
+pub(super) fn line(row: &Row) -> Result<MatchLine, StoreError> {
     let scores: Option<String> = row.get("scores")?;
     let scores = scores.unwrap_or_default();
     let scores: Vec<f64> = scores.split(' ').filter_map(|s| s.parse().ok()).collect();

@@ -11,12 +11,18 @@ mod matches;
 mod page_match;
 mod present;
 mod queues;
+mod search;
+mod standings;
 mod systems;
 
-pub use balance::{ChanceStep, Closeness, MapOfBalance, RulesetLine, WeekOfBalance};
-pub use boards::{BoardQuery, BoardRow, BoardSize, PersonRow, Standing, StandingLine};
+pub use balance::{
+    ChanceStep, Closeness, Favoured, MapOfBalance, RulesetLine, RulesetOfMap, WeekOfBalance,
+};
+pub use boards::{BoardQuery, BoardRow, PersonRow, StandingLine};
 pub use games::{Companion, Companions, GameOfPerson, PointsInMatch};
 pub use page_match::{MatchLine, PageMatch, PageSeat, PageStay};
 pub use present::PresentPlayer;
 pub use queues::{HostedLine, InstanceLine, QueueHour};
+pub use search::{FoundPerson, MatchFilter, SharedGame};
+pub use standings::{BoardSize, Standing};
 pub use systems::SystemsRow;

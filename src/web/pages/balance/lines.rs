@@ -14,7 +14,7 @@ use crate::{
 
 /// How even some matches were.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct BalanceLine {
+pub(in crate::web::pages) struct BalanceLine {
     pub(super) matches: i64,
     /// `None` if no scores were reported.
     pub(super) mean_gap: Option<f64>,
@@ -32,14 +32,14 @@ pub(super) struct BalanceLine {
 
 /// A line and its name.
 #[derive(Debug, Serialize)]
-pub(super) struct NamedBalance {
+pub(in crate::web::pages) struct NamedBalance {
     pub(super) name: String,
     #[serde(flatten)]
     pub(super) line: BalanceLine,
 }
 
 impl NamedBalance {
-    pub(super) fn new(name: String, of: Closeness) -> Self {
+    pub(in crate::web::pages) fn new(name: String, of: Closeness) -> Self {
         let line = of.into();
         Self { name, line }
     }
@@ -64,7 +64,7 @@ impl From<Closeness> for BalanceLine {
 pub(super) const WEEK_OF: &str = "Week of";
 
 /// A table of these lines, without those that have no match.
-pub(super) fn table<'a>(
+pub(in crate::web::pages) fn table<'a>(
     label: &str,
     first: &str,
     lines: impl IntoIterator<Item = &'a NamedBalance>,

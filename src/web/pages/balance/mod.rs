@@ -2,6 +2,7 @@
 
 mod gaps;
 mod lines;
+mod verdict;
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,9 @@ use crate::{
 };
 
 use gaps::{GapBar, gap_bars};
-use lines::{BalanceLine, NamedBalance, WEEK_OF, table};
+use lines::{BalanceLine, WEEK_OF, table};
+pub(super) use lines::{NamedBalance, table as balance_table};
+use verdict::Verdict;
 
 /// The most maps in the table.
 const MAPS: i64 = 25;
@@ -29,6 +32,9 @@ const MAPS: i64 = 25;
 const WEEKS: usize = 26;
 /// The most weeks in the table: two months.
 const LISTED_WEEKS: usize = 8;
+
+/// Of how many of the latest matches those that Evenkeel picked are compared with others.
+const COMPARED: i64 = 2_000;
 
 /// What a visitor chooses on this page.
 #[derive(Debug, Default, Deserialize)]
@@ -48,6 +54,8 @@ pub(in crate::web) struct BalancePage {
     date: Option<String>,
     /// Whether the predictions of the ruleset are better than a coin; `None` while its weights are derived again.
     predictions: Option<PredictionLine>,
+    /// Whether the matches have become more even, and those that Evenkeel picked are.
+    verdict: Verdict,
     all: BalanceLine,
     /// The weeks that began before the date, and the others.
     before: Option<BalanceLine>,
@@ -157,6 +165,12 @@ impl Page for BalancePage {
         let with_teams = weeks.iter().filter(|week| week.closeness.matches > 0);
         let latest: Vec<&WeekOfBalance> = with_teams.collect();
         let latest = &latest[latest.len().saturating_sub(WEEKS)..];
+        let with_matches = weeks
+            .iter()
+            .map(|week| week.closeness)
+            .filter(|of| of.matches > 0);
+        let with_matches: Vec<Closeness> = with_matches.collect();
+        let favoured = site.pages().favoured(&name, COMPARED).await?;
         let beside_coin = site.learning().metrics().beside_coin(&name);
         let predictions = beside_coin.map(|of| PredictionLine {
             learned: of.learned,
@@ -167,6 +181,7 @@ impl Page for BalancePage {
         });
         Ok(Self {
             predictions,
+            verdict: Verdict::new(&with_matches, &favoured),
             all,
             before: from.map(|from| part(&|begins| begins < from)),
             after: from.map(|from| part(&|begins| begins >= from)),
@@ -231,6 +246,7 @@ impl Page for BalancePage {
                 p { "No match has been rated yet." }
             } @else {
                 (self.controls(site))
+                (self.verdict.body())
                 @if let Some(predictions) = &self.predictions {
                     p {
                         (predictions.sentence) ". "

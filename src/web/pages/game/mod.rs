@@ -27,7 +27,7 @@ use crate::{
 };
 
 use chances::{GameChange, table};
-use seats::{GameSeat, players};
+use seats::{GameSeat, players, weights_before};
 
 /// The page of a match.
 #[derive(Debug, Serialize)]
@@ -100,6 +100,7 @@ impl GamePage {
             p {
                 @if let Some(sentence) = &expected { (sentence) " " }
                 (happened)
+                @if let Some(surprise) = self.summary.surprise() { " " (surprise) }
                 @if let Some(code) = &self.summary.unrated { " The match does not count: " (words::unrated(code)) }
             }
         }
@@ -109,7 +110,7 @@ impl GamePage {
         let line = &self.summary;
         html! {
             dl.facts {
-                div { dt { "Map" } dd { (line.map) } }
+                div { dt { "Map" } dd { (site.links.to_map(&line.raw_map)) } }
                 @if line.ruleset.is_some() { div { dt { "Ruleset" } dd { (ruleset_link(site, line)) } } }
                 div { dt { "Began" } dd { (words::time(line.started)) } }
                 div { dt { "Played" } dd {
@@ -118,7 +119,7 @@ impl GamePage {
                         false => { (words::length(self.millis())) " min" },
                     }
                 } }
-                @if !line.server.is_empty() { div { dt { "Server" } dd { (line.server) } } }
+                @if !line.server.is_empty() { div { dt { "Server" } dd { a href=(site.links.server(&line.raw_server)) { (line.server) } } } }
                 @if !self.mutators.is_empty() { div { dt { "Mutators" } dd { (self.mutators.join(", ")) } } }
             }
         }
@@ -239,6 +240,10 @@ impl Page for GamePage {
                     @for (at, team) in self.teams.iter().enumerate() {
                         section {
                             h2 { span class=(words::team_class(at)) { "Team " (team.number) } " – " (words::number(team.score)) }
+                            p.note {
+                                (counted(team.players.len(), "player"))
+                                @if let Some(sum) = weights_before(&team.players) { ", weights before " (words::tenths(sum)) }
+                            }
                             (players(site, &format!("Team {}", team.number), &team.players, self.millis(), other(&team.players)))
                         }
                     }
@@ -258,7 +263,7 @@ impl Page for GamePage {
                 p.note {
                     "“Other side” is the forecast for the other team if this player alone had been on it, by the weights \
                      before the match. What the system has learned since, how much a strength or a side of the map \
-                     counts, is as of now. Weights are those after the match."
+                     counts, is as of now."
                 }
             }
             (table(site, &self.summary, &self.changes))

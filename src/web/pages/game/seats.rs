@@ -27,6 +27,9 @@ pub(super) struct GameSeat {
     /// The weight after the match.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<f64>,
+    /// The weight after the match before in the same ruleset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight_before: Option<f64>,
     /// The forecast for the other team if this player alone had been on it, by the weights before the match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) other_side: Option<f64>,
@@ -48,9 +51,22 @@ impl GameSeat {
             stays: seat.stays,
             left: seat.left,
             weight: seat.after.map(|(weight, _)| weight).filter(|_| numbers),
+            weight_before: seat.before.filter(|_| numbers),
             other_side,
         }
     }
+
+    /// By how much the match, and those of others since the match before, changed the weight.
+    fn change(&self) -> Option<f64> {
+        Some(self.weight? - self.weight_before?)
+    }
+}
+
+/// The sum of the weights before the match; `None` if one of them is not known.
+pub(super) fn weights_before(list: &[GameSeat]) -> Option<f64> {
+    let weights = list.iter().map(|seat| seat.weight_before);
+    let sum = weights.sum::<Option<f64>>();
+    sum.filter(|_| !list.is_empty())
 }
 
 /// A table of players of a match that lasted `whole` milliseconds. With `other`, it has a column of the forecasts for
@@ -71,11 +87,17 @@ pub(super) fn players<'a>(
     Table::of(caption, list)
         .name("Player", player)
         .num("Points", |seat| known(seat.points, words::number))
+        .only_if(list.iter().any(|seat| seat.points.is_some()))
         .wide_num("K : D", |seat| format!("{} : {}", seat.kills, seat.deaths))
         .explained("Kills and deaths")
+        .only_if(list.iter().any(|seat| seat.kills > 0 || seat.deaths > 0))
         .num("Played", move |seat| played(seat.played, whole))
-        .num("Weight", |seat| known(seat.weight, words::tenths))
-        .only_if(site.settings.shows_numbers())
+        .num("Before", |seat| known(seat.weight_before, words::tenths))
+        .explained("The weight after the match before in the same ruleset")
+        .only_if(list.iter().any(|seat| seat.weight_before.is_some()))
+        .num("Change", |seat| known(seat.change(), words::signed))
+        .explained("How the weight changed from before this match to after it")
+        .only_if(list.iter().any(|seat| seat.change().is_some()))
         .num("Other side", |seat| known(seat.other_side, words::chance))
         .only_if(other)
 }

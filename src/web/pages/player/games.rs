@@ -97,13 +97,13 @@ pub(super) fn table<'a>(site: &'a Site, games: &'a [PlayedGame]) -> Table<'a, Pl
         .text("Result", |game| {
             game.result.map_or("–", |of| result_word(letter(of)))
         })
-        .num("Points", points)
+        .wide_num("Points", points)
         .num(head, move |game| {
             known(game.chance(as_started), words::chance)
         })
         .explained(means)
         .only_if(numbers)
-        .wide_num("Change", |game| known(game.change, words::signed))
+        .num("Change", |game| known(game.change, words::signed))
         .only_if(numbers)
 }
 

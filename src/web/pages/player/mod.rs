@@ -3,32 +3,32 @@
 mod games;
 mod history;
 mod maps;
+mod record;
+mod span;
+mod standing;
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    board::BoardLine,
     companions::{CompanionTables, companions},
     table::Table,
 };
 use crate::{
     domain::Kind,
     learning::{WeightHere, WhyQuestion, WhyRating},
-    store::{PersonRow, Standing, StandingLine},
+    store::StandingLine,
     web::{
-        Site,
-        answer::Page,
-        error::WebError,
-        name::Player,
-        plot::{self, WeightPoint},
-        share::share,
+        Site, answer::Page, encode::path_part, error::WebError, name::Player, plot, share::share,
         words,
     },
 };
 
 use games::PlayedGame;
 use maps::{MapResult, ON_MAP, map_table};
+use record::{Progress, Record, in_a_line};
+use span::Span;
+pub(in crate::web) use standing::{KnownPlayer, PlayerStanding};
 
 /// How many of the latest matches are read.
 const GAMES: i64 = 500;
@@ -44,6 +44,8 @@ pub(in crate::web) struct KindChoice {
     kind: Option<String>,
     /// The ruleset of the badge.
     ruleset: Option<String>,
+    /// Which time the plots show.
+    span: Span,
 }
 
 impl KindChoice {
@@ -62,6 +64,13 @@ pub(in crate::web) struct PlayerPage {
     player: Player,
     #[serde(skip_serializing_if = "Option::is_none")]
     identity: Option<String>,
+    /// Which time the plots show.
+    #[serde(skip)]
+    span: Span,
+    /// How the weight under the first of the standings has moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<Progress>,
+    record: Record,
     standings: Vec<PlayerStanding>,
     /// The results of the last matches, the latest first: `W`, `D` or `L`.
     form: Vec<char>,
@@ -72,70 +81,6 @@ pub(in crate::web) struct PlayerPage {
     best_maps: Vec<MapResult>,
     worst_maps: Vec<MapResult>,
     companions: CompanionTables,
-}
-
-/// A player's standing under a ruleset.
-#[derive(Debug, Serialize)]
-pub(in crate::web) struct PlayerStanding {
-    ruleset: String,
-    players: i64,
-    #[serde(flatten)]
-    line: BoardLine,
-    /// The weight after each of the latest matches, the first one first, and the weight of now.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    history: Vec<WeightPoint>,
-}
-
-impl PlayerStanding {
-    /// The standing of a player of this kind, without the history.
-    pub(in crate::web) fn new(site: &Site, kind: Kind, line: StandingLine) -> Self {
-        Self {
-            ruleset: line.ruleset,
-            players: line.of,
-            line: BoardLine::new(site, kind, line.row, line.of),
-            history: Vec::new(),
-        }
-    }
-
-    /// Weight or division, place and ruleset, in a few words.
-    pub(in crate::web) fn in_short(&self) -> String {
-        let (line, of) = (&self.line, self.players);
-        let measure = line.measure().or_else(|| line.division.clone());
-        let measure = measure.map_or(String::new(), |measure| format!("{measure} · "));
-        let place = match line.place {
-            Some(place) => format!("place {place} of {of} · "),
-            None if line.standing == Standing::Placed => String::new(),
-            None => format!("{} · ", line.place_or_why()),
-        };
-        format!("{measure}{place}{}", self.ruleset)
-    }
-}
-
-/// A player with a page, and where the player stands.
-pub(in crate::web) struct KnownPlayer {
-    pub(in crate::web) person: PersonRow,
-    pub(in crate::web) player: Player,
-    pub(in crate::web) standings: Vec<StandingLine>,
-}
-
-impl KnownPlayer {
-    /// Reads the player with this handle or identity, who has the name of their latest match.
-    pub(in crate::web) async fn read(
-        site: &Site,
-        text: &str,
-        kind: Option<Kind>,
-    ) -> Result<Self, WebError> {
-        let person = site.pages().person(text, kind).await?;
-        let person = person.ok_or(WebError::NoPlayer)?;
-        let standings = site.pages().standings_of(&person).await?;
-        let latest = standings.iter().max_by_key(|line| line.row.last_seen);
-        let name = latest.map(|line| line.row.name.clone());
-        Ok(Self {
-            player: Player::new(Some(person.handle.clone()), name, person.key.kind),
-            person,
-            standings,
-        })
-    }
 }
 
 /// Why the weight under a ruleset is what it is.
@@ -171,11 +116,9 @@ impl PlayerPage {
             .only_if(site.settings.shows_numbers())
             .text("Division", |row| words::or_dash(row.line.division.clone()))
             .only_if(self.standings.iter().any(|row| row.line.division.is_some()))
-            .num("Place", |row| {
-                match row.line.place {
-                    Some(place) => format!("{place} of {}", row.players),
-                    None => row.line.place_or_why(),
-                }
+            .num("Place", |row| match row.line.place {
+                Some(place) => format!("{place} of {}", row.players),
+                None => row.line.place_or_why(),
             })
             .num("Better than", |row| words::or_dash(row.line.better_than()))
             .num("Games", |row| row.line.games)
@@ -188,6 +131,38 @@ impl PlayerPage {
                 p {
                     "Last results, the latest first: "
                     span.form { @for result in &self.form { span class=(result_word(*result)) { (result) } " " } }
+                }
+            }
+        }
+    }
+
+    fn handle(&self) -> &str {
+        self.player.handle.as_deref().unwrap_or_default()
+    }
+
+    fn maps(&self) -> Markup {
+        html! {
+            @if !self.best_maps.is_empty() {
+                h2 { "Maps" }
+                div.columns {
+                    (map_table("Best", &self.best_maps))
+                    @if !self.worst_maps.is_empty() { (map_table("Worst", &self.worst_maps)) }
+                }
+                p.note { "Maps with at least " (ON_MAP) " games, of the last " (GAMES) "." }
+            }
+        }
+    }
+
+    fn matches(&self, site: &Site) -> Markup {
+        let all = format!("/matches?player={}", path_part(self.handle()));
+        html! {
+            h2 { "Latest matches" }
+            (games::table(site, &self.games))
+            p { a href=(site.links.to(&all)) { "All matches" } }
+            p.note {
+                "Points are those of the player's team, and those against it, while the player was on it."
+                @if site.settings.shows_numbers() {
+                    " The chance is that of the player's team."
                 }
             }
         }
@@ -207,15 +182,20 @@ impl PlayerPage {
     }
 
     /// A plot of the weight for each of the rulesets with most matches.
-    fn plots(&self) -> Result<Markup, WebError> {
+    fn plots(&self, site: &Site) -> Result<Markup, WebError> {
         let many = self.standings.iter().filter(|row| row.history.len() > 1);
         let mut plots = Vec::new();
-        for row in many.take(PLOTS) {
+        for row in many.clone().take(PLOTS) {
             let name = self.player.plain();
             let label = format!("Weight of {name} in {} over time", row.ruleset);
-            plots.push((&row.ruleset, plot::weights(&label, &row.history)?));
+            let points = self.span.part_of(&row.history);
+            plots.push((&row.ruleset, plot::weights(&label, points)?));
         }
+        let path = site.links.to(&self.path());
         Ok(html! {
+            @if many.clone().any(|row| Span::Month.part_of(&row.history).len() < row.history.len()) {
+                (self.span.tabs(&path))
+            }
             @for (ruleset, plot) in plots {
                 figure {
                     figcaption { "Weight in " (words::ruleset(ruleset)) ", with its uncertainty" }
@@ -263,7 +243,12 @@ impl Page for PlayerPage {
             },
             ..PlayerStanding::new(site, person.key.kind, line)
         };
+        let first = standings.first().filter(|_| numbers);
+        let progress = first.and_then(|line| Progress::of(&games, &line.ruleset, line.row.weight));
         Ok(Self {
+            span: choice.span,
+            progress,
+            record: Record::of(&games, numbers),
             standings: standings.into_iter().map(standing).collect(),
             why: why.iter().map(why_weight).collect(),
             companions: companions(site, person.person, &games).await?,
@@ -281,10 +266,7 @@ impl Page for PlayerPage {
     }
 
     fn path(&self) -> String {
-        format!(
-            "/players/{}",
-            self.player.handle.as_deref().unwrap_or_default()
-        )
+        format!("/players/{}", self.handle())
     }
 
     fn description(&self, _: &Site) -> String {
@@ -309,30 +291,24 @@ impl Page for PlayerPage {
         Ok(html! {
             h1 { (self.player.coloured()) @if self.player.bot { " " span.tag { "bot" } } }
             @if let Some(identity) = &self.identity { p { "Identity: " bdi { (identity) } } }
-            (self.last_results())
-            (self.standings(site))
-            (self.plots()?)
             @if site.settings.shows_numbers() {
-                p.note { "The band is one standard deviation: how far off the weight may easily be. A newcomer has 50." }
+                @if let Some(row) = self.standings.first() { (in_a_line(site, row, self.progress.as_ref())) }
             }
+            (self.last_results())
+            @if self.standings.len() > 1 || !site.settings.shows_numbers() { (self.standings(site)) }
+            (self.plots(site)?)
+            @if site.settings.shows_numbers() {
+                p.note {
+                    "The band is one standard deviation: how far off the weight may easily be. A newcomer has 50. The dots mark \
+                     the peak and the weight of now."
+                }
+            }
+            h2 { "Record" }
+            (self.record.body(site, GAMES))
+            (self.companions.body(site, self.handle()))
+            (self.maps())
+            (self.matches(site))
             (self.why())
-            h2 { "Latest matches" }
-            (games::table(site, &self.games))
-            p.note {
-                "Points are those of the player's team, and those against it, while the player was on it."
-                @if site.settings.shows_numbers() {
-                    " The chance is that of the player's team."
-                }
-            }
-            @if !self.best_maps.is_empty() {
-                h2 { "Maps" }
-                div.columns {
-                    (map_table("Best", &self.best_maps))
-                    @if !self.worst_maps.is_empty() { (map_table("Worst", &self.worst_maps)) }
-                }
-                p.note { "Maps with at least " (ON_MAP) " games, of the last " (GAMES) "." }
-            }
-            (self.companions.body(site))
             (share(site, &self.path(), true, true))
         })
     }

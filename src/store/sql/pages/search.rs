@@ -1,0 +1,195 @@
+//! Finds players in all rulesets, and matches by what they have in common.
+
+use super::super::{
+    chances::{told_columns, told_tables},
+    persons::public_name,
+};
+use super::{matches::line, page_match::MatchLine};
+use crate::{
+    domain::{Kind, PlayerKey, Timestamp},
+    store::{Store, StoreError, db::*},
+};
+
+/// A player whom a search has found, with a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundPerson {
+    /// The public handle.
+    pub handle: String,
+    /// The kind of the player.
+    pub kind: Kind,
+    /// The latest name, as the game sent it.
+    pub name: String,
+    /// Number of rated matches in all rulesets.
+    pub games: i64,
+    /// The end of the latest of them.
+    pub last_seen: Timestamp,
+    /// The ruleset with most of them.
+    pub ruleset: String,
+}
+
+/// Which matches to list; all conditions hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MatchFilter<'a> {
+    /// The key of the ruleset.
+    pub ruleset: Option<&'a str>,
+    /// The map, as the game names it.
+    pub map: Option<&'a str>,
+    /// The game server, as it names itself.
+    pub server: Option<&'a str>,
+    /// The number of a person who played.
+    pub person: Option<i64>,
+    /// The number of another one, and whether it was on the same team.
+    pub other: Option<(i64, bool)>,
+    /// Whether Evenkeel has picked the teams.
+    pub picked: bool,
+    /// The match before which the list begins.
+    pub before: Option<i64>,
+}
+
+columns! {
+    /// A rated match with a result in which two persons were on teams.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct SharedGame {
+        /// The match that was played.
+        pub id: i64,
+        /// Whether both were on one team.
+        pub together: bool,
+        /// The team of the first one.
+        pub team: Option<u8>,
+        /// 1 if it won, 0.5 for a draw, 0 if it lost.
+        pub result: f64,
+        /// The forecast for team 0 of two.
+        pub forecast: Option<f64>,
+    }
+}
+
+impl SharedGame {
+    /// The forecast for the team of the first one; `None` unless the match had two teams.
+    pub fn expected(&self) -> Option<f64> {
+        match self.team {
+            Some(0) => self.forecast,
+            Some(1) => self.forecast.map(|chance| 1.0 - chance),
+            _ => None,
+        }
+    }
+}
+
+impl Store {
+    /// The latest rated matches with a result of two persons, the last one first.
+    pub async fn shared_games(
+        &self,
+        one: i64,
+        other: i64,
+        limit: i64,
+    ) -> Result<Vec<SharedGame>, StoreError> {
+        let query = tuple(
+            "SELECT p.match_id AS id, p.team = q.team AS together, p.team, p.result, r.chance AS forecast
+             FROM performances p
+             JOIN performances q ON q.match_id = p.match_id AND q.person = $2
+             JOIN rulings r ON r.match_id = p.match_id
+             WHERE p.person = $1 AND p.result IS NOT NULL AND q.team IS NOT NULL AND q.person <> p.person
+             ORDER BY p.ended_at DESC, p.match_id DESC LIMIT $3",
+        );
+        let query = query.bind(one).bind(other).bind(limit);
+        query.fetch_all(&self.pages).await
+    }
+
+    /// The players of all rulesets with this text, in lower case, in their names, those with most matches first.
+    pub async fn find_persons(
+        &self,
+        text: &str,
+        limit: i64,
+    ) -> Result<Vec<FoundPerson>, StoreError> {
+        tuple(FIND)
+            .bind(text)
+            .bind(limit)
+            .fetch_all(&self.pages)
+            .await
+    }
+
+    /// The latest matches that a filter leaves, the last one first; archived ones too, unless a person is stated.
+    pub async fn filtered_matches(
+        &self,
+        filter: &MatchFilter<'_>,
+        limit: i64,
+    ) -> Result<Vec<MatchLine>, StoreError> {
+        let mut query = Sql::new(super::matches::lines!(
+            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+            "WHERE m.outcome <> 'abandoned'"
+        ));
+        let texts = [
+            (" AND r.ruleset = ", filter.ruleset),
+            (" AND m.map = ", filter.map),
+            (" AND m.server = ", filter.server),
+        ];
+        for (condition, text) in texts {
+            if let Some(text) = text {
+                query.push(condition).push_bind(text.to_owned());
+            }
+        }
+        if filter.picked {
+            query.push(" AND kp.match_id IS NOT NULL");
+        }
+        if let Some(person) = filter.person {
+            query.push(" AND m.id IN (SELECT p.match_id FROM performances p ");
+            if let Some((other, together)) = filter.other {
+                query
+                    .push("JOIN performances q ON q.match_id = p.match_id AND q.person = ")
+                    .push_bind(other)
+                    .push(match together {
+                        true => " AND q.team = p.team ",
+                        false => " AND q.team <> p.team ",
+                    });
+            }
+            query.push("WHERE p.person = ").push_bind(person).push(")");
+        }
+        if let Some(before) = filter.before {
+            query
+                .push(
+                    " AND (m.ended_at, m.fingerprint) < ((SELECT ended_at FROM matches WHERE id = ",
+                )
+                .push_bind(before)
+                .push("), (SELECT fingerprint FROM matches WHERE id = ")
+                .push_bind(before)
+                .push("))");
+        }
+        query
+            .push(" ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT ")
+            .push_bind(limit);
+        let rows = query.build().fetch_all(&self.pages).await?;
+        rows.iter().map(line).collect()
+    }
+}
+
+/// The players with a text in a name. An index contains all that is read of those whose name is another.
+const FIND: &str = "WITH found AS (SELECT DISTINCT kind, player FROM weight_places WHERE instr(plain, $1) > 0)
+    SELECT f.kind, f.player, p.handle,
+        (SELECT w.name FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind
+         ORDER BY w.last_seen DESC, w.ruleset LIMIT 1) AS name,
+        (SELECT w.ruleset FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind
+         ORDER BY w.games DESC, w.ruleset LIMIT 1) AS ruleset,
+        CAST((SELECT sum(w.games) FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind) AS BIGINT) AS games,
+        (SELECT max(w.last_seen) FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind) AS last_seen
+    FROM found f JOIN persons p ON p.kind = f.kind AND p.player = f.player
+    WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = f.kind AND h.player = f.player)
+    ORDER BY games DESC, p.handle LIMIT $2";
+
+impl FromRow for FoundPerson {
+    fn from_row(row: &Row) -> Result<Self, StoreError> {
+        let key: PlayerKey = row.player()?;
+        Ok(Self {
+            handle: row.get("handle")?,
+            name: public_name(&key, row.get("name")?),
+            kind: key.kind,
+            games: row.get("games")?,
+            last_seen: row.get("last_seen")?,
+            ruleset: row.get("ruleset")?,
+        })
+    }
+}
+
+impl Column<'_> for FoundPerson {
+    fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
+        Self::from_row(row)
+    }
+}

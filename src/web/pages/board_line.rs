@@ -1,0 +1,106 @@
+//! The lines of leaderboards: who has which place.
+
+use serde::Serialize;
+
+use crate::{
+    domain::{Kind, Timestamp},
+    store::{BoardQuery, BoardRow, BoardSize, Standing, StoreError},
+    web::{
+        Site,
+        name::Player,
+        words::{self, as_text},
+    },
+};
+
+/// A line of the leaderboard.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct BoardLine {
+    /// `None` without a place, and where only divisions are shown.
+    pub(super) place: Option<i64>,
+    pub(super) standing: Standing,
+    pub(super) player: Player,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) weight: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) deviation: Option<f64>,
+    pub(super) division: Option<String>,
+    /// The percentage of the other players with a place who have a lower one; `None` for the only player.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) percentile: Option<f64>,
+    pub(super) games: i64,
+    #[serde(serialize_with = "as_text")]
+    pub(super) last_seen: Timestamp,
+    /// Whether the player is in a running game.
+    pub(super) plays_now: bool,
+}
+
+impl BoardLine {
+    /// The line of a player, with `placed` players who have a place under the ruleset.
+    pub(in crate::web) fn new(site: &Site, kind: Kind, row: BoardRow, placed: i64) -> Self {
+        let numbers = site.settings.shows_numbers();
+        let shown = |number| numbers.then(|| words::rounded(number, 3));
+        Self {
+            place: row.place.filter(|_| numbers),
+            standing: row.standing,
+            player: Player::new(row.handle, Some(row.name), kind),
+            weight: shown(row.weight),
+            deviation: shown(row.deviation),
+            division: row.division,
+            percentile: row.place.filter(|_| placed > 1).map(|place| {
+                let behind = (placed - place).max(0) as f64 / (placed - 1) as f64;
+                (behind * 1_000.0).round() / 10.0
+            }),
+            games: row.games,
+            last_seen: row.last_seen,
+            plays_now: false,
+        }
+    }
+
+    /// The place, or why there is none.
+    pub(super) fn place_or_why(&self) -> String {
+        let enough = Standing::MATCHES_TO_PLACE;
+        match (self.standing, self.place) {
+            (Standing::Placed, place) => words::or_dash(place.map(|place| place.to_string())),
+            (Standing::Placing, _) if self.games < enough => {
+                format!("placing {} of {enough}", self.games)
+            }
+            (Standing::Placing, _) => "placing".to_owned(),
+            (Standing::Away, _) => "away".to_owned(),
+        }
+    }
+
+    /// How many of the other players have a lower place.
+    pub(super) fn better_than(&self) -> Option<String> {
+        Some(words::percent(self.percentile? / 100.0))
+    }
+
+    /// The weight with its deviation.
+    pub(super) fn measure(&self) -> Option<String> {
+        let weight = words::tenths(self.weight?);
+        Some(match self.deviation.filter(|deviation| *deviation > 0.0) {
+            Some(deviation) => format!("{weight} ± {}", words::tenths(deviation)),
+            None => weight,
+        })
+    }
+}
+
+/// Reads a part of the players of a ruleset, in their order. Returns them, how many there are, and whether more come after.
+pub(in crate::web) async fn part_of_board(
+    site: &Site,
+    query: BoardQuery<'_>,
+) -> Result<(Vec<BoardRow>, BoardSize, bool), StoreError> {
+    let limit = query.limit;
+    if query.search.is_empty() {
+        let (rows, size) = site.pages().board(query).await?;
+        let last = if query.away { size.all } else { size.listed };
+        return Ok((rows, size, last > query.skip + limit));
+    }
+    let one_more = BoardQuery {
+        limit: limit + 1,
+        ..query
+    };
+    let (mut rows, size) = site.pages().board(one_more).await?;
+    let has_next = rows.len() as i64 > limit;
+    rows.truncate(usize::try_from(limit).unwrap_or(0));
+    Ok((rows, size, has_next))
+}

@@ -1,0 +1,207 @@
+//! `/matches`: all matches, by what they have in common.
+
+use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    lists::{MatchSummary, matches},
+    player::KnownPlayer,
+};
+use crate::{
+    store::MatchFilter,
+    web::{Site, answer::Page, encode::path_part, error::WebError, name::Player},
+};
+
+/// The number of matches on a page.
+const LISTED: usize = 50;
+/// The longest name in a filter, in bytes.
+const LONGEST: usize = 1_024;
+
+/// What a visitor chooses on this page.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(in crate::web) struct MatchesChoice {
+    ruleset: Option<String>,
+    map: Option<String>,
+    server: Option<String>,
+    /// The handle of a player, and that of another one, on the same team or on another.
+    player: Option<String>,
+    with: Option<String>,
+    against: Option<String>,
+    /// Whether only those are listed whose teams Evenkeel has picked.
+    picked: bool,
+    /// The match before which the page begins.
+    before: Option<i64>,
+}
+
+/// A page of matches, the last one first.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct MatchesPage {
+    /// What the matches have in common, as names and values of the query.
+    filter: Vec<(&'static str, String)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    players: Vec<Player>,
+    matches: Vec<MatchSummary>,
+    /// The number with which the next page begins, as `before`.
+    next: Option<i64>,
+    #[serde(skip)]
+    rulesets: Vec<String>,
+    #[serde(skip)]
+    before: Option<i64>,
+}
+
+/// A value of a form; empty is the same as missing.
+fn stated(text: &Option<String>) -> Result<Option<&str>, WebError> {
+    match text.as_deref().filter(|text| !text.is_empty()) {
+        Some(text) if text.len() > LONGEST => Err(WebError::BadRequest),
+        text => Ok(text),
+    }
+}
+
+impl MatchesPage {
+    /// The address of this page, from a match on.
+    fn address(&self, before: Option<i64>) -> String {
+        let mut parts: Vec<String> = self
+            .filter
+            .iter()
+            .map(|(name, value)| format!("{name}={}", path_part(value)))
+            .collect();
+        parts.extend(before.map(|id| format!("before={id}")));
+        match parts.is_empty() {
+            true => "/matches".to_owned(),
+            false => format!("/matches?{}", parts.join("&")),
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<&String> {
+        let found = self.filter.iter().find(|(own, _)| *own == name);
+        found.map(|(_, value)| value)
+    }
+
+    fn controls(&self, site: &Site) -> Markup {
+        let ruleset = self.value("ruleset");
+        html! {
+            form.controls method="get" action=(site.links.to("/matches")) {
+                label for="ruleset" { "Ruleset" }
+                select #ruleset name="ruleset" {
+                    option value="" { "all" }
+                    @for name in &self.rulesets {
+                        option value=(name) selected[ruleset == Some(name)] { (name) }
+                    }
+                }
+                @for name in ["map", "server"] {
+                    label for=(name) { (if name == "map" { "Map" } else { "Server" }) }
+                    input id=(name) type="text" name=(name) value=[self.value(name)] maxlength=(LONGEST);
+                }
+                @for name in ["player", "with", "against"] {
+                    @if let Some(value) = self.value(name) { input type="hidden" name=(name) value=(value); }
+                }
+                label { input type="checkbox" name="picked" value="true" checked[self.value("picked").is_some()]; " picked by Evenkeel" }
+                button type="submit" { "Show" }
+            }
+        }
+    }
+
+    /// Whose matches these are.
+    fn whose(&self, site: &Site) -> Markup {
+        let how = if self.value("with").is_some() {
+            " with "
+        } else {
+            " against "
+        };
+        html! {
+            @if let Some(player) = self.players.first() {
+                p {
+                    "Rated matches of " (player.link(&site.links))
+                    @if let Some(other) = self.players.get(1) { (how) (other.link(&site.links)) }
+                    ". Archived ones are not among them."
+                }
+            }
+        }
+    }
+}
+
+impl Page for MatchesPage {
+    type Choice = MatchesChoice;
+    const PATH: &str = "/matches";
+
+    /// Reads one page of the matches that the choice leaves.
+    async fn read(site: &Site, _: &str, choice: &MatchesChoice) -> Result<Self, WebError> {
+        let mut filter = MatchFilter {
+            ruleset: stated(&choice.ruleset)?,
+            map: stated(&choice.map)?,
+            server: stated(&choice.server)?,
+            picked: choice.picked,
+            before: choice.before,
+            ..MatchFilter::default()
+        };
+        let (mut players, mut said) = (Vec::new(), Vec::new());
+        let texts = [
+            ("ruleset", filter.ruleset),
+            ("map", filter.map),
+            ("server", filter.server),
+        ];
+        said.extend(
+            texts
+                .into_iter()
+                .filter_map(|(name, text)| Some((name, text?.to_owned()))),
+        );
+        said.extend(filter.picked.then(|| ("picked", "true".to_owned())));
+        if let Some(player) = stated(&choice.player)? {
+            let known = KnownPlayer::read(site, player, None).await?;
+            filter.person = Some(known.person.person);
+            said.push(("player", known.person.handle));
+            players.push(known.player);
+            let (with, against) = (stated(&choice.with)?, stated(&choice.against)?);
+            if let Some(other) = with.or(against) {
+                let known = KnownPlayer::read(site, other, None).await?;
+                filter.other = Some((known.person.person, with.is_some()));
+                let name = if with.is_some() { "with" } else { "against" };
+                said.push((name, known.person.handle));
+                players.push(known.player);
+            }
+        }
+        let mut lines = site
+            .pages()
+            .filtered_matches(&filter, LISTED as i64 + 1)
+            .await?;
+        let has_next = lines.len() > LISTED;
+        lines.truncate(LISTED);
+        let rulesets = site.pages().ruleset_lines().await?;
+        Ok(Self {
+            next: lines.last().map(|line| line.id).filter(|_| has_next),
+            matches: MatchSummary::list(site, lines),
+            rulesets: rulesets.into_iter().map(|line| line.ruleset).collect(),
+            filter: said,
+            players,
+            before: choice.before,
+        })
+    }
+
+    fn title(&self) -> String {
+        "Matches".to_owned()
+    }
+
+    fn path(&self) -> String {
+        self.address(self.before)
+    }
+
+    fn description(&self, _: &Site) -> String {
+        "All matches with their results and the chances that were predicted.".to_owned()
+    }
+
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        Ok(html! {
+            h1 { "Matches" }
+            (self.whose(site))
+            (self.controls(site))
+            (matches(site, &self.matches, self.value("ruleset").is_none()))
+            nav.pages aria-label="Pages of matches" {
+                @if self.before.is_some() { a href=(site.links.to(&self.address(None))) { "← Latest" } }
+                @if self.next.is_some() {
+                    a rel="next" href=(site.links.to(&self.address(self.next))) { "Earlier →" }
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! Which time the plots of a player show.
+
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::web::plot::WeightPoint;
+
+const DAY: i64 = 86_400_000;
+
+/// A time up to the latest match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Span {
+    Month,
+    Year,
+    #[default]
+    All,
+}
+
+/// Each with its name in the query, and what visitors read.
+const SPANS: [(Span, &str, &str); 3] = [
+    (Span::Month, "month", "30 days"),
+    (Span::Year, "year", "A year"),
+    (Span::All, "all", "All"),
+];
+
+impl Span {
+    fn millis(self) -> i64 {
+        match self {
+            Self::Month => 30 * DAY,
+            Self::Year => 365 * DAY,
+            Self::All => i64::MAX,
+        }
+    }
+
+    /// The points of this time, and the one before it, from which the line comes.
+    pub(super) fn part_of(self, points: &[WeightPoint]) -> &[WeightPoint] {
+        let last = points.last().map_or(0, |point| point.at.0);
+        let since = last.saturating_sub(self.millis());
+        let before = points.partition_point(|point| point.at.0 < since);
+        &points[before.saturating_sub(1)..]
+    }
+
+    /// The choice between all of them on the page at this path.
+    pub(super) fn tabs(self, path: &str) -> Markup {
+        html! {
+            nav.tabs aria-label="Time of the plots" {
+                @for (span, name, text) in SPANS {
+                    a href=(format!("{path}?span={name}")) aria-current=[(span == self).then_some("true")] { (text) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Timestamp;
+
+    #[test]
+    fn a_span_has_its_points_and_the_one_before() {
+        let point = |day| WeightPoint {
+            at: Timestamp(day * DAY),
+            weight: 50.0,
+            deviation: 5.0,
+        };
+        let points: Vec<_> = [0, 100, 350, 390, 400].map(point).into();
+        let days = |span: Span| -> Vec<i64> {
+            let part = span.part_of(&points).iter();
+            part.map(|point| point.at.0 / DAY).collect()
+        };
+        assert_eq!(days(Span::Month), [350, 390, 400]);
+        assert_eq!(days(Span::Year), [0, 100, 350, 390, 400]);
+        assert_eq!(days(Span::All).len(), 5);
+        assert!(Span::Month.part_of(&[]).is_empty());
+    }
+}

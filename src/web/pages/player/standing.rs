@@ -1,0 +1,73 @@
+//! A player with a page, and where the player stands.
+
+use serde::Serialize;
+
+use crate::{
+    domain::Kind,
+    store::{PersonRow, Standing, StandingLine},
+    web::{Site, error::WebError, name::Player, pages::board_line::BoardLine, plot::WeightPoint},
+};
+
+/// A player's standing under a ruleset.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct PlayerStanding {
+    pub(super) ruleset: String,
+    pub(super) players: i64,
+    #[serde(flatten)]
+    pub(super) line: BoardLine,
+    /// The weight after each of the latest matches, the first one first, and the weight of now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) history: Vec<WeightPoint>,
+}
+
+impl PlayerStanding {
+    /// The standing of a player of this kind, without the history.
+    pub(in crate::web) fn new(site: &Site, kind: Kind, line: StandingLine) -> Self {
+        Self {
+            ruleset: line.ruleset,
+            players: line.of,
+            line: BoardLine::new(site, kind, line.row, line.of),
+            history: Vec::new(),
+        }
+    }
+
+    /// Weight or division, place and ruleset, in a few words.
+    pub(in crate::web) fn in_short(&self) -> String {
+        let (line, of) = (&self.line, self.players);
+        let measure = line.measure().or_else(|| line.division.clone());
+        let measure = measure.map_or(String::new(), |measure| format!("{measure} · "));
+        let place = match line.place {
+            Some(place) => format!("place {place} of {of} · "),
+            None if line.standing == Standing::Placed => String::new(),
+            None => format!("{} · ", line.place_or_why()),
+        };
+        format!("{measure}{place}{}", self.ruleset)
+    }
+}
+
+/// A player with a page, and where the player stands.
+pub(in crate::web) struct KnownPlayer {
+    pub(in crate::web) person: PersonRow,
+    pub(in crate::web) player: Player,
+    pub(in crate::web) standings: Vec<StandingLine>,
+}
+
+impl KnownPlayer {
+    /// Reads the player with this handle or identity, who has the name of their latest match.
+    pub(in crate::web) async fn read(
+        site: &Site,
+        text: &str,
+        kind: Option<Kind>,
+    ) -> Result<Self, WebError> {
+        let person = site.pages().person(text, kind).await?;
+        let person = person.ok_or(WebError::NoPlayer)?;
+        let standings = site.pages().standings_of(&person).await?;
+        let latest = standings.iter().max_by_key(|line| line.row.last_seen);
+        let name = latest.map(|line| line.row.name.clone());
+        Ok(Self {
+            player: Player::new(Some(person.handle.clone()), name, person.key.kind),
+            person,
+            standings,
+        })
+    }
+}

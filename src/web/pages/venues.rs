@@ -1,0 +1,138 @@
+//! `/maps/NAME` and `/servers/NAME`: the matches on a map, and those of a game server.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::{
+    balance::{NamedBalance, balance_table},
+    lists::{MatchSummary, matches},
+};
+use crate::{
+    domain::plain_name,
+    store::MatchFilter,
+    web::{Site, answer::Page, encode::path_part, error::WebError, page_request::Nothing, words},
+};
+
+/// The number of matches on these pages.
+const MATCHES: i64 = 20;
+
+/// The page of a map.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct MapPage {
+    map: String,
+    /// How even its matches are, by ruleset.
+    rulesets: Vec<NamedBalance>,
+    matches: Vec<MatchSummary>,
+    /// The name as the game sent it.
+    #[serde(skip)]
+    raw: String,
+}
+
+/// The page of a game server.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct ServerPage {
+    server: String,
+    matches: Vec<MatchSummary>,
+    #[serde(skip)]
+    raw: String,
+}
+
+/// The latest matches that a filter leaves.
+async fn latest(site: &Site, filter: MatchFilter<'_>) -> Result<Vec<MatchSummary>, WebError> {
+    let lines = site.pages().filtered_matches(&filter, MATCHES).await?;
+    match lines.is_empty() {
+        true => Err(WebError::NotFound),
+        false => Ok(MatchSummary::list(site, lines)),
+    }
+}
+
+/// The list of matches, and the way to all of them.
+fn list(site: &Site, name: &str, raw: &str, found: &[MatchSummary]) -> Markup {
+    let all = format!("/matches?{name}={}", path_part(raw));
+    html! {
+        h2 { "Latest matches" }
+        (matches(site, found, true))
+        p { a href=(site.links.to(&all)) { "All its matches" } }
+    }
+}
+
+impl Page for MapPage {
+    type Choice = Nothing;
+    const PATH: &str = "/maps/{name}";
+
+    async fn read(site: &Site, name: &str, _: &Nothing) -> Result<Self, WebError> {
+        let filter = MatchFilter {
+            map: Some(name),
+            ..MatchFilter::default()
+        };
+        let matches = latest(site, filter).await?;
+        let rulesets = site.pages().balance_of_map(name).await?.into_iter();
+        Ok(Self {
+            map: plain_name(name),
+            rulesets: rulesets
+                .map(|of| NamedBalance::new(of.ruleset, of.closeness))
+                .collect(),
+            matches,
+            raw: name.to_owned(),
+        })
+    }
+
+    fn title(&self) -> String {
+        format!("Map {}", self.map)
+    }
+
+    fn path(&self) -> String {
+        format!("/maps/{}", path_part(&self.raw))
+    }
+
+    fn description(&self, _: &Site) -> String {
+        format!("The matches on {}, and how even they are.", self.map)
+    }
+
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        Ok(html! {
+            h1 { (self.title()) }
+            @if !self.rulesets.is_empty() {
+                (balance_table("Rulesets", "Ruleset", &self.rulesets))
+                p.note { (words::OF_MAPS) }
+            }
+            (list(site, "map", &self.raw, &self.matches))
+        })
+    }
+}
+
+impl Page for ServerPage {
+    type Choice = Nothing;
+    const PATH: &str = "/servers/{name}";
+
+    async fn read(site: &Site, name: &str, _: &Nothing) -> Result<Self, WebError> {
+        let filter = MatchFilter {
+            server: Some(name),
+            ..MatchFilter::default()
+        };
+        Ok(Self {
+            server: plain_name(name),
+            matches: latest(site, filter).await?,
+            raw: name.to_owned(),
+        })
+    }
+
+    fn title(&self) -> String {
+        format!("Server {}", self.server)
+    }
+
+    fn path(&self) -> String {
+        format!("/servers/{}", path_part(&self.raw))
+    }
+
+    fn description(&self, _: &Site) -> String {
+        format!("The latest matches on the server {}.", self.server)
+    }
+
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        Ok(html! {
+            h1 { (self.title()) }
+            (list(site, "server", &self.raw, &self.matches))
+        })
+    }
+}

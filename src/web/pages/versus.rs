@@ -1,0 +1,194 @@
+//! `/versus`: two players, with each other and against each other.
+
+use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    lists::{MatchSummary, matches},
+    player::KnownPlayer,
+    table::Table,
+};
+use crate::{
+    store::SharedGame,
+    web::{
+        Site,
+        answer::Page,
+        encode::path_part,
+        error::WebError,
+        name::Player,
+        words::{self, known},
+    },
+};
+
+/// The most matches that are counted: the latest.
+const COUNTED: i64 = 1_000;
+/// The number of matches that are listed.
+const LISTED: usize = 20;
+
+/// Two players, by their handles or identities.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(in crate::web) struct VersusChoice {
+    a: String,
+    b: String,
+}
+
+/// The matches of two players.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct VersusPage {
+    players: [Player; 2],
+    /// On the same team, and on different ones.
+    together: SharedLine,
+    against: SharedLine,
+    matches: Vec<MatchSummary>,
+}
+
+/// How the first player did in some matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+struct SharedLine {
+    games: usize,
+    /// How many the first player won; a draw is half a win.
+    won: f64,
+    /// How many were expected of those with a forecast, and how many of these the first player won.
+    expected: f64,
+    won_of_expected: f64,
+    predicted: usize,
+}
+
+impl SharedLine {
+    fn of<'a>(games: impl Iterator<Item = &'a SharedGame>) -> Self {
+        games.fold(Self::default(), |sum, game| {
+            let expected = game.expected();
+            let result = game.result;
+            Self {
+                games: sum.games + 1,
+                won: sum.won + result,
+                expected: sum.expected + expected.unwrap_or(0.0),
+                won_of_expected: sum.won_of_expected + expected.map_or(0.0, |_| result),
+                predicted: sum.predicted + usize::from(expected.is_some()),
+            }
+        })
+    }
+
+    /// The wins above those that were expected.
+    fn above(&self) -> Option<f64> {
+        (self.predicted > 0).then(|| self.won_of_expected - self.expected)
+    }
+}
+
+impl VersusPage {
+    fn handle(&self, at: usize) -> &str {
+        self.players[at].handle.as_deref().unwrap_or_default()
+    }
+
+    fn table<'a>(
+        &'a self,
+        site: &'a Site,
+        rows: &'a [(&'static str, SharedLine)],
+    ) -> Table<'a, (&'static str, SharedLine)> {
+        let to = move |word: &str| {
+            let (own, other) = (path_part(self.handle(0)), path_part(self.handle(1)));
+            site.links
+                .to(&format!("/matches?player={own}&{word}={other}"))
+        };
+        Table::of("Matches of both", rows)
+            .name("Teams", |(name, _)| *name)
+            .num("Matches", move |(name, line)| {
+                let word = if *name == TOGETHER { "with" } else { "against" };
+                html! { a href=(to(word)) { (line.games) } }
+            })
+            .num(
+                &format!("Won by {}", self.players[0].plain()),
+                |(_, line)| words::number(line.won),
+            )
+            .num("Above expected", |(_, line)| {
+                known(line.above(), words::signed)
+            })
+            .only_if(site.settings.shows_numbers())
+    }
+}
+
+/// The name of the line of matches on the same team.
+const TOGETHER: &str = "the same";
+
+impl Page for VersusPage {
+    type Choice = VersusChoice;
+    const PATH: &str = "/versus";
+
+    /// Reads the matches of both players.
+    async fn read(site: &Site, _: &str, choice: &VersusChoice) -> Result<Self, WebError> {
+        let own = KnownPlayer::read(site, &choice.a, None).await?;
+        let other = KnownPlayer::read(site, &choice.b, None).await?;
+        let (one, two) = (own.person.person, other.person.person);
+        let shared = site.pages().shared_games(one, two, COUNTED).await?;
+        let line =
+            |together| SharedLine::of(shared.iter().filter(|game| game.together == together));
+        let latest: Vec<i64> = shared.iter().take(LISTED).map(|game| game.id).collect();
+        let lines = site.pages().match_lines(&latest).await?;
+        Ok(Self {
+            together: line(true),
+            against: line(false),
+            matches: MatchSummary::list(site, lines),
+            players: [own.player, other.player],
+        })
+    }
+
+    fn title(&self) -> String {
+        let [one, two] = &self.players;
+        format!("{} and {}", one.plain(), two.plain())
+    }
+
+    fn path(&self) -> String {
+        let (own, other) = (path_part(self.handle(0)), path_part(self.handle(1)));
+        format!("/versus?a={own}&b={other}")
+    }
+
+    fn description(&self, _: &Site) -> String {
+        format!(
+            "{}: {} matches on one team, {} against each other.",
+            self.title(),
+            self.together.games,
+            self.against.games
+        )
+    }
+
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        let [one, two] = &self.players;
+        let rows = [(TOGETHER, self.together), ("different ones", self.against)];
+        Ok(html! {
+            h1 { (one.link(&site.links)) " and " (two.link(&site.links)) }
+            (self.table(site, &rows))
+            p.note {
+                "Rated matches with a result, the last " (COUNTED) "; a draw is half a win. “Above expected” is the wins minus \
+                 the sum of the forecasts for the team. Archived matches are not counted."
+            }
+            h2 { "Latest matches of both" }
+            (matches(site, &self.matches, true))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wins_stand_beside_those_that_were_expected() {
+        let game = |team, result, forecast| SharedGame {
+            id: 1,
+            together: true,
+            team: Some(team),
+            result,
+            forecast,
+        };
+        let games = [
+            game(0, 1.0, Some(0.75)),
+            game(1, 0.5, Some(0.5)),
+            game(0, 1.0, None),
+        ];
+        let line = SharedLine::of(games.iter());
+        assert_eq!((line.games, line.won, line.predicted), (3, 2.5, 2));
+        assert_eq!(line.above(), Some(0.25));
+        assert_eq!(SharedLine::default().above(), None);
+    }
+}
