@@ -97,6 +97,7 @@ fn strengths(standings: &Standings, ruleset: &Ruleset) -> Option<Strengths> {
             humans: PLAYERS.map(strength).to_vec(),
             bot: 0.0,
             bots_there: Vec::new(),
+            doubts: Vec::new(),
             party_multiplier: Vec::new(),
         })
 }
