@@ -141,8 +141,8 @@ fn what_is_wrong_with_a_body_is_named() {
         "players[1].colour: unknown key \"colour\"",
     );
     refused(
-        players(json!({"id": "bob", "wish": 1})),
-        "unknown key \"wish\"",
+        players(json!({"id": "bob", "wish": 2})),
+        "players[1]: there is no team 2",
     );
     refused(
         players(json!({"id": "bob", "weight": 101})),
