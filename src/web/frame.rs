@@ -120,7 +120,7 @@ pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
                         }
                     }
                     form.search role="search" aria-label="Everywhere" method="get" action=(links.to("/search")) {
-                        input type="search" name="q" maxlength="64" required placeholder="Player" aria-label="Search a player or a ruleset";
+                        input type="search" name="q" maxlength="64" required placeholder="Player" aria-label="Search players and rulesets";
                         button type="submit" { "Search" }
                     }
                 }

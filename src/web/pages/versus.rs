@@ -72,7 +72,7 @@ impl SharedLine {
 
     /// The wins above those that were expected.
     fn above(&self) -> Option<f64> {
-        (self.predicted > 0).then(|| self.won_of_expected - self.expected)
+        (self.predicted > 0).then_some(self.won_of_expected - self.expected)
     }
 }
 

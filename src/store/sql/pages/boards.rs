@@ -134,7 +134,7 @@ impl Store {
         query: BoardQuery<'_>,
     ) -> Result<(Vec<BoardRow>, BoardSize), StoreError> {
         let mut tx = self.pages.snapshot().await?;
-        let size = size(&mut tx, &query).await?;
+        let size = size(&mut tx, query.ruleset, query.kind).await?;
         let by_position = query.search.is_empty();
         let last = if query.away { size.all } else { size.listed };
         let end = last.min(query.skip.saturating_add(query.limit));

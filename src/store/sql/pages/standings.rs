@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use super::boards::BoardQuery;
-use crate::store::{StoreError, db::*};
+use crate::{
+    domain::Kind,
+    store::{StoreError, db::*},
+};
 
 /// Whether a player has a place in a leaderboard. The view `ranked_weights` decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,15 +46,16 @@ pub struct BoardSize {
     pub all: i64,
 }
 
-/// How many players the leaderboard of a query has. Positions are counted in the order of standings.
+/// How many players of a kind a leaderboard has. Positions are counted in the order of standings.
 pub(super) async fn size(
     tx: &mut Connection,
-    query: &BoardQuery<'_>,
+    ruleset: &str,
+    kind: Kind,
 ) -> Result<BoardSize, StoreError> {
     let mut last = [0; 3];
     for (standing, most) in (0_i64..).zip(&mut last) {
         let text = "SELECT max(position) FROM weight_places WHERE ruleset = $1 AND kind = $2 AND standing = $3";
-        let found = scalar(text).bind(query.ruleset).bind(query.kind.as_str());
+        let found = scalar(text).bind(ruleset).bind(kind.as_str());
         let found: Option<i64> = found.bind(standing).fetch_one(&mut *tx).await?;
         *most = found.unwrap_or(0);
     }
