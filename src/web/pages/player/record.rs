@@ -186,9 +186,14 @@ mod tests {
             forecast: Some(0.9),
             ..game(9, "a", 1.0)
         };
-        let best = Record::of(std::slice::from_ref(&upset), true).best_win.unwrap();
+        let best = Record::of(std::slice::from_ref(&upset), true)
+            .best_win
+            .unwrap();
         assert!(best.id == 9 && (best.forecast - 0.1).abs() < 1e-9);
-        assert_eq!(Record::of(std::slice::from_ref(&upset), false).above_expected, None);
+        assert_eq!(
+            Record::of(std::slice::from_ref(&upset), false).above_expected,
+            None
+        );
         assert_eq!(Record::of(&[], true), Record::default());
     }
 
