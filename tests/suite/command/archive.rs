@@ -197,7 +197,7 @@ async fn archived_matches_move_to_postgres_and_back() {
 fn without_weights(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            for field in ["weight", "other_side", "archived"] {
+            for field in ["weight", "weight_before", "other_side", "archived"] {
                 fields.remove(field);
             }
             fields.values_mut().for_each(without_weights);
