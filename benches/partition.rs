@@ -69,6 +69,7 @@ fn by_chance(count: usize) -> Problem {
             .collect(),
         bot: -0.5,
         bots_there: Vec::new(),
+        doubts: Vec::new(),
         party_multiplier: Vec::new(),
     };
     let spec = ProblemSpec {
