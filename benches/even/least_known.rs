@@ -7,9 +7,9 @@ use crate::{
     picks::{Picked, Way},
 };
 
-/// So many of the least known players are looked at.
+/// The number of the least known players that are looked at.
 const GROUP: usize = 4;
-/// Each of them has at most so many matches before the lobby.
+/// The most matches that each of them has before the lobby.
 const FEW: usize = 10;
 
 /// Prints how many of the picks put all of them on one team, and how often a draw among all splits does.
@@ -50,7 +50,7 @@ fn least_known(history: &History, lobby: &Lobby) -> Option<Vec<usize>> {
     few.then_some(order)
 }
 
-/// How often so many of `players` are on one team if all splits into equal teams are equally likely.
+/// How often [`GROUP`] of `players` are on one team if all splits into equal teams are equally likely.
 fn by_lot(players: usize) -> f64 {
     let sizes = [players / 2, players.div_ceil(2)];
     let all = |size: usize| {

@@ -5,17 +5,10 @@ A vote passes twice in a game of four against two. The first time nobody volunte
 moved. The second time players write !switch: one who is no good choice stays, and one who is moves at once.
 """
 
-import argparse
-import os
 import re
-import signal
-import sys
-import tempfile
 import time
 
-import clients
 import live
-import server
 from live import Live, other, sizes
 
 # How long players are asked, in seconds: longer than the warning before a move.
@@ -105,30 +98,7 @@ def story(asking):
     asking.settle("three against three", lambda teams: sizes(teams) == [3, 3])
     nobody_wants_to(asking)
     one_wants_to(asking)
-    print(f"{asking.points} points proved in {time.monotonic() - asking.transcript.began:.0f} s")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--evenkeel", required=True, type=os.path.abspath, help="the program")
-    parser.add_argument("--keep", help="a folder for the logs and the database, which are deleted otherwise")
-    args = parser.parse_args()
-    if not os.access(server.PROGRAM, os.X_OK):
-        sys.exit("openarena-server is not installed; see live.sh --install")
-    if lack := clients.missing():
-        sys.exit(f"{lack}; see live.sh --install")
-    with tempfile.TemporaryDirectory(prefix="evenkeel-asked-") as temporary:
-        folder = os.path.abspath(args.keep or temporary)
-        os.makedirs(folder, exist_ok=True)
-        os.chmod(folder, 0o755)
-        asking = Asking(args.evenkeel, folder)
-        # So that a signal, too, stops what was started.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
-        try:
-            story(asking)
-        finally:
-            asking.stop()
 
 
 if __name__ == "__main__":
-    main()
+    live.run(__doc__, "evenkeel-asked-", Asking, story)

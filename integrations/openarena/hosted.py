@@ -6,21 +6,17 @@ daemon is killed with -9 and started again, in the second one the agent. Prints 
 sends (>) and gets (<), what the agent reports, lines of the game's log; and a line `proved:` for each point.
 """
 
-import argparse
 import json
-import os
 import re
-import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 import clients
 import server
+from live import run
 from season import Program
 from tap import Transcript
 
@@ -249,30 +245,7 @@ def story(live):
     mark = live.transcript.mark()
     live.seen("log", "ClientDisconnect: ", mark)
     live.proved("the server is cleared and locked after the match")
-    print(f"{live.points} points proved in {time.monotonic() - live.transcript.began:.0f} s")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--evenkeel", required=True, type=os.path.abspath, help="the program")
-    parser.add_argument("--keep", help="a folder for the logs and the database, which are deleted otherwise")
-    args = parser.parse_args()
-    if not os.access(server.PROGRAM, os.X_OK):
-        sys.exit("openarena-server is not installed; see live.sh --install")
-    if lack := clients.missing():
-        sys.exit(f"{lack}; see live.sh --install")
-    with tempfile.TemporaryDirectory(prefix="evenkeel-live-") as temporary:
-        folder = os.path.abspath(args.keep or temporary)
-        os.makedirs(folder, exist_ok=True)
-        os.chmod(folder, 0o755)
-        live = Hosted(args.evenkeel, folder)
-        # So that a signal, too, stops what was started.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
-        try:
-            story(live)
-        finally:
-            live.stop()
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, "evenkeel-hosted-", Hosted, story)

@@ -324,11 +324,11 @@ def story(live):
     teams = late_arrival(live, began)
     teams = leaver(live, teams)
     vote(live, teams)
-    print(f"{live.points} points proved in {time.monotonic() - live.transcript.began:.0f} s")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def run(about, prefix, kind, story):
+    """Plays a story with a `kind` of live evening, in a folder that is deleted unless --keep names one."""
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--evenkeel", required=True, type=os.path.abspath, help="the program")
     parser.add_argument("--keep", help="a folder for the logs and the database, which are deleted otherwise")
     args = parser.parse_args()
@@ -336,18 +336,19 @@ def main():
         sys.exit("openarena-server is not installed; see live.sh --install")
     if lack := clients.missing():
         sys.exit(f"{lack}; see live.sh --install")
-    with tempfile.TemporaryDirectory(prefix="evenkeel-live-") as temporary:
+    with tempfile.TemporaryDirectory(prefix=prefix) as temporary:
         folder = os.path.abspath(args.keep or temporary)
         os.makedirs(folder, exist_ok=True)
         os.chmod(folder, 0o755)
-        live = Live(args.evenkeel, folder)
+        live = kind(args.evenkeel, folder)
         # So that a signal, too, stops what was started.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
         try:
             story(live)
+            print(f"{live.points} points proved in {time.monotonic() - live.transcript.began:.0f} s")
         finally:
             live.stop()
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, "evenkeel-live-", Live, story)

@@ -36,7 +36,7 @@ fn begin(red: &[String], blue: &[String]) -> String {
     format!("{}START\n", teams(red, blue))
 }
 
-/// A match that team 0 wins by so many goals. Returns what comes before the reply to END.
+/// A match that team 0 wins by this number of goals. Returns what comes before the reply to END.
 async fn won(
     client: &mut Client,
     clock: &HandClock,

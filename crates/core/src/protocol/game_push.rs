@@ -12,7 +12,7 @@ use crate::domain::{Contest, Ident, Move, Streak, Withdrawal, decode};
 /// What a game server is sent about its game without a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GameNotice {
-    /// This move is made in so many seconds, unless others volunteer.
+    /// A move, and the seconds until it is made, unless others volunteer.
     Offer(Move, u32),
     /// This move is made now.
     Move(Move),

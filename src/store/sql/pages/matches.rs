@@ -44,37 +44,37 @@ impl Store {
         ruleset: Option<&str>,
         limit: i64,
     ) -> Result<Vec<MatchLine>, StoreError> {
-        let query = match ruleset {
-            Some(ruleset) => sql(lines!(
-                "FROM rulings r JOIN matches m ON m.id = r.match_id ",
-                "WHERE r.ruleset = $1 ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
-            ))
-            .bind(ruleset),
-            None => sql(lines!(
-                "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-                "ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $1"
-            )),
-        };
-        let rows = query.bind(limit).fetch_all(&self.pages).await?;
-        rows.iter().map(line).collect()
+        self.latest(ruleset, "", limit).await
     }
 
-    /// The latest matches that were not abandoned, of a ruleset or of all, the last one first.
+    /// The same without those that were abandoned.
     pub async fn latest_finished(
         &self,
         ruleset: Option<&str>,
         limit: i64,
     ) -> Result<Vec<MatchLine>, StoreError> {
+        self.latest(ruleset, "abandoned", limit).await
+    }
+
+    /// The latest matches with another outcome than this one.
+    async fn latest(
+        &self,
+        ruleset: Option<&str>,
+        without: &'static str,
+        limit: i64,
+    ) -> Result<Vec<MatchLine>, StoreError> {
         let query = match ruleset {
             Some(ruleset) => sql(lines!(
                 "FROM rulings r JOIN matches m ON m.id = r.match_id ",
-                "WHERE r.ruleset = $1 AND m.outcome <> 'abandoned' ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
+                "WHERE m.outcome <> $1 AND r.ruleset = $2 ORDER BY r.ended_at DESC, m.id DESC LIMIT $3"
             ))
+            .bind(without)
             .bind(ruleset),
             None => sql(lines!(
                 "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-                "WHERE m.outcome <> 'abandoned' ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $1"
-            )),
+                "WHERE m.outcome <> $1 ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $2"
+            ))
+            .bind(without),
         };
         let rows = query.bind(limit).fetch_all(&self.pages).await?;
         rows.iter().map(line).collect()

@@ -45,8 +45,9 @@ struct BestWin {
 /// How the weight under the ruleset with most matches has moved.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Progress {
-    /// Over so many matches, and by how much.
+    /// The number of matches over which it is taken.
     matches: usize,
+    /// By how much the weight has changed over them.
     change: f64,
     /// The highest weight after a match, and the match.
     peak: f64,

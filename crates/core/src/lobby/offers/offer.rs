@@ -33,7 +33,7 @@ impl Offer {
 /// What has happened to an offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OfferEvent {
-    /// It is open, with these moves, for so many milliseconds.
+    /// It is open: the moves, and the milliseconds that are left for volunteers.
     Open(Vec<Move>, u64),
     /// It has ended: nobody makes these moves.
     Withdrawn(Vec<Move>, Withdrawal),

@@ -56,7 +56,7 @@ fn score(lobby: &mut Lobby, team: u8, points: f64) {
     lobby.change(Command::Score { team, points, by }).unwrap();
 }
 
-/// A match of these humans that team 0 wins by so many points.
+/// A match of these humans that team 0 wins by this number of points.
 fn won(lobby: &mut Lobby, red: &str, blue: &str, lead: f64) {
     begin(lobby, red, blue);
     score(lobby, 0, lead);

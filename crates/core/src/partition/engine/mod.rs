@@ -84,7 +84,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// The request for so many splits by these settings.
+    /// The request for `keep` splits by these settings.
     pub fn of(settings: &Settings, seed: u64, keep: usize) -> Self {
         Self {
             keep,

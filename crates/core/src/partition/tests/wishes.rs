@@ -1,6 +1,7 @@
 //! Wishes for a team: the engines agree, and all that is decided is compared with all splits, one by one.
 
 use super::{
+    engines::{OF_TWO, check_agreement},
     wishes_oracle::{Oracle, check_reasons},
     *,
 };
@@ -28,43 +29,21 @@ proptest! {
     #[test]
     fn two_team_engines_agree_with_wishes(
         spec in wishful(9, 2..=2),
-        (objective, handicap) in objectives(),
+        objective in objectives(),
         seed: u64,
         top in 1u32..40,
     ) {
-        let spec = ProblemSpec { handicap, ..spec };
-        let Ok(problem) = Problem::new(spec) else { return Ok(()) };
-        let run = |engine| {
-            let settings = Settings { engine: Some(engine), objective, top: Count::of(top), ..Settings::default() };
-            solved(&problem, &settings, seed)
-        };
-        let naive = run(Engine::Naive);
-        for engine in [Engine::Exhaustive, Engine::Meet] {
-            let other = run(engine);
-            prop_assert_eq!(&naive.candidates, &other.candidates);
-            prop_assert_eq!(&naive.team_of, &other.team_of);
-            prop_assert_eq!(naive.considered, other.considered);
-            prop_assert_eq!(&naive.explanation.wishes, &other.explanation.wishes);
-        }
+        check_agreement(spec, OF_TWO, objective, (seed, top))?;
     }
 
     #[test]
     fn branching_agrees_with_naive_with_wishes(
         spec in wishful(7, 3..=4),
-        (objective, handicap) in objectives(),
+        objective in objectives(),
         seed: u64,
         top in 1u32..40,
     ) {
-        let spec = ProblemSpec { handicap, ..spec };
-        let Ok(problem) = Problem::new(spec) else { return Ok(()) };
-        let run = |engine| {
-            let settings = Settings { engine: Some(engine), objective, top: Count::of(top), ..Settings::default() };
-            solved(&problem, &settings, seed)
-        };
-        let (naive, branch) = (run(Engine::Naive), run(Engine::Branch));
-        prop_assert_eq!(&naive.candidates, &branch.candidates);
-        prop_assert_eq!(&naive.team_of, &branch.team_of);
-        prop_assert_eq!(&naive.explanation.wishes, &branch.explanation.wishes);
+        check_agreement(spec, &[Engine::Branch], objective, (seed, top))?;
     }
 }
 

@@ -51,7 +51,7 @@ impl Oracle {
             .max_by(f64::total_cmp)
     }
 
-    /// How many wishes are granted, and the best evenness with so many.
+    /// The number of wishes that are granted, and the best evenness with that number.
     pub(super) fn granted(&self, wishes: usize, worth: f64) -> (usize, f64) {
         let level = |least: usize| Some((least, self.best(|_, granted| granted >= least)?));
         let levels = (0..=wishes).filter_map(level);

@@ -20,7 +20,7 @@ pub(super) struct OpenOffer {
 }
 
 impl Chat {
-    /// The daemon makes this move in so many seconds, unless others volunteer.
+    /// The daemon makes this move in this number of seconds, unless others volunteer.
     pub(in crate::sidecar) fn offered(&mut self, step: Move, seconds: u32, now: u64) {
         let offer = &mut self.offer;
         offer.steps.retain(|known| known.id != step.id);
