@@ -197,8 +197,8 @@ impl ConnectedClients {
     }
 
     /// Handles a class that a player chooses or comes with.
-    fn choose(&mut self, who: PlayerTag<'_>, class: &[u8], context: &mut GameContext<'_>) {
-        let class = RoleName::read(&text::name(class));
+    fn choose(&mut self, who: PlayerTag<'_>, class: Option<&[u8]>, context: &mut GameContext<'_>) {
+        let class = class.and_then(|class| RoleName::read(&text::name(class)));
         if let Some(client) = self.get_mut(&who)
             && client.class != class
         {

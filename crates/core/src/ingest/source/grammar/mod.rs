@@ -84,8 +84,8 @@ pub(crate) enum PlayerAction<'a> {
     Leave,
     Join(ClientTeam),
     Rename(&'a [u8]),
-    /// Chose a class, or came into the game with it.
-    Class(&'a [u8]),
+    /// Chose a class, or came into the game with it; `None` without one.
+    Class(Option<&'a [u8]>),
     Kill {
         victim: PlayerTag<'a>,
         /// Whether the weapon was a knife.

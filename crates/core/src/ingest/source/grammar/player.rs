@@ -117,10 +117,7 @@ pub(super) fn act(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
         b"was killed by the bomb." => PlayerAction::Die,
         b"connected, address " => PlayerAction::Connect,
         b"entered the game" => PlayerAction::Enter,
-        b"changed role to " | b"spawned as " => match class_of(quoted(rest)?.0) {
-            Some(class) => PlayerAction::Class(class),
-            None => PlayerAction::Other,
-        },
+        b"changed role to " | b"spawned as " => PlayerAction::Class(class_of(quoted(rest)?.0)),
         b"changed name to " => PlayerAction::Rename(quoted(rest)?.0),
         b"disconnected" | b"disconnected (reason " => PlayerAction::Leave,
         _ => PlayerAction::Other,
