@@ -160,14 +160,25 @@ fn what_the_demo_keeps_serves() {
     let shown: String = shown.map(|line| line.trim().to_owned() + "\n").collect();
     assert_eq!(ask(&asked.replace("\\n", "\n")), shown, "README.md");
     let page = include_str!("../../../docs/reference/protocol.md");
-    let (_, session) = page.split_once("\n> ").unwrap();
-    let (session, _) = session.split_once("```").unwrap();
-    let session = format!("> {session}");
-    let side = |mark: &str| {
-        let lines = session.lines().filter_map(|line| line.strip_prefix(mark));
-        lines.map(|line| format!("{line}\n")).collect::<String>()
+    let sides = |first: &str| {
+        let (_, session) = page.split_once(first).unwrap();
+        let (session, _) = session.split_once("```").unwrap();
+        let session = format!("{first}{session}");
+        let side = |mark: &str| {
+            let lines = session.lines().filter_map(|line| line.strip_prefix(mark));
+            lines.map(|line| format!("{line}\n")).collect::<String>()
+        };
+        (side("> "), side("< "))
     };
-    assert_eq!(ask(&side("> ")), side("< "), "docs/reference/protocol.md");
+    let (asked, shown) = sides("> HELLO ps37 bots=yes");
+    assert_eq!(ask(&asked), shown, "docs/reference/protocol.md");
+    // The example of wishes leaves out most lines of EXPLAIN.
+    let (asked, shown) = sides("> GAME ctf");
+    let answer = ask(&asked);
+    let mut answer = answer.lines();
+    for line in shown.lines() {
+        assert!(answer.any(|answer| answer == line), "missing: {line}");
+    }
     drop(daemon);
     let weights = [
         "weights",
