@@ -5,7 +5,7 @@
 
 use crate::{
     lobbies::{History, Lobby},
-    picks::{Way, pick_all},
+    picks::{Trial, Way, pick_all},
     table::{interval, mean, splits},
 };
 
@@ -53,7 +53,7 @@ pub async fn report(name: &str, history: &History) {
     );
     for learned in LEARNED {
         let fresh: Vec<Lobby> = lobbies.iter().map(|l| l.after(learned)).collect();
-        let picked = pick_all(Way::Chance, history, &fresh, None).await;
+        let picked = pick_all(Way::Chance, history, &fresh, Trial::default()).await;
         let pairs = lobbies.iter().zip(&picked);
         let own: Vec<f64> = pairs.map(|(l, p)| off(l, &p.teams)).collect();
         let less = |other: &[f64]| {

@@ -7,7 +7,7 @@
 //! (`random`), and the most even teams by the same kind of regression, fitted on the matches before
 //! (`ceiling`): more than about that cannot be known beforehand. With the argument `early`, it shows how
 //! that changes with the number of matches that the daemon has learned from ([`early`]). With `uncertain=N`, that is
-//! `[balance.factors] uncertain`.
+//! `[balance.factors] uncertain`. With `wishes=S`, each player wishes for a side with probability S ([`wishes`]).
 
 #![allow(clippy::expect_used)] // a benchmark that cannot run has nothing to clean up
 
@@ -17,13 +17,14 @@ mod least_known;
 mod lobbies;
 mod picks;
 mod table;
+mod wishes;
 
 use std::path::Path;
 
 use evenkeel::{domain::MatchRecord, logs::read_matches};
 
 use lobbies::{History, Lobby};
-use picks::Way;
+use picks::{Trial, Way};
 
 /// A recorded history: its file in `../shared/data/matches`, whether the first team is a side, and how
 /// many lobbies are judged.
@@ -65,10 +66,12 @@ fn main() {
         .expect("a runtime");
     println!("mean distance of the chance from one half, by the judge");
     let (early, only): (Vec<String>, Vec<String>) = only.into_iter().partition(|o| o == "early");
-    let (factor, only): (Vec<String>, Vec<String>) =
-        only.into_iter().partition(|o| o.starts_with("uncertain="));
-    let factor = factor.first().map(|text| &text["uncertain=".len()..]);
-    let factor = factor.map(|cost| cost.parse().expect("uncertain= and a number"));
+    let (stated, only): (Vec<String>, Vec<String>) =
+        only.into_iter().partition(|o| o.contains('='));
+    let trial = Trial {
+        uncertain: value(&stated, "uncertain="),
+        wishes: value(&stated, "wishes=").unwrap_or_default(),
+    };
     for set in SETS
         .iter()
         .filter(|s| only.is_empty() || only.iter().any(|o| o == s.name))
@@ -83,23 +86,29 @@ fn main() {
         };
         let history = History::new(matches, set.sides);
         match early.is_empty() {
-            true => runtime.block_on(report(set, &history, factor)),
+            true => runtime.block_on(report(set, &history, trial)),
             false => runtime.block_on(early::report(set.name, &history)),
         }
     }
 }
 
-async fn report(set: &Set, history: &History, factor: Option<f64>) {
+/// The number after the name of an argument such as `wishes=`, if that is given.
+fn value(stated: &[String], name: &str) -> Option<f64> {
+    let text = stated.iter().find_map(|text| text.strip_prefix(name))?;
+    Some(text.parse().expect("a number after the ="))
+}
+
+async fn report(set: &Set, history: &History, trial: Trial) {
     let whole = history.lobbies(set.lobbies);
-    print_lobbies(set.name, history, &whole, factor).await;
+    print_lobbies(set.name, history, &whole, trial).await;
     for length in FIRST {
         let fresh = history.fresh_lobbies(length, set.lobbies);
         let name = format!("{}, first {length}", set.name);
-        print_lobbies(&name, history, &fresh, factor).await;
+        print_lobbies(&name, history, &fresh, trial).await;
     }
 }
 
-async fn print_lobbies(name: &str, history: &History, lobbies: &[Lobby], factor: Option<f64>) {
+async fn print_lobbies(name: &str, history: &History, lobbies: &[Lobby], trial: Trial) {
     if lobbies.len() < 10 {
         println!("{name} is left out: {} lobbies", lobbies.len());
         return;
@@ -107,10 +116,13 @@ async fn print_lobbies(name: &str, history: &History, lobbies: &[Lobby], factor:
     let judged = [Way::Ratio, Way::Chance];
     let mut picked = Vec::new();
     for way in judged {
-        picked.push(picks::pick_all(way, history, lobbies, factor).await);
+        picked.push(picks::pick_all(way, history, lobbies, trial).await);
     }
     table::print(name, history, lobbies, &picked[0], &picked[1]);
     for (way, picked) in judged.iter().zip(&picked) {
         least_known::print(*way, history, lobbies, picked);
+        if trial.wishes > 0.0 {
+            wishes::print(*way, trial.wishes, lobbies, picked);
+        }
     }
 }

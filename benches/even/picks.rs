@@ -12,13 +12,25 @@ use evenkeel::{
     store,
 };
 
-use crate::lobbies::{History, Lobby};
+use crate::{
+    lobbies::{History, Lobby},
+    wishes::wish,
+};
 
 /// By what BALANCE picks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Way {
     Ratio,
     Chance,
+}
+
+/// What is tried besides the default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trial {
+    /// `[balance.factors] uncertain`, if it is not the default.
+    pub uncertain: Option<f64>,
+    /// The probability of each player to wish for a side.
+    pub wishes: f64,
 }
 
 /// What the daemon answers for one lobby.
@@ -34,13 +46,8 @@ pub struct Picked {
 /// The number of seeds with which each lobby is picked.
 pub const SEEDS: u64 = 30;
 
-/// Picks teams for all lobbies, which are in order; `uncertain` is the factor of that term.
-pub async fn pick_all(
-    way: Way,
-    history: &History,
-    lobbies: &[Lobby],
-    uncertain: Option<f64>,
-) -> Vec<Picked> {
+/// Picks teams for all lobbies, which are in order.
+pub async fn pick_all(way: Way, history: &History, lobbies: &[Lobby], trial: Trial) -> Vec<Picked> {
     let mut picked = Vec::new();
     let mut daemon: Option<Learner> = None;
     for lobby in lobbies {
@@ -50,7 +57,7 @@ pub async fn pick_all(
         }
         let mut ready = match daemon.take() {
             Some(ready) => ready,
-            None => Learner::open(way, lobby.first, uncertain).await,
+            None => Learner::open(way, lobby.first, trial).await,
         };
         ready
             .learn(&history.matches[ready.next..lobby.at], lobby.at)
@@ -70,11 +77,12 @@ struct Learner {
     session: Session,
     first: usize,
     next: usize,
+    trial: Trial,
     _folder: tempfile::TempDir,
 }
 
 impl Learner {
-    async fn open(way: Way, first: usize, uncertain: Option<f64>) -> Self {
+    async fn open(way: Way, first: usize, trial: Trial) -> Self {
         let folder = tempfile::TempDir::with_prefix("evenkeel-").expect("a folder");
         let mut config = Config::load("", []).expect("the default configuration");
         config.lobby.bots = false;
@@ -82,7 +90,7 @@ impl Learner {
             Way::Ratio => Objective::Ratio,
             Way::Chance => Objective::Chance,
         };
-        if let Some(cost) = uncertain {
+        if let Some(cost) = trial.uncertain {
             let factors = &mut config.balance.partition.factors;
             factors.uncertain = Amount::try_from(cost).expect("a possible cost");
         }
@@ -99,6 +107,7 @@ impl Learner {
             session,
             first,
             next: first,
+            trial,
             _folder: folder,
         }
     }
@@ -123,10 +132,12 @@ impl Learner {
         self.apply(Command::Map { name, players });
         for (id, team) in &lobby.players {
             let team = placed.then_some(*team as u8);
+            let wish = wish(id, lobby.at, self.trial.wishes).filter(|_| !placed);
             self.apply(Command::Join {
                 id: Ident::from_text(id),
                 update: Update {
                     team,
+                    wish: wish.map(Some),
                     ..Update::default()
                 },
             });
