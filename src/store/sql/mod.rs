@@ -32,6 +32,7 @@ mod players;
 mod pools;
 mod queue_hours;
 mod queue_write;
+mod read_matches;
 pub(super) mod receipts;
 mod requests;
 pub(super) mod rows;

@@ -81,13 +81,7 @@ impl Solution {
         let picked = pick(&mut list, settings, seed);
         let chosen = list[picked].clone();
         let TeamTally { sums, humans, size } = reader.tally(&chosen.team_of);
-        let others = list
-            .iter()
-            .enumerate()
-            .filter(|&(index, _)| index != picked);
-        let runner_up = others
-            .max_by(|(_, a), (_, b)| a.log_quality().total_cmp(&b.log_quality()))
-            .map(|(_, candidate)| candidate.clone());
+        let runner_up = runner_up(&list, picked);
         let keys = |&party: &usize| {
             let members = problem.spec().parties[party].iter();
             members
@@ -136,6 +130,13 @@ impl Solution {
             explanation,
         }
     }
+}
+
+/// The best candidate beside the one that is picked.
+fn runner_up(list: &[Candidate], picked: usize) -> Option<Candidate> {
+    let others = list.iter().enumerate().filter(|(at, _)| *at != picked);
+    let best = others.max_by(|(_, a), (_, b)| a.log_quality().total_cmp(&b.log_quality()));
+    best.map(|(_, candidate)| candidate.clone())
 }
 
 /// The current teams and their evenness, if every human has a team and the teams are legal.
