@@ -21,6 +21,11 @@ impl Learning {
         is_beside && !look.is_other && !look.all
     }
 
+    /// Whether this daemon has taken over weights, and will go on to do so.
+    pub(super) fn takes_over(&self) -> bool {
+        self.store.is_shared() && !self.is_writer() && self.taken_over.lock().is_some()
+    }
+
     /// Publishes the weights that another daemon has written, if they are newer than those published. Returns `false`
     /// if there is no checkpoint to begin with.
     pub(super) async fn take_over(

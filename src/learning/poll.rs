@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::{
     select,
-    time::{Instant, sleep, timeout},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 use tracing::{Instrument, Span};
 
@@ -19,6 +19,12 @@ const TURN: Duration = Duration::from_millis(250);
 const ABANDONED: Duration = Duration::from_secs(10);
 /// How long matches of other processes wait at least for further ones.
 const GATHER: Duration = Duration::from_millis(100);
+/// The shortest time between two looks at the database: several daemons announce hundreds of commits a second.
+const PAUSE: Duration = Duration::from_millis(50);
+/// After it has taken over weights, a daemon waits this many times as long as that took.
+const REST: u32 = 9;
+/// The longest of these waits.
+const LONGEST_REST: Duration = Duration::from_millis(250);
 
 /// What a daemon sees of the database after a change.
 #[derive(PartialEq)]
@@ -30,6 +36,12 @@ struct Pulse {
 }
 
 impl Pulse {
+    /// Whether a daemon that takes over weights finds others than at the `earlier` look.
+    fn has_other_weights(&self, earlier: Option<&Self>) -> bool {
+        let weights = |pulse: &Self| (pulse.written, pulse.changes);
+        earlier.is_none_or(|earlier| weights(earlier) != weights(self))
+    }
+
     /// Whether the derived data on disk includes all matches, with whatever configuration.
     fn is_derived(&self) -> bool {
         let derived = self.derived.as_ref();
@@ -81,7 +93,8 @@ impl Learning {
 
     async fn poll(&self, in_place: &mut bool) -> Result<(), LearningError> {
         let mut changes = self.store.changes().await?;
-        let mut pulse = None;
+        let mut looked = Instant::now();
+        let mut pulse: Option<Pulse> = None;
         // Since when this process knows of changes that it has not learned from.
         let mut behind = Some(Instant::now());
         let mut patience = GATHER;
@@ -93,6 +106,8 @@ impl Learning {
             };
             if let Ok(change) = timeout(turn, changes.next()).await {
                 change?;
+                sleep_until(looked + PAUSE).await;
+                looked = Instant::now();
                 // Compare extents, because the changes include decisions, which happen often and do
                 // not matter here.
                 let now = Pulse {
@@ -102,8 +117,10 @@ impl Learning {
                     written: self.store.written_so_far().await?,
                 };
                 if pulse.as_ref() != Some(&now) {
+                    if !self.takes_over() || now.has_other_weights(pulse.as_ref()) {
+                        behind.get_or_insert_with(Instant::now);
+                    }
                     pulse = Some(now);
-                    behind.get_or_insert_with(Instant::now);
                     self.metrics.waits(self.millis());
                 }
             }
@@ -112,7 +129,8 @@ impl Learning {
             let is_ready = match self.derives_elsewhere().await? {
                 true => since.elapsed() >= ABANDONED,
                 false => {
-                    since.elapsed() >= patience || pulse.as_ref().is_some_and(Pulse::is_derived)
+                    let is_derived = pulse.as_ref().is_some_and(Pulse::is_derived);
+                    since.elapsed() >= patience || is_derived || self.takes_over()
                 }
             };
             if is_ready {
@@ -122,6 +140,9 @@ impl Learning {
                 // Matches that come one after the other, as from a command that reads logs, may make each fold begin
                 // again: folding takes a third of a core at most.
                 patience = (2 * began.elapsed()).clamp(GATHER, ABANDONED);
+                if self.takes_over() {
+                    sleep((REST * began.elapsed()).min(LONGEST_REST)).await;
+                }
             }
         }
     }
@@ -178,7 +199,7 @@ impl Learning {
                 () = self.recorded.notified() => {}
                 () = self.pace.weights.due() => {}
             }
-            if self.store.is_shared() && !self.is_writer() && self.taken_over.lock().is_some() {
+            if self.takes_over() {
                 continue; // the change of the database by the daemon that learns wakes this one
             }
             let cause = std::mem::replace(&mut *self.cause.lock(), Span::none());
