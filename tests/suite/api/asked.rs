@@ -34,7 +34,8 @@ fn learned(toml: &str) -> Api {
 pub fn until(api: &Api, path: &str, done: impl Fn(&Value) -> bool) -> Value {
     poll(|| {
         let (status, answer) = api.call("asker", "GET", path, &NONE);
-        assert!([200, 404, 503].contains(&status), "{answer}");
+        // A busy machine learns so late that polling reaches a limit of the daemon.
+        assert!([200, 404, 429, 503].contains(&status), "{answer}");
         match status == 200 && done(&answer) {
             true => Ok(answer),
             false => Err(format!("{path}: {answer}")),

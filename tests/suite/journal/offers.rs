@@ -1,6 +1,6 @@
 //! A daemon that is killed while players are asked: the next one goes on with the offer.
 
-use std::{path::Path, sync::Arc};
+use std::{io::BufReader, net::TcpStream, path::Path, sync::Arc};
 
 use evenkeel::{
     domain::{Ident, SwitchAnswer, Timestamp},
@@ -11,7 +11,10 @@ use evenkeel::{
 };
 use tempfile::TempDir;
 
-use crate::common::{BUSY, config};
+use crate::common::{
+    BUSY, config,
+    process::{Process, ask, line},
+};
 
 /// A service over the database and the journal of this folder, whose clock shows this second.
 async fn service(folder: &Path, second: i64) -> (Arc<Service>, Arc<HandClock>) {
@@ -93,4 +96,48 @@ async fn a_killed_daemon_goes_on_asking() {
     assert_eq!(made, moves);
     let answer = session.volunteer(&Ident::from_text("a")).unwrap();
     assert_eq!(answer, SwitchAnswer::NoOffer);
+}
+
+/// The lines up to the first one that begins with this word.
+fn up_to(stream: &mut BufReader<TcpStream>, text: &str, word: &str) -> Vec<String> {
+    let mut lines = vec![ask(stream, text)];
+    while !lines[lines.len() - 1].starts_with(word) {
+        lines.push(line(stream));
+    }
+    lines
+}
+
+#[test]
+fn a_process_that_is_killed_while_players_are_asked_takes_volunteers_afterwards() {
+    let folder = TempDir::new().unwrap();
+    let asks = [("EVENKEEL_REBALANCE_ASK_SECONDS", "600")];
+    let mut daemon = Process::start_with(folder.path(), &asks);
+    let mut stream = daemon.connect();
+    ask(&mut stream, "HELLO s bots=no offers=yes\n");
+    let game =
+        "GAME ctf\nJOIN a team=0\nJOIN b team=0\nJOIN c team=0\nJOIN d team=1\nSTART\nREBALANCE\n";
+    let lines = up_to(&mut stream, game, "REBALANCE ");
+    let [offer, _] = &lines[..] else {
+        panic!("{lines:?}")
+    };
+    let (named, _) = offer.rsplit_once(' ').unwrap();
+    daemon.kill();
+
+    let daemon = Process::start_with(folder.path(), &asks);
+    let mut stream = daemon.connect();
+    let hello = ask(&mut stream, "HELLO s resume=yes bots=no offers=yes\n");
+    assert!(hello.ends_with(" resumed"), "{hello}");
+    let again = line(&mut stream);
+    assert!(again.starts_with(named), "{again} is not {offer}");
+    let volunteer = ["a", "b", "c"];
+    let volunteer = volunteer
+        .into_iter()
+        .find(|id| !named.contains(&format!(" {id} ")));
+    let volunteer = volunteer.unwrap();
+    let lines = up_to(&mut stream, &format!("SWITCH {volunteer}\n"), "SWITCH ");
+    let expected = [
+        format!("* MOVE {volunteer} 0 1"),
+        format!("SWITCH {volunteer} taken"),
+    ];
+    assert_eq!(lines, expected);
 }
