@@ -78,3 +78,4 @@ pub use settings::{LobbySettings, RosterSettings};
 pub use snapshot::{BotInGame, HumanInGame, MoveBlock, Snapshot};
 pub use state::{Lobby, RunningGame};
 pub use weights::{BotWeight, Weights};
+// x
