@@ -64,7 +64,7 @@ pub(super) struct OriginArgs {
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(super) server: String,
     /// The name of the game in game types, instead of that in the logs: with tf, tf.ctf; only for
-    /// formats whose game types begin with the name of the game (idtech3, source, xonotic)
+    /// formats whose game types begin with the name of the game (idtech3, source, teeworlds, xonotic)
     #[arg(long, value_name = "NAME", default_value = "", value_parser = parse_game)]
     pub(super) game: String,
 }

@@ -8,6 +8,7 @@ mod corpus;
 mod golden;
 mod properties;
 mod source;
+mod teeworlds;
 mod ut99;
 mod xonotic;
 

@@ -4,7 +4,7 @@ use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{FORMATS, LogItem, by_name, detect};
 use proptest::prelude::*;
 
-use crate::{FIXTURES, games, read, read_in, xonotic};
+use crate::{FIXTURES, games, read, read_in, teeworlds, xonotic};
 
 /// Urban Terror with warm-up, rounds, an end without captures, and a restart of the clock.
 const ROUNDS: &str = r"  0:00 InitGame: \mapname\m\gamename\q3ut4\g_gametype\3
@@ -303,6 +303,28 @@ const UT99: &[&str] = &[
     "stat_player\tscore\t#\t#",
 ];
 
+const TEEWORLDS: &[&str] = &[
+    "[server]: maps/~.map sha256 is a",
+    "[game]: start match type='CTF' teamplay='1'",
+    "[game]: start match type='CTF' teamplay='1'",
+    "[game]: start match type='LTS' teamplay='1'",
+    "[game]: start match type='DM' teamplay='0'",
+    "[game]: team_join player='#:~' team=0",
+    "[game]: team_join player='#:b' team=1",
+    "[game]: team_join player='#:~' team=0->#",
+    "[game]: leave player='#:~'",
+    "[game]: kill killer='#:0:~' victim='#:1:b' weapon=# special=0",
+    "[game]: kill killer='-1:0:' victim='#:1:b' weapon=-3 special=0",
+    "[game]: flag_grab player='#:~' team=0",
+    "[game]: flag_capture player='#:b' team=1 time=1.00",
+    "[game]: flag_return",
+    "[game]: flag_return player='#:b' team=1",
+    "[game]: ~",
+    "[server]: cid=0 cmd='sv_scorelimit'",
+    "[server]: cid=0 cmd='sv_timelimit'",
+    "[Console]: Value: #",
+];
+
 /// Lines with a format's own words, hostile numbers and names, and a clock that mostly advances.
 fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     let is_source = words[0].starts_with("Log file");
@@ -325,6 +347,9 @@ fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
                 _ if is_source => {
                     let (m, s) = (seconds / 60, seconds % 60);
                     format!("L 01/02/2026 - 03:{m:02}:{s:02}: ")
+                }
+                _ if words.starts_with('[') => {
+                    format!("[2026-01-02 03:{:02}:{:02}]", seconds / 60, seconds % 60)
                 }
                 _ if words.starts_with(':') && passed % 5 == 0 => String::new(),
                 _ if words.starts_with(':') => {
@@ -356,6 +381,7 @@ fn any_log() -> impl Strategy<Value = Vec<u8>> {
         lines(UT2004),
         lines(XONOTIC),
         lines(SOURCE),
+        lines(TEEWORLDS),
         lines(UT99)
     ]
 }
@@ -368,7 +394,12 @@ fn spoiled() -> impl Strategy<Value = Vec<u8>> {
         0u8..3,
         any::<u8>(),
     );
-    let logs = [FIXTURES[0], FIXTURES[1], xonotic::FIXTURE];
+    let logs = [
+        FIXTURES[0],
+        FIXTURES[1],
+        xonotic::FIXTURE,
+        teeworlds::FIXTURE,
+    ];
     (0..logs.len(), prop::collection::vec(spoil, 1..12)).prop_map(move |(log, spoils)| {
         let mut log = logs[log].to_vec();
         for (at, length, how, byte) in spoils {

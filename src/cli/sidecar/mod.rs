@@ -7,6 +7,7 @@ mod common;
 mod daemon;
 mod server;
 mod source;
+mod teeworlds;
 mod xonotic;
 
 use std::{
@@ -46,6 +47,7 @@ pub(super) struct SidecarArgs {
 enum EngineArgs {
     Idtech3(Box<IdTech3Args>),
     Source(Box<source::SourceArgs>),
+    Teeworlds(Box<teeworlds::TeeworldsArgs>),
     Xonotic(Box<xonotic::XonoticArgs>),
 }
 
@@ -81,6 +83,7 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
     match args.engine {
         EngineArgs::Idtech3(args) => run_idtech3(*args).await,
         EngineArgs::Source(args) => source::run(*args).await,
+        EngineArgs::Teeworlds(args) => teeworlds::run(*args).await,
         EngineArgs::Xonotic(args) => xonotic::run(*args).await,
     }
 }

@@ -168,6 +168,12 @@ impl<S: Sidecar> Driver<S> {
                 let now = self.now();
                 self.sidecar.answer(id, text.as_deref(), now, acts);
             }
+            ConsoleEvent::Line(line) if self.log.is_console() => {
+                let now = self.now();
+                self.sidecar.log_line(&line, now, acts);
+            }
+            // The log has it, too.
+            ConsoleEvent::Line(_) => {}
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ mod process;
 
 pub use console::{
     ConsoleEvent, DarkPlacesConsole, IdTech3Console, Password, RemoteConsole, Security,
-    SourceConsole,
+    SourceConsole, TeeworldsConsole,
 };
 pub use daemon::DaemonConnection;
 pub use driver::Driver;

@@ -4,6 +4,7 @@
 mod agent;
 mod live;
 mod source;
+mod teeworlds;
 mod xonotic;
 
 use std::{

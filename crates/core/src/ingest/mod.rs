@@ -24,6 +24,7 @@ pub(crate) mod stamp;
 mod stray;
 mod tabs;
 pub(crate) mod team;
+pub(crate) mod teeworlds;
 mod text;
 mod unknown;
 mod ut2004;
@@ -48,6 +49,7 @@ pub static FORMATS: &[Format] = &[
     ut2004::FORMAT,
     ut99::FORMAT,
     xonotic::FORMAT,
+    teeworlds::FORMAT,
     source::FORMAT,
     jsonl::FORMAT,
 ];

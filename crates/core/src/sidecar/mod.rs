@@ -5,8 +5,8 @@
 //! This room only makes decisions: log lines, replies and the time are its arguments, and [`Act`]s
 //! its results. The room `drivers` owns sockets, files and the clock.
 //!
-//! [`follower`] is the sidecar of every engine; [`engine`] says what differs between [`idtech3`], [`source`] and
-//! [`xonotic`], and how to add another. `link` tracks the connection to the daemon, `progress` the phase of a game,
+//! [`follower`] is the sidecar of every engine; [`engine`] says what differs between [`idtech3`], [`source`],
+//! [`teeworlds`] and [`xonotic`], and how to add another. `link` tracks the connection to the daemon, `progress` the phase of a game,
 //! `entry` a player in the daemon's roster, `console` the commands that wait; `balancing_window` decides when to
 //! choose teams, and `chat` answers players' commands. [`idtech3::agent`] makes a game server host matches of queues.
 //!
@@ -24,6 +24,7 @@ pub mod idtech3;
 mod link;
 mod progress;
 pub mod source;
+pub mod teeworlds;
 pub mod xonotic;
 
 pub use chat::ChatSettings;

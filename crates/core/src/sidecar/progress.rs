@@ -60,6 +60,11 @@ impl GameProgress {
         self.complete &= matches!(self.phase, GamePhase::Opening | GamePhase::WarmUp);
     }
 
+    /// The daemon is sent the game from here on. In a warm-up that is all of it that counts.
+    pub(super) fn resume(&mut self) {
+        self.complete |= self.phase == GamePhase::WarmUp;
+    }
+
     /// Stops sending the game, because the daemon's version does not follow games.
     pub(super) fn give_up(&mut self) {
         self.complete = false;

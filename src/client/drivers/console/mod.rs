@@ -5,6 +5,8 @@ mod datagram;
 mod idtech3;
 mod questions;
 mod source;
+mod tcp;
+mod teeworlds;
 
 use std::{io, net::SocketAddr};
 
@@ -14,6 +16,7 @@ use tokio::net::UdpSocket;
 pub use darkplaces::{DarkPlacesConsole, Security};
 pub use idtech3::IdTech3Console;
 pub use source::SourceConsole;
+pub use teeworlds::TeeworldsConsole;
 
 /// How many characters of an answer are shown to the operator.
 const SHOWN: usize = 200;
@@ -27,6 +30,8 @@ pub enum ConsoleEvent {
     Note(String),
     /// The answer to the question with this number; `None` if there is none.
     Answer(u64, Option<Vec<u8>>),
+    /// A line that the game server has printed, without its end.
+    Line(Vec<u8>),
 }
 
 /// The remote console of a game server.

@@ -1,5 +1,5 @@
-//! The log of a game server: a file that it writes, the newest file of a folder, or the datagrams
-//! that it sends.
+//! The log of a game server: a file that it writes, the newest file of a folder, the datagrams
+//! that it sends, or what its console prints.
 
 mod datagrams;
 mod newest_file;
@@ -37,6 +37,7 @@ enum LogOrigin {
     File(Tail),
     Folder(NewestFile),
     Datagrams(Datagrams),
+    Console,
 }
 
 impl GameLog {
@@ -84,6 +85,16 @@ impl GameLog {
         Ok(Self::new(LogOrigin::Datagrams(datagrams)))
     }
 
+    /// What the game server prints on its remote console, which has the lines.
+    pub fn console() -> Self {
+        Self::new(LogOrigin::Console)
+    }
+
+    /// Whether the lines come from the remote console.
+    pub(super) fn is_console(&self) -> bool {
+        matches!(self.origin, LogOrigin::Console)
+    }
+
     /// What is followed, and what the operator has to wait for before anything comes from it.
     pub(super) fn describe(&self) -> String {
         match &self.origin {
@@ -96,6 +107,7 @@ impl GameLog {
                 Ok(address) => format!("waiting for the log on {address}"),
                 Err(error) => format!("the log has no address: {error}"),
             },
+            LogOrigin::Console => "following what the remote console prints".to_owned(),
         }
     }
 
@@ -125,6 +137,7 @@ impl GameLog {
             LogOrigin::Datagrams(datagrams) => {
                 ("the log's address".to_owned(), datagrams.read(&mut each))
             }
+            LogOrigin::Console => return Ok(()),
         };
         match done {
             Ok(()) => {

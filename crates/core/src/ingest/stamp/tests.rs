@@ -370,7 +370,7 @@ fn detection_does_not_take_other_texts_for_logs() {
             .iter()
             .filter(|format| format.is_beneath.is_some())
             .count()
-            == 3
+            == 4
     );
 }
 

@@ -32,7 +32,7 @@ pub use server::FollowedServer;
 pub use settings::FollowerSettings;
 pub use template::CommandTemplate;
 
-pub(super) use opening::OpeningTime;
+pub(super) use opening::{LogTime, OpeningTime};
 pub(super) use template::TeamWord;
 
 use super::{Act, Sidecar, balancing_window::WindowStep, console::ConsoleQueue, engine::Engine};

@@ -7,7 +7,7 @@ use crate::{domain::Timestamp, ingest::clock::Calendar};
 /// The time since a log began. The dates in the log state it; between two lines, the caller's clock
 /// continues it.
 #[derive(Debug, Default)]
-struct LogTime {
+pub(crate) struct LogTime {
     calendar: Calendar,
     /// The time of the last line, in milliseconds since the log began.
     last: u64,
@@ -16,8 +16,16 @@ struct LogTime {
 }
 
 impl LogTime {
+    /// Notes that a line has been read, which may have a date.
+    pub(crate) fn read(&mut self, date: Option<Timestamp>, now: u64) {
+        if let Some(date) = date {
+            self.calendar.read(date);
+        }
+        (self.last, self.read) = (self.at(now).max(self.calendar.position()), now);
+    }
+
     /// Milliseconds since the log began.
-    fn at(&self, now: u64) -> u64 {
+    pub(crate) fn at(&self, now: u64) -> u64 {
         self.last.saturating_add(now.saturating_sub(self.read))
     }
 }
@@ -51,11 +59,7 @@ impl OpeningTime {
 
     /// Notes that a line has been read, which may have a date.
     pub(crate) fn read(&mut self, date: Option<Timestamp>, now: u64) {
-        let time = &mut self.time;
-        if let Some(date) = date {
-            time.calendar.read(date);
-        }
-        (time.last, time.read) = (time.at(now).max(time.calendar.position()), now);
+        self.time.read(date, now);
     }
 
     /// The time between the first and the last date in the log, in milliseconds.

@@ -86,6 +86,9 @@ impl FollowedServer {
             self.send(Request::MinPlayers(0));
         }
         self.interrupt();
+        if let Some(game) = &mut self.game {
+            game.progress.resume();
+        }
         self.announce();
     }
 
@@ -121,6 +124,12 @@ impl FollowedServer {
     /// Sends the daemon a request; there is a connection.
     pub(super) fn send(&mut self, request: Request) {
         self.acts.push(Act::Send(request));
+    }
+
+    /// Makes the game server print what the log does not state on its own.
+    pub(in crate::sidecar) fn ask(&mut self, commands: &[&str]) {
+        let commands = commands.iter().map(|command| (*command).to_owned());
+        self.acts.push(Act::Console(commands.collect()));
     }
 
     /// Shows a line to the operator.

@@ -1,0 +1,41 @@
+//! The players in a line.
+
+use crate::ingest::text::{LineResult, number};
+
+/// A player in a line: the number on the server, and the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Named<'a> {
+    pub(crate) slot: u32,
+    pub(crate) name: &'a [u8],
+}
+
+/// A player in the line of a kill, which states the team, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen<'a> {
+    pub(crate) who: Named<'a>,
+    /// `None` if the player watches.
+    pub(crate) team: Option<u8>,
+}
+
+/// Reads `NUMBER:`, the number of a player.
+pub(super) fn slot(text: &[u8]) -> LineResult<(u32, &[u8])> {
+    let (slot, rest) = number(text).ok_or("a player has no number")?;
+    let slot = u32::try_from(slot).map_err(|_| "a player's number is negative")?;
+    let rest = rest.strip_prefix(b":").ok_or("a player has no number")?;
+    Ok((slot, rest))
+}
+
+/// A team as the server numbers it: 0, 1, or -1 to watch.
+pub(super) fn team(number: i64) -> LineResult<Option<u8>> {
+    match number {
+        0 => Ok(Some(0)),
+        1 => Ok(Some(1)),
+        -1 => Ok(None),
+        _ => Err("there is no such team"),
+    }
+}
+
+/// Where `part` first is in `text`.
+pub(super) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    memchr::memmem::find(text, part)
+}

@@ -1,0 +1,130 @@
+//! The players on a server, by the numbers that it gives them, and who they are.
+//!
+//! The output states no identity but the name, so a player is known by it. While two players have the same name, nobody
+//! can say which of them is the one that was there before, and both are known by another identity.
+
+use std::collections::BTreeMap;
+
+use super::named::Seen;
+use crate::{domain::PlayerKey, ingest::text};
+
+/// The most players on a server; real servers have at most 64.
+const MAX_PLAYERS: usize = 256;
+
+/// A player on the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Player {
+    /// The name as the server prints it.
+    raw: Vec<u8>,
+    pub(crate) name: String,
+    /// `None` if the player watches.
+    pub(crate) team: Option<u8>,
+}
+
+/// All players on the server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Players(BTreeMap<u32, Player>);
+
+impl Players {
+    /// Notes a player whom a line names. Returns whether this was not known.
+    pub(super) fn note(&mut self, seen: Seen<'_>) -> bool {
+        let slot = seen.who.slot;
+        if self.0.len() >= MAX_PLAYERS && !self.0.contains_key(&slot) {
+            return false;
+        }
+        let player = Player {
+            raw: seen.who.name.to_owned(),
+            name: text::name_or(seen.who.name, "unnamed"),
+            team: seen.team,
+        };
+        self.0.insert(slot, player.clone()) != Some(player)
+    }
+
+    /// The player of this number is gone. Returns whether there was one.
+    pub(super) fn remove(&mut self, slot: u32) -> bool {
+        self.0.remove(&slot).is_some()
+    }
+
+    /// All players are gone.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The name of a player as the server prints it.
+    pub(crate) fn raw_name(&self, slot: u32) -> Option<&[u8]> {
+        self.0.get(&slot).map(|player| player.raw.as_slice())
+    }
+
+    /// The team of a player; `None` if the player watches or is not known.
+    pub(crate) fn team(&self, slot: u32) -> Option<u8> {
+        self.0.get(&slot)?.team
+    }
+
+    /// All players, with their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Player)> {
+        self.0.iter().map(|(&slot, player)| (slot, player))
+    }
+
+    /// Whether enough players are there for a match: one on each team, or two.
+    pub(super) fn are_enough(&self, teams: bool) -> bool {
+        let on = |team: u8| self.iter().filter(|(_, p)| p.team == Some(team)).count();
+        match teams {
+            true => on(0) > 0 && on(1) > 0,
+            false => on(0) + on(1) > 1,
+        }
+    }
+
+    /// The identity of a player: the name, or what no name can be while another player has the same one.
+    pub(crate) fn key(&self, slot: u32, player: &Player) -> PlayerKey {
+        let shared = self
+            .iter()
+            .any(|(other, p)| other != slot && p.name == player.name);
+        let name = match shared {
+            // Names have at most 15 bytes.
+            true => format!("name in use twice: {} ({slot})", player.name),
+            false => player.name.clone(),
+        };
+        text::key_by_name(false, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::teeworlds::named::Named;
+
+    fn seen(slot: u32, name: &str, team: Option<u8>) -> Seen<'_> {
+        let name = name.as_bytes();
+        let who = Named { slot, name };
+        Seen { who, team }
+    }
+
+    fn ids(players: &Players) -> Vec<String> {
+        let ids = players.iter().map(|(slot, p)| players.key(slot, p).id);
+        ids.collect()
+    }
+
+    #[test]
+    fn a_name_in_use_twice_is_nobodys() {
+        let mut players = Players::default();
+        assert!(players.note(seen(0, "bob", Some(0))));
+        assert!(!players.note(seen(0, "bob", Some(0))));
+        assert_eq!(ids(&players), ["bob"]);
+        players.note(seen(3, " bob", None));
+        assert_eq!(
+            ids(&players),
+            ["name in use twice: bob (0)", "name in use twice: bob (3)"]
+        );
+        assert!(players.remove(3) && !players.remove(3));
+        assert_eq!(ids(&players), ["bob"]);
+    }
+
+    #[test]
+    fn numbers_without_end_take_bounded_memory() {
+        let mut players = Players::default();
+        for slot in 0..10_000 {
+            players.note(seen(slot, "x", None));
+        }
+        assert_eq!(players.iter().count(), MAX_PLAYERS);
+    }
+}

@@ -1,0 +1,162 @@
+//! A remote console that is a TCP connection, which is made again whenever it ends.
+
+use std::{io, marker::PhantomData, net::SocketAddr, time::Duration};
+
+use async_trait::async_trait;
+use tokio::{
+    net::TcpStream,
+    sync::{mpsc, watch},
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+
+use super::{ConsoleEvent, Password, RemoteConsole};
+
+/// The time limit for connecting and for logging in.
+pub(super) const LOGIN: Duration = Duration::from_secs(5);
+/// The delay before the second attempt to connect; it doubles with each attempt.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// The largest delay between two attempts to connect.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The delay after a wrong password. A server bans an address that fails often.
+const REFUSED_PAUSE: Duration = Duration::from_secs(60);
+/// The most lists of commands that wait to be sent, and the most events that wait to be read.
+const QUEUE: usize = 64;
+
+/// Why a connection to the console ended or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ConsoleError {
+    /// There is no connection.
+    #[error("cannot connect to the remote console of the game server: {0}")]
+    Connect(io::Error),
+    /// The server refuses the password.
+    #[error("the game server refuses the rcon password")]
+    Password,
+    /// The connection has ended.
+    #[error("the connection to the remote console ended: {0}")]
+    Io(#[from] io::Error),
+    /// The server has sent what nobody can read.
+    #[error("the remote console sent {0}")]
+    Packet(String),
+    /// The server does not answer.
+    #[error("the remote console does not answer")]
+    Silent,
+}
+
+/// A connection to the console of one engine.
+#[async_trait]
+pub trait TcpLink: Sized + Send + 'static {
+    /// Connects and logs in.
+    async fn open(address: SocketAddr, password: &Password) -> Result<Self, ConsoleError>;
+
+    /// Executes commands until the connection ends, or the queue does.
+    async fn serve(
+        &mut self,
+        queue: &mut mpsc::Receiver<Vec<String>>,
+        events: &mpsc::Sender<ConsoleEvent>,
+    ) -> Result<(), ConsoleError>;
+}
+
+/// Opens a TCP connection to a console.
+pub(super) async fn connect(address: SocketAddr) -> Result<TcpStream, ConsoleError> {
+    let stream = timeout(LOGIN, TcpStream::connect(address))
+        .await
+        .map_err(|_| ConsoleError::Connect(io::ErrorKind::TimedOut.into()))?
+        .map_err(ConsoleError::Connect)?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// The remote console of one game server. Dropping it ends its connection.
+pub struct TcpConsole<L> {
+    commands: mpsc::Sender<Vec<String>>,
+    events: mpsc::Receiver<ConsoleEvent>,
+    connected: watch::Receiver<bool>,
+    task: JoinHandle<()>,
+    link: PhantomData<fn() -> L>,
+}
+
+impl<L: TcpLink> TcpConsole<L> {
+    /// Starts a task that connects, and connects again.
+    pub fn open(address: SocketAddr, password: Password) -> Self {
+        let (commands, queue) = mpsc::channel(QUEUE);
+        let (sender, events) = mpsc::channel(QUEUE);
+        let (state, connected) = watch::channel(false);
+        let work = keep_connected::<L>(address, password, queue, sender, state);
+        let task = tokio::spawn(work);
+        Self {
+            commands,
+            events,
+            connected,
+            task,
+            link: PhantomData,
+        }
+    }
+}
+
+impl<L> Drop for TcpConsole<L> {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+#[async_trait]
+impl<L: TcpLink> RemoteConsole for TcpConsole<L> {
+    /// Fails without a connection: a move that is carried out later than ordered could be wrong.
+    async fn send(&mut self, commands: &[String]) -> io::Result<()> {
+        let connected = *self.connected.borrow();
+        if !connected || self.commands.try_send(commands.to_vec()).is_err() {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        Ok(())
+    }
+
+    async fn next_event(&mut self) -> ConsoleEvent {
+        match self.events.recv().await {
+            Some(event) => event,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+async fn keep_connected<L: TcpLink>(
+    address: SocketAddr,
+    password: Password,
+    mut queue: mpsc::Receiver<Vec<String>>,
+    events: mpsc::Sender<ConsoleEvent>,
+    state: watch::Sender<bool>,
+) {
+    let mut pause = FIRST_PAUSE;
+    // Report consecutive failures once.
+    let mut reported = String::new();
+    loop {
+        let error = match L::open(address, &password).await {
+            Ok(mut connection) => {
+                while queue.try_recv().is_ok() {}
+                let _ = state.send(true);
+                let text = "connected to the remote console".to_owned();
+                let _ = events.send(ConsoleEvent::Note(text)).await;
+                (pause, reported) = (FIRST_PAUSE, String::new());
+                let ended = connection.serve(&mut queue, &events).await;
+                let _ = state.send(false);
+                match ended {
+                    Err(error) => error,
+                    Ok(()) => return,
+                }
+            }
+            Err(error) => error,
+        };
+        let text = error.to_string();
+        if text != reported {
+            reported.clone_from(&text);
+            if events.send(ConsoleEvent::Note(text)).await.is_err() {
+                return;
+            }
+        }
+        match error {
+            ConsoleError::Password => sleep(REFUSED_PAUSE).await,
+            _ => sleep(pause).await,
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
