@@ -34,21 +34,27 @@ FAR = 10
 
 
 class Season:
-    def __init__(self, title, evenkeel, folder, settle, seed):
-        self.title, self.evenkeel, self.seed = title, evenkeel, seed
+    def __init__(self, title, args, folder, settle):
+        self.title, self.evenkeel, self.seed, self.count = title, args.evenkeel, args.seed, args.matches
         self.folder = Path(folder) / title
         self.folder.mkdir(parents=True, exist_ok=True)
         os.chmod(self.folder, 0o755)
         self.server = game.Server(self.folder, RULES)
+        self.began = self.server.size() if self.server.log.exists() else 0
         self.settle = settle
-        self.games, self.error = [], None
+        # What an earlier run has played in this folder is not played again.
+        self.results = self.folder / "results.jsonl"
+        lines = self.results.read_text().splitlines() if self.results.exists() else []
+        self.games, self.error = [json.loads(line) for line in lines][:self.count], None
         self.players = self.daemon = self.sidecar = None
 
     def start(self):
-        self.server.start()
         command = [self.evenkeel, "serve", "--db", self.folder / "evenkeel.db", "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0"]
         self.daemon = Program(command, self.folder / "daemon.log")
         self.port = int(self.daemon.wait_for(r"listening address=127\.0\.0\.1:(\d+)", self.daemon.began, 60).group(1))
+        if len(self.games) == self.count:
+            return
+        self.server.start()
         self.sidecar = Program(
             [self.evenkeel, "sidecar", "teeworlds", "--log", self.server.log, "--rcon", f"127.0.0.1:{self.server.console_port}",
              "--password-file", self.server.password_file, "--daemon", f"127.0.0.1:{self.port}", "--server", self.title,
@@ -66,20 +72,18 @@ class Season:
         """Random teams, by the console."""
         names = list(SKILLS)
         random.Random(f"{self.seed}:{number}").shuffle(names)
-        slots = {}
-        for slot, name in self.server_slots():
-            slots[name] = slot
+        found = re.findall(r"\[game\]: team_join player='(\d+):(.*)' team=-?\d\n", self.server.news(self.began))
+        slots = {name: slot for slot, name in found}
         for at, name in enumerate(names):
             self.server.command(f"set_team {slots[name]} {int(at >= len(names) // 2)}")
 
-    def server_slots(self):
-        return re.findall(r"\[game\]: team_join player='(\d+):(.*)' team=-?\d\n", self.server.news())
-
-    def play(self, count):
+    def play(self):
         """All matches, one after the other."""
+        if len(self.games) == self.count:
+            return
         try:
-            self.server.wait_for(f"team_join player='{len(SKILLS) - 1}:", 30, "the last player")
-            for number in range(count):
+            self.server.wait_for(f"team_join player='{len(SKILLS) - 1}:", 30, "the last player", self.began)
+            for number in range(len(self.games), self.count):
                 self.draw(number)
                 self.match(number)
         except Exception as error:  # reported by the main thread
@@ -95,7 +99,7 @@ class Season:
         skill = [sum(SKILLS[name] for name, side in teams.items() if side == team) for team in (0, 1)]
         score = list(self.players.scores())
         self.games.append({"match": number, "score": score, "teams": teams, "skill": skill, "told": over.group(1)})
-        with open(self.folder / "results.jsonl", "a", encoding="utf-8") as results:
+        with open(self.results, "a", encoding="utf-8") as results:
             results.write(json.dumps(self.games[-1]) + "\n")
         print(f"{self.title} {number}: {score[0]}:{score[1]}, skill {skill[0]}:{skill[1]}, {over.group(1)}", file=sys.stderr, flush=True)
 
@@ -145,7 +149,8 @@ def main():
     parser.add_argument("--evenkeel", required=True, type=os.path.abspath, help="the program")
     parser.add_argument("--matches", type=int, default=60, help="of each season")
     parser.add_argument("--seed", type=int, default=1, help="of the random teams")
-    parser.add_argument("--keep", help="a folder for logs, results and databases, which are deleted otherwise")
+    parser.add_argument("--keep", help="a folder for logs, results and databases, which are deleted otherwise; "
+                        "what an earlier run has played there is not played again")
     args = parser.parse_args()
     if not os.access(game.PROGRAM, os.X_OK):
         sys.exit("teeworlds-server is not installed")
@@ -154,12 +159,12 @@ def main():
         os.makedirs(folder, exist_ok=True)
         os.chmod(folder, 0o755)
         # In the first season the sidecar never finds the time to choose teams.
-        seasons = [Season("random", args.evenkeel, folder, "60", args.seed), Season("Evenkeel", args.evenkeel, folder, "1", args.seed)]
+        seasons = [Season("random", args, folder, "60"), Season("Evenkeel", args, folder, "1")]
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
         try:
             for season in seasons:
                 season.start()
-            threads = [threading.Thread(target=season.play, args=(args.matches,)) for season in seasons]
+            threads = [threading.Thread(target=season.play) for season in seasons]
             for thread in threads:
                 thread.start()
             for thread in threads:

@@ -1,6 +1,8 @@
 //! A real OpenArena server, balanced end to end; see `integrations/openarena`. Runs with
 //! `EVENKEEL_LIVE=1` if openarena-server is installed (and for real clients, openarena and xvfb), or
-//! with `EVENKEEL_LIVE=install`, which installs them from Debian.
+//! with `EVENKEEL_LIVE=install`, which installs them from Debian. And real servers of Teeworlds and
+//! Nexuiz, if teeworlds-server and nexuiz-server are installed; see `integrations/teeworlds` and
+//! `integrations/nexuiz`.
 
 use std::{ffi::OsString, fs, io::Write, path::Path, process::Command};
 
@@ -11,7 +13,7 @@ fn wish() -> Option<OsString> {
     let wish = std::env::var_os("EVENKEEL_LIVE");
     if wish.is_none() {
         // Written directly, because the output of macros is captured in a passing test.
-        let text = b"skipped: EVENKEEL_LIVE=1 plays on a real OpenArena server\n";
+        let text = b"skipped: EVENKEEL_LIVE=1 plays on a real game server\n";
         std::io::stderr().write_all(text).unwrap();
     }
     wish
@@ -115,6 +117,48 @@ fn a_real_server_is_balanced_end_to_end() {
         .unwrap()
         .to_owned();
     assert!(recorded.contains(" 4 "), "{text}");
+}
+
+/// Plays the story of an integration on a game server whose program is this one, and returns the transcript; `None` if
+/// it is not installed.
+fn story(file: &str, program: &str) -> Option<String> {
+    wish()?;
+    if !Path::new(program).exists() {
+        let text = format!("skipped: {program} is not installed\n");
+        std::io::stderr().write_all(text.as_bytes()).unwrap();
+        return None;
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let mut script = Command::new("python3");
+    script
+        .arg(file)
+        .args(["--evenkeel", env!("CARGO_BIN_EXE_evenkeel")]);
+    script.env("EVENKEEL_SYSTEM_CONFIG", "");
+    let output = script.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    let log = String::from_utf8_lossy(&output.stderr);
+    std::io::stderr().write_all(&output.stdout).unwrap();
+    assert!(output.status.success(), "{log}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Twelve players on a real Teeworlds server: a warm-up, a late arrival, a match until its end, and the next ones after
+/// `kill -9` of daemon and sidecar. About two and a half minutes.
+#[test]
+fn twelve_players_of_teeworlds_are_placed_moved_and_recorded() {
+    let program = "/usr/games/teeworlds-server";
+    if let Some(transcript) = story("integrations/teeworlds/live.py", program) {
+        assert_eq!(transcript.matches(" proved: ").count(), 9);
+    }
+}
+
+/// Eight bots on a real Nexuiz server, by the sidecar for Xonotic: three matches, and `kill -9` of daemon and sidecar. About
+/// two minutes.
+#[test]
+fn eight_bots_of_nexuiz_are_moved_and_recorded() {
+    let program = "/usr/games/nexuiz-server";
+    if let Some(transcript) = story("integrations/nexuiz/live.py", program) {
+        assert_eq!(transcript.matches(" proved: ").count(), 4);
+    }
 }
 
 fn open(folder: &Path) {
