@@ -218,7 +218,11 @@ impl Config {
         let rulebook = Rulebook::new(&self.rulebook()).err();
         let tournament = || Patterns::new("tournament", &self.auto_balance.tournament).err();
         let reporters = || Patterns::new("reporters", &self.behaviour.reporters).err();
-        let error = rulebook.or_else(tournament).or_else(reporters)?;
+        let teams = || self.team_names().err();
+        let error = rulebook
+            .or_else(tournament)
+            .or_else(reporters)
+            .or_else(teams)?;
         let section = match error.list {
             "gameplay" | "ignore" => "mutators",
             "tournament" => "auto_balance",

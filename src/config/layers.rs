@@ -9,9 +9,10 @@ use toml::{
 use super::{ConfigError, DEFAULT, TUNING, nearest::nearest, removed::removed};
 
 /// Tables in which the operator chooses the names of keys.
-pub(super) const FREE_TABLES: [&str; 4] = [
+pub(super) const FREE_TABLES: [&str; 5] = [
     "server.clients",
     "game_types.aliases",
+    "game_types.teams",
     "coordinator.agones.labels",
     QUEUES,
 ];

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 
 use super::{Config, FolderChoice, FollowSection, IngestSection, JournalChoice, RulesPreset};
 use crate::{
-    domain::{RulebookSpec, units::Share},
+    domain::{PatternError, RulebookSpec, TeamBook, units::Share},
     history, learning,
     lifecycle::CoordinatorSettings,
     lobby::{self, AutoBalanceRules, LobbySettings},
@@ -72,6 +72,14 @@ impl Config {
             mutators: self.mutators.clone(),
             game_types: self.game_types.clone(),
         }
+    }
+
+    /// What the teams of each game type are called.
+    ///
+    /// # Errors
+    /// Returns the first pattern that is not a valid glob, which no loaded configuration has.
+    pub fn team_names(&self) -> Result<TeamBook, PatternError> {
+        TeamBook::new(&self.game_types.teams)
     }
 
     /// The settings of each running game.

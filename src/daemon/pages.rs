@@ -7,7 +7,7 @@ use tokio::{net::TcpListener, time::sleep};
 use super::{DaemonError, Tasks, bind_address, threads::PageThreads};
 use crate::{
     config::{Config, WebAddress, WebSection},
-    server::{Gate, Limits, Service, watch::Monitor},
+    server::{Gate, Limits, Service, ServiceError, watch::Monitor},
     web::{self, Audience, Site},
 };
 
@@ -78,6 +78,7 @@ impl PageServer {
         let from = web.metrics_from.clone();
         let site = site.with_metrics(monitor.clone(), from, metrics.is_none());
         let site = site.with_api(config.api.clone(), gate.clone());
+        let site = site.with_team_names(config.team_names().map_err(ServiceError::Pattern)?);
         Ok(Self {
             site: Arc::new(site),
             listeners,

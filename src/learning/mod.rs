@@ -79,7 +79,7 @@ pub use ranks::DisplayedRank;
 pub use resume::AT_ONCE;
 pub use settings::Settings;
 pub use standings::Standings;
-pub use swaps::{SwapSeat, swaps};
+pub use swaps::{Exchange, SwapSeat, Swaps, swaps};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
 pub use view::View;

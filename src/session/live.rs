@@ -32,8 +32,12 @@ pub struct LiveGame {
     pub map: Option<String>,
     /// When play began; `None` in a warm-up and after the end.
     pub began: Option<Timestamp>,
+    /// When the time runs out that CLOCK has stated; `None` if it has stated none.
+    pub ends: Option<Timestamp>,
     /// The score of each team; empty unless a game of teams is in play.
     pub scores: Vec<f64>,
+    /// Whether the server has stated any score since START.
+    pub has_scored: bool,
     /// Number of teams; 0 in a game without teams.
     pub teams: u8,
     /// What was predicted of the teams so far.
@@ -85,6 +89,8 @@ impl LiveGame {
         let players: Vec<LivePlayer> = humans.chain(bots).collect();
         let played = lobby.played();
         let began = played.map(|played| now.plus_millis(-i64::try_from(played).unwrap_or(0)));
+        let left = lobby.left();
+        let ends = left.map(|left| now.plus_millis(i64::try_from(left).unwrap_or(i64::MAX)));
         (!players.is_empty()).then(|| Self {
             server: server_name(server).to_owned(),
             is_connected,
@@ -92,10 +98,12 @@ impl LiveGame {
             mutators: game.mutators.clone(),
             map: game.map.clone(),
             began,
+            ends,
             scores: match began {
                 Some(_) => lobby.scores().to_vec(),
                 None => Vec::new(),
             },
+            has_scored: began.is_some() && lobby.has_scored(),
             teams: if game.has_teams { lobby.teams() } else { 0 },
             chances: lobby.chance_summary(),
             players,
@@ -172,6 +180,8 @@ mod tests {
             mutators: vec![],
             map: None,
             began: None,
+            ends: None,
+            has_scored: false,
             scores: vec![],
             teams: 2,
             chances: ChanceSummary::default(),

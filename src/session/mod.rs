@@ -60,6 +60,7 @@ pub use reported::Report;
 pub use sessions::Sessions;
 pub use settings::{BalanceSettings, Settings};
 pub use state::Ended;
+pub use weights::score_spread;
 
 use aside::Aside;
 use game_journal::GameJournal;

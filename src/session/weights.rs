@@ -24,6 +24,15 @@ pub(super) struct GameWeights {
     pub(super) last: RefCell<Option<(Lineup, LineupReading)>>,
 }
 
+/// How far apart the final scores of a ruleset's matches are.
+pub fn score_spread(standings: &Standings, ruleset: &Ruleset) -> ScoreSpread {
+    let spread = standings.spread(ruleset);
+    ScoreSpread {
+        matches: spread.matches,
+        square: spread.square(),
+    }
+}
+
 /// The players of each team.
 type Lineup = Vec<Vec<LineupPlayer>>;
 
@@ -91,11 +100,7 @@ impl Weights for GameWeights {
     }
 
     fn spread(&self) -> ScoreSpread {
-        let spread = self.standings.spread(&self.ruleset);
-        ScoreSpread {
-            matches: spread.matches,
-            square: spread.square(),
-        }
+        score_spread(&self.standings, &self.ruleset)
     }
 
     /// The rating system's prediction for exactly this lineup. What decisions count differently

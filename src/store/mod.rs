@@ -72,9 +72,10 @@ pub use sql::{
     own_tickets::{OwnTicket, TicketMatch},
     pages::{
         BoardQuery, BoardRow, BoardSize, ChanceStep, Closeness, Companion, Companions, Favoured,
-        FoundPerson, GameOfPerson, HostedLine, InstanceLine, MapOfBalance, MatchFilter, MatchLine,
-        PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch, PresentPlayer, QueueHour,
-        RulesetLine, RulesetOfMap, SharedGame, Standing, StandingLine, SystemsRow, WeekOfBalance,
+        FoundPerson, GameOfPerson, HostedLine, InstanceLine, MapOfBalance, MatchCauses,
+        MatchFilter, MatchLine, PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch,
+        PresentPlayer, QueueEvenness, QueueHour, Regular, RulesetLine, RulesetOfMap, SharedGame,
+        Standing, StandingLine, SystemsRow, WaitingTicket, WeekOfBalance,
     },
     partitions::ticket_base,
     pickups::{ChangedPickup, PickupRow},

@@ -1,7 +1,7 @@
 //! The chances of a match in words, which are the same on every page.
 
 use super::words;
-use crate::domain::TeamChances;
+use crate::domain::{TeamChances, TeamNames};
 
 /// The teams that BALANCE, before START, or a queue has chosen.
 pub(super) const AS_PICKED: &str = "As picked";
@@ -17,25 +17,31 @@ pub(super) const OF_DECIDED: &str = "Of the matches that a team won, without dra
 /// What the other chances are.
 pub(super) const OF_CHANCES: &str =
     "The chances are those that were predicted at that time. They do not count the score.";
+/// The chance of a team with the score of a running game.
+pub(super) fn with_score(chance: f64, names: &TeamNames) -> String {
+    let (team, chance) = of_forecast(chance);
+    let (team, chance) = (names.name(team.into()), words::chance(chance));
+    format!("With the score, {team} has a chance of {chance} to win.")
+}
 
 /// What was predicted of the teams at a moment of a match; `has` is the verb.
-pub(super) fn sentence(moment: &str, teams: &TeamChances, has: &str) -> String {
+pub(super) fn sentence(moment: &str, teams: &TeamChances, has: &str, names: &TeamNames) -> String {
     let sizes = match teams.sizes() {
         sizes if sizes.is_empty() => sizes,
         sizes => format!(" ({sizes})"),
     };
     match teams.favourite() {
         Some((team, chance)) => {
-            let chance = words::chance(chance);
-            format!("{moment}{sizes}, team {team} {has} a chance of {chance} to win.")
+            let (team, chance) = (names.name(team.into()), words::chance(chance));
+            format!("{moment}{sizes}, {team} {has} a chance of {chance} to win.")
         }
         None => format!("{moment}{sizes}, no chance was predicted."),
     }
 }
 
 /// A team and its chance, as in `team 1, 55 %`.
-pub(super) fn favourite((team, chance): (u8, f64)) -> String {
-    format!("team {team}, {}", words::chance(chance))
+pub(super) fn favourite((team, chance): (u8, f64), names: &TeamNames) -> String {
+    format!("{}, {}", names.name(team.into()), words::chance(chance))
 }
 
 /// The favourite of a forecast between two teams, which is the chance of team 0.
@@ -57,7 +63,14 @@ mod tests {
             humans: humans.to_vec(),
             bots: vec![0; humans.len()],
         };
-        let said = |win: &[f64], humans: &[u32]| sentence(AS_STARTED, &teams(win, humans), "had");
+        let said = |win: &[f64], humans: &[u32]| {
+            sentence(
+                AS_STARTED,
+                &teams(win, humans),
+                "had",
+                &TeamNames::default(),
+            )
+        };
         assert_eq!(
             said(&[0.45, 0.55], &[7, 6]),
             "As started (7 v 6), team 1 had a chance of 55 % to win."
@@ -70,7 +83,14 @@ mod tests {
             said(&[], &[7, 6]),
             "As started (7 v 6), no chance was predicted."
         );
-        assert_eq!(favourite(of_forecast(0.25)), "team 1, 75 %");
-        assert_eq!(favourite(of_forecast(0.5)), "team 0, 50 %");
+        let none = TeamNames::default();
+        assert_eq!(favourite(of_forecast(0.25), &none), "team 1, 75 %");
+        assert_eq!(favourite(of_forecast(0.5), &none), "team 0, 50 %");
+        let named = TeamNames::try_from(vec!["Red".to_owned(), "Blue".to_owned()]).unwrap();
+        assert_eq!(favourite(of_forecast(0.25), &named), "Blue, 75 %");
+        assert_eq!(
+            with_score(0.75, &named),
+            "With the score, Red has a chance of 75 % to win."
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::{Site, asset};
+use super::{Site, asset, twin::in_v1};
 use crate::domain::plain_name;
 
 /// What the head of a page states about it.
@@ -101,7 +101,7 @@ pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
                 (about.about(site))
                 link rel="alternate" type="application/atom+xml" title="Matches" href=(links.to("/matches.atom"));
                 @if has_data(path) {
-                    link rel="alternate" type="application/json" href=(links.to(&data(path)));
+                    link rel="alternate" type="application/json" href=(data_link(site, path));
                 }
             }
             body {
@@ -128,7 +128,7 @@ pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
                 footer {
                     p {
                         "Times are in UTC. "
-                        @if has_data(path) { a href=(links.to(&data(path))) { "This page as JSON" } " · " }
+                        @if has_data(path) { a href=(data_link(site, path)) { "This page as JSON" } " · " }
                         a href=(links.to("/matches.atom")) { "Feed of matches" }
                         @if !imprint.is_empty() { " · " a href=(imprint) { "Imprint" } }
                     }
@@ -141,6 +141,14 @@ pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
 /// Whether a page is also there as JSON. The page of teams is not: programs use `/v1`.
 fn has_data(path: &str) -> bool {
     !path.is_empty() && path != "/teams"
+}
+
+/// The address of the data of a page: below `/v1` if that has them.
+fn data_link(site: &Site, path: &str) -> String {
+    let data = data(path);
+    let (own, query) = data.split_once('?').unwrap_or((&data, ""));
+    let led = site.api.as_ref().and_then(|_| in_v1(own, query));
+    site.links.to(&led.unwrap_or(data))
 }
 
 /// The path of the data of a page, which may have a query.

@@ -34,8 +34,10 @@ mod settings;
 mod share;
 mod site;
 mod teams;
+mod twin;
 mod visitors;
 mod watching;
+mod with_score;
 mod words;
 
 pub use api::{ApiSettings, WebOrigin};

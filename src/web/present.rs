@@ -1,13 +1,16 @@
 //! Running games with their players, as pages show them.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{Site, error::WebError, name::Player, words};
+use super::{Site, error::WebError, name::Player, with_score::UsualScores, words};
 use crate::{
-    domain::{ChanceSummary, Kind, PlayerKey, Ruleset, Timestamp, plain_name},
+    domain::{ChanceSummary, Kind, PlayerKey, Ruleset, TeamNames, Timestamp, plain_name},
     session::{LiveGame, LivePlayer},
     store::PresentPlayer,
 };
@@ -24,22 +27,31 @@ pub(super) struct PresentGame {
     pub(super) has_board: bool,
     pub(super) map: Option<String>,
     /// When play began; `None` in a warm-up and after the end.
-    #[serde(serialize_with = "began")]
+    #[serde(serialize_with = "time")]
     pub(super) began: Option<Timestamp>,
+    /// When the time runs out that the game server has stated; `None` if it has stated none.
+    #[serde(serialize_with = "time")]
+    pub(super) ends: Option<Timestamp>,
     /// The score of each team in play.
     pub(super) scores: Vec<f64>,
     /// What was predicted of its teams so far, without the score.
     #[serde(skip_serializing_if = "ChanceSummary::is_empty")]
     pub(super) chances: ChanceSummary,
+    /// The chance of team 0 with the score; `None` unless two teams have a chance and a score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) chance_with_score: Option<f64>,
     pub(super) humans: usize,
     pub(super) bots: usize,
     /// The players of each team; empty without teams, and where a page has no room.
     pub(super) teams: Vec<Vec<Player>>,
     /// The players without a team.
     pub(super) others: Vec<Player>,
+    /// What its teams are called.
+    #[serde(skip)]
+    pub(super) team_names: TeamNames,
 }
 
-fn began<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> Result<S::Ok, S::Error> {
+fn time<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => to.collect_str(at),
         None => to.serialize_none(),
@@ -111,6 +123,7 @@ pub(super) async fn present(
     let mut shown = site.pages().present(&named).await?.into_iter();
     let boards = site.pages().ruleset_lines().await?;
     let mut list = Vec::with_capacity(games.len());
+    let mut usual = BTreeMap::new();
     for (at, game) in games.iter().enumerate() {
         let ruleset = ruleset(site, game);
         let mut line = line(site, game, &ruleset);
@@ -118,9 +131,28 @@ pub(super) async fn present(
         if at < with_players {
             line.seat(game, &mut shown);
         }
+        if let Some(before) = line.chance_of_teams().filter(|_| game.has_scored) {
+            let scores: UsualScores = match usual.get(&line.ruleset) {
+                Some(scores) => *scores,
+                None => UsualScores::of(site, &ruleset).await?,
+            };
+            usual.insert(line.ruleset.clone(), scores);
+            line.chance_with_score = with_score(&scores, before, game, site.now());
+        }
         list.push(line);
     }
     Ok(list)
+}
+
+/// The chance of team 0 of a game in play with its score; `before` is the one without it. Rounded, so that the data
+/// stay the same for some seconds.
+fn with_score(usual: &UsualScores, before: f64, game: &LiveGame, now: Timestamp) -> Option<f64> {
+    let millis =
+        |from: Timestamp, to: Timestamp| u64::try_from(to.0.saturating_sub(from.0)).unwrap_or(0);
+    let elapsed = millis(game.began?, now);
+    let left = game.ends.map(|ends| millis(now, ends));
+    let chance = usual.chance(before, &game.scores, elapsed, left)?;
+    Some(words::rounded(chance, 3))
 }
 
 /// A game without its players.
@@ -132,7 +164,9 @@ fn line(site: &Site, game: &LiveGame, ruleset: &Ruleset) -> PresentGame {
         has_board: false,
         map: game.map.as_deref().map(plain_name),
         began: game.began,
+        ends: game.ends,
         scores: game.scores.clone(),
+        chance_with_score: None,
         chances: match site.settings.shows_numbers() {
             true => game.chances.clone(),
             false => ChanceSummary::default(),
@@ -141,6 +175,7 @@ fn line(site: &Site, game: &LiveGame, ruleset: &Ruleset) -> PresentGame {
         bots: count(game, Kind::Bot),
         teams: Vec::new(),
         others: Vec::new(),
+        team_names: site.team_names(&ruleset.to_string()),
     }
 }
 
@@ -155,6 +190,12 @@ impl PresentGame {
             let list = team.unwrap_or(&mut self.others);
             list.push(Player::new(shown.handle, shown.name, player.key.kind));
         }
+    }
+
+    /// The chance of team 0 with the players who are there now, without the score.
+    fn chance_of_teams(&self) -> Option<f64> {
+        let now = self.chances.now.as_ref().or(self.chances.started.as_ref());
+        now?.of_first()
     }
 
     /// The players of all teams, then those without one.

@@ -10,7 +10,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Redirect, Response},
     routing::get,
 };
 use tokio::time::Instant;
@@ -27,9 +27,10 @@ use super::{
     page_request::PageRequest,
     pages::{
         BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, MapPage,
-        MatchesPage, PlayerPage, QueuesPage, SearchPage, ServerPage, SystemsPage, VersusPage,
+        MatchesPage, PlayerPage, QueuesPage, RegularsPage, SearchPage, ServerPage, SystemsPage,
+        VersusPage,
     },
-    teams,
+    teams, twin,
     visitors::Visit,
     watching,
 };
@@ -56,6 +57,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
     let pages = with_data::<QueuesPage>(with_data::<LivePage>(pages));
     let pages = with_data::<MatchesPage>(with_data::<SystemsPage>(pages));
     let pages = with_data::<VersusPage>(with_data::<SearchPage>(pages));
+    let pages = with_data::<RegularsPage>(pages);
     let pages = match &site.api {
         Some(_) => with_asset(pages, &asset::TEAMS)
             .route("/teams", get(teams::page).post(teams::form))
@@ -152,7 +154,10 @@ async fn guard(
         (false, _) => too_many(is_call),
         (true, true) if is_call => Problem::from(WebError::TooLong).into_response(),
         (true, true) => refuse(&site, Form::Html, &WebError::TooLong),
-        (true, false) => next.run(request).await,
+        (true, false) => match led_to_v1(&site, uri) {
+            Some(led) => led,
+            None => next.run(request).await,
+        },
     };
     let headers: [(HeaderName, &str); 4] = [
         (header::CONTENT_SECURITY_POLICY, policy),
@@ -173,6 +178,14 @@ async fn guard(
     let (status, took) = (response.status().as_u16(), began.elapsed());
     site.monitor().http().answered(status, took.as_secs_f64());
     response
+}
+
+/// The way to the same data below `/v1`, if there is a `/v1` that has them.
+fn led_to_v1(site: &Site, uri: &Uri) -> Option<Response> {
+    site.api.as_ref()?;
+    let path = uri.path().strip_prefix(&site.settings.base_path)?;
+    let to = twin::in_v1(path, uri.query().unwrap_or_default())?;
+    Some(Redirect::temporary(&site.links.to(&to)).into_response())
 }
 
 /// Whether a request is for a program, which reads no HTML.

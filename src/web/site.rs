@@ -11,7 +11,7 @@ use super::{
     links::Links,
 };
 use crate::{
-    domain::Timestamp,
+    domain::{Ruleset, TeamBook, TeamNames, Timestamp},
     learning::Learning,
     queues::Queues,
     server::{Gate, Service, watch::Monitor},
@@ -31,6 +31,8 @@ pub struct Site {
     /// What `/v1` needs, if there is one.
     pub(super) api: Option<Api>,
     pub(super) links: Links,
+    /// What the teams of each game type are called.
+    team_names: TeamBook,
 }
 
 impl fmt::Debug for Site {
@@ -48,6 +50,7 @@ impl Site {
             metrics_from: Vec::new(),
             has_metrics: true,
             api: None,
+            team_names: TeamBook::default(),
             links: Links::new(&settings.base_path),
             settings,
         }
@@ -65,6 +68,20 @@ impl Site {
     pub fn with_api(mut self, settings: ApiSettings, gate: Arc<Gate>) -> Self {
         self.api = settings.enabled.then_some(Api { settings, gate });
         self
+    }
+
+    /// Calls the teams by these names.
+    #[must_use]
+    pub fn with_team_names(mut self, names: TeamBook) -> Self {
+        self.team_names = names;
+        self
+    }
+
+    /// What the teams of a ruleset are called.
+    pub(super) fn team_names(&self, ruleset: &str) -> TeamNames {
+        let ruleset = Ruleset::parse(ruleset);
+        let game_type = self.learning().rulebook().bare_type(ruleset.game_type());
+        self.team_names.of(&game_type)
     }
 
     /// The metrics and the status, which operators read.

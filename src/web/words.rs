@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Serializer;
 
-use crate::domain::{Timestamp, plain_name};
+use crate::domain::{TeamNames, Timestamp, plain_name};
 
 /// A date and time to the minute in UTC, such as `2026-11-20 15:28`.
 pub(super) fn minute(at: Timestamp) -> String {
@@ -24,9 +24,9 @@ pub(super) fn hour(at: Timestamp) -> String {
     minute(at).get(11..13).unwrap_or("–").to_owned()
 }
 
-/// The class of a team's colour.
-pub(super) fn team_class(team: usize) -> String {
-    format!("team t{}", team.min(7))
+/// The class of the colour with this number.
+pub(super) fn team_class(colour: usize) -> String {
+    format!("team t{}", colour.min(7))
 }
 
 /// A time for people and for programs. Where there is little room, a line may end after the date.
@@ -92,12 +92,12 @@ pub(super) fn scores(scores: &[f64]) -> String {
 }
 
 /// Scores in the colours of their teams.
-pub(super) fn coloured_scores(scores: &[f64]) -> Markup {
+pub(super) fn coloured_scores(scores: &[f64], names: &TeamNames) -> Markup {
     html! {
         p.score {
             @for (team, score) in scores.iter().enumerate() {
                 @if team > 0 { " : " }
-                span class=(team_class(team)) { (number(*score)) }
+                span class=(team_class(names.colour(team))) { (number(*score)) }
             }
         }
     }

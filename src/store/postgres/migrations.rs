@@ -34,6 +34,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0013_checkpoint_pieces"),
         file!("0014_standings"),
         file!("0015_venues"),
+        file!("0016_queue_page"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

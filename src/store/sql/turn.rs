@@ -73,7 +73,7 @@ pub(super) async fn write(
     let formed = turn.formed.iter().copied();
     queue_hours::count_matches(tx, formed, &turn.closed).await?;
     let became = turn.became.iter();
-    let became = became.map(|(ticket, became)| (*ticket, became.state, became.at));
+    let became = became.map(|(ticket, became)| (*ticket, became.state, became.reason, became.at));
     queue_hours::count_tickets(tx, became).await?;
     turn.update(tx).await?;
     for change in &turn.later {

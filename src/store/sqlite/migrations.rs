@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 14] = [
+const FILES: [(&str, &str); 15] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -35,6 +35,7 @@ const FILES: [(&str, &str); 14] = [
     file!("0013_checkpoint_pieces"),
     file!("0014_standings"),
     file!("0015_venues"),
+    file!("0016_queue_page"),
 ];
 
 /// All migrations, in the order in which they run.

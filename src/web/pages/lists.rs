@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::table::Table;
 use crate::{
-    domain::{ChanceSummary, TeamChances, Timestamp, plain_name},
+    domain::{ChanceSummary, TeamChances, TeamNames, Timestamp, plain_name},
     store::MatchLine,
     web::{
         Site,
@@ -50,6 +50,9 @@ pub(in crate::web) struct MatchSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::web) forecast: Option<f64>,
     pub(in crate::web) unrated: Option<String>,
+    /// What its teams are called.
+    #[serde(skip)]
+    pub(super) team_names: TeamNames,
 }
 
 impl MatchSummary {
@@ -65,7 +68,12 @@ impl MatchSummary {
     pub(in crate::web) fn new(site: &Site, line: MatchLine) -> Self {
         let numbers = site.settings.shows_numbers();
         let forecast = line.forecast.filter(|_| numbers && line.scores.len() == 2);
+        let names = line
+            .ruleset
+            .as_deref()
+            .map(|ruleset| site.team_names(ruleset));
         Self {
+            team_names: names.unwrap_or_default(),
             id: line.id,
             started: line.started,
             ended: line.ended,
@@ -97,7 +105,7 @@ impl MatchSummary {
     /// How the match ended, in a few words.
     pub(super) fn result(&self) -> String {
         match (self.outcome.as_str(), self.winner) {
-            (_, Some(team)) => format!("team {team} won"),
+            (_, Some(team)) => format!("{} won", self.team_names.name(team.into())),
             ("draw", _) => "draw".to_owned(),
             ("abandoned", _) => "abandoned".to_owned(),
             _ => "–".to_owned(),
@@ -146,14 +154,17 @@ impl MatchSummary {
         let expected = self
             .expected()
             .map(|(team, chance)| (team, words::chance(chance)));
+        let name = |team: u8| self.team_names.name(team.into());
+        let title = |team: u8| self.team_names.title(team.into());
         match (self.winner, expected) {
             (Some(won), Some((team, chance))) if won == team => {
-                format!("Team {won} won{scores}, as expected with {chance}")
+                format!("{} won{scores}, as expected with {chance}", title(won))
             }
             (Some(won), Some((team, chance))) => {
-                format!("Team {won} won{scores}, against team {team} with a chance of {chance}")
+                let (won, team) = (title(won), name(team));
+                format!("{won} won{scores}, against {team} with a chance of {chance}")
             }
-            (Some(won), None) => format!("Team {won} won{scores}"),
+            (Some(won), None) => format!("{} won{scores}", title(won)),
             (None, expected) => {
                 let result = match self.outcome.as_str() {
                     "draw" => "Draw",
@@ -161,7 +172,7 @@ impl MatchSummary {
                     _ => "Played",
                 };
                 let favourite = expected.map_or(String::new(), |(team, chance)| {
-                    format!(", team {team} had a chance of {chance}")
+                    format!(", {} had a chance of {chance}", name(team))
                 });
                 format!("{result}{scores}{favourite}")
             }
@@ -175,7 +186,7 @@ impl MatchSummary {
             true => self.chances.started.as_ref()?.favourite(),
             false => self.forecast.map(of_forecast),
         };
-        favourite.map(favourite_words)
+        favourite.map(|favourite| favourite_words(favourite, &self.team_names))
     }
 }
 

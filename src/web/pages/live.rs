@@ -4,16 +4,17 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::{ChanceSummary, Kind, counted},
+    domain::{Kind, counted},
     web::{
         Site,
         answer::Page,
         asset,
-        chances::{AS_PICKED, AS_STARTED, OF_CHANCES, sentence},
+        chances::{AS_PICKED, AS_STARTED, OF_CHANCES, sentence, with_score},
         error::WebError,
         name::Player,
         page_request::Nothing,
         present::{PresentGame, Room, count, names, present, running},
+        with_score::OF_WITH_SCORE,
         words,
     },
 };
@@ -90,6 +91,7 @@ impl Page for LivePage {
             @for game in &self.games { (section(site, game)) }
             @if more > 0 { p { "And " (counted(more, "game")) " with fewer players." } }
             @if self.games.iter().any(|game| !game.chances.is_empty()) { p.note { (OF_CHANCES) } }
+            @if self.games.iter().any(|game| game.chance_with_score.is_some()) { p.note { (OF_WITH_SCORE) } }
             script src=(site.links.to(&asset::LIVE.path)) data-page=(site.links.to("/live")) defer {}
         })
     }
@@ -105,13 +107,14 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
                     true => (site.links.to_ruleset(&game.ruleset)),
                     false => (words::ruleset(&game.ruleset)),
                 }
-                " · " (state(game))
+                " · " (state(site, game))
                 @if !game.connected { " · the game server is away" }
             }
             @if !game.scores.is_empty() {
-                (words::coloured_scores(&game.scores))
+                (words::coloured_scores(&game.scores, &game.team_names))
             }
-            (told(&game.chances, game.began.is_some()))
+            @if let Some(chance) = game.chance_with_score { p { strong { (with_score(chance, &game.team_names)) } } }
+            (told(game))
             @if left_out {
                 p { (counted(game.humans, "human")) " and " (counted(game.bots, "bot")) " play." }
             } @else {
@@ -119,7 +122,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
                     div.columns.teams {
                         @for (team, players) in game.teams.iter().enumerate() {
                             div {
-                                h3 { span class=(words::team_class(team)) { "Team " (team) } }
+                                h3 { span class=(words::team_class(game.team_names.colour(team))) { (game.team_names.title(team)) } }
                                 (list(site, players))
                             }
                         }
@@ -134,8 +137,9 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
 }
 
 /// What was predicted of the teams of a game so far.
-fn told(chances: &ChanceSummary, in_play: bool) -> Markup {
-    let has = if in_play { "had" } else { "has" };
+fn told(game: &PresentGame) -> Markup {
+    let (chances, names) = (&game.chances, &game.team_names);
+    let has = if game.began.is_some() { "had" } else { "has" };
     let moments = [
         (AS_PICKED, &chances.picked, has),
         (AS_STARTED, &chances.started, has),
@@ -143,18 +147,23 @@ fn told(chances: &ChanceSummary, in_play: bool) -> Markup {
     ];
     html! {
         @for (moment, teams, has) in moments {
-            @if let Some(teams) = teams { p { (sentence(moment, teams, has)) } }
+            @if let Some(teams) = teams { p { (sentence(moment, teams, has, names)) } }
         }
     }
 }
 
-/// Since when a game is in play.
-fn state(game: &PresentGame) -> Markup {
+/// Since when a game is in play, and until when. The script of the page lets the clock go on.
+fn state(site: &Site, game: &PresentGame) -> Markup {
+    let now = site.now();
     html! {
         @match game.began {
-            Some(began) => { "in play since " (words::time(began)) },
+            Some(began) => {
+                "in play since " (words::time(began))
+                span.clock data-played=(now.0 - began.0) data-left=[game.ends.map(|ends| ends.0 - now.0)] {}
+            },
             None => "not in play",
         }
+        @if let Some(ends) = game.ends { " · until " (words::time(ends)) " by the game’s clock" }
     }
 }
 

@@ -93,7 +93,7 @@ impl Page for MapPage {
         Ok(html! {
             h1 { (self.title()) }
             @if !self.rulesets.is_empty() {
-                (balance_table("Rulesets", "Ruleset", &self.rulesets))
+                (balance_table("Rulesets", "Ruleset", &self.rulesets, "Team 0"))
                 p.note { (words::OF_MAPS) }
             }
             (list(site, "map", &self.raw, &self.matches))

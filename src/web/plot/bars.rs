@@ -3,7 +3,7 @@
 use maud::Markup;
 use plotters::prelude::*;
 
-use super::{DATA, INK, TEXT, draw, plain};
+use super::{DATA, INK, MARK, TEXT, draw, plain};
 use crate::web::{error::WebError, words};
 
 /// A bar and the text below it.
@@ -11,6 +11,19 @@ use crate::web::{error::WebError, words};
 pub(in crate::web) struct Bar {
     pub(in crate::web) name: String,
     pub(in crate::web) height: f64,
+    /// Whether it has another colour.
+    pub(in crate::web) is_marked: bool,
+}
+
+impl Bar {
+    /// A bar that is not marked.
+    pub(in crate::web) fn new(name: String, height: f64) -> Self {
+        Self {
+            name,
+            height,
+            is_marked: false,
+        }
+    }
 }
 
 /// Draws bars beside each other; where there are many, not every name is written.
@@ -49,7 +62,8 @@ pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Mar
             .draw()?;
         let area_of = |(at, bar): (usize, &Bar)| {
             let at = at as f64;
-            Rectangle::new([(at - 0.4, 0.0), (at + 0.4, bar.height)], DATA.filled())
+            let colour = if bar.is_marked { MARK } else { DATA };
+            Rectangle::new([(at - 0.4, 0.0), (at + 0.4, bar.height)], colour.filled())
         };
         chart.draw_series(list.iter().enumerate().map(area_of))?;
         let style = ("sans-serif", TEXT).into_font().color(&INK);

@@ -5,11 +5,15 @@
 
 mod bars;
 mod calibration;
+mod chance;
+mod lines;
 mod score;
 mod weight;
 
 pub(super) use bars::{Bar, bars};
 pub(super) use calibration::{CalibrationPoint, calibration};
+pub(super) use chance::chance;
+pub(super) use lines::{Line, lines};
 pub(super) use score::score;
 pub(super) use weight::{WeightPoint, weights};
 
@@ -22,7 +26,8 @@ use plotters::{
     prelude::*,
 };
 
-use super::error::WebError;
+use super::{error::WebError, words};
+use crate::domain::Timestamp;
 
 /// The colour of text.
 const INK: RGBColor = RGBColor(1, 1, 1);
@@ -32,6 +37,8 @@ const GRID: RGBColor = RGBColor(2, 2, 2);
 const DATA: RGBColor = RGBColor(3, 3, 3);
 /// The colour of the range in which the data is uncertain.
 const RANGE: RGBColor = RGBColor(4, 4, 4);
+/// The colour of what is marked in the data.
+const MARK: RGBColor = RGBColor(5, 5, 5);
 /// The colours of the teams' series, in the order of the teams.
 const TEAMS: [RGBColor; 8] = [
     RGBColor(16, 16, 16),
@@ -60,6 +67,20 @@ fn plain<'m, 'a, 'b, 'c>(mesh: &'m mut Mesh<'a, 'b, 'c>) -> &'m mut Mesh<'a, 'b,
         .max_light_lines(1)
         .axis_style(GRID)
         .label_style(("sans-serif", TEXT).into_font().color(&INK))
+}
+
+/// A day in milliseconds.
+const DAY: f64 = 86_400_000.0;
+
+/// The label of an instant on an axis of time: the hour if the axis is short, otherwise the date. All in milliseconds.
+fn date_labels(first: f64, last: f64, at: f64) -> String {
+    let minute = words::minute(Timestamp(at as i64));
+    let part = if last - first < 2.0 * DAY {
+        11..16
+    } else {
+        0..10
+    };
+    minute.get(part).unwrap_or_default().to_owned()
 }
 
 /// Draws a plot. `label` describes it to people who cannot see it.

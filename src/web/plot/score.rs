@@ -4,12 +4,15 @@ use maud::Markup;
 use plotters::prelude::*;
 
 use super::{TEAMS, draw, plain};
-use crate::web::{error::WebError, words};
+use crate::{
+    domain::TeamNames,
+    web::{error::WebError, words},
+};
 
 /// Draws the scores of `teams` teams from changes in order of time: milliseconds, team, points.
 pub(in crate::web) fn score(
     label: &str,
-    teams: usize,
+    (teams, names): (usize, &TeamNames),
     millis: i64,
     events: &[(i64, u8, f64)],
 ) -> Result<Markup, WebError> {
@@ -46,7 +49,8 @@ pub(in crate::web) fn score(
             .x_label_formatter(&|minutes| words::number(*minutes))
             .y_label_formatter(&|score| words::number(*score))
             .draw()?;
-        for (line, colour) in lines.iter().zip(TEAMS) {
+        for (team, line) in lines.iter().enumerate() {
+            let colour = TEAMS[names.colour(team) % TEAMS.len()];
             chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(3)))?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use maud::Markup;
 use plotters::prelude::*;
 use serde::Serialize;
 
-use super::{DATA, RANGE, draw, plain};
+use super::{DATA, RANGE, date_labels, draw, plain};
 use crate::{
     domain::Timestamp,
     web::{
@@ -25,8 +25,6 @@ pub(in crate::web) struct WeightPoint {
 
 /// The smallest range of the axis, in points of weight.
 const LEAST_RANGE: f64 = 4.0;
-/// A day in milliseconds.
-const DAY: f64 = 86_400_000.0;
 
 /// Draws weights in order of time, with dots at the peak and at the end; there is at least one.
 pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Markup, WebError> {
@@ -40,15 +38,6 @@ pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Mar
     // The axis fits the weights, but does not make a difference of a tenth look large.
     let missing = (LEAST_RANGE - (most - least)).max(0.0) / 2.0;
     let (least, most) = (least - missing, most + missing);
-    let date = |millis: &f64| {
-        let minute = words::minute(Timestamp(*millis as i64));
-        let part = if last - first < 2.0 * DAY {
-            11..16
-        } else {
-            0..10
-        };
-        minute.get(part).unwrap_or_default().to_owned()
-    };
     draw(label, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(10)
@@ -60,7 +49,7 @@ pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Mar
             .disable_x_mesh()
             .x_labels(4)
             .y_labels(5)
-            .x_label_formatter(&date)
+            .x_label_formatter(&|millis| date_labels(first, last, *millis))
             .y_label_formatter(&|weight| words::number(*weight))
             .draw()?;
         let upper = points.iter().map(|point| (at(point), high(point)));

@@ -12,3 +12,4 @@ mod roles_seasons;
 mod shared_weights;
 mod start_weights;
 mod suspects;
+mod with_score;

@@ -180,7 +180,10 @@ async fn whatever_happens_to_tickets_is_read_back() {
 
 /// The rows of tickets, of matches and of what they come to by hour.
 async fn rows(store: &Store) -> String {
-    let hours = store.queue_hours(0).await.unwrap();
+    let mut hours = Vec::new();
+    for queue in ["plain", "checked", "hosted"] {
+        hours.extend(store.queue_hours(queue, 0).await.unwrap());
+    }
     let (tickets, hosting) = (store.tickets_of(0).await, store.hosting(0).await);
     format!("{:#?} {:#?} {hours:#?}", tickets.unwrap(), hosting.unwrap())
 }

@@ -36,7 +36,7 @@ pub fn wait_until(pages: &Pages, path: &str, wanted: impl Fn(&Value) -> bool) ->
 }
 
 /// Sends lines, and returns once the daemon has processed them.
-fn tell(stream: &mut BufReader<TcpStream>, lines: &str) {
+pub fn tell(stream: &mut BufReader<TcpStream>, lines: &str) {
     let text = format!("{lines}PING\n");
     stream.get_mut().write_all(text.as_bytes()).unwrap();
     assert_eq!(line(stream), "PONG", "{lines}");
@@ -144,9 +144,27 @@ fn running_games_are_shown_without_identities() {
             );
         }
     }
-    tell(&mut stream, "SCORE 1\nSCORE 1\n");
+    let leading = game["chance_with_score"].as_f64().unwrap();
+    assert!(leading > chance, "{leading} with a lead, {chance} without");
+    assert!(game["ends"].is_null(), "CLOCK was not sent");
+    tell(&mut stream, "SCORE 1\nSCORE 1\nCLOCK 10\n");
     let live = json(&pages, "/live.json");
-    assert_eq!(live["games"][0]["scores"], serde_json::json!([1.0, 2.0]));
+    let game = &live["games"][0];
+    assert_eq!(game["scores"], serde_json::json!([1.0, 2.0]));
+    let behind = game["chance_with_score"].as_f64().unwrap();
+    assert!(
+        behind < 0.2,
+        "a goal behind with ten seconds left: {behind}"
+    );
+    assert!(game["ends"].is_string());
+    for path in ["/live", "/embed/live"] {
+        let body = pages.get(path).body;
+        assert!(
+            body.contains("With the score, team 1 has a chance of"),
+            "{path}: {body}"
+        );
+        assert!(body.contains(" by the game’s clock"), "{path}");
+    }
     drop(stream);
     wait_until(&pages, "/live.json", |live| {
         live["games"][0]["connected"] == false

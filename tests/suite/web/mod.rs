@@ -3,12 +3,15 @@
 mod attacks;
 mod brief;
 pub(crate) mod browser;
+mod eyes;
 mod find;
 mod limits;
 pub(crate) mod live;
+mod numbers;
 mod queues;
 mod share;
 mod standings;
+mod words;
 
 use std::{net::TcpListener, path::Path, process::Stdio};
 

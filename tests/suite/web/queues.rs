@@ -8,6 +8,7 @@ use super::live::{json, seasons, wait_until};
 use crate::common::{
     hostile::{SECRET, identity},
     http::Pages,
+    process::poll,
 };
 
 const QUEUE: &str = r#"
@@ -58,6 +59,13 @@ fn queues_have_a_page_where_they_are_configured() {
     submit("t1", &identity(0), 4);
     let waiting = json(&pages, "/queues.json");
     assert_eq!(waiting["queues"][0]["tickets"], 1);
+    let oldest = &waiting["queues"][0]["waiting"][0];
+    assert_eq!(oldest["players"], 1);
+    assert!(
+        (0..60).contains(&oldest["seconds"].as_i64().unwrap()),
+        "{oldest}"
+    );
+    assert!(pages.get("/queues").body.contains("Oldest ticket"));
     submit("t2", &identity(1), 7);
     let found = wait_until(&pages, "/queues.json", |found| {
         found["queues"][0]["day"]["matched"] == 2
@@ -68,6 +76,11 @@ fn queues_have_a_page_where_they_are_configured() {
         (&1.into(), &0.into())
     );
     assert!(queue["day"]["mean_wait"].is_f64());
+    assert!(queue["waiting"].as_array().unwrap().is_empty());
+    assert_eq!(
+        (&queue["day"]["unready"], &queue["week"]),
+        (&0.into(), &serde_json::json!([]))
+    );
     assert_eq!(queue["hours"].as_array().unwrap().len(), 24);
     let rules = queue["rules"].as_array().unwrap();
     let spread = rules
@@ -91,6 +104,42 @@ fn queues_have_a_page_where_they_are_configured() {
     assert!(answer.body.contains("tier spread") && answer.body.contains("<svg"));
     assert!(!answer.body.contains(SECRET));
     assert!(!pages.get("/queues.json").body.contains(SECRET));
+}
+
+#[test]
+fn who_declines_a_match_is_counted_with_the_hour() {
+    let folder = TempDir::new().unwrap();
+    let queue = QUEUE.replace("host = \"none\"", "host = \"none\"\nready_check = 60");
+    fs::write(folder.path().join("evenkeel.toml"), queue).unwrap();
+    let pages = Pages::start(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
+    let submit = "HELLO one\nENQUEUE quick t1\nSEAT ann tier=4\nSUBMIT\nENQUEUE quick t2\nSEAT bob tier=4\nSUBMIT\n";
+    pages.daemon.ask(submit);
+    let said = poll(|| {
+        let said = pages.daemon.ask("HELLO one\nTICKET t1\n");
+        if said.contains("PROPOSED") {
+            Ok(said)
+        } else {
+            Err(said)
+        }
+    });
+    let id = said
+        .split_whitespace()
+        .skip_while(|word| *word != "PROPOSED")
+        .find(|word| word.parse::<u64>().is_ok());
+    let declined = pages
+        .daemon
+        .ask(&format!("HELLO one\nDECLINE {} ann\n", id.unwrap()));
+    assert!(!declined.contains("ERROR"), "{said}: {declined}");
+    let found = wait_until(&pages, "/queues.json", |found| {
+        found["queues"][0]["day"]["unready"] == 1
+    });
+    assert_eq!(found["queues"][0]["day"]["cancelled"], 1);
+    assert!(
+        pages
+            .get("/queues")
+            .body
+            .contains("1 of the cancelled ones in a ready check")
+    );
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn feeds_have_whole_links_and_an_id_for_each_match() {
 }
 
 /// The head and the body of an answer to somebody who reads gzip.
-fn compressed(pages: &Pages, path: &str) -> (String, Vec<u8>) {
+pub fn compressed(pages: &Pages, path: &str) -> (String, Vec<u8>) {
     let mut stream = pages.connect();
     let head = format!(
         "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Encoding: br, gzip\r\n\r\n"

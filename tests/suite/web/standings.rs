@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::json;
 use crate::common::{http::Pages, process::evenkeel};
 
-const BOARD: &str = "/rulesets/daily.json";
+const BOARD: &str = "/rulesets/daily.json?page=1";
 
 /// Ingests 30 matches of ann, bob, cid and old, one a day, and 20 more from day 100 on, in which old does not play: new is
 /// in the first four of them, eve in the others. The team of ann wins three of four.
@@ -106,7 +106,7 @@ fn a_place_needs_ten_matches_and_players_who_are_away_keep_nobody_from_one() {
         "{page}"
     );
     assert!(!page.contains(">old<"), "{page}");
-    let all = json(&pages, &format!("{BOARD}?away=true"));
+    let all = json(&pages, &format!("{BOARD}&away=true"));
     let whole = lines(&all);
     assert_eq!(whole.last().unwrap(), &("old".into(), "away".into(), None));
     let new = whole.iter().find(|line| line.0 == "new").unwrap();

@@ -7,7 +7,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use serde::{Deserialize, Serialize};
 
-use super::{PatternError, Ruleset};
+use super::{PatternError, Ruleset, TeamNames};
 
 /// What the ratings of a game type are computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,10 @@ pub struct GameTypeLists {
     pub frags: Vec<String>,
     /// Game types whose modes are rulesets of their own.
     pub modes: Vec<String>,
+    /// The names of the teams by patterns of game types. No weight depends on them, so that they are not among the
+    /// settings that weights are derived by.
+    #[serde(default, skip_serializing)]
+    pub teams: BTreeMap<String, TeamNames>,
 }
 
 /// Decides which ruleset a game belongs to, and how it is scored.
@@ -231,6 +235,7 @@ mod tests {
             free_for_all: list(&["*deathmatch"]),
             frags: list(&["*.xDeathMatch"]),
             modes: list(&["*.xctfgame"]),
+            teams: BTreeMap::new(),
         };
         Rulebook::new(&RulebookSpec {
             mutators,

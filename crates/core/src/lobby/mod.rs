@@ -54,7 +54,8 @@ mod wishes;
 mod tests;
 
 pub use advantage::{
-    Advantage, AdvantageSettings, Assistance, Basis, Help, Known, ScoreSpread, TeamState,
+    Advantage, AdvantageSettings, Assistance, Basis, Help, Known, ScoreSoFar, ScoreSpread,
+    TeamState, usual_length,
 };
 pub use autobalance::{
     Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, GapUnit,

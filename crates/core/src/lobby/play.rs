@@ -18,6 +18,19 @@ impl Lobby {
         Some(running.recorder.elapsed(self.now))
     }
 
+    /// The remaining time of play in milliseconds, if CLOCK has stated it.
+    pub fn left(&self) -> Option<u64> {
+        let game = self.game.as_ref();
+        let running = game.filter(|game| game.recorder.is_running())?;
+        running.recorder.left(self.now)
+    }
+
+    /// Whether SCORE has been sent since START. If not, scores of 0 may only mean that the game server states none.
+    pub fn has_scored(&self) -> bool {
+        let game = self.game.as_ref();
+        game.is_some_and(|game| game.recorder.has_scored())
+    }
+
     /// The score of each team since START; empty before it, and without teams.
     pub fn scores(&self) -> &[f64] {
         self.game

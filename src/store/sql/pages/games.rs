@@ -197,7 +197,7 @@ fn game(row: &Row) -> Result<GameOfPerson, StoreError> {
 type Counted = (i64, bool, i64, f64);
 
 /// The handle, the kind and the name of each of these persons, without those who have no page.
-async fn shown(
+pub(super) async fn shown(
     tx: &mut Connection,
     persons: &[Counted],
 ) -> Result<HashMap<i64, (String, Kind, String)>, StoreError> {

@@ -6,11 +6,14 @@
 mod archived;
 mod balance;
 pub(in crate::store) mod boards;
+mod causes;
 mod games;
+mod lengths;
 mod matches;
 mod page_match;
 mod present;
 mod queues;
+mod regulars;
 mod search;
 mod standings;
 mod systems;
@@ -19,10 +22,12 @@ pub use balance::{
     ChanceStep, Closeness, Favoured, MapOfBalance, RulesetLine, RulesetOfMap, WeekOfBalance,
 };
 pub use boards::{BoardQuery, BoardRow, PersonRow, StandingLine};
+pub use causes::MatchCauses;
 pub use games::{Companion, Companions, GameOfPerson, PointsInMatch};
 pub use page_match::{MatchLine, PageMatch, PageSeat, PageStay};
 pub use present::PresentPlayer;
-pub use queues::{HostedLine, InstanceLine, QueueHour};
+pub use queues::{HostedLine, InstanceLine, QueueEvenness, QueueHour, WaitingTicket};
+pub use regulars::Regular;
 pub use search::{FoundPerson, MatchFilter, SharedGame};
 pub use standings::{BoardSize, Standing};
 pub use systems::SystemsRow;

@@ -27,6 +27,32 @@ columns! {
         pub matches: i64,
         /// The sum of their penalties.
         pub penalty: f64,
+        /// Number of the cancelled tickets that left because a player declined the match or did not answer in time.
+        pub unready: i64,
+    }
+}
+
+/// A ticket that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingTicket {
+    /// When it was submitted.
+    pub since: Timestamp,
+    /// The number of its players.
+    pub players: usize,
+}
+
+columns! {
+    /// How even the latest matches of a queue were, of those with a prediction.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct QueueEvenness {
+        /// Number of matches.
+        pub matches: i64,
+        /// The mean chance of the favourite.
+        pub favourite: Option<f64>,
+        /// Number of those that were recorded and that a team has won.
+        pub decided: i64,
+        /// How many of these the favourite has won.
+        pub favoured: i64,
     }
 }
 
@@ -71,13 +97,55 @@ columns! {
 }
 
 impl Store {
-    /// The hours of all queues from the hour `since` on, by queue and in order.
-    pub async fn queue_hours(&self, since: i64) -> Result<Vec<QueueHour>, StoreError> {
+    /// The hours of a queue from the hour `since` on, in order.
+    pub async fn queue_hours(&self, queue: &str, since: i64) -> Result<Vec<QueueHour>, StoreError> {
         let query = tuple(
-            "SELECT queue, hour, matched, cancelled, expired, waited_ms AS waited, longest_ms AS longest, matches, penalty
-             FROM queue_hours WHERE hour >= $1 ORDER BY queue, hour LIMIT 10000",
+            "SELECT queue, hour, matched, cancelled, expired, waited_ms AS waited, longest_ms AS longest, matches, penalty,
+                    unready
+             FROM queue_hours WHERE queue = $1 AND hour >= $2 ORDER BY hour LIMIT 1000",
         );
-        query.bind(since).fetch_all(&self.pages).await
+        query.bind(queue).bind(since).fetch_all(&self.pages).await
+    }
+
+    /// The tickets of a queue that wait, the oldest first, at most `limit`.
+    pub async fn waiting_tickets(
+        &self,
+        queue: &str,
+        limit: i64,
+    ) -> Result<Vec<WaitingTicket>, StoreError> {
+        // The players are a JSON array of identities, which may contain commas and quotation marks.
+        let query = sql(
+            "SELECT submitted_at, players FROM tickets WHERE queue = $1 AND state = 'queued'
+             ORDER BY submitted_at LIMIT $2",
+        );
+        let rows = query.bind(queue).bind(limit).fetch_all(&self.pages).await?;
+        let ticket = |row: &Row| {
+            let players: String = row.get("players")?;
+            let players: Vec<String> = serde_json::from_str(&players)
+                .map_err(|_| StoreError::BadValue("the players of a ticket".to_owned()))?;
+            Ok(WaitingTicket {
+                since: row.get("submitted_at")?,
+                players: players.len(),
+            })
+        };
+        rows.iter().map(ticket).collect()
+    }
+
+    /// How even the latest matches of a queue were, at most `limit`.
+    pub async fn queue_evenness(
+        &self,
+        queue: &str,
+        limit: i64,
+    ) -> Result<QueueEvenness, StoreError> {
+        let query = tuple(
+            "SELECT count(*) AS matches, avg(CASE WHEN chance < 0.5 THEN 1 - chance ELSE chance END) AS favourite,
+                    count(winner) AS decided,
+                    count(CASE WHEN (winner = 0) = (chance >= 0.5) THEN winner END) AS favoured
+             FROM (SELECT f.chance, m.winner FROM formed_matches f LEFT JOIN matches m ON m.id = f.recorded
+                   WHERE f.queue = $1 AND f.open_until IS NULL AND f.chance IS NOT NULL
+                   ORDER BY f.match_id DESC LIMIT $2) AS latest",
+        );
+        query.bind(queue).bind(limit).fetch_one(&self.pages).await
     }
 
     /// What the rules found in the latest matches of a queue that are final: the lines of each match.

@@ -36,12 +36,19 @@ pub(in crate::web::pages) struct NamedBalance {
     pub(super) name: String,
     #[serde(flatten)]
     pub(super) line: BalanceLine,
+    /// The chance of team 0 between equally strong teams; only of a map.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) between_equals: Option<f64>,
 }
 
 impl NamedBalance {
     pub(in crate::web::pages) fn new(name: String, of: Closeness) -> Self {
         let line = of.into();
-        Self { name, line }
+        Self {
+            name,
+            line,
+            between_equals: None,
+        }
     }
 }
 
@@ -68,9 +75,12 @@ pub(in crate::web::pages) fn table<'a>(
     label: &str,
     first: &str,
     lines: impl IntoIterator<Item = &'a NamedBalance>,
+    team_0: &str,
 ) -> Table<'a, NamedBalance> {
     let is_date = first == WEEK_OF;
     let lines = lines.into_iter().filter(|of| of.line.matches > 0);
+    let lines: Vec<&NamedBalance> = lines.collect();
+    let any_side = lines.iter().any(|of| of.between_equals.is_some());
     Table::of(label, lines)
         .name(
             first,
@@ -78,7 +88,14 @@ pub(in crate::web::pages) fn table<'a>(
         )
         .num("Matches", |of| of.line.matches)
         .num("Mean difference", |of| known(of.line.mean_gap, tenths))
-        .wide_num("Team 0 won", |of| known(of.line.team_0_won, percent))
+        .wide_num(&format!("{team_0} won"), |of| {
+            known(of.line.team_0_won, percent)
+        })
+        .wide_num(&format!("{team_0}, equal teams"), |of| {
+            known(of.between_equals, percent)
+        })
+        .explained("The chance between equally strong teams, as the rating system has learned it")
+        .only_if(any_side)
         .num("Favourite won", |of| known(of.line.favourite_won, percent))
         .explained(OF_DECIDED)
         .num("Draws", |of| known(of.line.draws, percent))

@@ -1,14 +1,17 @@
 //! `/balance`: how even the matches of a ruleset are.
 
+mod causes;
 mod gaps;
 mod lines;
+mod predictions;
+mod sides;
 mod verdict;
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Timestamp, plain_name},
+    domain::{Ruleset, Timestamp, plain_name},
     store::{Closeness, MapOfBalance, WeekOfBalance},
     web::{
         Site,
@@ -21,9 +24,12 @@ use crate::{
     },
 };
 
+use causes::CauseLine;
 use gaps::{GapBar, gap_bars};
 use lines::{BalanceLine, WEEK_OF, table};
 pub(super) use lines::{NamedBalance, table as balance_table};
+use predictions::PredictionLine;
+pub(super) use verdict::Share;
 use verdict::Verdict;
 
 /// The most maps in the table.
@@ -63,20 +69,12 @@ pub(in crate::web) struct BalancePage {
     /// The number of matches by the difference of scores.
     gaps: Vec<GapBar>,
     calibration: Vec<CalibrationPoint>,
+    /// What one-sided matches have in common.
+    causes: Vec<CauseLine>,
+    /// The number of players of a team for which the maps have the chance between equally strong teams.
+    usual_size: usize,
     maps: Vec<NamedBalance>,
     weeks: Vec<NamedBalance>,
-}
-
-/// How far the predictions of a ruleset are from a coin.
-#[derive(Debug, Serialize)]
-struct PredictionLine {
-    learned: u64,
-    predicted: u64,
-    /// By how much the mean log loss is lower than a coin's.
-    gain: f64,
-    /// The 95 % interval reaches so far on both sides of the gain; `None` for too few predictions.
-    gain_reach: Option<f64>,
-    sentence: String,
 }
 
 impl BalancePage {
@@ -98,10 +96,8 @@ impl BalancePage {
 
     fn plots(&self) -> Result<Markup, WebError> {
         let last = self.gaps.len().saturating_sub(1);
-        let gaps = self.gaps.iter().enumerate().map(|(at, bar)| Bar {
-            name: bar.name(at == last),
-            height: bar.matches as f64,
-        });
+        let gaps = self.gaps.iter().enumerate();
+        let gaps = gaps.map(|(at, bar)| Bar::new(bar.name(at == last), bar.matches as f64));
         let gaps: Vec<Bar> = gaps.collect();
         let gaps = plot::bars(
             "Number of matches by the difference of scores",
@@ -161,7 +157,21 @@ impl Page for BalancePage {
         let steps = site.pages().balance_chances(&name).await?;
         let week =
             |week: &&WeekOfBalance| NamedBalance::new(words::day(week.begins), week.closeness);
-        let map = |of: &MapOfBalance| NamedBalance::new(plain_name(&of.map), of.closeness);
+        let matches = site.pages().match_causes(&name, causes::MATCHES).await?;
+        let usual_size = sides::usual_size(&matches);
+        let standings = site.learning().standings_at(site.now());
+        let key = Ruleset::parse(&name);
+        let numbers = site.settings.shows_numbers();
+        let map = |of: &MapOfBalance| {
+            let chance = || sides::between_equals(&standings, &key, &of.map, usual_size);
+            NamedBalance {
+                between_equals: numbers
+                    .then(chance)
+                    .flatten()
+                    .map(|chance| words::rounded(chance, 4)),
+                ..NamedBalance::new(plain_name(&of.map), of.closeness)
+            }
+        };
         let with_teams = weeks.iter().filter(|week| week.closeness.matches > 0);
         let latest: Vec<&WeekOfBalance> = with_teams.collect();
         let latest = &latest[latest.len().saturating_sub(WEEKS)..];
@@ -171,14 +181,7 @@ impl Page for BalancePage {
             .filter(|of| of.matches > 0);
         let with_matches: Vec<Closeness> = with_matches.collect();
         let favoured = site.pages().favoured(&name, COMPARED).await?;
-        let beside_coin = site.learning().metrics().beside_coin(&name);
-        let predictions = beside_coin.map(|of| PredictionLine {
-            learned: of.learned,
-            predicted: of.predicted,
-            gain: words::rounded(of.gain, 4),
-            gain_reach: of.reach,
-            sentence: of.to_string(),
-        });
+        let predictions = PredictionLine::of(site, &name);
         Ok(Self {
             predictions,
             verdict: Verdict::new(&with_matches, &favoured),
@@ -187,6 +190,8 @@ impl Page for BalancePage {
             after: from.map(|from| part(&|begins| begins >= from)),
             gaps,
             calibration: steps.into_iter().map(CalibrationPoint::from).collect(),
+            causes: causes::causes(&matches),
+            usual_size,
             maps: maps.iter().map(map).collect(),
             weeks: latest.iter().map(week).collect(),
             ruleset,
@@ -229,17 +234,21 @@ impl Page for BalancePage {
         let part = |name: &str, line: &BalanceLine| NamedBalance {
             name: name.to_owned(),
             line: line.clone(),
+            between_equals: None,
         };
         let mut parts = vec![part("All", &self.all)];
         parts.extend(self.before.iter().map(|line| part("Before", line)));
         parts.extend(self.after.iter().map(|line| part("After", line)));
-        let by_week = self.weeks.iter().filter_map(|week| {
-            Some(Bar {
-                name: week.name.clone(),
-                height: week.line.mean_gap?,
-            })
-        });
+        let by_week = self
+            .weeks
+            .iter()
+            .filter_map(|week| Some(Bar::new(week.name.clone(), week.line.mean_gap?)));
         let by_week: Vec<Bar> = by_week.collect();
+        let names = self
+            .ruleset
+            .as_deref()
+            .map(|ruleset| site.team_names(ruleset));
+        let team_0 = names.unwrap_or_default().title(0);
         Ok(html! {
             h1 { "Balance" }
             @if self.ruleset.is_none() {
@@ -247,13 +256,8 @@ impl Page for BalancePage {
             } @else {
                 (self.controls(site))
                 (self.verdict.body())
-                @if let Some(predictions) = &self.predictions {
-                    p {
-                        (predictions.sentence) ". "
-                        a href=(site.links.to("/systems")) { "All rating systems compared" }
-                    }
-                }
-                (table("Balance", "Weeks", &parts))
+                @if let Some(predictions) = &self.predictions { (predictions.body(site)) }
+                (table("Balance", "Weeks", &parts, &team_0))
                 p.note {
                     "The favourite is the team that was more likely to win by the forecast; the closer to 50 % it won, \
                      the more even the teams were. Shares of wins are of the matches that a team won, without draws. \
@@ -266,10 +270,17 @@ impl Page for BalancePage {
                         (plot::bars("Mean difference of scores by week", "week that begins on", &by_week)?)
                     }
                 }
+                (causes::body(site, &self.causes))
                 h2 { "By map" }
-                (table("By map", "Map", &self.maps))
+                (table("By map", "Map", &self.maps, &team_0))
+                @if self.maps.iter().any(|of| of.between_equals.is_some()) {
+                    p.note {
+                        "“" (team_0) ", equal teams” is how often that team would win between equally strong teams, "
+                        (self.usual_size) " v " (self.usual_size) ": the side alone, without who happened to play on it."
+                    }
+                }
                 h2 { "By week" }
-                (table("By week", WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS)))
+                (table("By week", WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS), &team_0))
             }
         })
     }

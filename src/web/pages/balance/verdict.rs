@@ -14,7 +14,7 @@ const FEWEST: i64 = 10;
 
 /// How often the favourite won, with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Share {
+pub(in crate::web::pages) struct Share {
     decided: i64,
     won: f64,
     low: f64,
@@ -23,7 +23,7 @@ pub(super) struct Share {
 
 impl Share {
     /// `None` for too few matches.
-    pub(super) fn of(won: i64, decided: i64) -> Option<Self> {
+    pub(in crate::web::pages) fn of(won: i64, decided: i64) -> Option<Self> {
         let (low, high) = wilson(won, decided)?;
         (decided >= FEWEST).then(|| Self {
             decided,
@@ -38,7 +38,7 @@ impl Share {
         Self::of(of.favoured, of.predicted_won)
     }
 
-    fn text(&self) -> String {
+    pub(in crate::web::pages) fn text(&self) -> String {
         format!(
             "{} ({:.0} to {:.0})",
             words::percent(self.won),

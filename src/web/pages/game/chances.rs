@@ -110,7 +110,7 @@ pub(super) fn table(site: &Site, summary: &MatchSummary, changes: &[GameChange])
         .num("of them bots", |one| versus(&one.teams.bots))
         .only_if(moments.iter().any(has_bots));
     for team in 0..teams {
-        table = table.num(&format!("Team {team}"), move |one| {
+        table = table.num(&summary.team_names.title(team), move |one| {
             known(one.teams.win.get(team).copied(), words::chance)
         });
     }

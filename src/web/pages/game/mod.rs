@@ -1,6 +1,8 @@
 //! `/matches/N`: one match.
 
 mod chances;
+mod course;
+mod fairest;
 mod seats;
 
 use maud::{Markup, html};
@@ -12,21 +14,21 @@ use super::{
 };
 use crate::{
     domain::{UNTIMED_MILLIS, counted, plain_name},
-    learning::{SwapSeat, swaps},
-    store::{PageMatch, PageSeat},
+    learning::Swaps,
     web::{
         Site,
         answer::Page,
         chances::{AS_PICKED, AS_STARTED, FORECAST, OF_FORECAST, favourite, of_forecast, sentence},
         error::WebError,
         page_request::Nothing,
-        plot,
         share::share,
         words,
     },
 };
 
 use chances::{GameChange, table};
+use course::Course;
+use fairest::{FairestExchange, other_teams};
 use seats::{GameSeat, players, weights_before};
 
 /// The page of a match.
@@ -40,8 +42,11 @@ pub(in crate::web) struct GamePage {
     teams: Vec<GameTeam>,
     /// Players who were on no team, or in a game without teams.
     others: Vec<GameSeat>,
-    /// Changes of the score: milliseconds, team, and points.
-    events: Vec<(i64, u8, f64)>,
+    #[serde(flatten)]
+    course: Course,
+    /// The exchange of two players that would have made the teams most even.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fairest: Option<FairestExchange>,
     /// Whether the weights before and after the match are not stored any more.
     archived: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,26 +59,6 @@ struct GameTeam {
     number: usize,
     score: f64,
     players: Vec<GameSeat>,
-}
-
-/// For each seat of a match between two teams, the forecast for the other team with this player.
-fn other_sides(site: &Site, found: &PageMatch) -> Vec<Option<f64>> {
-    if found.line.scores.len() != 2 || found.line.unrated.is_some() {
-        return Vec::new();
-    }
-    let rulebook = site.learning().rulebook();
-    let ruleset = rulebook.ruleset_of_mode(&found.game_type, &found.mode, &found.mutators);
-    let seat = |seat: &PageSeat| {
-        Some(SwapSeat {
-            key: seat.key.clone(),
-            team: seat.team?,
-            before: seat.before,
-        })
-    };
-    let seats: Vec<Option<SwapSeat>> = found.seats.iter().map(seat).collect();
-    let standings = site.learning().standings_at(site.now());
-    let (map, forecast) = (&found.line.map, found.line.forecast);
-    swaps(&standings, &ruleset, map, &seats, forecast)
 }
 
 impl GamePage {
@@ -89,9 +74,10 @@ impl GamePage {
         let told = &self.summary.chances;
         let told = (told.started.as_ref().map(|teams| (AS_STARTED, teams)))
             .or(told.picked.as_ref().map(|teams| (AS_PICKED, teams)));
-        let expected = told.map(|(moment, teams)| sentence(moment, teams, "had"));
+        let expected =
+            told.map(|(moment, teams)| sentence(moment, teams, "had", &self.summary.team_names));
         let happened = match (self.summary.outcome.as_str(), self.summary.winner) {
-            (_, Some(team)) => format!("Team {team} won."),
+            (_, Some(team)) => format!("{} won.", self.summary.team_names.title(team.into())),
             ("draw", _) => "It was a draw.".to_owned(),
             ("abandoned", _) => "It was abandoned.".to_owned(),
             _ => String::new(),
@@ -124,25 +110,6 @@ impl GamePage {
             }
         }
     }
-
-    fn score_plot(&self) -> Result<Markup, WebError> {
-        if self.events.is_empty() {
-            return Ok(html! {});
-        }
-        let scores = words::scores(&self.summary.scores);
-        let label = format!("Score over time, to the result {scores}");
-        let teams = self.teams.len();
-        let plot = plot::score(&label, teams, self.millis(), &self.events)?;
-        Ok(html! {
-            figure {
-                figcaption {
-                    "Score over time: "
-                    @for team in 0..teams { span class=(words::team_class(team)) { "team " (team) } " " }
-                }
-                (plot)
-            }
-        })
-    }
 }
 
 impl Page for GamePage {
@@ -155,11 +122,17 @@ impl Page for GamePage {
         let found = site.pages().page_match(id).await?;
         let found = found.ok_or(WebError::NoMatch)?;
         let numbers = site.settings.shows_numbers();
+        let rulebook = site.learning().rulebook();
+        let ruleset = rulebook.ruleset_of_mode(&found.game_type, &found.mode, &found.mutators);
         let swapped = match numbers && !found.is_archived {
-            true => other_sides(site, &found),
-            false => Vec::new(),
+            true => other_teams(site, &found, &ruleset),
+            false => Swaps::default(),
         };
         let summary = MatchSummary::new(site, found.line.clone());
+        let course = Course::read(site, &found, &ruleset).await?;
+        let fairest = swapped
+            .fairest
+            .and_then(|exchange| FairestExchange::of(exchange, &found.seats));
         let balance = found.balance.as_deref().filter(|_| numbers);
         let team = |(number, score): (usize, &f64)| GameTeam {
             number,
@@ -177,7 +150,8 @@ impl Page for GamePage {
             teams: found.line.scores.iter().enumerate().map(team).collect(),
             others: Vec::new(),
             reasons: balance.and_then(reasons),
-            events: found.events,
+            course,
+            fairest,
             archived: found.is_archived,
             summary,
         };
@@ -186,7 +160,7 @@ impl Page for GamePage {
                 .team
                 .or_else(|| seat.stays.first().map(|stay| stay.team));
             let team = team.and_then(|team| page.teams.get_mut(usize::from(team)));
-            let other_side = swapped.get(at).copied().flatten();
+            let other_side = swapped.other_side.get(at).copied().flatten();
             let seat = GameSeat::new(seat, numbers, other_side);
             match team {
                 Some(team) => team.players.push(seat),
@@ -218,7 +192,7 @@ impl Page for GamePage {
     fn card(&self, site: &Site) -> Option<Markup> {
         Some(html! {
             @if !self.summary.scores.is_empty() {
-                (words::coloured_scores(&self.summary.scores))
+                (words::coloured_scores(&self.summary.scores, &self.summary.team_names))
             }
             (self.verdict())
             (self.facts(site))
@@ -227,11 +201,12 @@ impl Page for GamePage {
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let other = |list: &[GameSeat]| list.iter().any(|seat| seat.other_side.is_some());
+        let names = &self.summary.team_names;
         let any_other = self.teams.iter().any(|team| other(&team.players));
         Ok(html! {
             h1 { (self.title()) }
             @if !self.summary.scores.is_empty() {
-                (words::coloured_scores(&self.summary.scores))
+                (words::coloured_scores(&self.summary.scores, &self.summary.team_names))
             }
             (self.verdict())
             (self.facts(site))
@@ -239,12 +214,12 @@ impl Page for GamePage {
                 div.columns.teams {
                     @for (at, team) in self.teams.iter().enumerate() {
                         section {
-                            h2 { span class=(words::team_class(at)) { "Team " (team.number) } " – " (words::number(team.score)) }
+                            h2 { span class=(words::team_class(names.colour(at))) { (names.title(at)) } " – " (words::number(team.score)) }
                             p.note {
                                 (counted(team.players.len(), "player"))
                                 @if let Some(sum) = weights_before(&team.players) { ", weights before " (words::tenths(sum)) }
                             }
-                            (players(site, &format!("Team {}", team.number), &team.players, self.millis(), other(&team.players)))
+                            (players(site, &names.title(at), &team.players, self.millis(), other(&team.players)))
                         }
                     }
                 }
@@ -257,7 +232,7 @@ impl Page for GamePage {
                 p.note { "This match is archived. The weights before and after it are not stored any more." }
             }
             @if let Some(forecast) = self.summary.forecast {
-                p.note { (FORECAST) ": " (favourite(of_forecast(forecast))) ". " (OF_FORECAST) }
+                p.note { (FORECAST) ": " (favourite(of_forecast(forecast), &self.summary.team_names)) ". " (OF_FORECAST) }
             }
             @if any_other {
                 p.note {
@@ -266,8 +241,9 @@ impl Page for GamePage {
                      counts, is as of now."
                 }
             }
+            @if let Some(fairest) = &self.fairest { (fairest.body(site, &self.summary.team_names)) }
+            (self.course.body(&self.summary, self.millis())?)
             (table(site, &self.summary, &self.changes))
-            (self.score_plot()?)
             @if let Some(reasons) = &self.reasons {
                 h2 { "Why these teams" }
                 (reasons.body())

@@ -3,6 +3,7 @@
 mod games;
 mod history;
 mod maps;
+mod parts;
 mod record;
 mod span;
 mod standing;
@@ -12,20 +13,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     companions::{CompanionTables, companions},
+    distribution::Distribution,
     table::Table,
 };
 use crate::{
     domain::Kind,
     learning::{WeightHere, WhyQuestion, WhyRating},
-    store::StandingLine,
-    web::{
-        Site, answer::Page, encode::path_part, error::WebError, name::Player, plot, share::share,
-        words,
-    },
+    store::{Standing, StandingLine},
+    web::{Site, answer::Page, error::WebError, name::Player, share::share, words},
 };
 
 use games::PlayedGame;
-use maps::{MapResult, ON_MAP, map_table};
+use maps::MapResult;
 use record::{Progress, Record, in_a_line};
 use span::Span;
 pub(in crate::web) use standing::{KnownPlayer, PlayerStanding};
@@ -72,6 +71,9 @@ pub(in crate::web) struct PlayerPage {
     progress: Option<Progress>,
     record: Record,
     standings: Vec<PlayerStanding>,
+    /// How strong the players of the first of the standings are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distribution: Option<Distribution>,
     /// The results of the last matches, the latest first: `W`, `D` or `L`.
     form: Vec<char>,
     /// Why the weights are what they are, those with most matches first; none if numbers are not shown.
@@ -139,71 +141,6 @@ impl PlayerPage {
     fn handle(&self) -> &str {
         self.player.handle.as_deref().unwrap_or_default()
     }
-
-    fn maps(&self) -> Markup {
-        html! {
-            @if !self.best_maps.is_empty() {
-                h2 { "Maps" }
-                div.columns {
-                    (map_table("Best", &self.best_maps))
-                    @if !self.worst_maps.is_empty() { (map_table("Worst", &self.worst_maps)) }
-                }
-                p.note { "Maps with at least " (ON_MAP) " games, of the last " (GAMES) "." }
-            }
-        }
-    }
-
-    fn matches(&self, site: &Site) -> Markup {
-        let all = format!("/matches?player={}", path_part(self.handle()));
-        html! {
-            h2 { "Latest matches" }
-            (games::table(site, &self.games))
-            p { a href=(site.links.to(&all)) { "All matches" } }
-            p.note {
-                "Points are those of the player's team, and those against it, while the player was on it."
-                @if site.settings.shows_numbers() {
-                    " The chance is that of the player's team."
-                }
-            }
-        }
-    }
-
-    /// Why the weights are what they are.
-    fn why(&self) -> Markup {
-        html! {
-            @if !self.why.is_empty() {
-                h2 { "Why this rating" }
-                @for why in &self.why {
-                    @if self.why.len() > 1 { h3 { (words::ruleset(&why.ruleset)) } }
-                    ul { @for sentence in &why.sentences { li { (sentence) } } }
-                }
-            }
-        }
-    }
-
-    /// A plot of the weight for each of the rulesets with most matches.
-    fn plots(&self, site: &Site) -> Result<Markup, WebError> {
-        let many = self.standings.iter().filter(|row| row.history.len() > 1);
-        let mut plots = Vec::new();
-        for row in many.clone().take(PLOTS) {
-            let name = self.player.plain();
-            let label = format!("Weight of {name} in {} over time", row.ruleset);
-            let points = self.span.part_of(&row.history);
-            plots.push((&row.ruleset, plot::weights(&label, points)?));
-        }
-        let path = site.links.to(&self.path());
-        Ok(html! {
-            @if many.clone().any(|row| Span::Month.part_of(&row.history).len() < row.history.len()) {
-                (self.span.tabs(&path))
-            }
-            @for (ruleset, plot) in plots {
-                figure {
-                    figcaption { "Weight in " (words::ruleset(ruleset)) ", with its uncertainty" }
-                    (plot)
-                }
-            }
-        })
-    }
 }
 
 impl Page for PlayerPage {
@@ -245,8 +182,13 @@ impl Page for PlayerPage {
         };
         let first = standings.first().filter(|_| numbers);
         let progress = first.and_then(|line| Progress::of(&games, &line.ruleset, line.row.weight));
+        let distribution = match first.filter(|line| line.row.standing == Standing::Placed) {
+            Some(line) => Distribution::read(site, &line.ruleset, person.key.kind).await?,
+            None => None,
+        };
         Ok(Self {
             span: choice.span,
+            distribution,
             progress,
             record: Record::of(&games, numbers),
             standings: standings.into_iter().map(standing).collect(),
@@ -303,6 +245,7 @@ impl Page for PlayerPage {
                      the peak and the weight of now."
                 }
             }
+            (self.distribution()?)
             h2 { "Record" }
             (self.record.body(site, GAMES))
             (self.companions.body(site, self.handle()))

@@ -1,7 +1,9 @@
 //! `/queues`: waits, matches and penalties of the queues, and the instances that host their matches.
 
 mod hosting;
+mod now;
 mod rules;
+mod week;
 
 use std::time::Duration;
 
@@ -25,7 +27,9 @@ use crate::{
 };
 
 use hosting::{HostedSummary, InstanceSummary};
+use now::QueueNow;
 use rules::RulePenalty;
+use week::{UsualWeek, WEEKS};
 
 /// How many hours are shown, the running one included.
 const HOURS: i64 = 24;
@@ -51,6 +55,10 @@ struct QueueSummary {
     players: usize,
     /// The median wait of the last matched tickets, in seconds.
     median_wait: Option<u32>,
+    #[serde(flatten)]
+    now: QueueNow,
+    /// What is usual in each hour of the week.
+    week: UsualWeek,
     /// The sums and means of the last 24 hours.
     day: QueueLine,
     hours: Vec<HourLine>,
@@ -66,6 +74,8 @@ struct QueueLine {
     matched: i64,
     cancelled: i64,
     expired: i64,
+    /// Those of the cancelled tickets that left because a player declined the match or did not answer in time.
+    unready: i64,
     /// The mean wait of the matched tickets, in seconds.
     mean_wait: Option<f64>,
     /// The longest wait of a matched ticket, in seconds.
@@ -92,6 +102,7 @@ impl QueueLine {
             matched,
             cancelled: sum(|hour| hour.cancelled),
             expired: sum(|hour| hour.expired),
+            unready: sum(|hour| hour.unready),
             mean_wait: words::mean(sum(|hour| hour.waited) as f64 / 1_000.0, matched),
             longest_wait: longest
                 .filter(|_| matched > 0)
@@ -105,12 +116,13 @@ impl QueueSummary {
     fn new(
         name: String,
         size: Option<&protocol::QueueLine>,
-        hours: &[&QueueHour],
-        first: i64,
+        hours: &[QueueHour],
+        (now, at): (QueueNow, i64),
         (matches_looked_at, rules): (usize, Vec<RulePenalty>),
     ) -> Self {
+        let first = at - (HOURS - 1);
         let line = |hour: i64| {
-            let own = hours.iter().copied().filter(|own| own.hour == hour);
+            let own = hours.iter().filter(|own| own.hour == hour);
             HourLine {
                 from: Timestamp(hour.saturating_mul(HOUR)),
                 line: QueueLine::of(own),
@@ -121,18 +133,18 @@ impl QueueSummary {
             tickets: size.map_or(0, |size| size.tickets),
             players: size.map_or(0, |size| size.players),
             median_wait: size.and_then(|size| size.wait),
-            day: QueueLine::of(hours.iter().copied()),
+            now,
+            week: UsualWeek::of(hours, at),
+            day: QueueLine::of(hours.iter().filter(|own| own.hour >= first)),
             hours: (first..first + HOURS).map(line).collect(),
             matches_looked_at,
             rules,
         }
     }
 
-    fn body(&self) -> Result<Markup, WebError> {
-        let bar = |hour: &HourLine| Bar {
-            name: words::hour(hour.from),
-            height: hour.line.mean_wait.unwrap_or(0.0),
-        };
+    fn body(&self, site: &Site) -> Result<Markup, WebError> {
+        let bar =
+            |hour: &HourLine| Bar::new(words::hour(hour.from), hour.line.mean_wait.unwrap_or(0.0));
         let bars: Vec<Bar> = self.hours.iter().map(bar).collect();
         let title = format!("Mean wait in {} by hour, in seconds", self.name);
         let used = self.hours.iter().rev();
@@ -145,12 +157,16 @@ impl QueueSummary {
                 div { dt { "Waiting now" } dd {
                     (counted(self.players, "player")) " in " (counted(self.tickets, "ticket"))
                 } }
+                div { dt { "Oldest ticket" } dd { (self.now.oldest()) } }
                 div { dt { "Median wait" } dd { (words::or_dash(self.median_wait.map(|wait| wait_of(f64::from(wait))))) } }
                 div { dt { "Matches in 24 hours" } dd { (self.day.matches) } }
                 div { dt { "Tickets" } dd {
                     (self.day.matched) " matched, " (self.day.cancelled) " cancelled, " (self.day.expired) " expired"
+                    @if self.day.unready > 0 { "; " (self.day.unready) " of the cancelled ones in a ready check" }
                 } }
             }
+            (self.now.body(&self.name))
+            (self.week.body(&self.name, site.now()))
             @if used.is_empty() {
                 p { "No ticket has left this queue in the last 24 hours." }
             } @else {
@@ -193,14 +209,14 @@ impl Page for QueuesPage {
         }
         let sizes = timeout(PATIENCE, site.queues().list()).await;
         let sizes = sizes.ok().and_then(Result::ok).unwrap_or_default();
-        let first = site.now().0.div_euclid(HOUR) - (HOURS - 1);
-        let hours = site.pages().queue_hours(first).await?;
+        let at = site.now().0.div_euclid(HOUR);
         let mut queues = Vec::with_capacity(names.len());
         for (name, rules) in names {
             let size = sizes.iter().find(|size| size.name == name);
-            let own: Vec<&QueueHour> = hours.iter().filter(|hour| hour.queue == name).collect();
+            let hours = site.pages().queue_hours(&name, at - WEEKS * 168).await?;
+            let now = QueueNow::read(site, &name, site.now()).await?;
             let findings = rules::read(site, &name, &rules).await?;
-            queues.push(QueueSummary::new(name, size, &own, first, findings));
+            queues.push(QueueSummary::new(name, size, &hours, (now, at), findings));
         }
         let (instances, hosted) = hosting::read(site).await?;
         Ok(Self {
@@ -222,7 +238,7 @@ impl Page for QueuesPage {
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let mut sections = Vec::with_capacity(self.queues.len());
         for queue in &self.queues {
-            sections.push(queue.body()?);
+            sections.push(queue.body(site)?);
         }
         Ok(html! {
             h1 { "Queues" }
@@ -252,16 +268,18 @@ mod tests {
             longest: waited,
             matches,
             penalty: 0.5 * matches as f64,
+            unready: 1,
         };
         let rows = [hour(10, 2, 30_000, 1), hour(12, 0, 0, 0)];
-        let own: Vec<&QueueHour> = rows.iter().collect();
-        let summary = QueueSummary::new("q".into(), None, &own, 10, (0, Vec::new()));
+        let now = (QueueNow::default(), 10 + HOURS - 1);
+        let summary = QueueSummary::new("q".into(), None, &rows, now, (0, Vec::new()));
         assert_eq!(summary.hours.len(), HOURS as usize);
         assert_eq!(summary.hours[0].from, Timestamp(10 * HOUR));
         assert_eq!(summary.hours[1].line, QueueLine::default());
         assert_eq!(summary.day.mean_wait, Some(15.0));
         assert_eq!(summary.day.mean_penalty, Some(0.5));
         assert_eq!((summary.day.matched, summary.day.cancelled), (2, 2));
+        assert_eq!(summary.day.unready, 2);
         assert_eq!(summary.hours[2].line.mean_wait, None);
     }
 }

@@ -39,10 +39,12 @@ mod formula;
 mod score;
 mod settings;
 mod strength;
+mod with_score;
 
 pub use score::ScoreSpread;
 pub use settings::AdvantageSettings;
 pub use strength::Known;
+pub use with_score::{ScoreSoFar, usual_length};
 
 use crate::domain::MAX_TEAMS;
 

@@ -1,16 +1,18 @@
 //! `/rulesets/NAME`: the players of a ruleset by weight.
 
+mod parts;
+
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use super::{
     board_line::{BoardLine, part_of_board},
+    distribution::Distribution,
     lists::{MatchSummary, matches},
-    table::Table,
 };
 use crate::{
     domain::{Kind, counted},
-    store::{BoardQuery, BoardRow, Standing},
+    store::{BoardQuery, BoardRow},
     web::{
         Site,
         answer::Page,
@@ -62,6 +64,9 @@ pub(in crate::web) struct Board {
     /// Whether those who are away are listed, too.
     shows_away: bool,
     rows: Vec<BoardLine>,
+    /// How strong the players with a place are; `None` with too few of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distribution: Option<Distribution>,
     /// The running games of the ruleset.
     now: Vec<PresentGame>,
     matches: Vec<MatchSummary>,
@@ -85,70 +90,6 @@ impl Board {
 
     fn link(&self, site: &Site, kind: &str, page: i64) -> String {
         site.links.to(&self.address(kind, page))
-    }
-
-    /// The choice between humans and bots, and the search.
-    fn controls(&self, site: &Site) -> Markup {
-        let here = |kind: &str| (self.kind == kind).then_some("true");
-        html! {
-            div.controls {
-                nav.tabs aria-label="Kind of player" {
-                    a href=(self.link(site, "human", 1)) aria-current=[here("human")] { "Humans" }
-                    a href=(self.link(site, "bot", 1)) aria-current=[here("bot")] { "Bots" }
-                }
-                form.search role="search" aria-label="In this ruleset" method="get" action=(site.links.ruleset(&self.ruleset)) {
-                    input type="hidden" name="kind" value=(self.kind);
-                    label for="q" { "Search a name" }
-                    input #q type="search" name="q" value=(self.search) maxlength=(SEARCH);
-                    button type="submit" { "Search" }
-                }
-            }
-        }
-    }
-
-    /// How the players are ordered, and the way to those who are folded away.
-    fn order(&self, site: &Site) -> Markup {
-        let to = |shows_away| {
-            let base = format!("/rulesets/{}?kind={}", path_part(&self.ruleset), self.kind);
-            let away = if shows_away { "&away=true" } else { "" };
-            site.links.to(&format!("{base}{away}"))
-        };
-        html! {
-            @if self.away > 0 && self.search.is_empty() {
-                p {
-                    @match self.shows_away {
-                        true => { a href=(to(false)) { "Hide those who are away" } },
-                        false => { a href=(to(true)) { "Show those who are away, too (" (self.away) ")" } },
-                    }
-                }
-            }
-            p.note {
-                "The order is that of the weight minus its uncertainty: what a player is worth at least. Who has played \
-                 fewer than " (Standing::MATCHES_TO_PLACE) " matches, or has an uncertain weight, is being placed; who had not \
-                 played for " (Standing::DAYS_AWAY) " days when the latest match was played is away."
-            }
-        }
-    }
-
-    /// A table of the first of the players.
-    fn table<'a>(&'a self, site: &'a Site, most: usize) -> Table<'a, BoardLine> {
-        let player = |row: &BoardLine| {
-            html! {
-                (row.player.link(&site.links))
-                @if row.plays_now { " " span.tag { "plays now" } }
-            }
-        };
-        Table::of("Players", self.rows.iter().take(most))
-            .num("Place", BoardLine::place_or_why)
-            .only_if(site.settings.shows_numbers())
-            .name("Player", player)
-            .num("Weight", |row| words::or_dash(row.measure()))
-            .only_if(site.settings.shows_numbers())
-            .num("Better than", |row| words::or_dash(row.better_than()))
-            .text("Division", |row| words::or_dash(row.division.clone()))
-            .only_if(self.rows.iter().any(|row| row.division.is_some()))
-            .num("Games", |row| row.games)
-            .wide_text("Last seen", |row| words::day(row.last_seen))
     }
 }
 
@@ -208,6 +149,7 @@ impl Page for Board {
             away: size.all - size.listed,
             shows_away: choice.away,
             rows: rows.into_iter().map(line).collect(),
+            distribution: Distribution::read(site, name, kind).await?,
             now: present(site, &games, Room::BESIDES).await?,
             matches: MatchSummary::list(site, lines),
             search,
@@ -248,7 +190,12 @@ impl Page for Board {
             .then(|| self.link(site, self.kind, self.page + 1));
         Ok(html! {
             h1 { (words::ruleset(&self.ruleset)) }
-            p { a href=(site.links.balance(&self.ruleset)) { "How even its matches are" } }
+            p {
+                a href=(site.links.balance(&self.ruleset)) { "How even its matches are" }
+                @if site.settings.shows_numbers() {
+                    " · " a href=(self.regulars(site)) { "Regulars over time" }
+                }
+            }
             (self.controls(site))
             @if self.rows.is_empty() && self.search.is_empty() {
                 p { "Nobody has played lately." }
@@ -266,6 +213,7 @@ impl Page for Board {
                 @if let Some(link) = &next { a rel="next" href=(link) { "Next →" } }
             }
             (self.order(site))
+            @if let Some(distribution) = &self.distribution { (distribution.body(&self.ruleset, None)?) }
             @if site.settings.shows_numbers() {
                 p.note {
                     "A weight is between 0 and 100; a newcomer has 50. The number after ± is how uncertain it is. In a game in \

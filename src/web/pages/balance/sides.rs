@@ -1,0 +1,58 @@
+//! How often team 0 wins between equally strong teams on a map.
+
+use crate::{
+    domain::{Kind, LineupPlayer, PlayerKey, Ruleset},
+    learning::Standings,
+    store::MatchCauses,
+};
+
+/// The most players of a team for which it is computed.
+const MOST: i64 = 16;
+
+/// The usual number of players of a team: half of the median of these matches. 1 without any.
+pub(super) fn usual_size(matches: &[MatchCauses]) -> usize {
+    let mut players: Vec<i64> = matches.iter().map(|of| of.players).collect();
+    players.sort_unstable();
+    let median = players.get(players.len() / 2).copied().unwrap_or(2);
+    usize::try_from((median / 2).clamp(1, MOST)).unwrap_or(1)
+}
+
+/// The chance of team 0 on a map, if all players are newcomers, `size` on each team: the side of the map alone makes the
+/// difference, as the rating system has learned it from matches of teams whose strengths it knew. `None` as long as nothing is
+/// learned.
+pub(super) fn between_equals(
+    standings: &Standings,
+    ruleset: &Ruleset,
+    map: &str,
+    size: usize,
+) -> Option<f64> {
+    // No player has an empty identity: these are strangers.
+    let stranger = PlayerKey {
+        kind: Kind::Human,
+        id: String::new(),
+    };
+    let team = vec![LineupPlayer::from(stranger); size];
+    let chances = standings.chances(ruleset, map, &[team.clone(), team])?;
+    chances.first().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_size_is_half_of_the_players() {
+        let of = |players| MatchCauses {
+            id: 1,
+            gap: 1.0,
+            players,
+            late: false,
+            left: false,
+            uneven: false,
+            newcomer: false,
+        };
+        assert_eq!(usual_size(&[8, 8, 7, 10].map(of)), 4);
+        assert_eq!(usual_size(&[]), 1);
+        assert_eq!(usual_size(&[of(1_000)]), MOST as usize);
+    }
+}
