@@ -8,7 +8,7 @@ fn report(args: &[&str]) -> serde_json::Value {
     let folder = tempfile::TempDir::new().unwrap();
     let mut command = evenkeel(folder.path());
     command.args(["simulate", "--policy", "random", "--json", "--bots", "0"]);
-    command.args(["--seasons", "3", "--games", "60", "--players", "12"]);
+    command.args(["--seasons", "3", "--games", "40", "--players", "12"]);
     command.args(["--stay", "1000", "--farmers", "0.25"]);
     let output = command.args(args).output().unwrap();
     assert!(output.status.success(), "{output:?}");
