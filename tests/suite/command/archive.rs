@@ -193,16 +193,27 @@ async fn archived_matches_move_to_postgres_and_back() {
     }
 }
 
-/// Removes what pages do not know of an archived match: the weights before and after it.
-fn without_weights(value: &mut Value) {
+/// What pages do not know of an archived match: the weights before and after it, and what is computed from them.
+const OF_WEIGHTS: [&str; 5] = [
+    "weight",
+    "weight_before",
+    "other_side",
+    "fairest",
+    "archived",
+];
+/// What the balance page computes from the latest matches that are not archived.
+const OF_LATEST: [&str; 3] = ["causes", "usual_size", "between_equals"];
+
+/// Removes these fields at any depth.
+fn without(value: &mut Value, fields: &[&str]) {
     match value {
-        Value::Object(fields) => {
-            for field in ["weight", "weight_before", "other_side", "archived"] {
-                fields.remove(field);
+        Value::Object(own) => {
+            for field in fields {
+                own.remove(*field);
             }
-            fields.values_mut().for_each(without_weights);
+            own.values_mut().for_each(|value| without(value, fields));
         }
-        Value::Array(values) => values.iter_mut().for_each(without_weights),
+        Value::Array(values) => values.iter_mut().for_each(|value| without(value, fields)),
         _ => {}
     }
 }
@@ -241,12 +252,17 @@ async fn the_page_of_an_archived_match_shows_its_players_and_no_identity() {
     };
     let data = |id: i64| -> Value {
         let mut data = serde_json::from_str(&read(format!("/matches/{id}.json"))).unwrap();
-        without_weights(&mut data);
+        without(&mut data, &OF_WEIGHTS);
         data
     };
     let lists = ["/index.json", "/rulesets/baseoa.ctf.json", "/balance.json"];
-    let all = |pages: &[&str]| -> Vec<String> {
-        pages.iter().map(|page| read((*page).to_owned())).collect()
+    let all = |pages: &[&str]| -> Vec<Value> {
+        let list = |page: &&str| {
+            let mut list = serde_json::from_str(&read((*page).to_owned())).unwrap();
+            without(&mut list, &OF_LATEST);
+            list
+        };
+        pages.iter().map(list).collect()
     };
     let before: Vec<Value> = (1..=matches).map(data).collect();
     let lists_before = all(&lists);

@@ -72,7 +72,7 @@ const REST: &str = "
         (7, 'duel', 1, 'm', NULL, 0.1, 0.7, '1', 1, 2, 3, 7, '[\"a\"]', 'r', NULL, 1),
         (8, 'duel', 1, NULL, 'map', -1.5, NULL, '1', 1, 2, NULL, NULL, '[]', '', 1, 0);
     INSERT INTO formed_seats VALUES (7, 0, 0, 1, 'ann', 1, 0), (7, 1, 1, 2, 'bob', 0, 1);
-    INSERT INTO queue_hours VALUES ('duel', 495000, 1, 2, 3, 4, 5, 6, 0.1), ('', -1, 0, 0, 0, 0, 0, 0, 0);
+    INSERT INTO queue_hours VALUES ('duel', 495000, 1, 2, 3, 4, 5, 6, 0.1, 7), ('', -1, 0, 0, 0, 0, 0, 0, 0, 0);
     INSERT INTO hosted_matches VALUES
         (7, 'duel', 'playing', 1, 2, 'one', 'host:1', -5, 1, '', '{}', NULL, 3, '{}', '{}', '[]', '[]', 1),
         (8, 'duel', 'failed', 1, 2, NULL, NULL, NULL, 0, 'none', '', 9, NULL, '', '', NULL, '[\"ann\"]', 0);
