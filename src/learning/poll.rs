@@ -23,7 +23,7 @@ const GATHER: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_millis(50);
 /// After it has taken over weights, a daemon waits this many times as long as that took.
 const REST: u32 = 9;
-/// The longest of these waits.
+/// The longest of these waits: how much older than necessary its weights may be.
 const LONGEST_REST: Duration = Duration::from_millis(250);
 
 /// What a daemon sees of the database after a change.
