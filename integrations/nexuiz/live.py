@@ -7,23 +7,19 @@ Prints a transcript: requests (>) and replies (<) of the daemon, and a line `pro
 Debian's package nexuiz-server. All ports are on loopback.
 """
 
-import argparse
-import json
 import os
-import re
 import secrets
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "openarena"))
 from season import Program
 from server import free_port
-from tap import DaemonTap, Transcript
+from story import Story, run
+from tap import DaemonTap
 
 PROGRAM = "/usr/games/nexuiz-server"
 # Team deathmatch to 10 points, five times as fast. The sidecar has the first seconds of each game to choose teams.
@@ -48,10 +44,11 @@ slowmo 5
 LIMIT = 120
 
 
-class Live:
+class Live(Story):
+    limit = LIMIT
+
     def __init__(self, evenkeel, folder):
-        self.evenkeel, self.folder = evenkeel, Path(folder)
-        self.transcript = Transcript()
+        super().__init__(evenkeel, folder)
         self.home = self.folder / "nexuiz"
         self.logs = self.home / ".nexuiz/data"
         self.logs.mkdir(parents=True)
@@ -63,7 +60,6 @@ class Live:
         text = f"net_address 127.0.0.1\nport {self.port}\nrcon_password {password}\n{RULES}"
         (self.logs / "server.cfg").write_text(text)
         self.server = self.daemon = self.sidecar = None
-        self.points = 0
 
     def start(self):
         """As root, the server is run as `games`, who then owns its files."""
@@ -97,26 +93,8 @@ class Live:
             os.killpg(self.server.pid, signal.SIGTERM)
             self.server.wait(15)
 
-    def wait(self, what, source, pattern, mark):
-        until = time.monotonic() + LIMIT
-        while time.monotonic() < until:
-            for text in self.transcript.since(mark, source):
-                if found := re.search(pattern, text):
-                    return found
-            time.sleep(0.05)
-        raise TimeoutError(f"{what} did not come within {LIMIT} s")
-
-    def matches(self, database):
-        """The scores of the stored matches that were played to their end, oldest first."""
-        command = [self.evenkeel, "export", "--db", database]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        matches = [json.loads(line) for line in text.splitlines()]
-        ended = [match for match in matches if match.get("outcome") in ("won", "draw")]
-        return [match["scores"] for match in sorted(ended, key=lambda match: match["start"])]
-
-    def proved(self, what):
-        self.points += 1
-        self.transcript.add("proved:", what)
+    def scores(self, database):
+        return [match["scores"] for match in self.matches("--db", database)]
 
 
 def story(live):
@@ -140,31 +118,11 @@ def story(live):
     logs = sorted((live.logs / "data").glob("*.log"))
     again = live.folder / "again.db"
     subprocess.run([live.evenkeel, "ingest", "--db", again, *logs], check=True, stdout=subprocess.DEVNULL)
-    stored, read = live.matches(live.folder / "evenkeel.db"), live.matches(again)
+    stored, read = live.scores(live.folder / "evenkeel.db"), live.scores(again)
     assert stored == read and len(stored) == 3, f"{stored} are stored, {read} are in the logs"
     live.proved(f"ingest finds the same matches in the logs: {read}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--evenkeel", required=True, type=os.path.abspath, help="the program")
-    parser.add_argument("--keep", help="a folder for the logs and the database, which are deleted otherwise")
-    args = parser.parse_args()
-    if not os.access(PROGRAM, os.X_OK):
-        sys.exit("nexuiz-server is not installed")
-    with tempfile.TemporaryDirectory(prefix="evenkeel-nexuiz-") as temporary:
-        folder = os.path.abspath(args.keep or temporary)
-        os.makedirs(folder, exist_ok=True)
-        os.chmod(folder, 0o755)
-        live = Live(args.evenkeel, folder)
-        # So that a signal, too, stops what was started.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
-        try:
-            story(live)
-            print(f"{live.points} points proved in {time.monotonic() - live.transcript.began:.0f} s")
-        finally:
-            live.stop()
-
-
 if __name__ == "__main__":
-    main()
+    missing = None if os.access(PROGRAM, os.X_OK) else "nexuiz-server is not installed"
+    run(__doc__, "evenkeel-nexuiz-", Live, story, missing)

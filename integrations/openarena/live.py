@@ -5,22 +5,18 @@ Prints a transcript: lines of the game's log, requests (>) and replies (<) of th
 console, what the server itself says about its teams, what players see; and a line `proved:` for each point.
 """
 
-import argparse
 import os
 import re
-import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import threading
 import time
-from pathlib import Path
 
 import clients
 import server
+import story as stories
 from season import Program
-from tap import ConsoleTap, DaemonTap, Transcript
+from tap import ConsoleTap, DaemonTap
 
 # What the players weigh before their first game: two are strong.
 WEIGHTS = {"ann": 88, "bob": 70, "cid": 40, "dan": 45, "Sarge": 60, "Tony": 40, "Neko": 50}
@@ -42,18 +38,17 @@ SHOWN = re.compile(r"(InitGame|Warmup|ClientBegin|ClientDisconnect|say|Kill): |C
 LIMIT = 60
 
 
-class Live:
+class Live(stories.Story):
+    limit = LIMIT
     config = CONFIG
     options = ["--settle", "2", "--treat-bots-as-players", "--auto-balance", "--vote", "50"]
 
     def __init__(self, evenkeel, folder):
-        self.evenkeel, self.folder = evenkeel, Path(folder)
-        self.transcript = Transcript()
+        super().__init__(evenkeel, folder)
         self.server = server.Server(folder)
         self.server.write("boot.cfg", f"set rconpassword {self.server.password}\n{RULES}devmap oa_ctf4ish\n")
         self.display = self.daemon = self.sidecar = None
         self.clients = {}
-        self.points = 0
 
     def start(self):
         config = self.folder / "config.toml"
@@ -70,7 +65,7 @@ class Live:
             del self.transcript.names[name]
         self.server.start()
         self.server.mark()
-        threading.Thread(target=self.follow, daemon=True).start()
+        threading.Thread(target=self.follow, args=("log", SHOWN, shortened), daemon=True).start()
         self.daemon = Program([self.evenkeel, "serve", *options, "--listen", "127.0.0.1:0"], self.folder / "daemon.log")
         found = self.daemon.wait_for(r"listening address=127\.0\.0\.1:(\d+)", 0, LIMIT)
         daemon = DaemonTap(self.transcript, int(found.group(1)))
@@ -86,29 +81,6 @@ class Live:
         for part in (*self.clients.values(), self.sidecar, self.daemon, self.server, self.display):
             if part:
                 part.stop()
-
-    def follow(self):
-        """Copies the lines of the game's log into the transcript."""
-        done = 0
-        while True:
-            lines = self.server.news().split("\n")[:-1]
-            for line in lines[done:]:
-                self.transcript.add("log", shortened(line.strip()), SHOWN.search(line) is not None)
-            done = len(lines)
-            time.sleep(0.05)
-
-    def wait(self, what, source, pattern, mark, again=None):
-        """The first match of the pattern in what came from a source after the mark. Calls `again` every 2 seconds."""
-        began = asked = time.monotonic()
-        while time.monotonic() < began + LIMIT:
-            for text in self.transcript.since(mark, source):
-                if found := re.search(pattern, text):
-                    return found
-            if again and time.monotonic() > asked + 2:
-                again()
-                asked = time.monotonic()
-            time.sleep(0.05)
-        raise TimeoutError(f"{what} did not come within {LIMIT} s")
 
     def join(self, *names):
         """Starts clients; returns when all are on the server, as spectators."""
@@ -178,10 +150,6 @@ class Live:
                 who, team = found["who"] or found["mover"], found["team"] or found["to"]
                 chosen[self.transcript.names.get(who, who)] = TEAMS[int(team)]
         return chosen
-
-    def proved(self, what):
-        self.points += 1
-        self.transcript.add("proved:", what)
 
     def name_of(self, identity):
         return self.transcript.names.get(identity, identity)
@@ -327,27 +295,10 @@ def story(live):
 
 
 def run(about, prefix, kind, story):
-    """Plays a story with a `kind` of live evening, in a folder that is deleted unless --keep names one."""
-    parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("--evenkeel", required=True, type=os.path.abspath, help="the program")
-    parser.add_argument("--keep", help="a folder for the logs and the database, which are deleted otherwise")
-    args = parser.parse_args()
-    if not os.access(server.PROGRAM, os.X_OK):
-        sys.exit("openarena-server is not installed; see live.sh --install")
-    if lack := clients.missing():
-        sys.exit(f"{lack}; see live.sh --install")
-    with tempfile.TemporaryDirectory(prefix=prefix) as temporary:
-        folder = os.path.abspath(args.keep or temporary)
-        os.makedirs(folder, exist_ok=True)
-        os.chmod(folder, 0o755)
-        live = kind(args.evenkeel, folder)
-        # So that a signal, too, stops what was started.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
-        try:
-            story(live)
-            print(f"{live.points} points proved in {time.monotonic() - live.transcript.began:.0f} s")
-        finally:
-            live.stop()
+    """Plays a story on a real OpenArena server."""
+    lack = None if os.access(server.PROGRAM, os.X_OK) else "openarena-server is not installed"
+    lack = lack or clients.missing()
+    stories.run(about, prefix, kind, story, lack and f"{lack}; see live.sh --install")
 
 
 if __name__ == "__main__":

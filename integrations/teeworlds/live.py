@@ -7,15 +7,11 @@ Prints a transcript: lines of the game's output, requests (>) and replies (<) of
 point. About two and a half minutes; needs Debian's package teeworlds-server. All ports are on loopback.
 """
 
-import argparse
-import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -24,7 +20,8 @@ import game
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "openarena"))
 from season import Program
-from tap import DaemonTap, Transcript
+from story import Story, run
+from tap import DaemonTap
 
 # Everybody's skill, and what they weigh before their first match.
 SKILLS = {"ann": 5, "bob": 5, "cid": 4, "dan": 4, "eve": 3, "fay": 3, "gus": 2, "hal": 2, "ivy": 1, "jim": 1, "kim": 1}
@@ -34,21 +31,21 @@ SHOWN = re.compile(r"\[(game|chat)\]: (?!pickup|kill|Teams are)")
 LIMIT = 100
 
 
-class Live:
+class Live(Story):
+    limit = LIMIT
+
     def __init__(self, evenkeel, folder):
-        self.evenkeel, self.folder = evenkeel, Path(folder)
-        self.transcript = Transcript()
+        super().__init__(evenkeel, folder)
         self.server = game.Server(folder, "sv_warmup 12\n")
         self.config = ["--db", str(self.folder / "evenkeel.db")]
         self.players = self.daemon = self.sidecar = None
-        self.points = 0
 
     def start(self):
         for name, skill in SKILLS.items():
             command = [self.evenkeel, "player", "start-weight", *self.config, name, str(WEIGHTS[skill])]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         self.server.start()
-        threading.Thread(target=self.follow, daemon=True).start()
+        threading.Thread(target=self.follow, args=("game", SHOWN), daemon=True).start()
         self.begin()
         self.players = game.Players(self.server.port, random.Random(1))
 
@@ -70,24 +67,6 @@ class Live:
             if part:
                 part.stop()
 
-    def follow(self):
-        done = 0
-        while True:
-            lines = self.server.news().split("\n")[:-1]
-            for line in lines[done:]:
-                self.transcript.add("game", line, SHOWN.search(line) is not None)
-            done = len(lines)
-            time.sleep(0.05)
-
-    def wait(self, what, source, pattern, mark):
-        until = time.monotonic() + LIMIT
-        while time.monotonic() < until:
-            for text in self.transcript.since(mark, source):
-                if found := re.search(pattern, text):
-                    return found
-            time.sleep(0.05)
-        raise TimeoutError(f"{what} did not come within {LIMIT} s")
-
     def settle(self, what, condition):
         """Waits until the server's own teams fulfil the condition."""
         until = time.monotonic() + LIMIT
@@ -104,18 +83,6 @@ class Live:
             if found := re.match(r"TEAM (?P<team>\d) (?P<who>.*)$|MOVE (?P<mover>.*) \S (?P<to>\d)$", text):
                 chosen[found["who"] or found["mover"]] = int(found["team"] or found["to"])
         return chosen
-
-    def proved(self, what):
-        self.points += 1
-        self.transcript.add("proved:", what)
-
-    def matches(self, *arguments):
-        """The stored matches that were played to their end, oldest first."""
-        command = [self.evenkeel, "export", *arguments]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        matches = [json.loads(line) for line in text.splitlines()]
-        ended = [match for match in matches if match.get("outcome") in ("won", "draw")]
-        return sorted(ended, key=lambda match: match["start"])
 
 
 def warm_up(live):
@@ -184,28 +151,12 @@ def ingest(live):
     live.proved(f"ingest finds the matches in the server's output: {read}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--evenkeel", required=True, type=os.path.abspath, help="the program")
-    parser.add_argument("--keep", help="a folder for the logs and the database, which are deleted otherwise")
-    args = parser.parse_args()
-    if not os.access(game.PROGRAM, os.X_OK):
-        sys.exit("teeworlds-server is not installed")
-    with tempfile.TemporaryDirectory(prefix="evenkeel-teeworlds-") as temporary:
-        folder = os.path.abspath(args.keep or temporary)
-        os.makedirs(folder, exist_ok=True)
-        os.chmod(folder, 0o755)
-        live = Live(args.evenkeel, folder)
-        # So that a signal, too, stops what was started.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
-        try:
-            live.start()
-            for part in (warm_up, match, killed, ingest):
-                part(live)
-            print(f"{live.points} points proved in {time.monotonic() - live.transcript.began:.0f} s")
-        finally:
-            live.stop()
+def story(live):
+    live.start()
+    for part in (warm_up, match, killed, ingest):
+        part(live)
 
 
 if __name__ == "__main__":
-    main()
+    missing = None if os.access(game.PROGRAM, os.X_OK) else "teeworlds-server is not installed"
+    run(__doc__, "evenkeel-teeworlds-", Live, story, missing)
