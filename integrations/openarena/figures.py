@@ -53,39 +53,46 @@ def is_shutout(game):
     return sorted(game["score"]) == [0, 5]
 
 
-def table(arms, correlations):
-    """Rows of figures, a column for each arm: {title: games}, {title: (r, n)}."""
-    def share(games, what):
-        count = sum(map(what, games))
-        low, high = wilson(count, len(games))
-        return f"{100 * count / len(games):.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+def of_mean(values):
+    low, high = bootstrap(values)
+    return f"{mean(values):.2f} ({low:.2f} to {high:.2f})"
 
-    def gaps(games):
-        low, high = bootstrap([gap(game) for game in games])
-        return f"{mean([gap(game) for game in games]):.2f} ({low:.2f} to {high:.2f})"
 
-    def skill(title):
-        if title not in correlations:
-            return "-"
-        r, n = correlations[title]
-        low, high = fisher(r, n)
-        return f"{r:.2f} ({low:.2f} to {high:.2f})"
+def of_share(games, what):
+    """How many of the games are such."""
+    count = sum(map(what, games))
+    low, high = wilson(count, len(games))
+    return f"{100 * count / len(games):.0f} % ({100 * low:.0f} to {100 * high:.0f})"
 
-    rows = [
-        ("", list(arms)),
-        ("games", [str(len(games)) for games in arms.values()]),
-        ("mean capture difference", [gaps(games) for games in arms.values()]),
-        ("5:0", [share(games, is_shutout) for games in arms.values()]),
-        ("difference of 4 or more", [share(games, lambda game: gap(game) >= 4) for games in arms.values()]),
-        ("Spearman, weights and true skill, afterwards", [skill(title) for title in arms]),
-    ]
-    lines = [f"| {name} | {' | '.join(cells)} |" for name, cells in rows]
-    lines.insert(1, "| --- |" + " ---: |" * len(arms))
+
+def of_correlation(r, n):
+    low, high = fisher(r, n)
+    return f"{r:.2f} ({low:.2f} to {high:.2f})"
+
+
+def rows(named):
+    """A table: the name and the cells of each row, the first of which has the titles."""
+    lines = [f"| {name} | {' | '.join(cells)} |" for name, cells in named]
+    lines.insert(1, "| --- |" + " ---: |" * len(named[0][1]))
     return "\n".join(lines)
 
 
+def table(arms, correlations):
+    """Figures of OpenArena's seasons, a column for each: {title: games}, {title: (r, n)}."""
+    played = arms.values()
+    return rows([
+        ("", list(arms)),
+        ("games", [str(len(games)) for games in played]),
+        ("mean capture difference", [of_mean(list(map(gap, games))) for games in played]),
+        ("5:0", [of_share(games, is_shutout) for games in played]),
+        ("difference of 4 or more", [of_share(games, lambda game: gap(game) >= 4) for games in played]),
+        ("Spearman, weights and true skill, afterwards",
+         [of_correlation(*correlations[title]) if title in correlations else "-" for title in arms]),
+    ])
+
+
 def paired(first, second):
-    """The mean capture difference of the same lineups in two arms, second less first."""
+    """The mean difference of the same lineups in two seasons, second less first."""
     of = {game["match"]: gap(game) for game in first}
     pairs = [gap(game) - of[game["match"]] for game in second if game["match"] in of]
     if not pairs:
