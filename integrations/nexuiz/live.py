@@ -83,7 +83,10 @@ def story(live):
     again = live.folder / "again.db"
     subprocess.run([live.evenkeel, "ingest", "--db", again, *logs], check=True, stdout=subprocess.DEVNULL)
     stored, read = live.scores(live.folder / "evenkeel.db"), live.scores(again)
-    assert stored == read and len(stored) == 3, f"{stored} are stored, {read} are in the logs"
+    # On a busy machine, play has begun before the sidecar runs again. It cannot record that match, and says so.
+    parts = (live.folder / "sidecar.log").read_text().count("only a part of the game that ended: ingest its log")
+    whole = [match for at, match in enumerate(read) if at != 2 or parts == 0]
+    assert stored == whole and len(stored) >= 3 and parts <= 1, f"{stored} are stored, {read} are in the logs, {parts} in part"
     live.proved(f"ingest finds the same matches in the logs: {read}")
 
 
