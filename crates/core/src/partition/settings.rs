@@ -104,8 +104,8 @@ impl Default for Settings {
     /// difference of the whole range of weights between the teams' best players. An avoided pair
     /// costs five times that. It costs three times that to leave the weaker side of the map to those
     /// who had it in the last game. Splits in which newcomers are more than one apart are hardly ever
-    /// picked if there are others as even. A wish for a team is worth as much as chances may differ that
-    /// count as equal.
+    /// picked if there are others as even; a team with all that is uncertain about the players costs half as
+    /// much as a newcomer too many. A wish for a team is worth as much as chances may differ that count as equal.
     fn default() -> Self {
         Self {
             engine: None,
@@ -122,7 +122,7 @@ impl Default for Settings {
                 weak_again: const { Amount::of(3.0) },
                 newcomers: const { Amount::of(10.0) },
                 wishes: const { Amount::of(0.02) },
-                uncertain: const { Amount::of(0.0) },
+                uncertain: const { Amount::of(5.0) },
             },
             power: const { ChoiceExponent::of(1.0) },
             party_budget: const { Share::of(0.05) },
