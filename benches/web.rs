@@ -50,7 +50,8 @@ fn main() {
     let database = folder.join("evenkeel.db");
     // Through the text of a file, as a path may contain anything.
     let toml = format!(
-        "[store]\ndatabase = {:?}\n[web]\nrequests_per_second = 0\n",
+        "[store]\ndatabase = {:?}\n[web]\nrequests_per_second = 0\n[api]\nenabled = true\n\
+         [queue.quick]\nteams = 2\nsize = 4\nruleset = 'xgame.xctfgame'\nhost = 'none'\n",
         database.display().to_string()
     );
     let config = Config::load(&toml, []).unwrap();
@@ -59,7 +60,9 @@ fn main() {
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
-    let site = Arc::new(Site::new(service.clone(), config.web.pages.clone()));
+    let gate = Arc::new(Gate::new(config.access().unwrap()));
+    let site = Site::new(service.clone(), config.web.pages.clone());
+    let site = Arc::new(site.with_api(config.api.clone(), gate));
     runtime.spawn(web::run(
         listener,
         (site, Audience::Visitors),
@@ -67,14 +70,17 @@ fn main() {
         stop,
         Duration::ZERO,
     ));
+    let (wire, threads) = serve_lines(&config, &runtime, service);
+    let game = play(wire);
     println!("\nalone:");
     measure(address);
-    beside_the_wire(&config, &runtime, service, address);
+    beside_the_wire(wire, address);
+    drop(game);
+    threads.shutdown_background();
 }
 
-/// Measures the pages while a client asks for weights as fast as it gets answers, and how much that disturbs
-/// the client.
-fn beside_the_wire(config: &Config, runtime: &Runtime, service: Arc<Service>, pages: SocketAddr) {
+/// Serves the lines of game servers, on a thread of its own.
+fn serve_lines(config: &Config, runtime: &Runtime, service: Arc<Service>) -> (SocketAddr, Runtime) {
     // Connections have a thread of their own in the daemon, too.
     let threads = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -92,6 +98,31 @@ fn beside_the_wire(config: &Config, runtime: &Runtime, service: Arc<Service>, pa
     let forever = std::future::pending();
     let limits = config.server.limits;
     runtime.spawn(daemon::run(listeners, service, limits, gate, forever));
+    (wire, threads)
+}
+
+/// A game server with a game of eight players in play and a score, as long as its connection is open.
+fn play(wire: SocketAddr) -> BufReader<TcpStream> {
+    let mut stream = BufReader::new(TcpStream::connect(wire).unwrap());
+    let joins = (0..8).map(|n| format!("JOIN {} team={}\n", identity(n), n % 2));
+    let joins: String = joins.collect();
+    let lines =
+        format!("HELLO bench\nGAME xgame.xctfgame\nMAP map_1\n{joins}START\nSCORE 0\nPING\n");
+    stream.get_mut().write_all(lines.as_bytes()).unwrap();
+    let mut line = String::new();
+    while line.trim() != "PONG" {
+        line.clear();
+        assert!(
+            stream.read_line(&mut line).unwrap() > 0,
+            "the daemon is away"
+        );
+    }
+    stream
+}
+
+/// Measures the pages while a client asks for weights as fast as it gets answers, and how much that disturbs
+/// the client.
+fn beside_the_wire(wire: SocketAddr, pages: SocketAddr) {
     let answers = Arc::new(AtomicU64::new(0));
     std::thread::spawn({
         let answers = answers.clone();
@@ -107,7 +138,6 @@ fn beside_the_wire(config: &Config, runtime: &Runtime, service: Arc<Service>, pa
     measure(pages);
     let beside = rate(began.elapsed().as_secs_f64(), before);
     println!("\nthe client gets {alone:.0} answers a second, and {beside:.0} beside the visitor");
-    threads.shutdown_background();
 }
 
 /// Asks for the weights of 16 players at once, again and again.
@@ -184,6 +214,12 @@ async fn fill(service: &Service) {
     }
 }
 
+/// The last page of a leaderboard that is sure to be there, with those who are away: most of the players are in most of the
+/// rulesets. Those who are not away fill fewer pages: nobody whose last match is 60 days old is on them.
+fn late_page() -> u32 {
+    (*PLAYERS * 9 / 500).max(1)
+}
+
 /// A kind of page, and the address of a random one.
 type Asked = (&'static str, fn(&mut ChaCha8Rng) -> String);
 
@@ -199,15 +235,21 @@ fn frequent(random: &mut ChaCha8Rng) -> String {
     identity((share.powi(4) * f64::from(*PLAYERS)) as u32)
 }
 
-const PAGES: [Asked; 21] = [
+const PAGES: [Asked; 35] = [
     ("`/`", |_| "/".to_owned()),
-    ("`/rulesets/NAME`, a random page", |random| {
-        let page = random.random_range(1..*PLAYERS / 50);
-        format!("/rulesets/{}?page={page}", ruleset(random))
+    ("`/rulesets/NAME`", |random| {
+        format!("/rulesets/{}", ruleset(random))
     }),
-    ("`/rulesets/NAME`, a late page", |random| {
-        let page = *PLAYERS * 9 / 500;
-        format!("/rulesets/{}?page={page}", ruleset(random))
+    ("`/rulesets/NAME`, a random page with all", |random| {
+        let page = random.random_range(1..=late_page());
+        format!("/rulesets/{}?away=true&page={page}", ruleset(random))
+    }),
+    ("`/rulesets/NAME`, a late page with all", |random| {
+        format!(
+            "/rulesets/{}?away=true&page={}",
+            ruleset(random),
+            late_page()
+        )
     }),
     ("`/rulesets/NAME`, a search", |random| {
         let part = random.random_range(0..1_000);
@@ -231,11 +273,14 @@ const PAGES: [Asked; 21] = [
     ("`/balance`", |random| {
         format!("/balance?ruleset={}&date=2022-01-01", ruleset(random))
     }),
+    ("`/balance`, causes of a month", |random| {
+        format!("/balance?ruleset={}&span=month", ruleset(random))
+    }),
     ("`/balance.json`", |random| {
         format!("/balance.json?ruleset={}", ruleset(random))
     }),
     ("`/systems`", |_| "/systems".to_owned()),
-    ("`/live`, without games", |_| "/live".to_owned()),
+    ("`/live`, a game of eight", |_| "/live".to_owned()),
     ("`/regulars`", |random| {
         format!("/regulars?ruleset={}", ruleset(random))
     }),
@@ -244,11 +289,21 @@ const PAGES: [Asked; 21] = [
         let map = random.random_range(0..400);
         format!("/matches?ruleset={}&map=map_{map}", ruleset(random))
     }),
+    ("`/matches` with a cause", |random| {
+        format!("/matches?ruleset={}&cause=newcomers", ruleset(random))
+    }),
+    (
+        "`/matches` picked by Evenkeel, of which there are none",
+        |_| "/matches?picked=true".to_owned(),
+    ),
     ("`/matches` of a player, by how often they play", |random| {
         format!("/matches?player={}", frequent(random))
     }),
     ("`/maps/NAME`", |random| {
         format!("/maps/map_{}", random.random_range(0..400))
+    }),
+    ("`/servers/NAME`", |random| {
+        format!("/servers/server%20{}", random.random_range(0..5))
     }),
     ("`/versus`", |random| {
         format!("/versus?a={}&b={}", frequent(random), identity(17))
@@ -256,7 +311,30 @@ const PAGES: [Asked; 21] = [
     ("`/search`", |random| {
         format!("/search?q={}", random.random_range(0..1_000))
     }),
+    ("`/queues`", |_| "/queues".to_owned()),
+    ("`/teams`", |_| "/teams".to_owned()),
     ("`/matches.atom`", |_| "/matches.atom".to_owned()),
+    ("`/rulesets/NAME.atom`", |random| {
+        format!("/rulesets/{}.atom", ruleset(random))
+    }),
+    ("`/players/ID.atom`, by how often they play", |random| {
+        format!("/players/{}.atom", frequent(random))
+    }),
+    ("`/players/ID.svg`, by how often they play", |random| {
+        format!("/players/{}.svg", frequent(random))
+    }),
+    ("`/embed/rulesets/NAME`", |random| {
+        format!("/embed/rulesets/{}", ruleset(random))
+    }),
+    ("`/embed/players/ID`, by how often they play", |random| {
+        format!("/embed/players/{}", frequent(random))
+    }),
+    ("`/embed/matches/N`", |random| {
+        format!("/embed/matches/{}", random.random_range(1..=*MATCHES))
+    }),
+    ("`/embed/live`, a game of eight", |_| {
+        "/embed/live".to_owned()
+    }),
 ];
 
 /// Asks for each kind of page, and prints how long it took.

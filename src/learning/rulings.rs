@@ -34,6 +34,7 @@ pub(super) fn row(
         unrated: ruling.rated.as_ref().err().map(|why| why.as_str()),
         ended_at: record.end,
         chance: ruling.chance,
+        causes: ruling.causes,
         performances: played.iter().filter_map(performance).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! Data derived from the matches: rulings, weights, and a checkpoint of the learned state.
 
 use super::Cursor;
-use crate::domain::{PlayerKey, Rank, RoleWeights, Timestamp};
+use crate::domain::{Causes, PlayerKey, Rank, RoleWeights, Timestamp};
 use crate::store::db::columns;
 
 /// The weight of one player under one ruleset.
@@ -138,6 +138,8 @@ pub struct RulingRow {
     pub ended_at: Timestamp,
     /// The chance that team 0 wins, as predicted from earlier matches; `None` without two teams.
     pub chance: Option<f64>,
+    /// What may have made it one-sided; `None` if it is not rated or has no teams.
+    pub causes: Option<Causes>,
     /// What each participant did, with the seat; empty if the match is not rated.
     pub performances: Vec<(usize, Performance)>,
 }

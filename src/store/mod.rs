@@ -72,10 +72,10 @@ pub use sql::{
     own_tickets::{OwnTicket, TicketMatch},
     pages::{
         BoardQuery, BoardRow, BoardSize, ChanceStep, Closeness, Companion, Companions, Favoured,
-        FoundPerson, GameOfPerson, HostedLine, InstanceLine, MapOfBalance, MatchCauses,
+        FoundPerson, GameOfPerson, GapsByCauses, HostedLine, InstanceLine, MapOfBalance,
         MatchFilter, MatchLine, PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch,
         PresentPlayer, QueueEvenness, QueueHour, Regular, RulesetLine, RulesetOfMap, SharedGame,
-        Standing, StandingLine, SystemsRow, WaitingTicket, WeekOfBalance,
+        Standing, StandingLine, SystemsRow, WaitingTicket, WeekOfBalance, begin_of_week,
     },
     partitions::ticket_base,
     pickups::{ChangedPickup, PickupRow},

@@ -35,6 +35,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0014_standings"),
         file!("0015_venues"),
         file!("0016_queue_page"),
+        file!("0017_causes"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

@@ -6,7 +6,7 @@
 
 use super::rows::ROWS;
 use crate::{
-    domain::DAY,
+    domain::{DAY, Timestamp},
     store::{RulingRow, StoreError, db::*},
 };
 
@@ -62,7 +62,7 @@ const CLOSENESS: &[(&str, &str)] = &[
     ),
 ];
 
-const TABLES: [Counted; 5] = [
+const TABLES: [Counted; 6] = [
     Counted {
         table: "balance_cells",
         keys: &[WEEK, RULESET, MAP],
@@ -90,6 +90,16 @@ const TABLES: [Counted; 5] = [
         ],
         sums: &[("matches", "count(*)")],
         from: "rated WHERE gap IS NOT NULL",
+    },
+    Counted {
+        table: "balance_causes",
+        keys: &[RULESET, WEEK, ("causes", "causes")],
+        sums: &[
+            ("matches", "count(*)"),
+            ("gap", "sum(gap)"),
+            ("squares", "sum(round(gap * gap * 1048576) / 1048576)"),
+        ],
+        from: "rated WHERE gap IS NOT NULL AND causes IS NOT NULL",
     },
     Counted {
         table: "balance_chances",
@@ -124,13 +134,13 @@ const TABLES: [Counted; 5] = [
 /// lowest score, NULL without teams. `gap` is the same, NULL also where a team has won with the same score as all
 /// others: then no scores were reported.
 ///
-/// So that sums are exact, differences of scores are multiples of 2⁻²⁰, minutes of 2⁻³², and what comes from chances of
+/// So that sums are exact, differences of scores and their squares are multiples of 2⁻²⁰, minutes of 2⁻³², and what comes from chances of
 /// 2⁻³⁶. Their sums are exact up to 2³³, 2²¹ (100,000 matches of 20 minutes) and 2¹⁷ (500,000 matches).
 const RATED: &str = "WITH timed AS (
          SELECT r.ruleset, (m.ended_at + 259200000) / 604800000
                            - CASE WHEN (m.ended_at + 259200000) % 604800000 < 0
                                   THEN 1 ELSE 0 END AS week,
-                m.map, m.outcome, m.winner, r.chance,
+                m.map, m.outcome, m.winner, r.chance, r.causes,
                 round((m.ended_at - m.started_at) / CAST(60000 AS DOUBLE PRECISION) * 4294967296) / 4294967296 AS minutes,
                 m.untimed,
                 (SELECT round((max(score) - min(score)) * 1048576) / 1048576 FROM match_teams
@@ -252,6 +262,11 @@ impl Counted {
             sums.join(", ")
         )
     }
+}
+
+/// The number of the week of an instant, as [`RATED`] counts them.
+pub(super) fn week_of(at: Timestamp) -> i64 {
+    at.0.saturating_add(BEFORE_1970).div_euclid(WEEK_MILLIS)
 }
 
 /// The instant at which a week begins, in milliseconds since 1970.

@@ -226,11 +226,19 @@ async fn insert_rulings(
     rulings: &[&RulingRow],
     persons: &Persons,
 ) -> Result<(), StoreError> {
-    let target = Target::new("rulings", "match_id, ruleset, unrated, chance, ended_at");
+    let target = Target::new(
+        "rulings",
+        "match_id, ruleset, unrated, chance, ended_at, causes",
+    );
     let replaced = " ON CONFLICT (match_id) DO UPDATE SET ruleset = excluded.ruleset, unrated = excluded.unrated,
-              chance = excluded.chance, ended_at = excluded.ended_at";
+              chance = excluded.chance, ended_at = excluded.ended_at, causes = excluded.causes";
     let rows = rulings.iter();
-    let rows = rows.map(|r| values![r.match_id, &r.ruleset, r.unrated, r.chance, r.ended_at]);
+    let rows = rows.map(|r| {
+        let causes = r.causes.map(|causes| i64::from(causes.bits()));
+        values![
+            r.match_id, &r.ruleset, r.unrated, r.chance, r.ended_at, causes
+        ]
+    });
     insert(tx, target, replaced, rows).await?;
     let archived = archived(tx, rulings.iter().map(|ruling| ruling.match_id)).await?;
     let in_tables = rulings.iter();

@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 16] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -36,6 +36,7 @@ const FILES: [(&str, &str); 15] = [
     file!("0014_standings"),
     file!("0015_venues"),
     file!("0016_queue_page"),
+    file!("0017_causes"),
 ];
 
 /// All migrations, in the order in which they run.

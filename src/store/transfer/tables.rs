@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 56] = [
+pub(super) const TABLES: [Table; 57] = [
     table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
@@ -71,6 +71,7 @@ pub(super) const TABLES: [Table; 56] = [
     table("balance_weeks", &["ruleset", "week"]),
     table("balance_maps", &["ruleset", "block", "map"]),
     table("balance_gaps", &["ruleset", "week", "gap"]),
+    table("balance_causes", &["ruleset", "week", "causes"]),
     table("balance_chances", &["ruleset", "week", "step"]),
     table("systems_report", &["id"]),
     table("decisions", &["id"]),

@@ -4,10 +4,12 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    balance::cause_name,
     lists::{MatchSummary, matches},
     player::KnownPlayer,
 };
 use crate::{
+    domain::{Cause, Timestamp},
     store::MatchFilter,
     web::{Site, answer::Page, encode::path_part, error::WebError, name::Player},
 };
@@ -30,6 +32,9 @@ pub(in crate::web) struct MatchesChoice {
     against: Option<String>,
     /// Whether only those are listed whose teams Evenkeel has picked.
     picked: bool,
+    /// What the matches have in common, as the balance page names it, and the date from which on they ended.
+    cause: Option<String>,
+    since: Option<String>,
     /// The match before which the page begins.
     before: Option<i64>,
 }
@@ -93,11 +98,28 @@ impl MatchesPage {
                     label for=(name) { (if name == "map" { "Map" } else { "Server" }) }
                     input id=(name) type="text" name=(name) value=[self.value(name)] maxlength=(LONGEST);
                 }
-                @for name in ["player", "with", "against"] {
+                @for name in ["player", "with", "against", "cause", "since"] {
                     @if let Some(value) = self.value(name) { input type="hidden" name=(name) value=(value); }
                 }
                 label { input type="checkbox" name="picked" value="true" checked[self.value("picked").is_some()]; " picked by Evenkeel" }
                 button type="submit" { "Show" }
+            }
+        }
+    }
+
+    /// What the matches have in common, and since when.
+    fn caused(&self) -> Markup {
+        let cause = self.value("cause").and_then(|name| Cause::parse(name));
+        html! {
+            @if cause.is_some() || self.value("since").is_some() {
+                p {
+                    @match cause {
+                        Some(cause) => { "Rated matches with scores: " (cause_name(cause)) },
+                        None => "Matches",
+                    }
+                    @if let Some(since) = self.value("since") { ", since " (since) }
+                    "."
+                }
             }
         }
     }
@@ -136,6 +158,15 @@ impl Page for MatchesPage {
             ..MatchFilter::default()
         };
         let (mut players, mut said) = (Vec::new(), Vec::new());
+        if let Some(name) = stated(&choice.cause)? {
+            let cause = Cause::parse(name).ok_or(WebError::BadRequest)?;
+            filter.cause = Some(cause);
+            said.push(("cause", cause.as_str().to_owned()));
+        }
+        if let Some(date) = stated(&choice.since)? {
+            filter.since = Some(Timestamp::parse(date).ok_or(WebError::BadRequest)?);
+            said.push(("since", date.to_owned()));
+        }
         let texts = [
             ("ruleset", filter.ruleset),
             ("map", filter.map),
@@ -194,6 +225,7 @@ impl Page for MatchesPage {
         Ok(html! {
             h1 { "Matches" }
             (self.whose(site))
+            (self.caused())
             (self.controls(site))
             (matches(site, &self.matches, self.value("ruleset").is_none()))
             nav.pages aria-label="Pages of matches" {

@@ -15,6 +15,7 @@ mod queues;
 mod reasons;
 mod regulars;
 mod search;
+mod span;
 mod systems;
 mod table;
 mod venues;

@@ -217,7 +217,7 @@ impl Page for RegularsPage {
             (self.legend(site))
             p.note {
                 "Those who were in most of the latest " (MATCHES) " rated matches. The weight after each of their last 500 \
-                 matches in this ruleset, in evenly distributed points."
+                 matches in this ruleset, in evenly distributed points. Archived matches are not among them."
             }
         })
     }

@@ -1,5 +1,7 @@
 //! `/maps/NAME` and `/servers/NAME`: the matches on a map, and those of a game server.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -8,8 +10,8 @@ use super::{
     lists::{MatchSummary, matches},
 };
 use crate::{
-    domain::plain_name,
-    store::MatchFilter,
+    domain::{TeamNames, plain_name},
+    store::{MatchFilter, RulesetOfMap},
     web::{Site, answer::Page, encode::path_part, error::WebError, page_request::Nothing, words},
 };
 
@@ -22,6 +24,9 @@ pub(in crate::web) struct MapPage {
     map: String,
     /// How even its matches are, by ruleset.
     rulesets: Vec<NamedBalance>,
+    /// What team 0 is called, if it is the same in all of them.
+    #[serde(skip)]
+    first_team: String,
     matches: Vec<MatchSummary>,
     /// The name as the game sent it.
     #[serde(skip)]
@@ -66,12 +71,24 @@ impl Page for MapPage {
             ..MatchFilter::default()
         };
         let matches = latest(site, filter).await?;
-        let rulesets = site.pages().balance_of_map(name).await?.into_iter();
+        let rulesets = site.pages().balance_of_map(name).await?;
+        let title = |of: &RulesetOfMap| site.team_names(&of.ruleset).title(0);
+        let called: BTreeSet<String> = rulesets.iter().map(title).collect();
+        let line = |of: RulesetOfMap| {
+            let team_0 = title(&of);
+            let line = NamedBalance::new(of.ruleset, of.closeness);
+            match called.len() {
+                0 | 1 => line,
+                _ => line.called(team_0),
+            }
+        };
         Ok(Self {
             map: plain_name(name),
-            rulesets: rulesets
-                .map(|of| NamedBalance::new(of.ruleset, of.closeness))
-                .collect(),
+            first_team: match called.first() {
+                Some(only) if called.len() == 1 => only.clone(),
+                _ => TeamNames::default().title(0),
+            },
+            rulesets: rulesets.into_iter().map(line).collect(),
             matches,
             raw: name.to_owned(),
         })
@@ -93,7 +110,7 @@ impl Page for MapPage {
         Ok(html! {
             h1 { (self.title()) }
             @if !self.rulesets.is_empty() {
-                (balance_table("Rulesets", "Ruleset", &self.rulesets, "Team 0"))
+                (balance_table("Rulesets", "Ruleset", &self.rulesets, &self.first_team))
                 p.note { (words::OF_MAPS) }
             }
             (list(site, "map", &self.raw, &self.matches))

@@ -10,6 +10,7 @@ use super::{
     signed::Sender,
 };
 use crate::{
+    domain::TeamNames,
     store::MatchLine,
     web::{
         Site,
@@ -29,21 +30,22 @@ pub(super) fn teams(
     let weights = |team: &Team<'_>| -> Vec<Option<f64>> {
         team.players.iter().map(TeamPlayer::known_weight).collect()
     };
+    let names = site.team_names(&played.ruleset);
     let again = html! {
         button type="submit" name="do" value="again" { "Again: the next best teams" }
         button type="submit" name="do" value="edit" { "Change who plays" }
     };
     html! {
         h1 { (sizes(played)) }
-        p.odds { (odds(teams).replace(" %", "\u{a0}%")) }
+        p.odds { (odds(teams, &names).replace(" %", "\u{a0}%")) }
         div.sides {
             @for (at, (team, people)) in teams.teams.iter().zip(&played.teams).enumerate() {
-                (side(at, team.chance.flatten(), people, &weights(team)))
+                (side((at, &names), team.chance.flatten(), people, &weights(team)))
             }
         }
         @if sender.may_record() { (who_won(site, sender, pick, played)) }
         (form(site, sender, &pick.fields(), &again))
-        (reasons(pick, teams, played))
+        (reasons(pick, teams, played, &names))
         @if !sender.may_record() { (sign_in(site, sender, pick)) }
     }
 }
@@ -55,14 +57,16 @@ fn sizes(played: &Played) -> String {
     sizes.join(" v ")
 }
 
-fn odds(teams: &Teams<'_>) -> String {
+fn odds(teams: &Teams<'_>, names: &TeamNames) -> String {
     let chances = teams.teams.iter().filter_map(|team| team.chance.flatten());
     let chances: Vec<f64> = chances.collect();
     let mut players = teams.teams.iter().flat_map(|team| &team.players);
     match chances[..] {
         [one, other] => format!(
-            "Team 0 wins with {}, team 1 with {}.",
+            "{} wins with {}, {} with {}.",
+            names.title(0),
             words::chance(one),
+            names.name(1),
             words::chance(other)
         ),
         [] if players.any(|player| player.known_weight().is_some()) => String::new(),
@@ -72,11 +76,16 @@ fn odds(teams: &Teams<'_>) -> String {
 }
 
 /// A team with who is on it, and the weights that are known, in the same order.
-fn side(at: usize, chance: Option<f64>, people: &[Person], weights: &[Option<f64>]) -> Markup {
+fn side(
+    (team, names): (usize, &TeamNames),
+    chance: Option<f64>,
+    people: &[Person],
+    weights: &[Option<f64>],
+) -> Markup {
     html! {
         section.side {
-            h2 class=(words::team_class(at)) {
-                "Team " (at) @if let Some(chance) = chance { " " span.weight { (words::chance(chance)) } }
+            h2 class=(words::team_class(names.colour(team))) {
+                (names.title(team)) @if let Some(chance) = chance { " " span.weight { (words::chance(chance)) } }
             }
             ul.players {
                 @for (at, one) in people.iter().enumerate() {
@@ -95,10 +104,11 @@ fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played) -> Markup
     let mut hidden = pick.fields();
     hidden.extend(played.fields());
     let count = played.teams.len();
+    let names = site.team_names(&played.ruleset);
     let buttons = html! {
         div.buttons {
             @for team in 0..count {
-                button.main type="submit" name="do" value=(format!("won-{team}")) { "Team " (team) " won" }
+                button.main type="submit" name="do" value=(format!("won-{team}")) { (names.title(team)) " won" }
             }
             button.main type="submit" name="do" value="draw" { "Draw" }
         }
@@ -106,7 +116,7 @@ fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played) -> Markup
     let scores = html! {
         div.buttons {
             @for team in 0..count {
-                label.points { "Team " (team)
+                label.points { (names.title(team))
                     input name="score" inputmode="decimal" pattern="-?[0-9]+([.,][0-9]+)?" required maxlength="9" autocomplete="off";
                 }
             }
@@ -123,10 +133,13 @@ fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played) -> Markup
     }
 }
 
-fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played) -> Markup {
+fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played, called: &TeamNames) -> Markup {
     let people = || played.teams.iter().flatten();
     let named = |line: &String| {
-        people().fold(line.clone(), |line, one| match one {
+        let line = (0..played.teams.len()).fold(line.clone(), |line, team| {
+            line.replace(&format!("team {team}"), &called.name(team))
+        });
+        people().fold(line, |line, one| match one {
             Person::Known(known) => line.replace(&known.handle, &known.name),
             Person::New(_) => line,
         })
@@ -150,10 +163,10 @@ fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played) -> Markup {
             details {
                 summary {
                     "The closest alternative"
-                    @if let Some(chance) = other.chance.flatten() { ": team 0 wins with " (words::chance(chance)) }
+                    @if let Some(chance) = other.chance.flatten() { ": " (called.name(0)) " wins with " (words::chance(chance)) }
                 }
                 @for (at, team) in other.teams.iter().enumerate() {
-                    p { span class=(words::team_class(at)) { "Team " (at) } ": " (names(team)) }
+                    p { span class=(words::team_class(called.colour(at))) { (called.title(at)) } ": " (names(team)) }
                 }
             }
         }
@@ -180,7 +193,10 @@ pub(super) fn recorded(
     undone.extend(played.fields());
     undone.push(("match", of.number.to_string()));
     let said = match &of.outcome {
-        Outcome::Won(team) => format!("Team {team} won."),
+        Outcome::Won(team) => {
+            let names = site.team_names(&played.ruleset);
+            format!("{} won.", names.title((*team).into()))
+        }
         Outcome::Draw => "A draw.".to_owned(),
         Outcome::Scores(scores) => format!("{}.", words::scores(scores)),
     };
@@ -193,7 +209,7 @@ pub(super) fn recorded(
         (form(site, sender, &undone, &html! {
             button type="submit" name="do" value="undo" { "Undo" }
         }))
-        (lineups(played))
+        (lineups(site, played))
         (form(site, sender, &pick.fields(), &html! {
             button.main type="submit" name="do" value="pick" { "Next game, same people" }
             button type="submit" name="do" value="edit" { "Change who plays" }
@@ -239,7 +255,7 @@ pub(super) fn to_record(
             None => {},
         }
         @if let Some(line) = &before { (latest(site, sender, pick, line)) }
-        (lineups(played))
+        (lineups(site, played))
         @match sender.may_record() {
             true => (who_won(site, sender, pick, played)),
             false => (sign_in(site, sender, pick)),
@@ -251,9 +267,10 @@ pub(super) fn to_record(
 }
 
 /// Who was on which team.
-fn lineups(played: &Played) -> Markup {
+fn lineups(site: &Site, played: &Played) -> Markup {
+    let names = site.team_names(&played.ruleset);
     html! {
-        div.sides { @for (at, people) in played.teams.iter().enumerate() { (side(at, None, people, &[])) } }
+        div.sides { @for (at, people) in played.teams.iter().enumerate() { (side((at, &names), None, people, &[])) } }
     }
 }
 
@@ -262,7 +279,10 @@ pub(super) fn latest(site: &Site, sender: &Sender, pick: &Pick, line: &MatchLine
     let mut hidden = pick.fields();
     hidden.push(("match", line.id.to_string()));
     let said = match (line.winner, line.outcome.as_str()) {
-        (Some(team), _) => format!("team {team} won"),
+        (Some(team), _) => {
+            let names = site.team_names(line.ruleset.as_deref().unwrap_or_default());
+            format!("{} won", names.name(team.into()))
+        }
         (None, outcome) => outcome.to_owned(),
     };
     html! {

@@ -241,6 +241,7 @@ fn ruling(id: i64, record: &MatchRecord, chance: Option<f64>, ann: f64) -> Rulin
         unrated: None,
         ended_at: record.end,
         chance,
+        causes: None,
         performances: performances.collect(),
     }
 }

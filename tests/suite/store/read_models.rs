@@ -260,6 +260,7 @@ async fn hashes_on_server(path: &Path) -> Vec<(String, String)> {
         "balance_weeks",
         "balance_maps",
         "balance_gaps",
+        "balance_causes",
         "balance_chances",
     ] {
         let handle = match table {

@@ -401,6 +401,7 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
         unrated,
         ended_at: Timestamp(7),
         chance: Some(0.5),
+        causes: None,
         performances: vec![(0, performance.clone())],
     };
     let weight = |id: &str, weight| WeightRow {

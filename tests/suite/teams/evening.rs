@@ -92,6 +92,21 @@ fn a_club_records_undoes_and_plays_on_with_the_page_alone() {
 }
 
 #[test]
+fn teams_have_the_names_and_colours_of_their_game_type() {
+    let api = Api::start("[game_types.teams]\nfutsal = [\"Blue\", \"Red\"]\n");
+    let mut browser = picked(&api, FIVE, &[]);
+    assert!(browser.shows("class=\"team t1\">Blue"));
+    assert!(browser.shows(">Red won</button>") && browser.shows(">Blue won</button>"));
+    assert_eq!(browser.press("won-1", &[]), 200);
+    assert!(browser.shows("Red won. It is "), "{}", browser.answer.body);
+    assert_eq!(browser.press("pick", &[]), 200);
+    assert!(browser.shows("Blue wins with ") && browser.shows("Red with "));
+    assert!(!browser.shows("eam 0") && !browser.shows("eam 1"));
+    assert_eq!(browser.press("edit", &[]), 200);
+    assert!(browser.shows("Red won, "), "what was recorded last");
+}
+
+#[test]
 fn a_double_tap_records_once_and_another_result_is_not_recorded_beside_it() {
     let mut api = Api::start("");
     let mut browser = picked(&api, FIVE, &[]);

@@ -12,7 +12,7 @@ import math
 import sqlite3
 import sys
 import urllib.request
-from statistics import NormalDist
+from statistics import NormalDist, variance
 
 database, address, ruleset = sys.argv[1:]
 db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
@@ -79,28 +79,25 @@ def balance():
 
 
 def causes(shown):
-    """What one-sided matches have in common, among the latest 200."""
+    """What one-sided matches have in common, with the 95 % interval of what each cause explains."""
     earlier, lines = {}, []
     for match in MATCHES:
         seats = db.execute("SELECT person, team FROM performances WHERE match_id = ?", [match["id"]]).fetchall()
-        # Matches that ended at the same time are no earlier ones.
-        ended = match["ended_at"]
-        before = [sum(end < ended for end in earlier.get(seat["person"], [])) for seat in seats]
-        newcomer = min(before) < 10
+        newcomer = min(earlier.get(seat["person"], 0) for seat in seats) < 10
         for seat in seats:
-            earlier.setdefault(seat["person"], []).append(ended)
+            earlier[seat["person"]] = earlier.get(seat["person"], 0) + 1
         sizes = [sum(seat["team"] == team for seat in seats) for team in (0, 1)]
         left = "SELECT count(*) FROM participants WHERE match_id = ? AND left_reason IS NOT NULL"
         left = db.execute(left, [match["id"]]).fetchone()[0] > 0
+        came = "SELECT max(came) FROM (SELECT min(from_ms) AS came FROM presence WHERE match_id = ? GROUP BY seat)"
+        late = db.execute(came, [match["id"]]).fetchone()[0] > 60000
         own = scores(match)
         gap = max(own) - min(own)
-        lines.append({"gap": gap, "newcomers": newcomer, "uneven-sizes": sizes[0] != sizes[1], "leavers": left})
-    lines = lines[-200:]
+        uneven = sizes[0] != sizes[1]
+        lines.append({"gap": gap, "newcomers": newcomer, "uneven-sizes": uneven, "leavers": left, "late-joins": late})
     total = sum(line["gap"] for line in lines)
     for line in shown["causes"]:
         cause = line["cause"]
-        if cause == "late-joins":
-            continue
         split = ([], [])
         for own in lines:
             split[own[cause]].append(own["gap"])
@@ -108,8 +105,13 @@ def causes(shown):
         same(f"{cause} matches", line["matches"], len(split[1]))
         same(f"{cause} gap_with", line["gap_with"], with_it)
         same(f"{cause} gap_without", line["gap_without"], without)
-        explains = max(0, len(split[1]) * (with_it - without) / total)
-        same(f"{cause} explains", line["explains"], explains)
+        part = len(split[1]) / total
+        same(f"{cause} explains", line["explains"], max(0, part * (with_it - without)))
+        reach = 1.959964 * math.sqrt(sum(variance(gaps) / len(gaps) for gaps in split))
+        for name, edge in (("low", -reach), ("high", reach)):
+            same(f"{cause} {name}", line[f"explains_{name}"], max(0, part * (with_it - without + edge)))
+        listed = page(f"/matches.json?ruleset={ruleset}&cause={cause}")["matches"]
+        same(f"{cause} listed", len(listed), min(50, len(split[1])))
 
 
 def regulars():

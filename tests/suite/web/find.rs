@@ -99,6 +99,13 @@ fn matches_are_listed_to_the_first_one_and_by_what_they_have_in_common() {
     }
     assert!(all(&pages, "picked=true").is_empty() && all(&pages, "map=none").is_empty());
     assert_eq!(pages.get("/matches?before=x").status, 400);
+    assert_eq!(pages.get("/matches?cause=luck").status, 400);
+    assert_eq!(pages.get("/matches?since=yesterday").status, 400);
+    let since = every[10]["ended"].as_str().unwrap();
+    let later = every
+        .iter()
+        .filter(|line| line["ended"].as_str() >= Some(since));
+    assert_eq!(all(&pages, &format!("since={since}")).len(), later.count());
     assert_eq!(pages.get("/matches?player=nobody").status, 404);
     let page = pages.get("/matches?ruleset=baseoa.ctf").body;
     assert!(

@@ -41,6 +41,11 @@ fn teams_have_the_names_and_colours_of_their_game_type() {
         );
     }
     assert!(pages.get("/balance").body.contains("Blue won"));
+    let map = pages.get("/maps/ps37ctf").body;
+    assert!(
+        map.contains(">Blue won<") && !map.contains("Team 0"),
+        "{map}"
+    );
     let mut stream = play(&pages);
     tell(&mut stream, "SCORE 0\n");
     let live = pages.get("/live").body;

@@ -5,6 +5,7 @@
 //! Entry point: [`MatchRecord`], the only ground truth.
 
 pub mod behaviour;
+mod causes;
 mod counted;
 mod display_name;
 mod error;
@@ -39,6 +40,7 @@ pub mod units;
 mod verdict;
 mod worded;
 
+pub use causes::{Cause, Causes, NEWCOMER};
 pub use counted::counted;
 pub use display_name::{NameColour, coloured_name, plain_name};
 pub use error::{PatternError, RecordError};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring,
+    Causes, Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring,
     units::{Count, UpToADay},
 };
 
@@ -95,6 +95,8 @@ pub struct Ruling {
     /// The chance that team 0 wins, as the rating system predicted before it learned from the match;
     /// `None` if the match is not rated or has not two teams.
     pub chance: Option<f64>,
+    /// What may have made the match one-sided; `None` if it is not rated or has no teams.
+    pub causes: Option<Causes>,
 }
 
 /// What one player did in a rated match.

@@ -173,6 +173,11 @@ impl Standing {
         })
     }
 
+    /// Number of games that a player has learned from.
+    pub(super) fn games(&self, player: Player) -> u32 {
+        self.careers.get(player).map_or(0, |career| career.games)
+    }
+
     /// The division that a player holds.
     pub(super) fn division(&self, player: Player) -> Option<u8> {
         self.ladder.held(player)

@@ -1,55 +1,66 @@
 //! Reads what may have made matches one-sided.
 
-use crate::store::{Store, StoreError, db::*};
+use super::super::balances::{start_of_week, week_of};
+use crate::{
+    domain::{Causes, Timestamp},
+    store::{Store, StoreError, db::*},
+};
 
-columns! {
-    /// A match with scores, and what may have made it one-sided.
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    pub struct MatchCauses {
-        /// The match.
-        pub id: i64,
-        /// The difference between the highest and the lowest score.
-        pub gap: f64,
-        /// The number of players.
-        pub players: i64,
-        /// Whether a player came after the first minute.
-        pub late: bool,
-        /// Whether a player left before the end.
-        pub left: bool,
-        /// Whether the teams had different numbers of players.
-        pub uneven: bool,
-        /// Whether a player had been in fewer than ten rated matches.
-        pub newcomer: bool,
-    }
+/// The matches with scores of one week that have the same causes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GapsByCauses {
+    /// What they have in common.
+    pub causes: Causes,
+    /// Number of matches.
+    pub matches: i64,
+    /// Sum of the differences between the highest and the lowest score.
+    pub gap: f64,
+    /// Sum of the squares of these differences.
+    pub squares: f64,
 }
 
 impl Store {
-    /// The latest rated matches of a ruleset between teams that have scores, the last one first, among the latest `limit`.
-    pub async fn match_causes(
+    /// How far apart the scores of a ruleset's rated matches with scores were, by what the matches have in common, from
+    /// the week of `since` on.
+    pub async fn gaps_by_causes(
         &self,
         ruleset: &str,
-        limit: i64,
-    ) -> Result<Vec<MatchCauses>, StoreError> {
-        let query = tuple(
-            "SELECT q.id, q.gap, q.one + q.other AS players, q.one <> q.other AS uneven,
-                    EXISTS (SELECT 1 FROM match_chances c
-                            WHERE c.match_id = q.id AND c.cause IN ('join', 'place') AND c.at_ms > 60000) AS late,
-                    EXISTS (SELECT 1 FROM participants p
-                            WHERE p.match_id = q.id AND p.left_reason IS NOT NULL) AS left,
-                    EXISTS (SELECT 1 FROM performances f
-                            WHERE f.match_id = q.id
-                              AND (SELECT count(*) FROM (SELECT 1 FROM performances b
-                                   WHERE b.person = f.person AND b.ended_at < f.ended_at LIMIT 10) earlier) < 10) AS newcomer
-             FROM (SELECT r.match_id AS id, m.outcome,
-                          (SELECT max(score) - min(score) FROM match_teams t WHERE t.match_id = r.match_id) AS gap,
-                          (SELECT count(*) FROM performances f WHERE f.match_id = r.match_id AND f.team = 0) AS one,
-                          (SELECT count(*) FROM performances f WHERE f.match_id = r.match_id AND f.team = 1) AS other
-                   FROM (SELECT match_id, ended_at FROM rulings WHERE ruleset = $1 AND unrated IS NULL
-                         ORDER BY ended_at DESC LIMIT $2) r
-                   JOIN matches m ON m.id = r.match_id
-                   ORDER BY r.ended_at DESC) q
-             WHERE q.gap IS NOT NULL AND (q.gap > 0 OR q.outcome = 'draw') AND q.one > 0 AND q.other > 0",
+        since: Timestamp,
+    ) -> Result<Vec<GapsByCauses>, StoreError> {
+        let query = sql(
+            "SELECT causes, CAST(sum(matches) AS BIGINT) AS matches, sum(gap) AS gap, sum(squares) AS squares
+             FROM balance_causes WHERE ruleset = $1 AND week >= $2 GROUP BY causes ORDER BY causes",
+        );
+        let line = |row: &Row| {
+            let bits: i64 = row.get("causes")?;
+            let bits =
+                u8::try_from(bits).map_err(|_| StoreError::BadValue(format!("causes {bits}")))?;
+            Ok(GapsByCauses {
+                causes: Causes::from_bits(bits),
+                matches: row.get("matches")?,
+                gap: row.get("gap")?,
+                squares: row.get("squares")?,
+            })
+        };
+        let query = query.bind(ruleset).bind(week_of(since));
+        let rows = query.fetch_all(&self.pages).await?;
+        rows.iter().map(line).collect()
+    }
+
+    /// The numbers of players in the latest rated matches of a ruleset that are not archived, among the latest `limit`.
+    pub async fn match_sizes(&self, ruleset: &str, limit: i64) -> Result<Vec<i64>, StoreError> {
+        let query = scalar(
+            "SELECT count(*) FROM performances f
+             WHERE f.team IS NOT NULL
+               AND f.match_id IN (SELECT match_id FROM rulings WHERE ruleset = $1 AND unrated IS NULL
+                                  ORDER BY ended_at DESC LIMIT $2)
+             GROUP BY f.match_id",
         );
         query.bind(ruleset).bind(limit).fetch_all(&self.pages).await
     }
+}
+
+/// The instant at which the week of another one begins.
+pub fn begin_of_week(at: Timestamp) -> Timestamp {
+    Timestamp(start_of_week(week_of(at)))
 }

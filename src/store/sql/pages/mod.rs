@@ -22,7 +22,7 @@ pub use balance::{
     ChanceStep, Closeness, Favoured, MapOfBalance, RulesetLine, RulesetOfMap, WeekOfBalance,
 };
 pub use boards::{BoardQuery, BoardRow, PersonRow, StandingLine};
-pub use causes::MatchCauses;
+pub use causes::{GapsByCauses, begin_of_week};
 pub use games::{Companion, Companions, GameOfPerson, PointsInMatch};
 pub use page_match::{MatchLine, PageMatch, PageSeat, PageStay};
 pub use present::PresentPlayer;

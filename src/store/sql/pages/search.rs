@@ -6,7 +6,7 @@ use super::super::{
 };
 use super::{matches::line, page_match::MatchLine};
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp},
+    domain::{Cause, Kind, PlayerKey, Timestamp},
     store::{Store, StoreError, db::*},
 };
 
@@ -42,6 +42,10 @@ pub struct MatchFilter<'a> {
     pub other: Option<(i64, bool)>,
     /// Whether Evenkeel has picked the teams.
     pub picked: bool,
+    /// What the matches have in common. Such matches are rated, and have scores.
+    pub cause: Option<Cause>,
+    /// The instant from which on they ended.
+    pub since: Option<Timestamp>,
     /// The match before which the list begins.
     pub before: Option<i64>,
 }
@@ -130,6 +134,16 @@ impl Store {
         if filter.picked {
             query.push(" AND kp.match_id IS NOT NULL");
         }
+        if let Some(cause) = filter.cause {
+            query
+                .push(" AND r.unrated IS NULL AND r.causes & ")
+                .push_bind(i64::from(cause.bit()))
+                .push(" <> 0 AND ")
+                .push(WITH_SCORES);
+        }
+        if let Some(since) = filter.since {
+            query.push(" AND m.ended_at >= ").push_bind(since.0);
+        }
         if let Some(person) = filter.person {
             query.push(" AND m.id IN (SELECT p.match_id FROM performances p ");
             if let Some((other, together)) = filter.other {
@@ -160,6 +174,10 @@ impl Store {
         rows.iter().map(line).collect()
     }
 }
+
+/// The condition that a match has scores: not the same one for all teams, unless no team has won.
+const WITH_SCORES: &str = "(SELECT max(score) > min(score) OR (count(*) > 0 AND m.outcome <> 'won')
+                            FROM match_teams t WHERE t.match_id = m.id)";
 
 /// The players with a text in a name. An index contains all that is read of those whose name is another.
 const FIND: &str = "WITH found AS (SELECT DISTINCT kind, player FROM weight_places WHERE instr(plain, $1) > 0)

@@ -4,98 +4,140 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    store::MatchCauses,
-    web::{Site, pages::table::Table, words},
+    domain::Cause,
+    store::GapsByCauses,
+    web::{pages::table::Table, words},
 };
 
-/// How many of the latest matches are looked at.
-pub(super) const MATCHES: i64 = 200;
 /// The fewest matches with a cause, and without it, that say anything.
-const FEWEST: usize = 5;
+const FEWEST: i64 = 5;
+/// A 95 % interval reaches so many standard errors on both sides.
+const Z: f64 = 1.959_964;
 
-/// Each cause: its name in the data, what visitors read, and whether a match has it.
-type Cause = (&'static str, &'static str, fn(&MatchCauses) -> bool);
-const CAUSES: [Cause; 4] = [
-    ("late-joins", "A player came late", |of| of.late),
-    ("leavers", "A player left early", |of| of.left),
-    ("uneven-sizes", "Teams of different sizes", |of| of.uneven),
-    ("newcomers", "A player with fewer than 10 matches", |of| {
-        of.newcomer
-    }),
-];
+/// What visitors read of a cause.
+pub(in crate::web::pages) fn name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::LateJoin => "A player came late",
+        Cause::Leaver => "A player left early",
+        Cause::UnevenSizes => "Teams of different sizes",
+        Cause::Newcomer => "A player with fewer than 10 matches",
+    }
+}
 
 /// A cause, and how far matches with it are from those without.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct CauseLine {
     cause: &'static str,
     #[serde(skip)]
-    name: &'static str,
+    of: Cause,
     /// The number of matches with it.
-    matches: usize,
+    matches: i64,
     /// The mean difference of scores with and without it.
     gap_with: f64,
     gap_without: f64,
     /// The part of all differences of scores that would be missing if the matches with it had been as even as those
-    /// without; at least 0.
+    /// without, with its 95 % interval; each at least 0.
     explains: f64,
-    /// The most one-sided match with it.
-    example: i64,
+    explains_low: f64,
+    explains_high: f64,
+}
+
+/// The differences of scores in some matches.
+#[derive(Clone, Copy, Default)]
+struct Gaps {
+    matches: i64,
+    gap: f64,
+    squares: f64,
+}
+
+impl Gaps {
+    fn of<'a>(lines: impl Iterator<Item = &'a GapsByCauses>) -> Self {
+        lines.fold(Self::default(), |sum, of| Self {
+            matches: sum.matches + of.matches,
+            gap: sum.gap + of.gap,
+            squares: sum.squares + of.squares,
+        })
+    }
+
+    fn mean(self) -> f64 {
+        self.gap / self.matches as f64
+    }
+
+    /// The square of the standard error of the mean.
+    fn error(self) -> f64 {
+        let (count, mean) = (self.matches as f64, self.mean());
+        let variance = (self.squares - count * mean * mean) / (count - 1.0);
+        variance.max(0.0) / count
+    }
 }
 
 /// The causes that enough matches have, those that explain most first.
-pub(super) fn causes(matches: &[MatchCauses]) -> Vec<CauseLine> {
-    let sum = |list: &[&MatchCauses]| list.iter().map(|of| of.gap).sum::<f64>();
-    let all: f64 = matches.iter().map(|of| of.gap).sum();
-    let line = |(cause, name, has): Cause| {
-        let (with, without): (Vec<&MatchCauses>, Vec<&MatchCauses>) =
-            matches.iter().partition(|of| has(of));
-        if with.len().min(without.len()) < FEWEST || all <= 0.0 {
+pub(super) fn causes(lines: &[GapsByCauses]) -> Vec<CauseLine> {
+    let all: f64 = lines.iter().map(|of| of.gap).sum();
+    let line = |cause: Cause| {
+        let part = |has| Gaps::of(lines.iter().filter(|of| of.causes.has(cause) == has));
+        let (with, without) = (part(true), part(false));
+        if with.matches.min(without.matches) < FEWEST || all <= 0.0 {
             return None;
         }
-        let mean = |list: &[&MatchCauses]| sum(list) / list.len() as f64;
-        let (gap_with, gap_without) = (mean(&with), mean(&without));
-        let explains = with.len() as f64 * (gap_with - gap_without) / all;
-        // The first one of several, which is the latest.
-        let worst = with
-            .iter()
-            .copied()
-            .reduce(|worst, of| if of.gap > worst.gap { of } else { worst });
+        let more = with.mean() - without.mean();
+        let reach = Z * (with.error() + without.error()).sqrt();
+        let explains = |more: f64| words::rounded((with.matches as f64 * more / all).max(0.0), 4);
         Some(CauseLine {
-            cause,
-            name,
-            matches: with.len(),
-            gap_with: words::rounded(gap_with, 4),
-            gap_without: words::rounded(gap_without, 4),
-            explains: words::rounded(explains.max(0.0), 4),
-            example: worst?.id,
+            cause: cause.as_str(),
+            of: cause,
+            matches: with.matches,
+            gap_with: words::rounded(with.mean(), 4),
+            gap_without: words::rounded(without.mean(), 4),
+            explains: explains(more),
+            explains_low: explains(more - reach),
+            explains_high: explains(more + reach),
         })
     };
-    let mut lines: Vec<CauseLine> = CAUSES.into_iter().filter_map(line).collect();
+    let mut lines: Vec<CauseLine> = Cause::ALL.into_iter().filter_map(line).collect();
     lines.sort_by(|a, b| b.explains.total_cmp(&a.explains));
     lines
 }
 
-/// The causes in a table, each with its most one-sided match.
-pub(super) fn body(site: &Site, lines: &[CauseLine]) -> Markup {
-    if lines.is_empty() {
+impl CauseLine {
+    fn text(&self) -> String {
+        format!(
+            "{} ({:.0} to {:.0})",
+            words::percent(self.explains),
+            100.0 * self.explains_low,
+            100.0 * self.explains_high
+        )
+    }
+}
+
+/// The causes in a table; `matches` is the address of the matches with a cause, `tabs` the choice of a time.
+pub(super) fn body(
+    lines: &[CauseLine],
+    tabs: &Markup,
+    since: Option<&str>,
+    matches: impl Fn(&str) -> String,
+) -> Markup {
+    if lines.is_empty() && since.is_none() {
         return html! {};
     }
-    let example = |line: &CauseLine| {
-        html! { a href=(site.links.game(line.example)) { "match " (line.example) } }
-    };
     html! {
-        h2 { "What one-sided matches have in common" }
-        (Table::of("Causes", lines)
-            .name("What happened", |line| line.name)
-            .num("Explains", |line| words::percent(line.explains))
-            .num("Matches", |line| line.matches)
-            .num("Difference with it", |line| words::tenths(line.gap_with))
-            .num("without", |line| words::tenths(line.gap_without))
-            .wide_num("Most one-sided", example))
+        h2 #causes { "What one-sided matches have in common" }
+        (tabs)
+        @if lines.is_empty() {
+            p { "Too few matches have a cause in this time." }
+        } @else {
+            (Table::of("Causes", lines)
+                .name("What happened", |line| name(line.of))
+                .num("Explains", CauseLine::text)
+                .num("Matches", |line| html! { a href=(matches(line.cause)) { (line.matches) } })
+                .num("Difference with it", |line| words::tenths(line.gap_with))
+                .num("without", |line| words::tenths(line.gap_without)))
+        }
         p.note {
-            "Of the latest " (MATCHES) " rated matches, those with scores. “Explains” is the part of all differences of scores that would \
-             be missing if these matches had been as even as the others. Two causes may meet in one match, and neither needs to be \
-             the reason."
+            "Of all rated matches with scores" @if let Some(since) = since { " since " (since) } ", archived ones too. “Explains” is \
+             the part of all differences of scores that would be missing if these matches had been as even as the others, with \
+             its 95 % interval: one that begins at 0 may be chance alone. Two causes may meet in one match, and neither needs \
+             to be the reason."
         }
     }
 }
@@ -103,40 +145,49 @@ pub(super) fn body(site: &Site, lines: &[CauseLine]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Causes;
 
-    fn of(id: i64, gap: f64, left: bool) -> MatchCauses {
-        MatchCauses {
-            id,
-            gap,
-            players: 8,
-            late: false,
-            left,
-            uneven: !left,
-            newcomer: id == 0,
+    /// Matches with these causes and these differences of scores.
+    fn of(causes: &[Cause], gaps: &[f64]) -> GapsByCauses {
+        let bits = causes.iter().map(|cause| cause.bit()).sum();
+        GapsByCauses {
+            causes: Causes::from_bits(bits),
+            matches: gaps.len() as i64,
+            gap: gaps.iter().sum(),
+            squares: gaps.iter().map(|gap| gap * gap).sum(),
         }
     }
 
     #[test]
     fn a_cause_explains_what_its_matches_have_more() {
-        let mut matches: Vec<_> = (0..10).map(|id| of(id, 2.0, false)).collect();
-        matches.extend((10..20).map(|id| of(id, if id == 15 { 9.0 } else { 3.0 }, true)));
-        let found = causes(&matches);
+        let left = [3.0, 3.0, 3.0, 3.0, 3.0, 9.0, 3.0, 3.0, 3.0, 3.0];
+        let found = causes(&[
+            of(&[Cause::UnevenSizes], &[2.0; 10]),
+            of(&[Cause::Leaver], &left),
+            of(&[Cause::Newcomer], &[0.0]),
+        ]);
         assert_eq!(found.len(), 2, "one newcomer and no late player: {found:?}");
         let leavers = &found[0];
+        assert_eq!((leavers.cause, leavers.matches), ("leavers", 10));
+        // 20 in 11 matches without it.
+        assert_eq!((leavers.gap_with, leavers.gap_without), (3.6, 1.8182));
         assert_eq!(
-            (leavers.cause, leavers.matches, leavers.example),
-            ("leavers", 10, 15)
+            leavers.explains,
+            words::rounded(10.0 * (3.6 - 20.0 / 11.0) / 56.0, 4)
         );
-        assert_eq!((leavers.gap_with, leavers.gap_without), (3.6, 2.0));
-        // 10 matches with 1.6 more each, of 56 together.
-        assert_eq!(leavers.explains, words::rounded(16.0 / 56.0, 4));
+        // The variances are 3.6 and 4 / 11: computed by hand.
+        let reach = 1.959_964 * (3.6 / 10.0 + (4.0 / 11.0) / 11.0_f64).sqrt();
+        let low = 10.0 * (3.6 - 20.0 / 11.0 - reach) / 56.0;
+        assert!(
+            (leavers.explains_low - low).abs() < 1e-4,
+            "{leavers:?} {low}"
+        );
         assert_eq!((found[1].cause, found[1].explains), ("uneven-sizes", 0.0));
     }
 
     #[test]
     fn without_differences_nothing_is_explained() {
         assert!(causes(&[]).is_empty());
-        let even: Vec<_> = (0..20).map(|id| of(id, 0.0, id < 10)).collect();
-        assert!(causes(&even).is_empty());
+        assert!(causes(&[of(&[], &[0.0; 10]), of(&[Cause::Leaver], &[0.0; 10])]).is_empty());
     }
 }

@@ -39,6 +39,9 @@ pub(in crate::web::pages) struct NamedBalance {
     /// The chance of team 0 between equally strong teams; only of a map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) between_equals: Option<f64>,
+    /// What team 0 is called, where it is not the same in all lines of a table.
+    #[serde(skip)]
+    pub(super) team_0: Option<String>,
 }
 
 impl NamedBalance {
@@ -48,6 +51,22 @@ impl NamedBalance {
             name,
             line,
             between_equals: None,
+            team_0: None,
+        }
+    }
+
+    /// The same with a name of team 0 of its own.
+    pub(in crate::web::pages) fn called(mut self, team_0: String) -> Self {
+        self.team_0 = Some(team_0);
+        self
+    }
+
+    /// How often team 0 won.
+    fn team_0_won(&self) -> String {
+        let share = known(self.line.team_0_won, percent);
+        match &self.team_0 {
+            Some(name) => format!("{name} {share}"),
+            None => share,
         }
     }
 }
@@ -88,9 +107,7 @@ pub(in crate::web::pages) fn table<'a>(
         )
         .num("Matches", |of| of.line.matches)
         .num("Mean difference", |of| known(of.line.mean_gap, tenths))
-        .wide_num(&format!("{team_0} won"), |of| {
-            known(of.line.team_0_won, percent)
-        })
+        .wide_num(&format!("{team_0} won"), |of| of.team_0_won())
         .wide_num(&format!("{team_0}, equal teams"), |of| {
             known(of.between_equals, percent)
         })

@@ -11,20 +11,22 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Ruleset, Timestamp, plain_name},
-    store::{Closeness, MapOfBalance, WeekOfBalance},
+    domain::{DAY, Ruleset, Timestamp, plain_name},
+    store::{Closeness, MapOfBalance, WeekOfBalance, begin_of_week},
     web::{
         Site,
         answer::Page,
         chances::OF_FORECAST,
         encode::path_part,
         error::WebError,
+        pages::span::Span,
         plot::{self, Bar, CalibrationPoint},
         words,
     },
 };
 
 use causes::CauseLine;
+pub(super) use causes::name as cause_name;
 use gaps::{GapBar, gap_bars};
 use lines::{BalanceLine, WEEK_OF, table};
 pub(super) use lines::{NamedBalance, table as balance_table};
@@ -49,6 +51,8 @@ pub(in crate::web) struct BalanceChoice {
     ruleset: Option<String>,
     /// The date before and after which matches are compared.
     date: Option<String>,
+    /// Of which time the causes are.
+    span: Span,
 }
 
 /// The balance report of a ruleset.
@@ -69,7 +73,10 @@ pub(in crate::web) struct BalancePage {
     /// The number of matches by the difference of scores.
     gaps: Vec<GapBar>,
     calibration: Vec<CalibrationPoint>,
-    /// What one-sided matches have in common.
+    /// What one-sided matches have in common, and the date from which on they are looked at; `None` for all.
+    causes_since: Option<String>,
+    #[serde(skip)]
+    span: Span,
     causes: Vec<CauseLine>,
     /// The number of players of a team for which the maps have the chance between equally strong teams.
     usual_size: usize,
@@ -92,6 +99,38 @@ impl BalancePage {
                 button type="submit" { "Show" }
             }
         }
+    }
+
+    /// The address of the page with the causes of this time.
+    fn address(&self, span: Option<&str>) -> String {
+        let mut path = "/balance".to_owned();
+        if let Some(ruleset) = &self.ruleset {
+            path.push_str(&format!("?ruleset={}", path_part(ruleset)));
+            if let Some(date) = &self.date {
+                path.push_str(&format!("&date={}", path_part(date)));
+            }
+            if let Some(span) = span {
+                path.push_str(&format!("&span={span}"));
+            }
+        }
+        path
+    }
+
+    /// What one-sided matches have in common, with links to the matches of each cause.
+    fn causes(&self, site: &Site) -> Markup {
+        let tabs = self.span.tabs("Time of the causes", |name| {
+            site.links
+                .to(&format!("{}#causes", self.address(Some(name))))
+        });
+        let ruleset = path_part(self.ruleset.as_deref().unwrap_or_default());
+        let since = self.causes_since.as_deref();
+        let matches = |cause: &str| {
+            let since = since.map(|since| format!("&since={since}"));
+            let since = since.unwrap_or_default();
+            site.links
+                .to(&format!("/matches?ruleset={ruleset}&cause={cause}{since}"))
+        };
+        causes::body(&self.causes, &tabs, since, matches)
     }
 
     fn plots(&self) -> Result<Markup, WebError> {
@@ -157,8 +196,17 @@ impl Page for BalancePage {
         let steps = site.pages().balance_chances(&name).await?;
         let week =
             |week: &&WeekOfBalance| NamedBalance::new(words::day(week.begins), week.closeness);
-        let matches = site.pages().match_causes(&name, causes::MATCHES).await?;
-        let usual_size = sides::usual_size(&matches);
+        let sizes = site.pages().match_sizes(&name, sides::LATEST).await?;
+        let usual_size = sides::usual_size(sizes);
+        let last = weeks.last().map_or(Timestamp(0), |week| week.begins);
+        let since = choice
+            .span
+            .since(last.plus_millis(7 * DAY))
+            .map(begin_of_week);
+        let gaps_by_causes = site
+            .pages()
+            .gaps_by_causes(&name, since.unwrap_or(Timestamp(i64::MIN)))
+            .await?;
         let standings = site.learning().standings_at(site.now());
         let key = Ruleset::parse(&name);
         let numbers = site.settings.shows_numbers();
@@ -190,7 +238,9 @@ impl Page for BalancePage {
             after: from.map(|from| part(&|begins| begins >= from)),
             gaps,
             calibration: steps.into_iter().map(CalibrationPoint::from).collect(),
-            causes: causes::causes(&matches),
+            causes: causes::causes(&gaps_by_causes),
+            causes_since: since.map(words::day),
+            span: choice.span,
             usual_size,
             maps: maps.iter().map(map).collect(),
             weeks: latest.iter().map(week).collect(),
@@ -208,14 +258,7 @@ impl Page for BalancePage {
     }
 
     fn path(&self) -> String {
-        let mut path = "/balance".to_owned();
-        if let Some(ruleset) = &self.ruleset {
-            path.push_str(&format!("?ruleset={}", path_part(ruleset)));
-            if let Some(date) = &self.date {
-                path.push_str(&format!("&date={}", path_part(date)));
-            }
-        }
-        path
+        self.address(self.span.query())
     }
 
     fn description(&self, _: &Site) -> String {
@@ -235,6 +278,7 @@ impl Page for BalancePage {
             name: name.to_owned(),
             line: line.clone(),
             between_equals: None,
+            team_0: None,
         };
         let mut parts = vec![part("All", &self.all)];
         parts.extend(self.before.iter().map(|line| part("Before", line)));
@@ -270,7 +314,7 @@ impl Page for BalancePage {
                         (plot::bars("Mean difference of scores by week", "week that begins on", &by_week)?)
                     }
                 }
-                (causes::body(site, &self.causes))
+                (self.causes(site))
                 h2 { "By map" }
                 (table("By map", "Map", &self.maps, &team_0))
                 @if self.maps.iter().any(|of| of.between_equals.is_some()) {

@@ -3,15 +3,15 @@
 use crate::{
     domain::{Kind, LineupPlayer, PlayerKey, Ruleset},
     learning::Standings,
-    store::MatchCauses,
 };
 
+/// Of how many of the latest matches the usual size is.
+pub(super) const LATEST: i64 = 200;
 /// The most players of a team for which it is computed.
 const MOST: i64 = 16;
 
-/// The usual number of players of a team: half of the median of these matches. 1 without any.
-pub(super) fn usual_size(matches: &[MatchCauses]) -> usize {
-    let mut players: Vec<i64> = matches.iter().map(|of| of.players).collect();
+/// The usual number of players of a team: half of the median of these numbers of players. 1 without any.
+pub(super) fn usual_size(mut players: Vec<i64>) -> usize {
     players.sort_unstable();
     let median = players.get(players.len() / 2).copied().unwrap_or(2);
     usize::try_from((median / 2).clamp(1, MOST)).unwrap_or(1)
@@ -42,17 +42,8 @@ mod tests {
 
     #[test]
     fn the_usual_size_is_half_of_the_players() {
-        let of = |players| MatchCauses {
-            id: 1,
-            gap: 1.0,
-            players,
-            late: false,
-            left: false,
-            uneven: false,
-            newcomer: false,
-        };
-        assert_eq!(usual_size(&[8, 8, 7, 10].map(of)), 4);
-        assert_eq!(usual_size(&[]), 1);
-        assert_eq!(usual_size(&[of(1_000)]), MOST as usize);
+        assert_eq!(usual_size(vec![8, 8, 7, 10]), 4);
+        assert_eq!(usual_size(Vec::new()), 1);
+        assert_eq!(usual_size(vec![1_000]), MOST as usize);
     }
 }

@@ -5,7 +5,6 @@ mod history;
 mod maps;
 mod parts;
 mod record;
-mod span;
 mod standing;
 
 use maud::{Markup, html};
@@ -14,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     companions::{CompanionTables, companions},
     distribution::Distribution,
+    span::Span,
     table::Table,
 };
 use crate::{
@@ -26,7 +26,6 @@ use crate::{
 use games::PlayedGame;
 use maps::MapResult;
 use record::{Progress, Record, in_a_line};
-use span::Span;
 pub(in crate::web) use standing::{KnownPlayer, PlayerStanding};
 
 /// How many of the latest matches are read.

@@ -5,9 +5,10 @@ use maud::{Markup, html};
 use super::{
     GAMES, PLOTS, PlayerPage, games,
     maps::{ON_MAP, map_table},
-    span::Span,
 };
-use crate::web::{Site, answer::Page, encode::path_part, error::WebError, plot, words};
+use crate::web::{
+    Site, answer::Page, encode::path_part, error::WebError, pages::span::Span, plot, words,
+};
 
 impl PlayerPage {
     /// Where the player is among all players of the ruleset with most matches.
@@ -33,7 +34,7 @@ impl PlayerPage {
         let path = site.links.to(&self.path());
         Ok(html! {
             @if many.clone().any(|row| Span::Month.part_of(&row.history).len() < row.history.len()) {
-                (self.span.tabs(&path))
+                (self.span.tabs("Time of the plots", |name| format!("{path}?span={name}")))
             }
             @for (ruleset, plot) in plots {
                 figure {

@@ -114,7 +114,10 @@ impl Record {
                     } }
                 }
             }
-            p.note { "Rated matches, the last " (most) " at most. A forecast counts as that part of a win; a draw is half a win." }
+            p.note {
+                "Rated matches, the last " (most) " at most. A forecast counts as that part of a win; a draw is half a win. \
+                 Archived matches are not counted on this page."
+            }
         }
     }
 }

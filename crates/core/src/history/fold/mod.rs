@@ -3,13 +3,13 @@
 use std::{borrow::Cow, collections::BTreeMap, io};
 
 use super::{
-    Digest, Level, Levels, LineupReading, People, Ruling, Season, Settings, Spread, Standing,
-    Starts, Suspect, Weight, digest::Digested,
+    Digest, Level, Levels, LineupReading, People, Played, Ruling, Season, Settings, Spread,
+    Standing, Starts, Suspect, Weight, digest::Digested,
 };
 use crate::{
     domain::{
-        Fingerprint, Kind, LineupPlayer, MatchRecord, PlayerKey, Rank, Rulebook, Ruleset,
-        StartWeight, Timestamp,
+        Causes, Fingerprint, Kind, LineupPlayer, MatchRecord, NEWCOMER, PlayerKey, Rank, Rulebook,
+        Ruleset, StartWeight, Timestamp,
     },
     rating::{self, RatedGame, Shared, divisions},
 };
@@ -76,7 +76,9 @@ impl Fold {
         let starts = self.starts.among(self.digest.people());
         let forecast = |game: &Digested| self.levels.forecast(&ruleset, &game.game, starts);
         let chance = digested.as_ref().ok().and_then(forecast);
+        let mut causes = None;
         let rated = digested.map(|Digested { game, mut played }| {
+            causes = self.causes(record, &ruleset, &game, &played);
             let starts = self.starts.among(self.digest.people());
             self.levels.learn(&ruleset, &game, record.end, starts);
             if self.divisions.is_on() {
@@ -95,7 +97,25 @@ impl Fold {
             ruleset,
             rated,
             chance,
+            causes,
         })
+    }
+
+    /// What may have made a game one-sided, before it is learned from; `None` without teams.
+    fn causes(
+        &self,
+        record: &MatchRecord,
+        ruleset: &Ruleset,
+        game: &RatedGame,
+        played: &[Played],
+    ) -> Option<Causes> {
+        let own = self.levels.standing(ruleset, Level::Ruleset);
+        let games = |player| own.map_or(0, |own| own.games(player));
+        let has_newcomer = || game.tallies.iter().any(|one| games(one.player) < NEWCOMER);
+        let rated = played.iter().map(|own| own.participant);
+        record
+            .has_teams()
+            .then(|| Causes::of(record, rated, has_newcomer()))
     }
 
     pub(super) fn people(&self) -> &People {

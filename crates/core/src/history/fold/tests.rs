@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     domain::{
-        Kind, LineupPlayer, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring,
-        Span, TeamLoad, Unknown, units::Share,
+        Cause, Kind, LeaveReason, LineupPlayer, Outcome, Participant, Presence, RulebookSpec,
+        ScoreEvent, Scoring, Span, TeamLoad, Unknown, units::Share,
     },
     history::{PART_FROM_ELSEWHERE, Unrated, points::points},
     rating::{Player, SystemName},
@@ -110,6 +110,38 @@ fn two_games_by_hand() {
     assert!((weights[1].weight - by_hand(2.0 + old, 3.0 * old)).abs() < 1e-12);
     assert_eq!((weights[0].name, weights[0].games), ("a!", 2));
     assert_eq!(weights[0].last_seen, Timestamp(400_000));
+}
+
+#[test]
+fn what_may_have_made_a_match_one_sided_is_read_from_its_record() {
+    let mut fold = Fold::new(&rulebook(), settings(SystemName::Presence));
+    let mut causes = |record: &MatchRecord| {
+        let ruling = fold.push(record, Fingerprint::of(record)).unwrap();
+        let causes = ruling.causes?;
+        let has = Cause::ALL.into_iter().filter(|cause| causes.has(*cause));
+        Some(has.collect::<Vec<_>>())
+    };
+    for number in 1..=10 {
+        let found = causes(&duel(200_000 * number, [3.0, 1.0]));
+        assert_eq!(found, Some(vec![Cause::Newcomer]), "match {number}");
+    }
+    let mut next = duel(4_000_000, [3.0, 1.0]);
+    assert_eq!(causes(&next), Some(vec![]), "both have had ten matches");
+    next.end = Timestamp(5_000_000);
+    next.participants[0].left = Some(LeaveReason::Timeout);
+    next.participants[1].presence[0].span.from = 60_001;
+    assert_eq!(causes(&next), Some(vec![Cause::LateJoin, Cause::Leaver]));
+    let c = someone(Kind::Human, "c", vec![stay(1, 60_000, 100_000)]);
+    let mut uneven = duel(6_000_000, [3.0, 1.0]);
+    uneven.participants.push(c);
+    assert_eq!(
+        causes(&uneven),
+        Some(vec![Cause::UnevenSizes, Cause::Newcomer]),
+        "who comes after 60 seconds is not late yet"
+    );
+    let mut abandoned = duel(7_000_000, [3.0, 1.0]);
+    abandoned.outcome = Outcome::Abandoned;
+    assert_eq!(causes(&abandoned), None);
 }
 
 #[test]

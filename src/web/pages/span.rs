@@ -1,16 +1,16 @@
-//! Which time the plots of a player show.
+//! Which time a part of a page is about.
 
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::web::plot::WeightPoint;
+use crate::{domain::Timestamp, web::plot::WeightPoint};
 
 const DAY: i64 = 86_400_000;
 
 /// A time up to the latest match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Span {
+pub(in crate::web::pages) enum Span {
     Month,
     Year,
     #[default]
@@ -34,19 +34,36 @@ impl Span {
     }
 
     /// The points of this time, and the one before it, from which the line comes.
-    pub(super) fn part_of(self, points: &[WeightPoint]) -> &[WeightPoint] {
+    pub(in crate::web::pages) fn part_of(self, points: &[WeightPoint]) -> &[WeightPoint] {
         let last = points.last().map_or(0, |point| point.at.0);
         let since = last.saturating_sub(self.millis());
         let before = points.partition_point(|point| point.at.0 < since);
         &points[before.saturating_sub(1)..]
     }
 
-    /// The choice between all of them on the page at this path.
-    pub(super) fn tabs(self, path: &str) -> Markup {
+    /// When this time begins, if the latest match ended at `last`; `None` for all.
+    pub(in crate::web::pages) fn since(self, last: Timestamp) -> Option<Timestamp> {
+        (self != Self::All).then(|| Timestamp(last.0.saturating_sub(self.millis())))
+    }
+
+    /// The name in the query; `None` for all, which nobody has to choose.
+    pub(in crate::web::pages) fn query(self) -> Option<&'static str> {
+        let found = SPANS.iter().find(|(span, ..)| *span == self);
+        found
+            .map(|(_, name, _)| *name)
+            .filter(|_| self != Self::All)
+    }
+
+    /// The choice between all of them, each with its address.
+    pub(in crate::web::pages) fn tabs(
+        self,
+        label: &str,
+        address: impl Fn(&str) -> String,
+    ) -> Markup {
         html! {
-            nav.tabs aria-label="Time of the plots" {
+            nav.tabs aria-label=(label) {
                 @for (span, name, text) in SPANS {
-                    a href=(format!("{path}?span={name}")) aria-current=[(span == self).then_some("true")] { (text) }
+                    a href=(address(name)) aria-current=[(span == self).then_some("true")] { (text) }
                 }
             }
         }
@@ -56,7 +73,6 @@ impl Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Timestamp;
 
     #[test]
     fn a_span_has_its_points_and_the_one_before() {
