@@ -4,24 +4,26 @@ use super::words;
 use crate::domain::{TeamChances, TeamNames};
 
 /// The teams that BALANCE, before START, or a queue has chosen.
-pub(super) const AS_PICKED: &str = "As picked";
+pub(super) const AS_PICKED: &str = text!(chances.as_picked);
 /// The teams at START.
-pub(super) const AS_STARTED: &str = "As started";
+pub(super) const AS_STARTED: &str = text!(chances.as_started);
 /// What was predicted with everybody who played.
-pub(super) const FORECAST: &str = "Forecast";
+pub(super) const FORECAST: &str = text!(chances.forecast);
 /// What a forecast is.
-pub(super) const OF_FORECAST: &str = "The forecast is the chance with everybody who played, each for as long as they \
-     did, as predicted before the match was learned from.";
+pub(super) const OF_FORECAST: &str = text!(chances.the_forecast_is_the_chance_with);
 /// Of which matches a share of wins is.
-pub(super) const OF_DECIDED: &str = "Of the matches that a team won, without draws";
+pub(super) const OF_DECIDED: &str = text!(chances.of_the_matches_that_a_team_won);
 /// What the other chances are.
-pub(super) const OF_CHANCES: &str =
-    "The chances are those that were predicted at that time. They do not count the score.";
+pub(super) const OF_CHANCES: &str = text!(chances.the_chances_are_those_that_were);
 /// The chance of a team with the score of a running game.
 pub(super) fn with_score(chance: f64, names: &TeamNames) -> String {
     let (team, chance) = of_forecast(chance);
     let (team, chance) = (names.name(team.into()), words::chance(chance));
-    format!("With the score, {team} has a chance of {chance} to win.")
+    format!(
+        text!(chances.with_the_score_has_a_chance_of_to),
+        team = team,
+        chance = chance
+    )
 }
 
 /// What was predicted of the teams at a moment of a match; `has` is the verb.
@@ -33,9 +35,20 @@ pub(super) fn sentence(moment: &str, teams: &TeamChances, has: &str, names: &Tea
     match teams.favourite() {
         Some((team, chance)) => {
             let (team, chance) = (names.name(team.into()), words::chance(chance));
-            format!("{moment}{sizes}, {team} {has} a chance of {chance} to win.")
+            format!(
+                text!(chances.a_chance_of_to_win),
+                moment = moment,
+                sizes = sizes,
+                team = team,
+                has = has,
+                chance = chance
+            )
         }
-        None => format!("{moment}{sizes}, no chance was predicted."),
+        None => format!(
+            text!(chances.no_chance_was_predicted),
+            moment = moment,
+            sizes = sizes
+        ),
     }
 }
 

@@ -8,28 +8,28 @@ use crate::{learning::LearningError, store::StoreError};
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WebError {
     /// Nothing is at this path.
-    #[error("There is no such page.")]
+    #[error("{}", text!(error.there_is_no_such_page))]
     NotFound,
     /// No ruleset has this name.
-    #[error("No ruleset has this name.")]
+    #[error("{}", text!(error.no_ruleset_has_this_name))]
     NoRuleset,
     /// No player with a page has this handle or identity.
-    #[error("No player with a rated match has this address.")]
+    #[error("{}", text!(error.no_player_with_a_rated_match_has))]
     NoPlayer,
     /// No match has this number.
-    #[error("No match has this number.")]
+    #[error("{}", text!(error.no_match_has_this_number))]
     NoMatch,
     /// The path or the query cannot be read.
-    #[error("The address of this page cannot be read.")]
+    #[error("{}", text!(error.the_address_of_this_page_cannot_be))]
     BadRequest,
     /// The path and the query are too long.
-    #[error("The address of this page is too long.")]
+    #[error("{}", text!(error.the_address_of_this_page_is_too))]
     TooLong,
     /// The store has failed; visitors do not see why.
-    #[error("The statistics cannot be read at the moment.")]
+    #[error("{}", text!(error.the_statistics_cannot_be_read_at))]
     Store(#[from] StoreError),
     /// A plot cannot be drawn, or a page cannot be encoded.
-    #[error("This page cannot be shown.")]
+    #[error("{}", text!(error.this_page_cannot_be_shown))]
     Broken(String),
 }
 

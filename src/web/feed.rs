@@ -44,7 +44,7 @@ pub(super) async fn of_all(
         let lines = site.pages().latest_finished(None, ENTRIES).await?;
         let name = plain_name(&site.settings.title);
         Ok(Feed {
-            title: format!("{name}: matches"),
+            title: format!(text!(feed.matches), name = name),
             path: site.links.to("/matches.atom"),
             page: site.links.to("/"),
             entries: entries(&site, lines),
@@ -62,7 +62,7 @@ pub(super) async fn of_ruleset(site: &Site, headers: &HeaderMap, name: &str) -> 
         }
         let page = site.links.ruleset(name);
         Ok(Feed {
-            title: format!("{name}: matches"),
+            title: format!(text!(feed.matches), name = name),
             path: format!("{page}.atom"),
             page,
             entries: entries(site, lines),
@@ -90,7 +90,7 @@ pub(super) async fn of_player(
         let list = MatchSummary::list(site, lines).into_iter();
         let page = site.links.player(&known.person.handle);
         Ok(Feed {
-            title: format!("{}: matches", Player::plain(&known.player)),
+            title: format!(text!(feed.matches_2), Player::plain(&known.player)),
             path: format!("{page}.atom"),
             page,
             entries: list
@@ -112,9 +112,9 @@ fn entries(site: &Site, lines: Vec<crate::store::MatchLine>) -> Vec<Entry> {
 /// What comes before the title of a player's match.
 fn result(result: Option<f64>) -> &'static str {
     match result {
-        Some(result) if result > 0.5 => "Won: ",
-        Some(result) if result < 0.5 => "Lost: ",
-        Some(_) => "Draw: ",
+        Some(result) if result > 0.5 => text!(feed.won),
+        Some(result) if result < 0.5 => text!(feed.lost),
+        Some(_) => text!(feed.draw),
         None => "",
     }
 }

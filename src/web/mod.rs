@@ -11,6 +11,9 @@
 //!
 //! Each page is a struct: its JSON is the struct, its HTML is made of the same struct. Entry point: [`run`].
 
+#[macro_use]
+mod texts;
+
 mod access;
 mod answer;
 mod api;

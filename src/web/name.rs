@@ -32,13 +32,13 @@ impl Player {
 
     /// The name without its colours.
     pub(super) fn plain(&self) -> &str {
-        self.name.as_deref().unwrap_or("a player")
+        self.name.as_deref().unwrap_or(text!(common.a_player))
     }
 
     /// The name in its colours.
     pub(super) fn coloured(&self) -> Markup {
         let Some(_) = &self.name else {
-            return html! { span.gone { "a player" } };
+            return html! { span.gone { (text!(common.a_player)) } };
         };
         html! {
             bdi.name {
@@ -59,7 +59,7 @@ impl Player {
                 Some(handle) => a href=(links.player(handle)) { (self.coloured()) },
                 None => (self.coloured()),
             }
-            @if self.bot { " " span.tag { "bot" } }
+            @if self.bot { " " span.tag { (text!(common.bot)) } }
         }
     }
 }

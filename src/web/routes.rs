@@ -196,7 +196,7 @@ fn is_call(site: &Site, uri: &Uri) -> bool {
 
 /// The answer to a visitor who asks too often.
 fn too_many(is_call: bool) -> Response {
-    let why = "too many requests from your address\n";
+    let why = concat!(text!(error.too_many_requests_from_your_address), "\n");
     if is_call {
         return Problem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
     }

@@ -10,13 +10,15 @@ pub(super) fn share(site: &Site, path: &str, has_badge: bool, has_feed: bool) ->
     let (page, embed) = (site.links.to(path), whole(&format!("/embed{path}")));
     html! {
         details {
-            summary { "Share and embed" }
+            summary { (text!(share.share_and_embed)) }
             ul {
-                @if has_badge { li { a href=(format!("{page}.svg")) { "Badge" } ", a picture of one line" } }
-                @if has_feed { li { a href=(format!("{page}.atom")) { "Feed of matches" } } }
+                @if has_badge { li { (mark!(share.a_picture_of_one_line, { a href=(format!("{page}.svg")) { (text!(share.badge)) } })) } }
+                @if has_feed { li { a href=(format!("{page}.atom")) { (text!(common.feed_of_matches)) } } }
                 li {
-                    a href=(site.links.to(&format!("/embed{path}"))) { "Frame" } " for another page: "
-                    code { "<iframe src=\"" (embed) "\" width=\"400\" height=\"300\"></iframe>" }
+                    (mark!(share.for_another_page,
+                        { a href=(site.links.to(&format!("/embed{path}"))) { (text!(share.frame)) } },
+                        { code { "<iframe src=\"" (embed) "\" width=\"400\" height=\"300\"></iframe>" } }
+                    ))
                 }
             }
         }

@@ -67,9 +67,9 @@ impl Visitors {
 /// Why a visitor is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoRoom {
-    #[error("too many visitors, try again later")]
+    #[error("{}", text!(error.too_many_visitors_try_again_later))]
     AtAll,
-    #[error("too many connections from your address, try again later")]
+    #[error("{}", text!(error.too_many_connections_from_your))]
     ForAddress,
 }
 

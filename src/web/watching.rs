@@ -12,7 +12,7 @@ use super::{Site, access::is_from, answer::json, visitors::Visit};
 use crate::metrics::CONTENT_TYPE;
 
 /// The answer to an address that may not read metrics.
-const NOT_YOU: &str = "your address may not read this: see [web] metrics_from\n";
+const NOT_YOU: &str = concat!(text!(error.your_address_may_not_read_this_see), "\n");
 
 /// A request for the metrics or the status, from an address that may read them.
 pub(super) struct Operator(Arc<Site>);

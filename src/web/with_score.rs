@@ -8,8 +8,7 @@ use crate::{
 };
 
 /// What the chance is.
-pub(super) const OF_WITH_SCORE: &str = "The chance with the score also counts the score and the time that is left: the \
-     game's own clock where the server states it, otherwise the time in which nine in ten of the latest matches were over.";
+pub(super) const OF_WITH_SCORE: &str = text!(with_score.the_chance_with_the_score_also);
 
 /// How many steps of equal length the course of a match has, besides its events.
 const STEPS: u64 = 40;

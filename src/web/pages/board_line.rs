@@ -62,7 +62,7 @@ impl BoardLine {
         match (self.standing, self.place) {
             (Standing::Placed, place) => words::or_dash(place.map(|place| place.to_string())),
             (Standing::Placing, _) if self.games < enough => {
-                format!("placing {} of {enough}", self.games)
+                format!(text!(board_line.placing_of), self.games, enough = enough)
             }
             (Standing::Placing, _) => "placing".to_owned(),
             (Standing::Away, _) => "away".to_owned(),

@@ -75,15 +75,18 @@ impl CompanionTables {
     pub(super) fn body(&self, site: &Site, own: &str) -> Markup {
         html! {
             @if !self.with.is_empty() || !self.against.is_empty() {
-                h2 { "Wins with and against" }
+                h2 { (text!(companions.wins_with_and_against)) }
                 div.columns {
-                    (table(site, own, "On the same team", (&self.with, self.with_of)))
-                    (table(site, own, "On the other team", (&self.against, self.against_of)))
+                    (table(site, own, text!(companions.on_the_same_team), (&self.with, self.with_of)))
+                    (table(site, own, text!(companions.on_the_other_team), (&self.against, self.against_of)))
                 }
                 p.note {
-                    "Players in at least " (FEWEST) " of the last " (GAMES) " matches. Of the " (LOOKED_AT) " who were in \
-                     most of them, each table lists the " (LISTED) " with whom, or against whom, this page's \
-                     player won the largest share; a draw is half a win."
+                    (mark!(companions.players_in_at_least_of_the_last,
+                        { (FEWEST) },
+                        { (GAMES) },
+                        { (LOOKED_AT) },
+                        { (LISTED) }
+                    ))
                 }
             }
         }
@@ -102,12 +105,12 @@ fn table(site: &Site, own: &str, title: &str, (list, of): (&[CompanionLine], usi
     html! {
         section {
             h3 { (title) }
-            @if list.is_empty() { p { "Nobody yet." } } @else {
-                p { (list.len()) " of " (counted(of as u64, "player")) }
+            @if list.is_empty() { p { (text!(companions.nobody_yet)) } } @else {
+                p { (mark!(common.n_of_all, { (list.len()) }, { (counted(of as u64, "player")) })) }
                 (Table::of(title, list)
-                    .name("Player", |row| row.player.link(&site.links))
-                    .num("Won", |row| words::percent(row.won))
-                    .num("Games", |row| {
+                    .name(text!(common.player), |row| row.player.link(&site.links))
+                    .num(text!(common.won), |row| words::percent(row.won))
+                    .num(text!(common.games), |row| {
                         html! {
                             @match both(row) {
                                 Some(link) => a href=(link) { (row.games) },

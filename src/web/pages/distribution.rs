@@ -86,18 +86,20 @@ impl Distribution {
         };
         let bars: Vec<Bar> = self.0.iter().enumerate().map(bar).collect();
         let here = own.map_or(String::new(), |(name, worth)| {
-            format!("; {name} is at {}", words::tenths(worth))
+            format!(text!(distribution.is_at), words::tenths(worth), name = name)
         });
         let label = format!(
-            "Players with a place in {ruleset} by weight minus uncertainty, in percent{here}"
+            text!(distribution.players_with_a_place_in_by_weight),
+            ruleset = ruleset,
+            here = here
         );
         Ok(html! {
             figure {
                 figcaption {
-                    "All players with a place, in percent"
-                    @if let Some((name, _)) = own { ": " (name) " is in the other colour" }
+                    (text!(distribution.all_players_with_a_place_in_percent))
+                    @if let Some((name, _)) = own { (mark!(distribution.is_in_the_other_colour, { (name) })) }
                 }
-                (plot::bars(&label, "weight minus its uncertainty", &bars)?)
+                (plot::bars(&label, text!(distribution.weight_minus_its_uncertainty), &bars)?)
             }
         })
     }

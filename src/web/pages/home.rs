@@ -85,39 +85,38 @@ impl Page for Home {
     }
 
     fn title(&self) -> String {
-        "Rulesets and matches".to_owned()
+        text!(home.rulesets_and_matches).to_owned()
     }
 
     fn description(&self, site: &Site) -> String {
         let (rulesets, now) = (self.rulesets.len(), self.now.len());
         let name = plain_name(&site.settings.title);
         format!(
-            "{name}: {} with leaderboards, and how even their matches are. Running now: {}.",
+            text!(home.with_leaderboards_and_how_even),
             counted(rulesets, "ruleset"),
             counted(now, "game"),
+            name = name
         )
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { "Rulesets" }
+            h1 { (text!(common.rulesets)) }
             @if self.rulesets.is_empty() {
-                p { "No match has been rated yet. Weights are learned from finished matches." }
+                p { (text!(home.no_match_has_been_rated_yet_weights)) }
             } @else {
                 (self.lists(site))
                 p.note {
-                    "The difference is that between the highest and the lowest score of a match. The favourite is the \
-                     team that was more likely to win by the forecast: the closer to 50 % it won, of the matches that \
-                     a team won, the more even the teams were. " (OF_FORECAST)
+                    (mark!(home.the_difference_is_that_between_the, { (OF_FORECAST) }))
                 }
             }
             @if !self.now.is_empty() {
-                h2 { a href=(site.links.to("/live")) { "Playing now" } }
+                h2 { a href=(site.links.to("/live")) { (text!(common.playing_now)) } }
                 (games(site, &self.now))
             }
-            h2 { "Latest matches" }
+            h2 { (text!(common.latest_matches)) }
             (matches(site, &self.matches, true))
-            p { a href=(site.links.to("/matches")) { "All matches" } }
+            p { a href=(site.links.to("/matches")) { (text!(common.all_matches)) } }
         })
     }
 }
@@ -132,7 +131,7 @@ impl Home {
                 (rulesets(site, &many))
                 @if !few.is_empty() {
                     details {
-                        summary { (counted(few.len(), "ruleset")) " with fewer than " (FEWEST) " matches" }
+                        summary { (mark!(home.with_fewer_than_matches, { (counted(few.len(), "ruleset")) }, { (FEWEST) })) }
                         (rulesets(site, &few))
                     }
                 }
@@ -146,30 +145,36 @@ fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> Table<'a, PresentGame> 
         0 => html! { (game.humans + game.bots) },
         _ => names(site, game.players()),
     };
-    Table::of("Playing now", list)
-        .name("Server", PresentGame::server_or_dash)
-        .wide_text("Ruleset", |game| words::ruleset(&game.ruleset))
-        .wide_text("Map", |game| words::or_dash(game.map.clone()))
-        .num("Score", PresentGame::score)
-        .text("Players", players)
+    Table::of(text!(common.playing_now), list)
+        .name(text!(common.server), PresentGame::server_or_dash)
+        .wide_text(text!(common.ruleset), |game| words::ruleset(&game.ruleset))
+        .wide_text(text!(common.map), |game| words::or_dash(game.map.clone()))
+        .num(text!(common.score), PresentGame::score)
+        .text(text!(common.players), players)
 }
 
 /// A table of rulesets, without the columns that have nothing to say about any of them.
 fn rulesets<'a>(site: &'a Site, list: &[&'a RulesetSummary]) -> Table<'a, RulesetSummary> {
     let any = |has: fn(&RulesetSummary) -> bool| list.iter().any(|line| has(line));
-    Table::of("Rulesets", list.iter().copied())
-        .name("Ruleset", |line| site.links.to_ruleset(&line.name))
-        .num("Matches", |line| line.rated_matches)
-        .wide_num("Humans", |line| line.humans)
+    Table::of(text!(common.rulesets), list.iter().copied())
+        .name(text!(common.ruleset), |line| {
+            site.links.to_ruleset(&line.name)
+        })
+        .num(text!(common.matches), |line| line.rated_matches)
+        .wide_num(text!(common.humans), |line| line.humans)
         .only_if(any(|line| line.humans > 0))
-        .wide_num("Bots", |line| line.bots)
+        .wide_num(text!(common.bots), |line| line.bots)
         .only_if(any(|line| line.bots > 0))
-        .num("Mean difference", |line| known(line.mean_gap, tenths))
+        .num(text!(common.mean_difference), |line| {
+            known(line.mean_gap, tenths)
+        })
         .only_if(any(|line| line.mean_gap.is_some()))
-        .num("Favourite won", |line| known(line.favourite_won, percent))
+        .num(text!(common.favourite_won), |line| {
+            known(line.favourite_won, percent)
+        })
         .explained(OF_DECIDED)
         .only_if(any(|line| line.favourite_won.is_some()))
-        .num("Draws", |line| known(line.draws, percent))
+        .num(text!(common.draws), |line| known(line.draws, percent))
         .only_if(any(|line| line.draws.is_some_and(|share| share > 0.0)))
-        .wide_text("Last match", |line| words::time(line.last))
+        .wide_text(text!(home.last_match), |line| words::time(line.last))
 }

@@ -105,9 +105,9 @@ impl MatchSummary {
     /// How the match ended, in a few words.
     pub(super) fn result(&self) -> String {
         match (self.outcome.as_str(), self.winner) {
-            (_, Some(team)) => format!("{} won", self.team_names.name(team.into())),
-            ("draw", _) => "draw".to_owned(),
-            ("abandoned", _) => "abandoned".to_owned(),
+            (_, Some(team)) => format!(text!(common.one_won), self.team_names.name(team.into())),
+            ("draw", _) => text!(lists.draw).to_owned(),
+            ("abandoned", _) => text!(lists.abandoned_2).to_owned(),
             _ => "–".to_owned(),
         }
     }
@@ -135,13 +135,22 @@ impl MatchSummary {
         let in_hundred = words::percent(chance);
         Some(match chance {
             chance if chance < 0.2 => {
-                format!("A great upset: that happens in {in_hundred} of such matches.")
+                format!(
+                    text!(lists.a_great_upset_that_happens_in_of),
+                    in_hundred = in_hundred
+                )
             }
             chance if chance < 0.4 => {
-                format!("An upset: that happens in {in_hundred} of such matches.")
+                format!(
+                    text!(lists.an_upset_that_happens_in_of_such),
+                    in_hundred = in_hundred
+                )
             }
-            chance if chance <= 0.6 => "It could have gone either way.".to_owned(),
-            _ => format!("That happens in {in_hundred} of such matches."),
+            chance if chance <= 0.6 => text!(lists.it_could_have_gone_either_way).to_owned(),
+            _ => format!(
+                text!(lists.that_happens_in_of_such_matches),
+                in_hundred = in_hundred
+            ),
         })
     }
 
@@ -158,21 +167,32 @@ impl MatchSummary {
         let title = |team: u8| self.team_names.title(team.into());
         match (self.winner, expected) {
             (Some(won), Some((team, chance))) if won == team => {
-                format!("{} won{scores}, as expected with {chance}", title(won))
+                format!(
+                    text!(lists.won_as_expected_with),
+                    title(won),
+                    scores = scores,
+                    chance = chance
+                )
             }
             (Some(won), Some((team, chance))) => {
                 let (won, team) = (title(won), name(team));
-                format!("{won} won{scores}, against {team} with a chance of {chance}")
+                format!(
+                    text!(lists.won_against_with_a_chance_of),
+                    won = won,
+                    scores = scores,
+                    team = team,
+                    chance = chance
+                )
             }
-            (Some(won), None) => format!("{} won{scores}", title(won)),
+            (Some(won), None) => format!(text!(lists.won), title(won), scores = scores),
             (None, expected) => {
                 let result = match self.outcome.as_str() {
-                    "draw" => "Draw",
-                    "abandoned" => "Abandoned",
-                    _ => "Played",
+                    "draw" => text!(common.draw),
+                    "abandoned" => text!(lists.abandoned),
+                    _ => text!(common.played),
                 };
                 let favourite = expected.map_or(String::new(), |(team, chance)| {
-                    format!(", {} had a chance of {chance}", name(team))
+                    format!(text!(lists.had_a_chance_of), name(team), chance = chance)
                 });
                 format!("{result}{scores}{favourite}")
             }
@@ -193,25 +213,27 @@ impl MatchSummary {
 /// A table of matches. The ruleset has a column only where it is not that of the page.
 pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) -> Markup {
     if list.is_empty() {
-        return html! { p { "No matches yet." } };
+        return html! { p { (text!(lists.no_matches_yet)) } };
     }
     // A column has one kind of chance.
     let as_started = list.iter().any(|line| line.chances.started.is_some());
     let (head, means) = chance_head(as_started);
-    Table::of("Matches", list)
-        .text("Match", |line| match_link(site, line.id, line.ended))
-        .text("Map", |line| site.links.to_map(&line.raw_map))
-        .wide_text("Ruleset", |line| ruleset_link(site, line))
+    Table::of(text!(common.matches), list)
+        .text(text!(common.match), |line| {
+            match_link(site, line.id, line.ended)
+        })
+        .text(text!(common.map), |line| site.links.to_map(&line.raw_map))
+        .wide_text(text!(common.ruleset), |line| ruleset_link(site, line))
         .only_if(with_ruleset)
-        .num("Score", |line| {
+        .num(text!(common.score), |line| {
             let is_scored = !line.scores.is_empty();
             words::or_dash(is_scored.then(|| words::scores(&line.scores)))
         })
-        .wide_text("Result", MatchSummary::result)
+        .wide_text(text!(common.result), MatchSummary::result)
         .wide_num(head, |line| words::or_dash(line.favourite(as_started)))
         .explained(means)
         .only_if(site.settings.shows_numbers())
-        .wide_num("Players", |line| line.humans + line.bots)
+        .wide_num(text!(common.players), |line| line.humans + line.bots)
         .render()
 }
 

@@ -56,12 +56,12 @@ impl Page for LivePage {
     }
 
     fn title(&self) -> String {
-        "Running games".to_owned()
+        text!(live.running_games).to_owned()
     }
 
     fn description(&self, _: &Site) -> String {
         format!(
-            "{} and {} play in {} now.",
+            text!(live.and_play_in_now),
             counted(self.humans, "human"),
             counted(self.bots, "bot"),
             counted(self.running, "game")
@@ -70,7 +70,7 @@ impl Page for LivePage {
 
     fn card(&self, site: &Site) -> Option<Markup> {
         Some(html! {
-            @if self.running == 0 { p { "Nobody plays at the moment." } }
+            @if self.running == 0 { p { (text!(live.nobody_plays_at_the_moment)) } }
             @for game in self.games.iter().take(CARD) { (section(site, game)) }
         })
     }
@@ -78,18 +78,21 @@ impl Page for LivePage {
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let more = self.running - self.games.len();
         Ok(html! {
-            h1 { "Running games" }
+            h1 { (text!(live.running_games)) }
             @if self.running == 0 {
-                p { "Nobody plays at the moment." }
+                p { (text!(live.nobody_plays_at_the_moment)) }
             } @else {
                 p {
-                    (counted(self.humans, "human")) " and " (counted(self.bots, "bot")) " play in "
-                    (counted(self.running, "game")) "."
+                    (mark!(live.and_play_in,
+                        { (counted(self.humans, "human")) },
+                        { (counted(self.bots, "bot")) },
+                        { (counted(self.running, "game")) }
+                    ))
                 }
             }
-            p.note #updates { "Load this page again to see how the games go on." }
+            p.note #updates { (text!(live.load_this_page_again_to_see_how_the)) }
             @for game in &self.games { (section(site, game)) }
-            @if more > 0 { p { "And " (counted(more, "game")) " with fewer players." } }
+            @if more > 0 { p { (mark!(live.and_with_fewer_players, { (counted(more, "game")) })) } }
             @if self.games.iter().any(|game| !game.chances.is_empty()) { p.note { (OF_CHANCES) } }
             @if self.games.iter().any(|game| game.chance_with_score.is_some()) { p.note { (OF_WITH_SCORE) } }
             script src=(site.links.to(&asset::LIVE.path)) data-page=(site.links.to("/live")) defer {}
@@ -108,7 +111,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
                     false => (words::ruleset(&game.ruleset)),
                 }
                 " · " (state(site, game))
-                @if !game.connected { " · the game server is away" }
+                @if !game.connected { (text!(live.the_game_server_is_away)) }
             }
             @if !game.scores.is_empty() {
                 (words::coloured_scores(&game.scores, &game.team_names))
@@ -116,7 +119,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
             @if let Some(chance) = game.chance_with_score { p { strong { (with_score(chance, &game.team_names)) } } }
             (told(game))
             @if left_out {
-                p { (counted(game.humans, "human")) " and " (counted(game.bots, "bot")) " play." }
+                p { (mark!(live.and_play, { (counted(game.humans, "human")) }, { (counted(game.bots, "bot")) })) }
             } @else {
                 @if !game.teams.is_empty() {
                     div.columns.teams {
@@ -129,7 +132,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
                     }
                 }
                 @if !game.others.is_empty() {
-                    p { @if !game.teams.is_empty() { "On no team: " } (names(site, game.others.iter())) }
+                    p { @if !game.teams.is_empty() { (text!(live.on_no_team)) } (names(site, game.others.iter())) }
                 }
             }
         }
@@ -139,11 +142,15 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
 /// What was predicted of the teams of a game so far.
 fn told(game: &PresentGame) -> Markup {
     let (chances, names) = (&game.chances, &game.team_names);
-    let has = if game.began.is_some() { "had" } else { "has" };
+    let has = if game.began.is_some() {
+        text!(chances.had)
+    } else {
+        text!(chances.has)
+    };
     let moments = [
         (AS_PICKED, &chances.picked, has),
         (AS_STARTED, &chances.started, has),
-        ("Now", &chances.now, "has"),
+        (text!(live.now), &chances.now, text!(chances.has)),
     ];
     html! {
         @for (moment, teams, has) in moments {
@@ -158,18 +165,18 @@ fn state(site: &Site, game: &PresentGame) -> Markup {
     html! {
         @match game.began {
             Some(began) => {
-                "in play since " (words::time(began))
+                (mark!(live.in_play_since, { (words::time(began)) }))
                 span.clock data-played=(now.0 - began.0) data-left=[game.ends.map(|ends| ends.0 - now.0)] {}
             },
-            None => "not in play",
+            None => (text!(common.not_in_play)),
         }
-        @if let Some(ends) = game.ends { " · until " (words::time(ends)) " by the game’s clock" }
+        @if let Some(ends) = game.ends { (mark!(live.until_by_the_games_clock, { (words::time(ends)) })) }
     }
 }
 
 fn list(site: &Site, players: &[Player]) -> Markup {
     html! {
-        @if players.is_empty() { p.note { "nobody" } } @else {
+        @if players.is_empty() { p.note { (text!(live.nobody)) } } @else {
             ul.players { @for player in players { li { (player.link(&site.links)) } } }
         }
     }

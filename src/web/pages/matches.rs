@@ -87,22 +87,22 @@ impl MatchesPage {
         let ruleset = self.value("ruleset");
         html! {
             form.controls method="get" action=(site.links.to("/matches")) {
-                label for="ruleset" { "Ruleset" }
+                label for="ruleset" { (text!(common.ruleset)) }
                 select #ruleset name="ruleset" {
-                    option value="" { "all" }
+                    option value="" { (text!(matches.all)) }
                     @for name in &self.rulesets {
                         option value=(name) selected[ruleset == Some(name)] { (name) }
                     }
                 }
                 @for name in ["map", "server"] {
-                    label for=(name) { (if name == "map" { "Map" } else { "Server" }) }
+                    label for=(name) { (if name == "map" { text!(common.map) } else { text!(common.server) }) }
                     input id=(name) type="text" name=(name) value=[self.value(name)] maxlength=(LONGEST);
                 }
                 @for name in ["player", "with", "against", "cause", "since"] {
                     @if let Some(value) = self.value(name) { input type="hidden" name=(name) value=(value); }
                 }
-                label { input type="checkbox" name="picked" value="true" checked[self.value("picked").is_some()]; " picked by Evenkeel" }
-                button type="submit" { "Show" }
+                label { input type="checkbox" name="picked" value="true" checked[self.value("picked").is_some()]; (text!(matches.picked_by_evenkeel)) }
+                button type="submit" { (text!(common.show)) }
             }
         }
     }
@@ -114,10 +114,10 @@ impl MatchesPage {
             @if cause.is_some() || self.value("since").is_some() {
                 p {
                     @match cause {
-                        Some(cause) => { "Rated matches with scores: " (cause_name(cause)) },
-                        None => "Matches",
+                        Some(cause) => { (mark!(matches.rated_matches_with_scores, { (cause_name(cause)) })) },
+                        None => (text!(common.matches)),
                     }
-                    @if let Some(since) = self.value("since") { ", since " (since) }
+                    @if let Some(since) = self.value("since") { (mark!(matches.since, { (since) })) }
                     "."
                 }
             }
@@ -127,16 +127,17 @@ impl MatchesPage {
     /// Whose matches these are.
     fn whose(&self, site: &Site) -> Markup {
         let how = if self.value("with").is_some() {
-            " with "
+            text!(matches.with)
         } else {
-            " against "
+            text!(matches.against)
         };
         html! {
             @if let Some(player) = self.players.first() {
                 p {
-                    "Rated matches of " (player.link(&site.links))
-                    @if let Some(other) = self.players.get(1) { (how) (other.link(&site.links)) }
-                    ". Archived ones are not among them."
+                    (mark!(matches.rated_matches_of_archived_ones_are,
+                        { (player.link(&site.links)) },
+                        { @if let Some(other) = self.players.get(1) { (how) (other.link(&site.links)) } }
+                    ))
                 }
             }
         }
@@ -210,7 +211,7 @@ impl Page for MatchesPage {
     }
 
     fn title(&self) -> String {
-        "Matches".to_owned()
+        text!(common.matches).to_owned()
     }
 
     fn path(&self) -> String {
@@ -218,20 +219,20 @@ impl Page for MatchesPage {
     }
 
     fn description(&self, _: &Site) -> String {
-        "All matches with their results and the chances that were predicted.".to_owned()
+        text!(matches.all_matches_with_their_results_and).to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { "Matches" }
+            h1 { (text!(common.matches)) }
             (self.whose(site))
             (self.caused())
             (self.controls(site))
             (matches(site, &self.matches, self.value("ruleset").is_none()))
-            nav.pages aria-label="Pages of matches" {
-                @if self.before.is_some() { a href=(site.links.to(&self.address(None))) { "← Latest" } }
+            nav.pages aria-label=(text!(matches.pages_of_matches)) {
+                @if self.before.is_some() { a href=(site.links.to(&self.address(None))) { (text!(matches.latest)) } }
                 @if self.next.is_some() {
-                    a rel="next" href=(site.links.to(&self.address(self.next))) { "Earlier →" }
+                    a rel="next" href=(site.links.to(&self.address(self.next))) { (text!(matches.earlier)) }
                 }
             }
         })

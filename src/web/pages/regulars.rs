@@ -131,13 +131,13 @@ impl RegularsPage {
                         (line.player.link(&site.links)) ", " (counted(line.matches as u64, "match"))
                         " · "
                         a href=(other(line)) {
-                            @if line.is_picked { "put back" } @else { "pick out" }
+                            @if line.is_picked { (text!(regulars.put_back)) } @else { (text!(regulars.pick_out)) }
                             span.unseen { " " (line.player.plain()) }
                         }
                     }
                 }
             }
-            @if !picked.is_empty() { p { a href=(site.links.to(&self.address(&[]))) { "Show all in colour" } } }
+            @if !picked.is_empty() { p { a href=(site.links.to(&self.address(&[]))) { (text!(regulars.show_all_in_colour)) } } }
         }
     }
 }
@@ -175,7 +175,7 @@ impl Page for RegularsPage {
     }
 
     fn title(&self) -> String {
-        format!("Regulars of {}", self.ruleset)
+        format!(text!(regulars.regulars_of), self.ruleset)
     }
 
     fn path(&self) -> String {
@@ -188,7 +188,7 @@ impl Page for RegularsPage {
             .iter()
             .map(|line| line.player.plain())
             .collect();
-        format!("The weights over time of {}.", names.join(", "))
+        format!(text!(regulars.the_weights_over_time_of), names.join(", "))
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
@@ -203,21 +203,20 @@ impl Page for RegularsPage {
         };
         let lines: Vec<Line> = self.regulars.iter().map(line).collect();
         let label = format!(
-            "Weights over time in {}: {}",
+            text!(regulars.weights_over_time_in),
             self.ruleset,
             self.description(site)
         );
         Ok(html! {
-            h1 { "Regulars" }
+            h1 { (text!(regulars.regulars)) }
             p { (site.links.to_ruleset(&self.ruleset)) }
             figure.large {
-                figcaption { "Weights over time" }
+                figcaption { (text!(regulars.weights_over_time)) }
                 (plot::lines(&label, &lines)?)
             }
             (self.legend(site))
             p.note {
-                "Those who were in most of the latest " (MATCHES) " rated matches. The weight after each of their last 500 \
-                 matches in this ruleset, in evenly distributed points. Archived matches are not among them."
+                (mark!(regulars.those_who_were_in_most_of_the, { (MATCHES) }))
             }
         })
     }

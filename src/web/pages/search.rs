@@ -82,7 +82,7 @@ impl Page for SearchPage {
     }
 
     fn title(&self) -> String {
-        "Search".to_owned()
+        text!(common.search).to_owned()
     }
 
     fn path(&self) -> String {
@@ -90,25 +90,25 @@ impl Page for SearchPage {
     }
 
     fn description(&self, _: &Site) -> String {
-        "Players and rulesets by a part of their names.".to_owned()
+        text!(search.players_and_rulesets_by_a_part_of).to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { "Search" }
-            @if self.search.is_empty() { p { "Type a part of a name above." } }
+            h1 { (text!(common.search)) }
+            @if self.search.is_empty() { p { (text!(search.type_a_part_of_a_name_above)) } }
             @else if self.players.is_empty() && self.rulesets.is_empty() {
-                p { "No player and no ruleset has “" (self.search) "” in the name." }
+                p { (mark!(search.no_player_and_no_ruleset_has_in_the, { (self.search) })) }
             }
             @if !self.players.is_empty() {
                 h2 { (counted(self.players.len(), "player")) }
-                (Table::of("Players", &self.players)
-                    .name("Player", |row| row.player.link(&site.links))
-                    .num("Games", |row| row.games)
-                    .text("Mostly", |row| site.links.to_ruleset(&row.ruleset))
-                    .wide_text("Last seen", |row| words::day(row.last_seen)))
+                (Table::of(text!(common.players), &self.players)
+                    .name(text!(common.player), |row| row.player.link(&site.links))
+                    .num(text!(common.games), |row| row.games)
+                    .text(text!(search.mostly), |row| site.links.to_ruleset(&row.ruleset))
+                    .wide_text(text!(common.last_seen), |row| words::day(row.last_seen)))
                 @if self.players.len() as i64 >= LISTED {
-                    p.note { "Those with most games are listed. A longer part of the name finds fewer." }
+                    p.note { (text!(search.those_with_most_games_are_listed_a)) }
                 }
             }
             @if !self.rulesets.is_empty() {

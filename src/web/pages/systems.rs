@@ -75,21 +75,20 @@ impl Page for SystemsPage {
     }
 
     fn title(&self) -> String {
-        "Rating systems".to_owned()
+        text!(systems.rating_systems).to_owned()
     }
 
     fn description(&self, _: &Site) -> String {
-        "How well each rating system would have predicted the latest matches.".to_owned()
+        text!(systems.how_well_each_rating_system_would).to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { "Rating systems" }
+            h1 { (text!(systems.rating_systems)) }
             @match &self.comparison {
                 Some(comparison) => (comparison.body(site)),
                 None => p {
-                    "The rating systems have not been compared yet. That is done in the background, once there are 32 \
-                     matches."
+                    (text!(systems.the_rating_systems_have_not_been))
                 },
             }
         })
@@ -100,52 +99,56 @@ impl SystemsComparison {
     fn body(&self, site: &Site) -> Markup {
         html! {
             p {
-                "How well each rating system would have predicted the last " (counted(self.matches, "match")) ", from "
-                (words::time(self.from)) " to " (words::time(self.to)) ". Each one predicts a match, then learns from it. \
-                 Measured are " (counted(self.measured, "match")) " of two teams that one of them won, after the first \
-                 fifth. Computed on " (words::time(self.computed)) "."
+                (mark!(systems.how_well_each_rating_system_would_2,
+                    { (counted(self.matches, "match")) },
+                    { (words::time(self.from)) },
+                    { (words::time(self.to)) },
+                    { (counted(self.measured, "match")) },
+                    { (words::time(self.computed)) }
+                ))
             }
             p {
-                "The weights on these pages come from "
-                @match self.configured.as_str() {
-                    "auto" => "the system that is best for each ruleset",
-                    name => { "the system " strong { (name) } },
-                }
-                "."
+                (mark!(systems.the_weights_on_these_pages_come, { @match self.configured.as_str() {
+                    "auto" => (text!(systems.the_system_that_is_best_for_each)),
+                    name => { (mark!(systems.the_system, { strong { (name) } })) },
+                } }))
             }
             (self.table())
             p.note {
-                "Log loss is what counts: the mean of −ln of the chance that was given to the result; a coin has 0.693, and \
-                 the lower, the better. Brier is the mean squared difference of chance and result; a coin has 0.25. \
-                 Calibration is how far chances are from how often they came true. The interval contains, with 95 % \
-                 confidence, the log loss minus that of " (self.reference) "; if it contains 0, both are level."
+                (mark!(systems.log_loss_is_what_counts_the_mean_of, { (self.reference) }))
             }
             @if self.best.iter().any(has_enough) {
-                h2 { "Best by ruleset" }
+                h2 { (text!(systems.best_by_ruleset)) }
                 (best(site, &self.best))
-                p.note { "Rulesets with at least " (FEWEST) " predicted matches." }
+                p.note { (mark!(systems.rulesets_with_at_least_predicted, { (FEWEST) })) }
             }
         }
     }
 
     fn table(&self) -> Table<'_, SystemMeasures> {
-        Table::of("Rating systems", &self.systems)
-            .name("System", |row| &row.system)
-            .num("Log loss", |row| format!("{:.4}", row.log_loss))
-            .num("Accuracy", |row| format!("{:.1} %", 100.0 * row.accuracy))
-            .wide_num("Brier", |row| format!("{:.4}", row.brier))
-            .wide_num("Calibration", |row| format!("{:.3}", row.calibration_error))
-            .text(&format!("Beside {}", self.reference), |row| {
+        Table::of(text!(systems.rating_systems), &self.systems)
+            .name(text!(systems.system), |row| &row.system)
+            .num(text!(systems.log_loss), |row| {
+                format!("{:.4}", row.log_loss)
+            })
+            .num(text!(systems.accuracy), |row| {
+                format!("{:.1} %", 100.0 * row.accuracy)
+            })
+            .wide_num(text!(systems.brier), |row| format!("{:.4}", row.brier))
+            .wide_num(text!(systems.calibration), |row| {
+                format!("{:.3}", row.calibration_error)
+            })
+            .text(&format!(text!(systems.beside), self.reference), |row| {
                 words::or_dash(row.beside.clone())
             })
-            .wide_num("Interval", |row| {
+            .wide_num(text!(systems.interval), |row| {
                 words::or_dash(row.difference.map(interval))
             })
     }
 }
 
 fn interval([low, high]: [f64; 2]) -> String {
-    format!("{low:+.4} to {high:+.4}").replace('-', "−")
+    format!(text!(systems.to), low = low, high = high).replace('-', "−")
 }
 
 fn has_enough(row: &BestOfRuleset) -> bool {
@@ -153,9 +156,16 @@ fn has_enough(row: &BestOfRuleset) -> bool {
 }
 
 fn best<'a>(site: &'a Site, list: &'a [BestOfRuleset]) -> Table<'a, BestOfRuleset> {
-    Table::of("Best by ruleset", list.iter().filter(|row| has_enough(row)))
-        .name("Ruleset", |row| site.links.to_ruleset(&row.ruleset))
-        .text("System", |row| &row.system)
-        .num("Log loss", |row| format!("{:.4}", row.log_loss))
-        .num("Matches", |row| row.matches)
+    Table::of(
+        text!(systems.best_by_ruleset),
+        list.iter().filter(|row| has_enough(row)),
+    )
+    .name(text!(common.ruleset), |row| {
+        site.links.to_ruleset(&row.ruleset)
+    })
+    .text(text!(systems.system), |row| &row.system)
+    .num(text!(systems.log_loss), |row| {
+        format!("{:.4}", row.log_loss)
+    })
+    .num(text!(common.matches), |row| row.matches)
 }

@@ -55,9 +55,9 @@ async fn latest(site: &Site, filter: MatchFilter<'_>) -> Result<Vec<MatchSummary
 fn list(site: &Site, name: &str, raw: &str, found: &[MatchSummary]) -> Markup {
     let all = format!("/matches?{name}={}", path_part(raw));
     html! {
-        h2 { "Latest matches" }
+        h2 { (text!(common.latest_matches)) }
         (matches(site, found, true))
-        p { a href=(site.links.to(&all)) { "All its matches" } }
+        p { a href=(site.links.to(&all)) { (text!(common.all_its_matches)) } }
     }
 }
 
@@ -95,7 +95,7 @@ impl Page for MapPage {
     }
 
     fn title(&self) -> String {
-        format!("Map {}", self.map)
+        format!(text!(venues.map), self.map)
     }
 
     fn path(&self) -> String {
@@ -103,14 +103,14 @@ impl Page for MapPage {
     }
 
     fn description(&self, _: &Site) -> String {
-        format!("The matches on {}, and how even they are.", self.map)
+        format!(text!(venues.the_matches_on_and_how_even_they), self.map)
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
             h1 { (self.title()) }
             @if !self.rulesets.is_empty() {
-                (balance_table("Rulesets", "Ruleset", &self.rulesets, &self.first_team))
+                (balance_table(text!(common.rulesets), text!(common.ruleset), &self.rulesets, &self.first_team))
                 p.note { (words::OF_MAPS) }
             }
             (list(site, "map", &self.raw, &self.matches))
@@ -135,7 +135,7 @@ impl Page for ServerPage {
     }
 
     fn title(&self) -> String {
-        format!("Server {}", self.server)
+        format!(text!(venues.server), self.server)
     }
 
     fn path(&self) -> String {
@@ -143,7 +143,7 @@ impl Page for ServerPage {
     }
 
     fn description(&self, _: &Site) -> String {
-        format!("The latest matches on the server {}.", self.server)
+        format!(text!(venues.the_latest_matches_on_the_server), self.server)
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {

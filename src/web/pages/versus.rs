@@ -91,17 +91,17 @@ impl VersusPage {
             site.links
                 .to(&format!("/matches?player={own}&{word}={other}"))
         };
-        Table::of("Matches of both", rows)
-            .name("Teams", |(name, _)| *name)
-            .num("Matches", move |(name, line)| {
+        Table::of(text!(versus.matches_of_both), rows)
+            .name(text!(common.teams), |(name, _)| *name)
+            .num(text!(common.matches), move |(name, line)| {
                 let word = if *name == TOGETHER { "with" } else { "against" };
                 html! { a href=(to(word)) { (line.games) } }
             })
             .num(
-                &format!("Won by {}", self.players[0].plain()),
+                &format!(text!(versus.won_by), self.players[0].plain()),
                 |(_, line)| words::number(line.won),
             )
-            .num("Above expected", |(_, line)| {
+            .num(text!(versus.above_expected), |(_, line)| {
                 known(line.above(), words::signed)
             })
             .only_if(site.settings.shows_numbers())
@@ -109,7 +109,7 @@ impl VersusPage {
 }
 
 /// The name of the line of matches on the same team.
-const TOGETHER: &str = "the same";
+const TOGETHER: &str = text!(versus.the_same);
 
 impl Page for VersusPage {
     type Choice = VersusChoice;
@@ -135,7 +135,7 @@ impl Page for VersusPage {
 
     fn title(&self) -> String {
         let [one, two] = &self.players;
-        format!("{} and {}", one.plain(), two.plain())
+        format!(text!(versus.and), one.plain(), two.plain())
     }
 
     fn path(&self) -> String {
@@ -145,7 +145,7 @@ impl Page for VersusPage {
 
     fn description(&self, _: &Site) -> String {
         format!(
-            "{}: {} matches on one team, {} against each other.",
+            text!(versus.matches_on_one_team_against_each),
             self.title(),
             self.together.games,
             self.against.games
@@ -154,15 +154,17 @@ impl Page for VersusPage {
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let [one, two] = &self.players;
-        let rows = [(TOGETHER, self.together), ("different ones", self.against)];
+        let rows = [
+            (TOGETHER, self.together),
+            (text!(versus.different_ones), self.against),
+        ];
         Ok(html! {
-            h1 { (one.link(&site.links)) " and " (two.link(&site.links)) }
+            h1 { (mark!(versus.and, { (one.link(&site.links)) }, { (two.link(&site.links)) })) }
             (self.table(site, &rows))
             p.note {
-                "Rated matches with a result, the last " (COUNTED) "; a draw is half a win. “Above expected” is the wins minus \
-                 the sum of the forecasts for the team. Archived matches are not counted."
+                (mark!(versus.rated_matches_with_a_result_the, { (COUNTED) }))
             }
-            h2 { "Latest matches of both" }
+            h2 { (text!(versus.latest_matches_of_both)) }
             (matches(site, &self.matches, true))
         })
     }

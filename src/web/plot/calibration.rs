@@ -44,8 +44,8 @@ pub(in crate::web) fn calibration(
             .y_label_area_size(62)
             .build_cartesian_2d(0.5..1.02, low - 0.05..1.05)?;
         plain(&mut chart.configure_mesh())
-            .x_desc("forecast for the favourite")
-            .y_desc("favourite won (draw: half)")
+            .x_desc(text!(plot.forecast_for_the_favourite))
+            .y_desc(text!(plot.favourite_won_draw_half))
             .x_labels(6)
             .y_labels(5)
             .x_label_formatter(&|share| words::percent(*share))

@@ -70,14 +70,15 @@ pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
     let typed = names(&pick.names);
     if typed.len() + pick.known.len() + pick.new.len() > MOST_PLAYERS {
         return Err(Problem::bad(format!(
-            "At most {MOST_PLAYERS} people can play."
+            text!(teams.at_most_people_can_play),
+            most_players = MOST_PLAYERS
         )));
     }
     let texts: Vec<String> = typed.iter().chain(&pick.new).cloned().collect();
     let known = called(site, &pick.ruleset, &texts, &pick.known).await?;
     let is_there = |handle: &String| known.iter().any(|one| one.handle == *handle);
     if !pick.known.iter().all(is_there) {
-        let why = "Somebody who was ticked is not known any more. See who is still ticked.";
+        let why = text!(teams.somebody_who_was_ticked_is_not);
         return Err(Problem::bad(why));
     }
     let regulars = match typed.is_empty() {
@@ -90,7 +91,7 @@ pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
 /// The question of `/v1/teams` for the teams of these people.
 pub(super) fn question(call: &Call, pick: &Pick, people: &[Person]) -> Result<AskedGame, Problem> {
     if people.len() < usize::from(pick.teams) {
-        let why = format!("{} teams need at least as many people.", pick.teams);
+        let why = format!(text!(teams.teams_need_at_least_as_many_people), pick.teams);
         return Err(Problem::bad(why));
     }
     let players = players(pick, people)?;
@@ -113,14 +114,14 @@ pub(super) fn question(call: &Call, pick: &Pick, people: &[Person]) -> Result<As
 /// The players of the question, with their wishes.
 fn players(pick: &Pick, people: &[Person]) -> Result<Vec<Value>, Problem> {
     let mut party: Vec<usize> = (0..people.len()).collect();
-    for group in wishes("Together", &pick.together, people)? {
+    for group in wishes(text!(teams.together), &pick.together, people)? {
         // Who wants to be with one of a party is of that party.
         let merged: BTreeSet<usize> = group.iter().map(|at| party[*at]).collect();
         let first = merged.first().copied().unwrap_or_default();
         let of_group = party.iter_mut().filter(|own| merged.contains(own));
         of_group.for_each(|own| *own = first);
     }
-    let apart = wishes("Apart", &pick.apart, people)?;
+    let apart = wishes(text!(teams.apart), &pick.apart, people)?;
     let players = people.iter().enumerate().map(|(at, person)| {
         let own = apart.iter().filter(|group| group.contains(&at));
         let others = own.flatten().filter(|other| **other != at);
@@ -141,7 +142,13 @@ fn players(pick: &Pick, people: &[Person]) -> Result<Vec<Value>, Problem> {
 /// Groups of people as the form names them.
 fn wishes(field: &str, text: &str, people: &[Person]) -> Result<Vec<BTreeSet<usize>>, Problem> {
     let of = |name: &String| {
-        let none = || Problem::bad(format!("{field}: nobody who plays is called “{name}”."));
+        let none = || {
+            Problem::bad(format!(
+                text!(teams.nobody_who_plays_is_called),
+                field = field,
+                name = name
+            ))
+        };
         meant(name, people).ok_or_else(none)
     };
     let groups = groups(text);

@@ -91,7 +91,9 @@ fn refuse_foreign(api: &Api, fields: &HeaderMap) -> Result<(), Problem> {
     api.refuse_foreign(fields).map_err(Problem::forbidden)?;
     match fields.contains_key(header::ORIGIN) {
         true => Ok(()),
-        false => Err(Problem::forbidden("the Origin of this form is not stated")),
+        false => Err(Problem::forbidden(text!(
+            teams.the_origin_of_this_form_is_not
+        ))),
     }
 }
 
@@ -176,7 +178,7 @@ async fn show_pick(site: &Site, sender: &Sender, mut pick: Pick) -> Result<Shown
 
 async fn picked(site: &Site, sender: &Sender, pick: &mut Pick) -> Result<Markup, Problem> {
     if !sender.may_pick() {
-        return Err(Problem::forbidden("Sign in to make teams."));
+        return Err(Problem::forbidden(text!(teams.sign_in_to_make_teams)));
     }
     let who = ask::who(site, pick).await?;
     pick.settle(&who.people);
@@ -235,14 +237,14 @@ async fn undo(site: &Site, sender: &Sender, pick: Pick, fields: &Fields) -> Resu
 fn answer(site: &Site, made: Result<Shown, Problem>) -> Response {
     let shown = made.unwrap_or_else(|problem| Shown {
         page: html! {
-            h1 { "That did not work" }
+            h1 { (text!(teams.that_did_not_work)) }
             p.alert role="alert" { (problem.detail) }
-            p { a href=(site.links.to("/teams")) { "Back to the teams" } }
+            p { a href=(site.links.to("/teams")) { (text!(teams.back_to_the_teams)) } }
         },
         status: problem.status,
         cookie: None,
     });
-    let page = frame(site, &Head::of("Teams", "/teams"), &shown.page).into_string();
+    let page = frame(site, &Head::of(text!(common.teams), "/teams"), &shown.page).into_string();
     let mut response = uncached(shown.status, Form::Html.content_type(), page);
     let cookie = shown
         .cookie

@@ -31,27 +31,27 @@ pub(super) fn sign_in(site: &Site, sender: &Sender, pick: &Pick) -> Markup {
     if let Some(client) = sender.client() {
         return html! {
             section.sign {
-                p { "This browser records for " b { (client) } "." }
+                p { (mark!(teams.this_browser_records_for, { b { (client) } })) }
                 (form(site, sender, &pick.fields(), &html! {
-                    button type="submit" name="do" value="out" { "Sign out" }
+                    button type="submit" name="do" value="out" { (text!(teams.sign_out)) }
                 }))
             }
         };
     }
     let why = match sender.may_pick() {
         true => {
-            "To record who has won, show a token once. It is then good for 30 days in this browser."
+            text!(teams.to_record_who_has_won_show_a_token)
         }
-        false => "To make teams, show a token once. It is then good for 30 days in this browser.",
+        false => text!(teams.to_make_teams_show_a_token_once_it),
     };
     html! {
         section.sign {
-            h2 { "Sign in" }
+            h2 { (text!(teams.sign_in)) }
             p { (why) }
             (form(site, sender, &pick.fields(), &html! {
-                label for="token" { "Token" }
+                label for="token" { (text!(teams.token)) }
                 input #token type="password" name="token" required maxlength="1024" autocomplete="current-password";
-                button.main type="submit" name="do" value="in" { "Sign in" }
+                button.main type="submit" name="do" value="in" { (text!(teams.sign_in)) }
             }))
         }
     }

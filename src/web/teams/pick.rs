@@ -20,7 +20,8 @@ impl Fields {
         let fields: Vec<_> = fields.take(FIELDS + 1).collect();
         match fields.len() > FIELDS {
             true => Err(Problem::bad(format!(
-                "the form has more than {FIELDS} fields"
+                text!(teams.the_form_has_more_than_fields),
+                fields = FIELDS
             ))),
             false => Ok(Self(fields)),
         }

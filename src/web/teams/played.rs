@@ -74,7 +74,7 @@ impl Played {
                 Some(("new", name)) => clean(name).map(Person::New),
                 _ => None,
             };
-            let gone = || Problem::bad("somebody of these teams is not known any more: pick again");
+            let gone = || Problem::bad(text!(teams.somebody_of_these_teams_is_not));
             teams[usize::from(team)].push(person.ok_or_else(gone)?);
         }
         Ok(Self {
@@ -151,13 +151,13 @@ impl Played {
             let team = team.filter(|team| usize::from(*team) < self.teams.len());
             return team
                 .map(Outcome::Won)
-                .ok_or_else(|| Problem::bad("there is no such team"));
+                .ok_or_else(|| Problem::bad(text!(teams.there_is_no_such_team)));
         }
         let score = |text: &str| text.trim().replace(',', ".").parse().ok();
         let scores: Option<Vec<f64>> = fields.all("score").map(score).collect();
         let scores = scores.filter(|scores| scores.iter().all(|score| score.is_finite()));
         let scores = scores.filter(|scores| scores.len() == self.teams.len());
-        let why = "State the score of each team as a number.";
+        let why = text!(teams.state_the_score_of_each_team_as_a);
         scores.map(Outcome::Scores).ok_or_else(|| Problem::bad(why))
     }
 }
@@ -165,7 +165,7 @@ impl Played {
 /// Leaves a match out of the ratings.
 pub(super) async fn undo(sender: &Sender, fields: &Fields) -> Result<i64, Problem> {
     let number = fields.one("match").parse();
-    let number = number.map_err(|_| Problem::bad("no match has this number"))?;
+    let number = number.map_err(|_| Problem::bad(text!(teams.no_match_has_this_number)))?;
     set_void(&sender.call, number, true).await?;
     Ok(number)
 }

@@ -32,8 +32,8 @@ pub(super) fn teams(
     };
     let names = site.team_names(&played.ruleset);
     let again = html! {
-        button type="submit" name="do" value="again" { "Again: the next best teams" }
-        button type="submit" name="do" value="edit" { "Change who plays" }
+        button type="submit" name="do" value="again" { (text!(teams.again_the_next_best_teams)) }
+        button type="submit" name="do" value="edit" { (text!(teams.change_who_plays)) }
     };
     html! {
         h1 { (sizes(played)) }
@@ -63,15 +63,15 @@ fn odds(teams: &Teams<'_>, names: &TeamNames) -> String {
     let mut players = teams.teams.iter().flat_map(|team| &team.players);
     match chances[..] {
         [one, other] => format!(
-            "{} wins with {}, {} with {}.",
+            text!(teams.wins_with_with),
             names.title(0),
             words::chance(one),
             names.name(1),
             words::chance(other)
         ),
         [] if players.any(|player| player.known_weight().is_some()) => String::new(),
-        [] => "Nothing is known of anybody yet. It comes with the results.".to_owned(),
-        _ => "The chance of each team to win is beside its name.".to_owned(),
+        [] => text!(teams.nothing_is_known_of_anybody_yet_it).to_owned(),
+        _ => text!(teams.the_chance_of_each_team_to_win_is).to_owned(),
     }
 }
 
@@ -108,9 +108,9 @@ fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played) -> Markup
     let buttons = html! {
         div.buttons {
             @for team in 0..count {
-                button.main type="submit" name="do" value=(format!("won-{team}")) { (names.title(team)) " won" }
+                button.main type="submit" name="do" value=(format!("won-{team}")) { (mark!(common.one_won, { (names.title(team)) })) }
             }
-            button.main type="submit" name="do" value="draw" { "Draw" }
+            button.main type="submit" name="do" value="draw" { (text!(common.draw)) }
         }
     };
     let scores = html! {
@@ -121,13 +121,13 @@ fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played) -> Markup
                 }
             }
         }
-        button type="submit" name="do" value="score" { "Record the score" }
+        button type="submit" name="do" value="score" { (text!(teams.record_the_score)) }
     };
     html! {
-        h2 { "Who won?" }
+        h2 { (text!(teams.who_won)) }
         (form(site, sender, &hidden, &buttons))
         details {
-            summary { "Enter the score instead" }
+            summary { (text!(teams.enter_the_score_instead)) }
             (form(site, sender, &hidden, &scores))
         }
     }
@@ -150,20 +150,20 @@ fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played, called: &TeamNames) 
     };
     html! {
         @if let Some((reasons, among)) = &teams.weighed {
-            p.note { "These are number " (pick.place as usize % among.max(&1) + 1) " of the " (among) " best." }
+            p.note { (mark!(teams.these_are_number_of_the_best, { (pick.place as usize % among.max(&1) + 1) }, { (among) })) }
             @if let Some(why) = teams.why.as_ref().filter(|why| !why.is_empty()) {
                 details {
-                    summary { "Why these teams" }
+                    summary { (text!(common.why_these_teams)) }
                     (reasons.body())
-                    details { summary { "In numbers" } pre.why { @for line in why { (named(line)) "\n" } } }
+                    details { summary { (text!(teams.in_numbers)) } pre.why { @for line in why { (named(line)) "\n" } } }
                 }
             }
         }
         @if let Some(other) = &teams.closest_alternative {
             details {
                 summary {
-                    "The closest alternative"
-                    @if let Some(chance) = other.chance.flatten() { ": " (called.name(0)) " wins with " (words::chance(chance)) }
+                    (text!(teams.the_closest_alternative))
+                    @if let Some(chance) = other.chance.flatten() { (mark!(teams.wins_with, { (called.name(0)) }, { (words::chance(chance)) })) }
                 }
                 @for (at, team) in other.teams.iter().enumerate() {
                     p { span class=(words::team_class(called.colour(at))) { (called.title(at)) } ": " (names(team)) }
@@ -195,24 +195,27 @@ pub(super) fn recorded(
     let said = match &of.outcome {
         Outcome::Won(team) => {
             let names = site.team_names(&played.ruleset);
-            format!("{} won.", names.title((*team).into()))
+            format!(text!(common.one_has_won), names.title((*team).into()))
         }
-        Outcome::Draw => "A draw.".to_owned(),
+        Outcome::Draw => text!(teams.a_draw).to_owned(),
         Outcome::Scores(scores) => format!("{}.", words::scores(scores)),
     };
     html! {
-        h1 { "Recorded" }
+        h1 { (text!(teams.recorded)) }
         p role="status" {
-            (said) " It is " a href=(site.links.game(of.number)) { "match " (of.number) } ". "
-            @if let Some(code) = &of.unrated { "It does not count: " (words::unrated(code)) }
+            (mark!(teams.it_is,
+                { (said) },
+                { a href=(site.links.game(of.number)) { (mark!(teams.match, { (of.number) })) } }
+            ))
+            @if let Some(code) = &of.unrated { (mark!(teams.it_does_not_count, { (words::unrated(code)) })) }
         }
         (form(site, sender, &undone, &html! {
-            button type="submit" name="do" value="undo" { "Undo" }
+            button type="submit" name="do" value="undo" { (text!(teams.undo)) }
         }))
         (lineups(site, played))
         (form(site, sender, &pick.fields(), &html! {
-            button.main type="submit" name="do" value="pick" { "Next game, same people" }
-            button type="submit" name="do" value="edit" { "Change who plays" }
+            button.main type="submit" name="do" value="pick" { (text!(teams.next_game_same_people)) }
+            button type="submit" name="do" value="edit" { (text!(teams.change_who_plays)) }
         }))
     }
 }
@@ -226,10 +229,10 @@ pub(super) fn undone(
     number: i64,
 ) -> Markup {
     html! {
-        p role="status" { "Match " (number) " does not count any more." }
+        p role="status" { (mark!(teams.match_does_not_count_any_more, { (number) })) }
         @if played.teams.is_empty() {
-            h1 { "Undone" }
-            p { a href=(site.links.to("/teams")) { "Back to the teams" } }
+            h1 { (text!(teams.undone)) }
+            p { a href=(site.links.to("/teams")) { (text!(teams.back_to_the_teams)) } }
         } @else {
             (to_record(site, sender, pick, played, None, None))
         }
@@ -249,7 +252,7 @@ pub(super) fn to_record(
         h1 { (sizes(played)) }
         @match problem {
             Some(problem) if problem.is_repeated() => p.alert role="alert" {
-                "This game is recorded already, with another result. To change it, undo it first."
+                (text!(teams.this_game_is_recorded_already_with))
             },
             Some(problem) => (alert(problem)),
             None => {},
@@ -261,7 +264,7 @@ pub(super) fn to_record(
             false => (sign_in(site, sender, pick)),
         }
         (form(site, sender, &pick.fields(), &html! {
-            button type="submit" name="do" value="edit" { "Change who plays" }
+            button type="submit" name="do" value="edit" { (text!(teams.change_who_plays)) }
         }))
     }
 }
@@ -281,18 +284,21 @@ pub(super) fn latest(site: &Site, sender: &Sender, pick: &Pick, line: &MatchLine
     let said = match (line.winner, line.outcome.as_str()) {
         (Some(team), _) => {
             let names = site.team_names(line.ruleset.as_deref().unwrap_or_default());
-            format!("{} won", names.name(team.into()))
+            format!(text!(common.one_won), names.name(team.into()))
         }
         (None, outcome) => outcome.to_owned(),
     };
     html! {
         section.sign {
             p {
-                "Recorded last: " a href=(site.links.game(line.id)) { "match " (line.id) } ", " (said)
-                ", " (words::time(line.ended))
+                (mark!(teams.recorded_last,
+                    { a href=(site.links.game(line.id)) { (mark!(teams.match, { (line.id) })) } },
+                    { (said) },
+                    { (words::time(line.ended)) }
+                ))
             }
             (form(site, sender, &hidden, &html! {
-                button type="submit" name="do" value="undo" { "Undo match " (line.id) }
+                button type="submit" name="do" value="undo" { (mark!(teams.undo_match, { (line.id) })) }
             }))
         }
     }

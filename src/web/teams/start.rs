@@ -45,7 +45,7 @@ pub(super) async fn page(
     let latest = latest(site, sender).await?;
     let status = problem.as_ref().map(|problem| problem.status);
     let page = html! {
-        h1 { "Fair teams" }
+        h1 { (text!(teams.fair_teams)) }
         @if let Some(problem) = &problem { (alert(problem)) }
         @if let Some(line) = &latest { (show::latest(site, sender, &pick, line)) }
         @if sender.may_pick() {
@@ -95,7 +95,7 @@ fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetLine]) -> Mark
     let here = |name: &str| (name == pick.ruleset).then_some("true");
     html! {
         @if rulesets.len() > 1 {
-            nav.tabs.wrap aria-label="What is played" {
+            nav.tabs.wrap aria-label=(text!(teams.what_is_played)) {
                 @for line in rulesets.iter().take(RULESETS) {
                     a href=(link(&line.ruleset)) aria-current=[here(&line.ruleset)] { (line.ruleset) }
                 }
@@ -108,37 +108,37 @@ fn fields(pick: &Pick, rulesets: &[RulesetLine], ticks: &[Known]) -> Markup {
     let is_ticked = |one: &Known| pick.known.contains(&one.handle);
     let has_wishes = !pick.together.is_empty() || !pick.apart.is_empty();
     html! {
-        label for="ruleset" { "What do you play?" }
+        label for="ruleset" { (text!(teams.what_do_you_play)) }
         input #ruleset name="ruleset" value=(pick.ruleset) list="rulesets" required maxlength="255"
-            autocomplete="off" autocapitalize="none" placeholder="futsal";
+            autocomplete="off" autocapitalize="none" placeholder=(text!(teams.futsal));
         datalist #rulesets {
             @for line in rulesets.iter().take(RULESETS) { option value=(line.ruleset) {} }
         }
-        label for="names" { "Who plays? One name on each line, or with commas" }
+        label for="names" { (text!(teams.who_plays_one_name_on_each_line_or)) }
         textarea #names name="names" rows="5" autocomplete="off" { (pick.names) }
         @if !ticks.is_empty() || !pick.new.is_empty() {
             fieldset.ticks {
-                legend { "Or tick who played last" }
+                legend { (text!(teams.or_tick_who_played_last)) }
                 @for name in &pick.new {
-                    label { input type="checkbox" name="new" value=(name) checked; bdi { (name) } span.tag { "new" } }
+                    label { input type="checkbox" name="new" value=(name) checked; bdi { (name) } span.tag { (text!(teams.new)) } }
                 }
                 @for one in ticks {
                     label { input type="checkbox" name="on" value=(one.handle) checked[is_ticked(one)]; bdi { (one.name) } }
                 }
             }
         }
-        label for="teams" { "How many teams?" }
+        label for="teams" { (text!(teams.how_many_teams)) }
         select #teams name="teams" {
-            @for number in 2..=8 { option value=(number) selected[number == pick.teams] { (number) " teams" } }
+            @for number in 2..=8 { option value=(number) selected[number == pick.teams] { (mark!(teams.teams, { (number) })) } }
         }
         details open[has_wishes] {
-            summary { "Who must be together, and who apart" }
-            label for="together" { "Together: one group on each line" }
-            textarea #together name="together" rows="2" placeholder="ann, bob" autocomplete="off" { (pick.together) }
-            label for="apart" { "Apart: one group on each line" }
-            textarea #apart name="apart" rows="2" placeholder="cid, dan" autocomplete="off" { (pick.apart) }
+            summary { (text!(teams.who_must_be_together_and_who_apart)) }
+            label for="together" { (text!(teams.together_one_group_on_each_line)) }
+            textarea #together name="together" rows="2" placeholder=(text!(teams.ann_bob)) autocomplete="off" { (pick.together) }
+            label for="apart" { (text!(teams.apart_one_group_on_each_line)) }
+            textarea #apart name="apart" rows="2" placeholder=(text!(teams.cid_dan)) autocomplete="off" { (pick.apart) }
         }
-        button.main type="submit" name="do" value="pick" { "Make teams" span #count {} }
+        button.main type="submit" name="do" value="pick" { (text!(teams.make_teams)) span #count {} }
     }
 }
 
@@ -156,17 +156,17 @@ pub(super) fn questions(
         @for (number, one) in others.iter().enumerate() { (question(number, one)) }
         @if !new.is_empty() {
             fieldset.ticks {
-                legend { "New players" }
+                legend { (text!(teams.new_players)) }
                 @for one in new {
                     label { input type="checkbox" name="new" value=(one.name()) checked; bdi { (one.name()) } }
                 }
             }
         }
-        button.main type="submit" name="do" value="pick" { "Make teams" }
-        button type="submit" name="do" value="edit" formnovalidate { "Back" }
+        button.main type="submit" name="do" value="pick" { (text!(teams.make_teams)) }
+        button type="submit" name="do" value="edit" formnovalidate { (text!(teams.back)) }
     };
     html! {
-        h1 { "Who is who?" }
+        h1 { (text!(teams.who_is_who)) }
         (form(site, sender, &pick.fields(), &body))
     }
 }
@@ -189,23 +189,23 @@ fn question(number: usize, question: &Question) -> Markup {
     };
     let (said, choices) = match question {
         Question::Unknown { name, near } => {
-            let said = html! { bdi { (name) } ": did you mean" };
+            let said = html! { (mark!(teams.did_you_mean, { bdi { (name) } })) };
             let new = choice(
                 &format!("new:{name}"),
-                &html! { bdi { (name) } " is a new player" },
+                &html! { (mark!(teams.is_a_new_player, { bdi { (name) } })) },
             );
             (said, html! { @for one in near { (known(one)) } (new) })
         }
         Question::Several { name, who } => {
-            let said = html! { "Which " bdi { (name) } "?" };
+            let said = html! { (mark!(teams.which, { bdi { (name) } })) };
             (said, html! { @for one in who { (known(one)) } })
         }
         Question::Twice { name, other } => {
-            let once = choice("drop", &html! { "The same person: count once" });
-            let two = html! { "Somebody else: " bdi { (other) } };
+            let once = choice("drop", &html! { (text!(teams.the_same_person_count_once)) });
+            let two = html! { (mark!(teams.somebody_else, { bdi { (other) } })) };
             let two = choice(&format!("new:{other}"), &two);
             (
-                html! { bdi { (name) } " is there twice" },
+                html! { (mark!(teams.is_there_twice, { bdi { (name) } })) },
                 html! { (once) (two) },
             )
         }
@@ -215,7 +215,7 @@ fn question(number: usize, question: &Question) -> Markup {
         fieldset {
             legend { (said) }
             (choices)
-            @if leave_out { (choice("drop", &html! { "Does not play" })) }
+            @if leave_out { (choice("drop", &html! { (text!(teams.does_not_play)) })) }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod circles;
 mod sources;
+mod texts;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

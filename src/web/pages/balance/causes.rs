@@ -17,10 +17,10 @@ const Z: f64 = 1.959_964;
 /// What visitors read of a cause.
 pub(in crate::web::pages) fn name(cause: Cause) -> &'static str {
     match cause {
-        Cause::LateJoin => "A player came late",
-        Cause::Leaver => "A player left early",
-        Cause::UnevenSizes => "Teams of different sizes",
-        Cause::Newcomer => "A player with fewer than 10 matches",
+        Cause::LateJoin => text!(balance.a_player_came_late),
+        Cause::Leaver => text!(balance.a_player_left_early),
+        Cause::UnevenSizes => text!(balance.teams_of_different_sizes),
+        Cause::Newcomer => text!(balance.a_player_with_fewer_than_10_matches),
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn causes(lines: &[GapsByCauses]) -> Vec<CauseLine> {
 impl CauseLine {
     fn text(&self) -> String {
         format!(
-            "{} ({:.0} to {:.0})",
+            text!(balance.to),
             words::percent(self.explains),
             100.0 * self.explains_low,
             100.0 * self.explains_high
@@ -121,23 +121,22 @@ pub(super) fn body(
         return html! {};
     }
     html! {
-        h2 #causes { "What one-sided matches have in common" }
+        h2 #causes { (text!(balance.what_one_sided_matches_have_in)) }
         (tabs)
         @if lines.is_empty() {
-            p { "Too few matches have a cause in this time." }
+            p { (text!(balance.too_few_matches_have_a_cause_in)) }
         } @else {
-            (Table::of("Causes", lines)
-                .name("What happened", |line| name(line.of))
-                .num("Explains", CauseLine::text)
-                .num("Matches", |line| html! { a href=(matches(line.cause)) { (line.matches) } })
-                .num("Difference with it", |line| words::tenths(line.gap_with))
+            (Table::of(text!(balance.causes), lines)
+                .name(text!(balance.what_happened), |line| name(line.of))
+                .num(text!(balance.explains), CauseLine::text)
+                .num(text!(common.matches), |line| html! { a href=(matches(line.cause)) { (line.matches) } })
+                .num(text!(balance.difference_with_it), |line| words::tenths(line.gap_with))
                 .num("without", |line| words::tenths(line.gap_without)))
         }
         p.note {
-            "Of all rated matches with scores" @if let Some(since) = since { " since " (since) } ", archived ones too. “Explains” is \
-             the part of all differences of scores that would be missing if these matches had been as even as the others, with \
-             its 95 % interval: one that begins at 0 may be chance alone. Two causes may meet in one match, and neither needs \
-             to be the reason."
+            (mark!(balance.of_all_rated_matches_with_scores,
+                { @if let Some(since) = since { (mark!(balance.since, { (since) })) } }
+            ))
         }
     }
 }

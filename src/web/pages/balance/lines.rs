@@ -87,7 +87,7 @@ impl From<Closeness> for BalanceLine {
 }
 
 /// The heading of a column of dates, which are not broken into two lines.
-pub(super) const WEEK_OF: &str = "Week of";
+pub(super) const WEEK_OF: &str = text!(balance.week_of);
 
 /// A table of these lines, without those that have no match.
 pub(in crate::web::pages) fn table<'a>(
@@ -105,15 +105,22 @@ pub(in crate::web::pages) fn table<'a>(
             first,
             move |own| html! { span.date[is_date] { (own.name) } },
         )
-        .num("Matches", |of| of.line.matches)
-        .num("Mean difference", |of| known(of.line.mean_gap, tenths))
-        .wide_num(&format!("{team_0} won"), |of| of.team_0_won())
-        .wide_num(&format!("{team_0}, equal teams"), |of| {
-            known(of.between_equals, percent)
+        .num(text!(common.matches), |of| of.line.matches)
+        .num(text!(common.mean_difference), |of| {
+            known(of.line.mean_gap, tenths)
         })
-        .explained("The chance between equally strong teams, as the rating system has learned it")
+        .wide_num(&format!(text!(balance.won), team_0 = team_0), |of| {
+            of.team_0_won()
+        })
+        .wide_num(
+            &format!(text!(balance.equal_teams), team_0 = team_0),
+            |of| known(of.between_equals, percent),
+        )
+        .explained(text!(balance.the_chance_between_equally_strong))
         .only_if(any_side)
-        .num("Favourite won", |of| known(of.line.favourite_won, percent))
+        .num(text!(common.favourite_won), |of| {
+            known(of.line.favourite_won, percent)
+        })
         .explained(OF_DECIDED)
-        .num("Draws", |of| known(of.line.draws, percent))
+        .num(text!(common.draws), |of| known(of.line.draws, percent))
 }

@@ -88,15 +88,15 @@ impl BalancePage {
     fn controls(&self, site: &Site) -> Markup {
         html! {
             form.controls method="get" action=(site.links.to("/balance")) {
-                label for="ruleset" { "Ruleset" }
+                label for="ruleset" { (text!(common.ruleset)) }
                 select #ruleset name="ruleset" {
                     @for name in &self.rulesets {
                         option value=(name) selected[self.ruleset.as_ref() == Some(name)] { (name) }
                     }
                 }
-                label for="date" { "Compare before and after" }
+                label for="date" { (text!(balance.compare_before_and_after)) }
                 input #date type="date" name="date" value=[self.date.as_ref()];
-                button type="submit" { "Show" }
+                button type="submit" { (text!(common.show)) }
             }
         }
     }
@@ -118,7 +118,7 @@ impl BalancePage {
 
     /// What one-sided matches have in common, with links to the matches of each cause.
     fn causes(&self, site: &Site) -> Markup {
-        let tabs = self.span.tabs("Time of the causes", |name| {
+        let tabs = self.span.tabs(text!(balance.time_of_the_causes), |name| {
             site.links
                 .to(&format!("{}#causes", self.address(Some(name))))
         });
@@ -139,22 +139,22 @@ impl BalancePage {
         let gaps = gaps.map(|(at, bar)| Bar::new(bar.name(at == last), bar.matches as f64));
         let gaps: Vec<Bar> = gaps.collect();
         let gaps = plot::bars(
-            "Number of matches by the difference of scores",
-            "difference of scores",
+            text!(balance.number_of_matches_by_the_difference),
+            text!(balance.difference_of_scores),
             &gaps,
         )?;
         let calibration = plot::calibration(
-            "How often favourites won, by their forecast",
+            text!(balance.how_often_favourites_won_by_their),
             &self.calibration,
         )?;
         Ok(html! {
             div.columns {
                 @if !self.gaps.is_empty() {
-                    figure { figcaption { "Matches by the difference of scores" } (gaps) }
+                    figure { figcaption { (text!(balance.matches_by_the_difference_of_scores)) } (gaps) }
                 }
                 @if !self.calibration.is_empty() {
                     figure {
-                        figcaption { "Forecasts: on the line, favourites win as often as predicted. A draw is half a win" }
+                        figcaption { (text!(balance.forecasts_on_the_line_favourites)) }
                         (calibration)
                     }
                 }
@@ -252,8 +252,8 @@ impl Page for BalancePage {
 
     fn title(&self) -> String {
         match &self.ruleset {
-            Some(ruleset) => format!("Balance of {ruleset}"),
-            None => "Balance".to_owned(),
+            Some(ruleset) => format!(text!(balance.balance_of), ruleset = ruleset),
+            None => text!(common.balance).to_owned(),
         }
     }
 
@@ -264,12 +264,20 @@ impl Page for BalancePage {
     fn description(&self, _: &Site) -> String {
         let won = self.all.favourite_won.map(|share| {
             let (share, matches) = (words::percent(share), self.all.matches);
-            format!("Favourites won {share} of the decided ones among {matches} matches.")
+            format!(
+                text!(balance.favourites_won_of_the_decided_ones),
+                share = share,
+                matches = matches
+            )
         });
-        let ruleset = self.ruleset.as_deref().unwrap_or("all rulesets");
+        let ruleset = self
+            .ruleset
+            .as_deref()
+            .unwrap_or(text!(balance.all_rulesets));
         format!(
-            "How even the matches of {ruleset} are. {}",
-            won.unwrap_or_default()
+            text!(balance.how_even_the_matches_of_are),
+            won.unwrap_or_default(),
+            ruleset = ruleset
         )
     }
 
@@ -280,9 +288,17 @@ impl Page for BalancePage {
             between_equals: None,
             team_0: None,
         };
-        let mut parts = vec![part("All", &self.all)];
-        parts.extend(self.before.iter().map(|line| part("Before", line)));
-        parts.extend(self.after.iter().map(|line| part("After", line)));
+        let mut parts = vec![part(text!(common.all), &self.all)];
+        parts.extend(
+            self.before
+                .iter()
+                .map(|line| part(text!(common.before), line)),
+        );
+        parts.extend(
+            self.after
+                .iter()
+                .map(|line| part(text!(balance.after), line)),
+        );
         let by_week = self
             .weeks
             .iter()
@@ -294,37 +310,38 @@ impl Page for BalancePage {
             .map(|ruleset| site.team_names(ruleset));
         let team_0 = names.unwrap_or_default().title(0);
         Ok(html! {
-            h1 { "Balance" }
+            h1 { (text!(common.balance)) }
             @if self.ruleset.is_none() {
-                p { "No match has been rated yet." }
+                p { (text!(balance.no_match_has_been_rated_yet)) }
             } @else {
                 (self.controls(site))
                 (self.verdict.body())
                 @if let Some(predictions) = &self.predictions { (predictions.body(site)) }
-                (table("Balance", "Weeks", &parts, &team_0))
+                (table(text!(common.balance), text!(balance.weeks), &parts, &team_0))
                 p.note {
-                    "The favourite is the team that was more likely to win by the forecast; the closer to 50 % it won, \
-                     the more even the teams were. Shares of wins are of the matches that a team won, without draws. \
-                     A week counts as before a date if it begins before it. " (OF_FORECAST)
+                    (mark!(balance.the_favourite_is_the_team_that_was, { (OF_FORECAST) }))
                 }
                 (self.plots()?)
                 @if by_week.len() > 1 {
                     figure {
-                        figcaption { "Mean difference of scores by week" }
-                        (plot::bars("Mean difference of scores by week", "week that begins on", &by_week)?)
+                        figcaption { (text!(balance.mean_difference_of_scores_by_week)) }
+                        (plot::bars(text!(balance.mean_difference_of_scores_by_week), text!(balance.week_that_begins_on), &by_week)?)
                     }
                 }
                 (self.causes(site))
-                h2 { "By map" }
-                (table("By map", "Map", &self.maps, &team_0))
+                h2 { (text!(balance.by_map)) }
+                (table(text!(balance.by_map), text!(common.map), &self.maps, &team_0))
                 @if self.maps.iter().any(|of| of.between_equals.is_some()) {
                     p.note {
-                        "“" (team_0) ", equal teams” is how often that team would win between equally strong teams, "
-                        (self.usual_size) " v " (self.usual_size) ": the side alone, without who happened to play on it."
+                        (mark!(balance.equal_teams_is_how_often_that_team,
+                            { (team_0) },
+                            { (self.usual_size) },
+                            { (self.usual_size) }
+                        ))
                     }
                 }
-                h2 { "By week" }
-                (table("By week", WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS), &team_0))
+                h2 { (text!(balance.by_week)) }
+                (table(text!(balance.by_week), WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS), &team_0))
             }
         })
     }

@@ -34,7 +34,7 @@ impl PredictionLine {
         html! {
             p {
                 (self.sentence) ". "
-                a href=(site.links.to("/systems")) { "All rating systems compared" }
+                a href=(site.links.to("/systems")) { (text!(balance.all_rating_systems_compared)) }
             }
         }
     }

@@ -40,7 +40,7 @@ impl Share {
 
     pub(in crate::web::pages) fn text(&self) -> String {
         format!(
-            "{} ({:.0} to {:.0})",
+            text!(balance.to),
             words::percent(self.won),
             100.0 * self.low,
             100.0 * self.high
@@ -101,8 +101,8 @@ impl Verdict {
 
     pub(super) fn body(&self) -> Markup {
         let rows = [
-            ("Teams picked by Evenkeel", self.picked),
-            ("All others", self.others),
+            (text!(balance.teams_picked_by_evenkeel), self.picked),
+            (text!(balance.all_others), self.others),
         ];
         let rows: Vec<(&str, Share)> = rows
             .into_iter()
@@ -111,14 +111,12 @@ impl Verdict {
         html! {
             p { strong { (self.sentence) } }
             @if !rows.is_empty() {
-                (Table::of("Does it help?", &rows)
-                    .name("Of the latest matches", |(name, _)| *name)
-                    .num("Decided matches", |(_, share)| share.decided)
-                    .num("Favourite won", |(_, share)| share.text()))
+                (Table::of(text!(balance.does_it_help), &rows)
+                    .name(text!(balance.of_the_latest_matches), |(name, _)| *name)
+                    .num(text!(balance.decided_matches), |(_, share)| share.decided)
+                    .num(text!(common.favourite_won), |(_, share)| share.text()))
                 p.note {
-                    "The numbers in brackets are a 95 % interval: with more matches, the share comes to lie in it in 95 of 100 \
-                     cases. The closer to 50 %, the more even. Matches are counted as picked if BALANCE or a queue has chosen \
-                     their teams."
+                    (text!(balance.the_numbers_in_brackets_are_a_95))
                 }
             }
         }
@@ -132,27 +130,28 @@ const MONTH: usize = 4;
 fn sentence(latest: Option<Share>, before: Option<Share>) -> String {
     let Some(latest) = latest else {
         return format!(
-            "It is too early for a verdict: that needs {} with a forecast that a team won.",
+            text!(balance.it_is_too_early_for_a_verdict_that),
             counted(FEWEST, "match")
         );
     };
     let Some(before) = before else {
         return format!(
-            "Favourites won {} in the last four weeks with matches.",
+            text!(balance.favourites_won_in_the_last_four),
             latest.text()
         );
     };
     let uneven = |share: &Share| (share.won - 0.5).abs();
     let overlap = latest.low <= before.high && before.low <= latest.high;
     let verdict = match uneven(&latest).total_cmp(&uneven(&before)) {
-        _ if overlap => "About as even as the four weeks before",
-        std::cmp::Ordering::Less => "More even than the four weeks before",
-        _ => "Less even than the four weeks before",
+        _ if overlap => text!(balance.about_as_even_as_the_four_weeks),
+        std::cmp::Ordering::Less => text!(balance.more_even_than_the_four_weeks),
+        _ => text!(balance.less_even_than_the_four_weeks),
     };
     format!(
-        "{verdict}: favourites won {}, before {}.",
+        text!(balance.favourites_won_before),
         latest.text(),
-        before.text()
+        before.text(),
+        verdict = verdict
     )
 }
 

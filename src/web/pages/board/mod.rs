@@ -166,9 +166,9 @@ impl Page for Board {
 
     fn description(&self, _: &Site) -> String {
         let first = self.rows.first().filter(|row| row.place == Some(1));
-        let first = first.map(|row| format!(" {} is first.", row.player.plain()));
+        let first = first.map(|row| format!(text!(board.is_first), row.player.plain()));
         format!(
-            "The {} of {} by strength.{}",
+            text!(board.the_of_by_strength),
             counted(self.players - self.away, self.kind),
             self.ruleset,
             first.unwrap_or_default()
@@ -191,44 +191,43 @@ impl Page for Board {
         Ok(html! {
             h1 { (words::ruleset(&self.ruleset)) }
             p {
-                a href=(site.links.balance(&self.ruleset)) { "How even its matches are" }
+                a href=(site.links.balance(&self.ruleset)) { (text!(board.how_even_its_matches_are)) }
                 @if site.settings.shows_numbers() {
-                    " · " a href=(self.regulars(site)) { "Regulars over time" }
+                    " · " a href=(self.regulars(site)) { (text!(board.regulars_over_time)) }
                 }
             }
             (self.controls(site))
             @if self.rows.is_empty() && self.search.is_empty() {
-                p { "Nobody has played lately." }
+                p { (text!(board.nobody_has_played_lately)) }
             } @else if self.rows.is_empty() {
-                p { "No such player." }
+                p { (text!(board.no_such_player)) }
             } @else {
                 (self.table(site, self.rows.len()))
             }
-            nav.pages aria-label="Pages of players" {
-                @if let Some(link) = &previous { a rel="prev" href=(link) { "← Previous" } }
+            nav.pages aria-label=(text!(board.pages_of_players)) {
+                @if let Some(link) = &previous { a rel="prev" href=(link) { (text!(board.previous)) } }
                 span {
-                    "Page " (self.page)
-                    @if let Some(pages) = self.pages.filter(|pages| *pages > 0) { " of " (pages) }
+                    (mark!(board.page, { (self.page) }))
+                    @if let Some(pages) = self.pages.filter(|pages| *pages > 0) { (mark!(board.of, { (pages) })) }
                 }
-                @if let Some(link) = &next { a rel="next" href=(link) { "Next →" } }
+                @if let Some(link) = &next { a rel="next" href=(link) { (text!(board.next)) } }
             }
             (self.order(site))
             @if let Some(distribution) = &self.distribution { (distribution.body(&self.ruleset, None)?) }
             @if site.settings.shows_numbers() {
                 p.note {
-                    "A weight is between 0 and 100; a newcomer has 50. The number after ± is how uncertain it is. In a game in \
-                     which people hardly differ, all weights are near 50."
+                    (text!(board.a_weight_is_between_0_and_100_a))
                 }
             }
             @if !self.now.is_empty() {
-                h2 { a href=(site.links.to("/live")) { "Playing now" } }
+                h2 { a href=(site.links.to("/live")) { (text!(common.playing_now)) } }
                 @for game in &self.now {
                     p { (game.server_or_dash()) ", " (game.score()) ": " (names(site, game.players())) }
                 }
             }
-            h2 { "Latest matches" }
+            h2 { (text!(common.latest_matches)) }
             (matches(site, &self.matches, false))
-            p { a href=(site.links.to(&format!("/matches?ruleset={}", path_part(&self.ruleset)))) { "All its matches" } }
+            p { a href=(site.links.to(&format!("/matches?ruleset={}", path_part(&self.ruleset)))) { (text!(common.all_its_matches)) } }
             (share(site, &format!("/rulesets/{}", path_part(&self.ruleset)), false, true))
         })
     }

@@ -25,15 +25,15 @@ impl Board {
         let here = |kind: &str| (self.kind == kind).then_some("true");
         html! {
             div.controls {
-                nav.tabs aria-label="Kind of player" {
-                    a href=(self.link(site, "human", 1)) aria-current=[here("human")] { "Humans" }
-                    a href=(self.link(site, "bot", 1)) aria-current=[here("bot")] { "Bots" }
+                nav.tabs aria-label=(text!(board.kind_of_player)) {
+                    a href=(self.link(site, "human", 1)) aria-current=[here("human")] { (text!(common.humans)) }
+                    a href=(self.link(site, "bot", 1)) aria-current=[here("bot")] { (text!(common.bots)) }
                 }
-                form.search role="search" aria-label="In this ruleset" method="get" action=(site.links.ruleset(&self.ruleset)) {
+                form.search role="search" aria-label=(text!(board.in_this_ruleset)) method="get" action=(site.links.ruleset(&self.ruleset)) {
                     input type="hidden" name="kind" value=(self.kind);
-                    label for="q" { "Search a name" }
+                    label for="q" { (text!(board.search_a_name)) }
                     input #q type="search" name="q" value=(self.search) maxlength=(SEARCH);
-                    button type="submit" { "Search" }
+                    button type="submit" { (text!(common.search)) }
                 }
             }
         }
@@ -50,15 +50,16 @@ impl Board {
             @if self.away > 0 && self.search.is_empty() {
                 p {
                     @match self.shows_away {
-                        true => { a href=(to(false)) { "Hide those who are away" } },
-                        false => { a href=(to(true)) { "Show those who are away, too (" (self.away) ")" } },
+                        true => { a href=(to(false)) { (text!(board.hide_those_who_are_away)) } },
+                        false => { a href=(to(true)) { (mark!(board.show_those_who_are_away_too, { (self.away) })) } },
                     }
                 }
             }
             p.note {
-                "The order is that of the weight minus its uncertainty: what a player is worth at least. Who has played \
-                 fewer than " (Standing::MATCHES_TO_PLACE) " matches, or has an uncertain weight, is being placed; who had not \
-                 played for " (Standing::DAYS_AWAY) " days when the latest match was played is away."
+                (mark!(board.the_order_is_that_of_the_weight,
+                    { (Standing::MATCHES_TO_PLACE) },
+                    { (Standing::DAYS_AWAY) }
+                ))
             }
         }
     }
@@ -68,19 +69,23 @@ impl Board {
         let player = |row: &BoardLine| {
             html! {
                 (row.player.link(&site.links))
-                @if row.plays_now { " " span.tag { "plays now" } }
+                @if row.plays_now { " " span.tag { (text!(board.plays_now)) } }
             }
         };
-        Table::of("Players", self.rows.iter().take(most))
-            .num("Place", BoardLine::place_or_why)
+        Table::of(text!(common.players), self.rows.iter().take(most))
+            .num(text!(common.place), BoardLine::place_or_why)
             .only_if(site.settings.shows_numbers())
-            .name("Player", player)
-            .num("Weight", |row| words::or_dash(row.measure()))
+            .name(text!(common.player), player)
+            .num(text!(common.weight), |row| words::or_dash(row.measure()))
             .only_if(site.settings.shows_numbers())
-            .num("Better than", |row| words::or_dash(row.better_than()))
-            .text("Division", |row| words::or_dash(row.division.clone()))
+            .num(text!(common.better_than), |row| {
+                words::or_dash(row.better_than())
+            })
+            .text(text!(common.division), |row| {
+                words::or_dash(row.division.clone())
+            })
             .only_if(self.rows.iter().any(|row| row.division.is_some()))
-            .num("Games", |row| row.games)
-            .wide_text("Last seen", |row| words::day(row.last_seen))
+            .num(text!(common.games), |row| row.games)
+            .wide_text(text!(common.last_seen), |row| words::day(row.last_seen))
     }
 }

@@ -58,7 +58,7 @@ impl GameChange {
                 (before)
                 @match &self.player {
                     Some(player) => (player.link(&site.links)),
-                    None => span.gone { "a player" },
+                    None => span.gone { (text!(common.a_player)) },
                 }
             }
             (after)
@@ -103,11 +103,11 @@ pub(super) fn table(site: &Site, summary: &MatchSummary, changes: &[GameChange])
     };
     let has_bots = |one: &Moment<'_>| one.teams.bots.iter().any(|&bots| bots > 0);
     let sizes = |one: &Moment<'_>| Some(one.teams.sizes()).filter(|sizes| !sizes.is_empty());
-    let mut table = Table::of("Chances", &moments)
-        .text("Time", |one| &one.time)
-        .name("Teams", |one| &one.what)
-        .num("Players", move |one| words::or_dash(sizes(one)))
-        .num("of them bots", |one| versus(&one.teams.bots))
+    let mut table = Table::of(text!(game.chances), &moments)
+        .text(text!(game.time), |one| &one.time)
+        .name(text!(common.teams), |one| &one.what)
+        .num(text!(common.players), move |one| words::or_dash(sizes(one)))
+        .num(text!(game.of_them_bots), |one| versus(&one.teams.bots))
         .only_if(moments.iter().any(has_bots));
     for team in 0..teams {
         table = table.num(&summary.team_names.title(team), move |one| {
@@ -115,11 +115,11 @@ pub(super) fn table(site: &Site, summary: &MatchSummary, changes: &[GameChange])
         });
     }
     html! {
-        h2 { "Chances" }
+        h2 { (text!(game.chances)) }
         (table)
         p.note {
             (OF_CHANCES)
-            @if changes.len() >= MAX_TEAM_CHANGES { " Only the first " (MAX_TEAM_CHANGES) " changes are kept." }
+            @if changes.len() >= MAX_TEAM_CHANGES { (mark!(game.only_the_first_changes_are_kept, { (MAX_TEAM_CHANGES) })) }
         }
     }
 }

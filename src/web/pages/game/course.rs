@@ -56,7 +56,10 @@ impl Course {
         if self.events.is_empty() {
             return Ok(html! {});
         }
-        let label = format!("Score over time, to the result {}", words::scores(scores));
+        let label = format!(
+            text!(game.score_over_time_to_the_result),
+            words::scores(scores)
+        );
         let score = plot::score(&label, (scores.len(), names), millis, &self.events)?;
         let chance = match self.chance_over_time.is_empty() {
             true => html! {},
@@ -66,7 +69,7 @@ impl Course {
             div.columns {
                 figure {
                     figcaption {
-                        "Score over time: "
+                        (text!(game.score_over_time))
                         @for team in 0..scores.len() { span class=(words::team_class(names.colour(team))) { (names.name(team)) } " " }
                     }
                     (score)
@@ -86,7 +89,7 @@ impl Course {
         let least = points.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let most = points.iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let label = format!(
-            "Chance of {} over time: {} at the start, between {} and {}",
+            text!(game.chance_of_over_time_at_the_start),
             names.name(0),
             of(points.first()),
             of(least),
@@ -95,7 +98,7 @@ impl Course {
         let plot = plot::chance(&label, points, names.colour(0))?;
         Ok(html! {
             figure {
-                figcaption { "Chance of " span class=(words::team_class(names.colour(0))) { (names.name(0)) } " with the score" }
+                figcaption { (mark!(game.chance_of_with_the_score, { span class=(words::team_class(names.colour(0))) { (names.name(0)) } })) }
                 (plot)
             }
         })

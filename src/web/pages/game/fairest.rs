@@ -41,8 +41,11 @@ impl FairestExchange {
         let [one, other] = &self.players;
         html! {
             p {
-                "Most even with one exchange: " (one.link(&site.links)) " for " (other.link(&site.links))
-                ", which would have made it " (favourite(of_forecast(self.chance), names)) "."
+                (mark!(game.most_even_with_one_exchange_for,
+                    { (one.link(&site.links)) },
+                    { (other.link(&site.links)) },
+                    { (favourite(of_forecast(self.chance), names)) }
+                ))
             }
         }
     }

@@ -74,12 +74,16 @@ impl GamePage {
         let told = &self.summary.chances;
         let told = (told.started.as_ref().map(|teams| (AS_STARTED, teams)))
             .or(told.picked.as_ref().map(|teams| (AS_PICKED, teams)));
-        let expected =
-            told.map(|(moment, teams)| sentence(moment, teams, "had", &self.summary.team_names));
+        let expected = told.map(|(moment, teams)| {
+            sentence(moment, teams, text!(chances.had), &self.summary.team_names)
+        });
         let happened = match (self.summary.outcome.as_str(), self.summary.winner) {
-            (_, Some(team)) => format!("{} won.", self.summary.team_names.title(team.into())),
-            ("draw", _) => "It was a draw.".to_owned(),
-            ("abandoned", _) => "It was abandoned.".to_owned(),
+            (_, Some(team)) => format!(
+                text!(common.one_has_won),
+                self.summary.team_names.title(team.into())
+            ),
+            ("draw", _) => text!(game.it_was_a_draw).to_owned(),
+            ("abandoned", _) => text!(common.it_was_abandoned).to_owned(),
             _ => String::new(),
         };
         html! {
@@ -87,7 +91,7 @@ impl GamePage {
                 @if let Some(sentence) = &expected { (sentence) " " }
                 (happened)
                 @if let Some(surprise) = self.summary.surprise() { " " (surprise) }
-                @if let Some(code) = &self.summary.unrated { " The match does not count: " (words::unrated(code)) }
+                @if let Some(code) = &self.summary.unrated { (mark!(game.the_match_does_not_count, { (words::unrated(code)) })) }
             }
         }
     }
@@ -96,17 +100,17 @@ impl GamePage {
         let line = &self.summary;
         html! {
             dl.facts {
-                div { dt { "Map" } dd { (site.links.to_map(&line.raw_map)) } }
-                @if line.ruleset.is_some() { div { dt { "Ruleset" } dd { (ruleset_link(site, line)) } } }
-                div { dt { "Began" } dd { (words::time(line.started)) } }
-                div { dt { "Played" } dd {
+                div { dt { (text!(common.map)) } dd { (site.links.to_map(&line.raw_map)) } }
+                @if line.ruleset.is_some() { div { dt { (text!(common.ruleset)) } dd { (ruleset_link(site, line)) } } }
+                div { dt { (text!(game.began)) } dd { (words::time(line.started)) } }
+                div { dt { (text!(common.played)) } dd {
                     @match line.untimed {
                         true => "–",
-                        false => { (words::length(self.millis())) " min" },
+                        false => { (mark!(game.min, { (words::length(self.millis())) })) },
                     }
                 } }
-                @if !line.server.is_empty() { div { dt { "Server" } dd { a href=(site.links.server(&line.raw_server)) { (line.server) } } } }
-                @if !self.mutators.is_empty() { div { dt { "Mutators" } dd { (self.mutators.join(", ")) } } }
+                @if !line.server.is_empty() { div { dt { (text!(common.server)) } dd { a href=(site.links.server(&line.raw_server)) { (line.server) } } } }
+                @if !self.mutators.is_empty() { div { dt { (text!(game.mutators)) } dd { (self.mutators.join(", ")) } } }
             }
         }
     }
@@ -171,7 +175,7 @@ impl Page for GamePage {
     }
 
     fn title(&self) -> String {
-        format!("Match {} on {}", self.summary.id, self.summary.map)
+        format!(text!(game.match_on), self.summary.id, self.summary.map)
     }
 
     fn path(&self) -> String {
@@ -181,7 +185,7 @@ impl Page for GamePage {
     fn description(&self, _: &Site) -> String {
         let line = &self.summary;
         format!(
-            "{}. {} on {}, {}.",
+            text!(game.on),
             line.headline(),
             line.ruleset_or_dash(),
             words::minute(line.ended),
@@ -217,7 +221,7 @@ impl Page for GamePage {
                             h2 { span class=(words::team_class(names.colour(at))) { (names.title(at)) } " – " (words::number(team.score)) }
                             p.note {
                                 (counted(team.players.len(), "player"))
-                                @if let Some(sum) = weights_before(&team.players) { ", weights before " (words::tenths(sum)) }
+                                @if let Some(sum) = weights_before(&team.players) { (mark!(game.weights_before, { (words::tenths(sum)) })) }
                             }
                             (players(site, &names.title(at), &team.players, self.millis(), other(&team.players)))
                         }
@@ -225,27 +229,25 @@ impl Page for GamePage {
                 }
             }
             @if !self.others.is_empty() {
-                h2 { @if self.teams.is_empty() { "Players" } @else { "On no team" } }
-                (players(site, "Players", &self.others, self.millis(), false))
+                h2 { @if self.teams.is_empty() { (text!(common.players)) } @else { (text!(game.on_no_team)) } }
+                (players(site, text!(common.players), &self.others, self.millis(), false))
             }
             @if self.archived {
-                p.note { "This match is archived. The weights before and after it are not stored any more." }
+                p.note { (text!(game.this_match_is_archived_the_weights)) }
             }
             @if let Some(forecast) = self.summary.forecast {
                 p.note { (FORECAST) ": " (favourite(of_forecast(forecast), &self.summary.team_names)) ". " (OF_FORECAST) }
             }
             @if any_other {
                 p.note {
-                    "“Other side” is the forecast for the other team if this player alone had been on it, by the weights \
-                     before the match. What the system has learned since, how much a strength or a side of the map \
-                     counts, is as of now."
+                    (text!(game.other_side_is_the_forecast_for_the))
                 }
             }
             @if let Some(fairest) = &self.fairest { (fairest.body(site, &self.summary.team_names)) }
             (self.course.body(&self.summary, self.millis())?)
             (table(site, &self.summary, &self.changes))
             @if let Some(reasons) = &self.reasons {
-                h2 { "Why these teams" }
+                h2 { (text!(common.why_these_teams)) }
                 (reasons.body())
             }
             (share(site, &self.path(), false, false))

@@ -85,20 +85,28 @@ pub(super) fn players<'a>(
         }
     };
     Table::of(caption, list)
-        .name("Player", player)
-        .num("Points", |seat| known(seat.points, words::number))
+        .name(text!(common.player), player)
+        .num(text!(common.points), |seat| {
+            known(seat.points, words::number)
+        })
         .only_if(list.iter().any(|seat| seat.points.is_some()))
         .wide_num("K : D", |seat| format!("{} : {}", seat.kills, seat.deaths))
-        .explained("Kills and deaths")
+        .explained(text!(game.kills_and_deaths))
         .only_if(list.iter().any(|seat| seat.kills > 0 || seat.deaths > 0))
-        .num("Played", move |seat| played(seat.played, whole))
-        .num("Before", |seat| known(seat.weight_before, words::tenths))
-        .explained("The weight after the match before in the same ruleset")
+        .num(text!(common.played), move |seat| played(seat.played, whole))
+        .num(text!(common.before), |seat| {
+            known(seat.weight_before, words::tenths)
+        })
+        .explained(text!(game.the_weight_after_the_match_before))
         .only_if(list.iter().any(|seat| seat.weight_before.is_some()))
-        .num("Change", |seat| known(seat.change(), words::signed))
-        .explained("How the weight changed from before this match to after it")
+        .num(text!(common.change), |seat| {
+            known(seat.change(), words::signed)
+        })
+        .explained(text!(game.how_the_weight_changed_from_before))
         .only_if(list.iter().any(|seat| seat.change().is_some()))
-        .num("Other side", |seat| known(seat.other_side, words::chance))
+        .num(text!(game.other_side), |seat| {
+            known(seat.other_side, words::chance)
+        })
         .only_if(other)
 }
 

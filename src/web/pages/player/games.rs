@@ -90,20 +90,24 @@ pub(super) fn table<'a>(site: &'a Site, games: &'a [PlayedGame]) -> Table<'a, Pl
     let as_started = games.iter().any(|game| game.chance_as_started.is_some());
     let (head, means) = chance_head(as_started);
     let points = |game: &PlayedGame| words::scores(&[game.points_for, game.points_against]);
-    Table::of("Matches", games)
-        .text("Match", |game| match_link(site, game.id, game.ended))
-        .text("Map", |game| &game.map)
-        .wide_text("Ruleset", |game| words::ruleset(&game.ruleset))
-        .text("Result", |game| {
+    Table::of(text!(common.matches), games)
+        .text(text!(common.match), |game| {
+            match_link(site, game.id, game.ended)
+        })
+        .text(text!(common.map), |game| &game.map)
+        .wide_text(text!(common.ruleset), |game| words::ruleset(&game.ruleset))
+        .text(text!(common.result), |game| {
             game.result.map_or("–", |of| result_word(letter(of)))
         })
-        .wide_num("Points", points)
+        .wide_num(text!(common.points), points)
         .num(head, move |game| {
             known(game.chance(as_started), words::chance)
         })
         .explained(means)
         .only_if(numbers)
-        .num("Change", |game| known(game.change, words::signed))
+        .num(text!(common.change), |game| {
+            known(game.change, words::signed)
+        })
         .only_if(numbers)
 }
 

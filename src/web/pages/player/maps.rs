@@ -57,9 +57,9 @@ pub(super) fn map_table(title: &str, list: &[MapResult]) -> Markup {
         section {
             h3 { (title) }
             (Table::of(title, list)
-                .name("Map", |row| &row.map)
-                .num("Won", |row| words::percent(row.won))
-                .num("Games", |row| row.games))
+                .name(text!(common.map), |row| &row.map)
+                .num(text!(common.won), |row| words::percent(row.won))
+                .num(text!(common.games), |row| row.games))
         }
     }
 }

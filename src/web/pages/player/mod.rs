@@ -111,27 +111,38 @@ fn letter(result: f64) -> char {
 
 impl PlayerPage {
     fn standings<'a>(&'a self, site: &'a Site) -> Table<'a, PlayerStanding> {
-        Table::of("Standings", &self.standings)
-            .name("Ruleset", |row| site.links.to_ruleset(&row.ruleset))
-            .num("Weight", |row| words::or_dash(row.line.measure()))
+        Table::of(text!(player.standings), &self.standings)
+            .name(text!(common.ruleset), |row| {
+                site.links.to_ruleset(&row.ruleset)
+            })
+            .num(text!(common.weight), |row| {
+                words::or_dash(row.line.measure())
+            })
             .only_if(site.settings.shows_numbers())
-            .text("Division", |row| words::or_dash(row.line.division.clone()))
+            .text(text!(common.division), |row| {
+                words::or_dash(row.line.division.clone())
+            })
             .only_if(self.standings.iter().any(|row| row.line.division.is_some()))
-            .num("Place", |row| match row.line.place {
-                Some(place) => format!("{place} of {}", row.players),
+            .num(text!(common.place), |row| match row.line.place {
+                Some(place) => format!(text!(player.of), row.players, place = place),
                 None => row.line.place_or_why(),
             })
-            .num("Better than", |row| words::or_dash(row.line.better_than()))
-            .num("Games", |row| row.line.games)
-            .wide_text("Last seen", |row| words::day(row.line.last_seen))
+            .num(text!(common.better_than), |row| {
+                words::or_dash(row.line.better_than())
+            })
+            .num(text!(common.games), |row| row.line.games)
+            .wide_text(text!(common.last_seen), |row| {
+                words::day(row.line.last_seen)
+            })
     }
 
     fn last_results(&self) -> Markup {
         html! {
             @if !self.form.is_empty() {
                 p {
-                    "Last results, the latest first: "
-                    span.form { @for result in &self.form { span class=(result_word(*result)) { (result) } " " } }
+                    (mark!(player.last_results_the_latest_first,
+                        { span.form { @for result in &self.form { span class=(result_word(*result)) { (result) } " " } } }
+                    ))
                 }
             }
         }
@@ -215,7 +226,7 @@ impl Page for PlayerPage {
         let form: String = self.form.iter().collect();
         let form = match form.is_empty() {
             true => form,
-            false => format!(" Last results, the latest first: {form}."),
+            false => format!(text!(player.last_results_the_latest_first_2), form = form),
         };
         format!("{}: {}.{form}", self.title(), words::or_dash(standing))
     }
@@ -230,8 +241,8 @@ impl Page for PlayerPage {
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { (self.player.coloured()) @if self.player.bot { " " span.tag { "bot" } } }
-            @if let Some(identity) = &self.identity { p { "Identity: " bdi { (identity) } } }
+            h1 { (self.player.coloured()) @if self.player.bot { " " span.tag { (text!(common.bot)) } } }
+            @if let Some(identity) = &self.identity { p { (mark!(player.identity, { bdi { (identity) } })) } }
             @if site.settings.shows_numbers() {
                 @if let Some(row) = self.standings.first() { (in_a_line(site, row, self.progress.as_ref())) }
             }
@@ -240,12 +251,11 @@ impl Page for PlayerPage {
             (self.plots(site)?)
             @if site.settings.shows_numbers() {
                 p.note {
-                    "The band is one standard deviation: how far off the weight may easily be. A newcomer has 50. The dots mark \
-                     the peak and the weight of now."
+                    (text!(player.the_band_is_one_standard_deviation))
                 }
             }
             (self.distribution()?)
-            h2 { "Record" }
+            h2 { (text!(player.record)) }
             (self.record.body(site, GAMES))
             (self.companions.body(site, self.handle()))
             (self.maps())

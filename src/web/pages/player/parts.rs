@@ -27,18 +27,22 @@ impl PlayerPage {
         let mut plots = Vec::new();
         for row in many.clone().take(PLOTS) {
             let name = self.player.plain();
-            let label = format!("Weight of {name} in {} over time", row.ruleset);
+            let label = format!(
+                text!(player.weight_of_in_over_time),
+                row.ruleset,
+                name = name
+            );
             let points = self.span.part_of(&row.history);
             plots.push((&row.ruleset, plot::weights(&label, points)?));
         }
         let path = site.links.to(&self.path());
         Ok(html! {
             @if many.clone().any(|row| Span::Month.part_of(&row.history).len() < row.history.len()) {
-                (self.span.tabs("Time of the plots", |name| format!("{path}?span={name}")))
+                (self.span.tabs(text!(player.time_of_the_plots), |name| format!("{path}?span={name}")))
             }
             @for (ruleset, plot) in plots {
                 figure {
-                    figcaption { "Weight in " (words::ruleset(ruleset)) ", with its uncertainty" }
+                    figcaption { (mark!(player.weight_in_with_its_uncertainty, { (words::ruleset(ruleset)) })) }
                     (plot)
                 }
             }
@@ -48,12 +52,12 @@ impl PlayerPage {
     pub(super) fn maps(&self) -> Markup {
         html! {
             @if !self.best_maps.is_empty() {
-                h2 { "Maps" }
+                h2 { (text!(player.maps)) }
                 div.columns {
-                    (map_table("Best", &self.best_maps))
-                    @if !self.worst_maps.is_empty() { (map_table("Worst", &self.worst_maps)) }
+                    (map_table(text!(player.best), &self.best_maps))
+                    @if !self.worst_maps.is_empty() { (map_table(text!(player.worst), &self.worst_maps)) }
                 }
-                p.note { "Maps with at least " (ON_MAP) " games, of the last " (GAMES) "." }
+                p.note { (mark!(player.maps_with_at_least_games_of_the, { (ON_MAP) }, { (GAMES) })) }
             }
         }
     }
@@ -61,13 +65,13 @@ impl PlayerPage {
     pub(super) fn matches(&self, site: &Site) -> Markup {
         let all = format!("/matches?player={}", path_part(self.handle()));
         html! {
-            h2 { "Latest matches" }
+            h2 { (text!(common.latest_matches)) }
             (games::table(site, &self.games))
-            p { a href=(site.links.to(&all)) { "All matches" } }
+            p { a href=(site.links.to(&all)) { (text!(common.all_matches)) } }
             p.note {
-                "Points are those of the player's team, and those against it, while the player was on it."
+                (text!(player.points_are_those_of_the_player_s))
                 @if site.settings.shows_numbers() {
-                    " The chance is that of the player's team."
+                    (text!(player.the_chance_is_that_of_the_player_s))
                 }
             }
         }
@@ -77,7 +81,7 @@ impl PlayerPage {
     pub(super) fn why(&self) -> Markup {
         html! {
             @if !self.why.is_empty() {
-                h2 { "Why this rating" }
+                h2 { (text!(player.why_this_rating)) }
                 @for why in &self.why {
                     @if self.why.len() > 1 { h3 { (words::ruleset(&why.ruleset)) } }
                     ul { @for sentence in &why.sentences { li { (sentence) } } }

@@ -97,26 +97,28 @@ impl Record {
     /// The results as facts, with `most`, the number of matches that are looked at.
     pub(super) fn body(&self, site: &Site, most: i64) -> Markup {
         let streak = match self.streak {
-            wins @ 2.. => Some(format!("{wins} won in a row")),
-            losses @ ..=-2 => Some(format!("{} lost in a row", -losses)),
+            wins @ 2.. => Some(format!(text!(player.won_in_a_row), wins = wins)),
+            losses @ ..=-2 => Some(format!(text!(player.lost_in_a_row), -losses)),
             _ => None,
         };
         html! {
             dl.facts {
-                div { dt { "Won, lost, drawn" } dd { (self.won) " : " (self.lost) " : " (self.drawn) } }
-                @if let Some(streak) = streak { div { dt { "Streak" } dd { (streak) } } }
+                div { dt { (text!(player.won_lost_drawn)) } dd { (self.won) " : " (self.lost) " : " (self.drawn) } }
+                @if let Some(streak) = streak { div { dt { (text!(player.streak)) } dd { (streak) } } }
                 @if let Some(above) = self.above_expected {
-                    div { dt { "Won beyond the forecasts" } dd { (words::signed(above)) } }
+                    div { dt { (text!(player.won_beyond_the_forecasts)) } dd { (words::signed(above)) } }
                 }
                 @if let Some(best) = &self.best_win {
-                    div { dt { "Best win" } dd {
-                        "with a chance of " (words::chance(best.forecast)) ", " (match_link(site, best.id, best.ended))
+                    div { dt { (text!(player.best_win)) } dd {
+                        (mark!(player.with_a_chance_of,
+                            { (words::chance(best.forecast)) },
+                            { (match_link(site, best.id, best.ended)) }
+                        ))
                     } }
                 }
             }
             p.note {
-                "Rated matches, the last " (most) " at most. A forecast counts as that part of a win; a draw is half a win. \
-                 Archived matches are not counted on this page."
+                (mark!(player.rated_matches_the_last_at_most_a, { (most) }))
             }
         }
     }
@@ -150,16 +152,17 @@ pub(super) fn in_a_line(site: &Site, row: &PlayerStanding, progress: Option<&Pro
             @if let Some(deviation) = row.line.deviation.filter(|deviation| *deviation > 0.0) {
                 " ± " (tenths(deviation))
             }
-            " in " (site.links.to_ruleset(&row.ruleset))
-            @match row.line.place {
-                Some(place) => { ", place " (place) " of " (row.players) },
+            (mark!(player.in, { (site.links.to_ruleset(&row.ruleset)) }, { @match row.line.place {
+                Some(place) => { (mark!(player.place_of, { (place) }, { (row.players) })) },
                 None => { ", " (row.line.place_or_why()) },
-            }
-            @if let Some(better) = better { ", ahead of " (better) " of the others" }
-            "."
+            } }, { @if let Some(better) = better { (mark!(player.ahead_of_of_the_others, { (better) })) } }))
             @if let Some(progress) = progress {
-                " Over the last " (counted(progress.matches, "match")) ": " (words::signed(progress.change))
-                ". Peak: " (tenths(progress.peak)) " after " (match_link(site, progress.peak_match, progress.peak_ended)) "."
+                (mark!(player.over_the_last_peak_after,
+                    { (counted(progress.matches, "match")) },
+                    { (words::signed(progress.change)) },
+                    { (tenths(progress.peak)) },
+                    { (match_link(site, progress.peak_match, progress.peak_ended)) }
+                ))
             }
         }
     }

@@ -37,7 +37,7 @@ impl PlayerStanding {
         let measure = line.measure().or_else(|| line.division.clone());
         let measure = measure.map_or(String::new(), |measure| format!("{measure} · "));
         let place = match line.place {
-            Some(place) => format!("place {place} of {of} · "),
+            Some(place) => format!(text!(player.place_of_2), place = place, of = of),
             None if line.standing == Standing::Placed => String::new(),
             None => format!("{} · ", line.place_or_why()),
         };

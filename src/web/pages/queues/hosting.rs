@@ -88,22 +88,26 @@ pub(super) async fn read(
 pub(super) fn body(site: &Site, instances: &[InstanceSummary], hosted: &[HostedSummary]) -> Markup {
     html! {
         @if !instances.is_empty() {
-            h2 { "Instances" }
+            h2 { (text!(queues.instances)) }
             (instance_table(instances))
         }
         @if !hosted.is_empty() {
-            h2 { "Hosted matches" }
+            h2 { (text!(queues.hosted_matches)) }
             (hosted_table(site, hosted))
         }
     }
 }
 
 fn instance_table(list: &[InstanceSummary]) -> Table<'_, InstanceSummary> {
-    Table::of("Instances", list)
-        .name("Instance", |row| &row.name)
-        .text("Region", |row| words::or_dash(row.region.clone()))
-        .num("Matches", |row| format!("{} of {}", row.used, row.slots))
-        .text("State", |row| row.state)
+    Table::of(text!(queues.instances), list)
+        .name(text!(queues.instance), |row| &row.name)
+        .text(text!(queues.region), |row| {
+            words::or_dash(row.region.clone())
+        })
+        .num(text!(common.matches), |row| {
+            format!(text!(common.n_of_all), row.used, row.slots)
+        })
+        .text(text!(queues.state), |row| row.state)
 }
 
 fn hosted_table<'a>(site: &'a Site, list: &'a [HostedSummary]) -> Table<'a, HostedSummary> {
@@ -111,11 +115,13 @@ fn hosted_table<'a>(site: &'a Site, list: &'a [HostedSummary]) -> Table<'a, Host
         true => html! { a href=(site.links.game(row.id)) { (row.id) } },
         false => html! { (row.id) },
     };
-    Table::of("Hosted matches", list)
-        .name("Match", number)
-        .text("Queue", |row| &row.queue)
-        .text("State", |row| &row.state)
-        .wide_text("Since", |row| words::time(row.since))
-        .wide_text("Instance", |row| words::or_dash(row.instance.clone()))
-        .wide_num("Players", |row| row.players)
+    Table::of(text!(queues.hosted_matches), list)
+        .name(text!(common.match), number)
+        .text(text!(queues.queue), |row| &row.queue)
+        .text(text!(queues.state), |row| &row.state)
+        .wide_text(text!(queues.since), |row| words::time(row.since))
+        .wide_text(text!(queues.instance), |row| {
+            words::or_dash(row.instance.clone())
+        })
+        .wide_num(text!(common.players), |row| row.players)
 }

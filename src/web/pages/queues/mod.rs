@@ -146,7 +146,7 @@ impl QueueSummary {
         let bar =
             |hour: &HourLine| Bar::new(words::hour(hour.from), hour.line.mean_wait.unwrap_or(0.0));
         let bars: Vec<Bar> = self.hours.iter().map(bar).collect();
-        let title = format!("Mean wait in {} by hour, in seconds", self.name);
+        let title = format!(text!(queues.mean_wait_in_by_hour_in_seconds), self.name);
         let used = self.hours.iter().rev();
         let used: Vec<&HourLine> = used
             .filter(|hour| hour.line != QueueLine::default())
@@ -154,23 +154,27 @@ impl QueueSummary {
         Ok(html! {
             h2 { (self.name) }
             dl.facts {
-                div { dt { "Waiting now" } dd {
-                    (counted(self.players, "player")) " in " (counted(self.tickets, "ticket"))
+                div { dt { (text!(queues.waiting_now)) } dd {
+                    (mark!(queues.in, { (counted(self.players, "player")) }, { (counted(self.tickets, "ticket")) }))
                 } }
-                div { dt { "Oldest ticket" } dd { (self.now.oldest()) } }
-                div { dt { "Median wait" } dd { (words::or_dash(self.median_wait.map(|wait| wait_of(f64::from(wait))))) } }
-                div { dt { "Matches in 24 hours" } dd { (self.day.matches) } }
-                div { dt { "Tickets" } dd {
-                    (self.day.matched) " matched, " (self.day.cancelled) " cancelled, " (self.day.expired) " expired"
-                    @if self.day.unready > 0 { "; " (self.day.unready) " of the cancelled ones in a ready check" }
+                div { dt { (text!(queues.oldest_ticket)) } dd { (self.now.oldest()) } }
+                div { dt { (text!(queues.median_wait)) } dd { (words::or_dash(self.median_wait.map(|wait| wait_of(f64::from(wait))))) } }
+                div { dt { (text!(queues.matches_in_24_hours)) } dd { (self.day.matches) } }
+                div { dt { (text!(queues.tickets)) } dd {
+                    (mark!(queues.matched_cancelled_expired,
+                        { (self.day.matched) },
+                        { (self.day.cancelled) },
+                        { (self.day.expired) }
+                    ))
+                    @if self.day.unready > 0 { (mark!(queues.of_the_cancelled_ones_in_a_ready, { (self.day.unready) })) }
                 } }
             }
             (self.now.body(&self.name))
             (self.week.body(&self.name, site.now()))
             @if used.is_empty() {
-                p { "No ticket has left this queue in the last 24 hours." }
+                p { (text!(queues.no_ticket_has_left_this_queue_in)) }
             } @else {
-                figure { figcaption { "Mean wait by hour, in seconds" } (plot::bars(&title, "hour (UTC)", &bars)?) }
+                figure { figcaption { (text!(queues.mean_wait_by_hour_in_seconds)) } (plot::bars(&title, text!(queues.hour_utc), &bars)?) }
                 (hours(&self.name, &used))
             }
             @if !self.rules.is_empty() { (rules::table(&self.name, &self.rules, self.matches_looked_at)) }
@@ -184,17 +188,24 @@ fn wait_of(seconds: f64) -> String {
 }
 
 fn hours<'a>(queue: &str, list: &[&'a HourLine]) -> Table<'a, HourLine> {
-    Table::of(&format!("Hours of {queue}"), list.iter().copied())
-        .name("Hour", |hour| words::time(hour.from))
-        .num("Matches", |hour| hour.line.matches)
-        .num("Matched", |hour| hour.line.matched)
-        .wide_num("Cancelled", |hour| hour.line.cancelled)
-        .wide_num("Expired", |hour| hour.line.expired)
-        .num("Mean wait", |hour| known(hour.line.mean_wait, wait_of))
-        .wide_num("Longest", |hour| known(hour.line.longest_wait, wait_of))
-        .wide_num("Mean penalty", |hour| {
-            known(hour.line.mean_penalty, words::tenths)
-        })
+    Table::of(
+        &format!(text!(queues.hours_of), queue = queue),
+        list.iter().copied(),
+    )
+    .name(text!(queues.hour), |hour| words::time(hour.from))
+    .num(text!(common.matches), |hour| hour.line.matches)
+    .num(text!(queues.matched), |hour| hour.line.matched)
+    .wide_num(text!(queues.cancelled), |hour| hour.line.cancelled)
+    .wide_num(text!(queues.expired), |hour| hour.line.expired)
+    .num(text!(queues.mean_wait), |hour| {
+        known(hour.line.mean_wait, wait_of)
+    })
+    .wide_num(text!(queues.longest), |hour| {
+        known(hour.line.longest_wait, wait_of)
+    })
+    .wide_num(text!(queues.mean_penalty), |hour| {
+        known(hour.line.mean_penalty, words::tenths)
+    })
 }
 
 impl Page for QueuesPage {
@@ -227,12 +238,15 @@ impl Page for QueuesPage {
     }
 
     fn title(&self) -> String {
-        "Queues".to_owned()
+        text!(common.queues).to_owned()
     }
 
     fn description(&self, _: &Site) -> String {
         let waiting: usize = self.queues.iter().map(|queue| queue.players).sum();
-        format!("{} wait for a match now.", counted(waiting, "player"))
+        format!(
+            text!(queues.wait_for_a_match_now),
+            counted(waiting, "player")
+        )
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
@@ -241,11 +255,10 @@ impl Page for QueuesPage {
             sections.push(queue.body(site)?);
         }
         Ok(html! {
-            h1 { "Queues" }
+            h1 { (text!(common.queues)) }
             @for section in &sections { (section) }
             p.note {
-                "A ticket is one or more players who queue together. Waits are in minutes and seconds, by the hour in which \
-                 a match took the ticket. A penalty is what the violations of rules that are not hard cost."
+                (text!(queues.a_ticket_is_one_or_more_players_who))
             }
             (hosting::body(site, &self.instances, &self.hosted))
         })

@@ -83,16 +83,17 @@ impl QueueNow {
         let even = &self.even;
         html! {
             @if self.waiting.len() > 1 {
-                (Table::of(&format!("Who waits in {queue}"), &self.waiting)
-                    .name("Ticket", |ticket| counted(ticket.players, "player"))
-                    .num("Has waited", |ticket| wait_of(ticket.seconds as f64)))
+                (Table::of(&format!(text!(queues.who_waits_in), queue = queue), &self.waiting)
+                    .name(text!(queues.ticket), |ticket| counted(ticket.players, "player"))
+                    .num(text!(queues.has_waited), |ticket| wait_of(ticket.seconds as f64)))
             }
             @if even.matches > 0 {
                 p {
-                    "The latest " (counted(even.matches as u64, "match"))
-                    @if let Some(chance) = even.favourite { ": a chance of " (words::chance(chance)) " for the favourite on average" }
-                    @if let Some(won) = &even.won { "; the favourite won " (won.text()) " of those that a team won" }
-                    "."
+                    (mark!(queues.the_latest,
+                        { (counted(even.matches as u64, "match")) },
+                        { @if let Some(chance) = even.favourite { (mark!(queues.a_chance_of_for_the_favourite_on, { (words::chance(chance)) })) } },
+                        { @if let Some(won) = &even.won { (mark!(queues.the_favourite_won_of_those_that_a, { (won.text()) })) } }
+                    ))
                 }
             }
         }

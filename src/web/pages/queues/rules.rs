@@ -59,13 +59,13 @@ pub(super) fn table(queue: &str, rules: &[RulePenalty], matches: usize) -> Marku
     let share = |violated| words::percent(violated as f64 / matches.max(1) as f64);
     let cost = || rules.iter().filter(|own| own.violated > 0);
     html! {
-        h3 { "Penalties by rule, over the last " (counted(matches, "match")) }
-        @if cost().next().is_none() { p { "No rule cost anything." } } @else {
-        (Table::of(&format!("Rules of {queue}"), cost())
-            .name("Rule", |own| &own.rule)
-            .num("Matches with a cost", |own| format!("{} ({})", own.violated, share(own.violated)))
-            .num("Mean cost", |own| format!("{:.2}", own.mean_cost))
-            .wide_num("Highest cost", |own| format!("{:.2}", own.highest)))
+        h3 { (mark!(queues.penalties_by_rule_over_the_last, { (counted(matches, "match")) })) }
+        @if cost().next().is_none() { p { (text!(queues.no_rule_cost_anything)) } } @else {
+        (Table::of(&format!(text!(queues.rules_of), queue = queue), cost())
+            .name(text!(queues.rule), |own| &own.rule)
+            .num(text!(queues.matches_with_a_cost), |own| format!("{} ({})", own.violated, share(own.violated)))
+            .num(text!(queues.mean_cost), |own| format!("{:.2}", own.mean_cost))
+            .wide_num(text!(queues.highest_cost), |own| format!("{:.2}", own.highest)))
         }
     }
 }
