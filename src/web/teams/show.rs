@@ -137,7 +137,10 @@ fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played, called: &TeamNames) 
     let people = || played.teams.iter().flatten();
     let named = |line: &String| {
         let line = (0..played.teams.len()).fold(line.clone(), |line, team| {
-            line.replace(&format!("team {team}"), &called.name(team))
+            // A number with decimals is a chance, as in "the weaker team 0.458".
+            let name = called.name(team);
+            let line = line.replace(&format!("team {team} "), &format!("{name} "));
+            line.replace(&format!("team {team},"), &format!("{name},"))
         });
         people().fold(line, |line, one| match one {
             Person::Known(known) => line.replace(&known.handle, &known.name),
