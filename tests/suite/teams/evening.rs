@@ -99,6 +99,7 @@ fn teams_have_the_names_and_colours_of_their_game_type() {
     assert!(browser.shows(">Red won</button>") && browser.shows(">Blue won</button>"));
     assert_eq!(browser.press("won-1", &[]), 200);
     assert!(browser.shows("Red won. It is "), "{}", browser.answer.body);
+    crate::api::asked::wait_for_weight(&api, "ann");
     assert_eq!(browser.press("pick", &[]), 200);
     assert!(browser.shows("Blue wins with ") && browser.shows("Red with "));
     assert!(!browser.shows("eam 0") && !browser.shows("eam 1"));
