@@ -22,7 +22,7 @@ def wilson(count, n):
     z, p = 1.959964, count / n
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return middle - half, middle + half
+    return max(0.0, middle - half), middle + half
 
 
 def ranks(values):
