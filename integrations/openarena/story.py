@@ -52,13 +52,13 @@ class Story:
             done = len(lines)
             time.sleep(0.05)
 
-    def matches(self, *arguments):
-        """The stored matches that were played to their end, oldest first."""
+    def matches(self, *arguments, ended=("won", "draw")):
+        """The stored matches that have ended so, oldest first."""
         command = [self.evenkeel, "export", *arguments]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         matches = [json.loads(line) for line in text.splitlines()]
-        ended = [match for match in matches if match.get("outcome") in ("won", "draw")]
-        return sorted(ended, key=lambda match: match["start"])
+        matches = [match for match in matches if match.get("outcome") in ended]
+        return sorted(matches, key=lambda match: match["start"])
 
 
 def run(about, prefix, kind, story, missing):

@@ -51,17 +51,24 @@ class Server:
         (self.home / "server.cfg").write_text(text)
         self.process = self.console = None
 
-    def start(self):
-        """As root, the server is run as `games`, who then owns its files."""
+    def arguments(self):
+        """The program with its arguments. As root, it is run as `games`, who then owns its files."""
         command = [PROGRAM, "-f", "server.cfg"]
         if os.getuid() == 0:
             subprocess.run(["chown", "-R", "games:games", self.home], check=True)
             command = ["setpriv", "--reuid=games", "--regid=games", "--clear-groups", *command]
+        return command
+
+    def start(self):
         with open(self.log, "ab") as out:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.home,
+                self.arguments(), stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.home,
                 env={**os.environ, "HOME": str(self.home)})
         self.wait_for(r"\[server\]: version ", 20, "the server's start")
+        self.connect()
+
+    def connect(self):
+        """Connects to the console."""
         self.console = socket.create_connection(("127.0.0.1", self.console_port), 10)
         self.command(self.password)
 
@@ -79,6 +86,8 @@ class Server:
         return self.log.stat().st_size
 
     def news(self, since=0):
+        if not self.log.exists():
+            return ""
         with open(self.log, "rb") as log:
             log.seek(since)
             return log.read().decode("utf-8", "replace")
@@ -88,7 +97,7 @@ class Server:
         while time.monotonic() < until:
             if found := re.search(pattern, self.news(since)):
                 return found
-            if self.process.poll() is not None:
+            if self.process and self.process.poll() is not None:
                 raise RuntimeError(f"the game server has ended; see {self.log}")
             time.sleep(0.05)
         raise TimeoutError(f"{what} did not come within {limit} s")
@@ -128,6 +137,16 @@ class Players:
         with self.lock:
             self.all[name].say(line)
 
+    def vote(self, option):
+        """Everybody votes for an option of the server; the first one asks for the vote."""
+        with self.lock:
+            first, *others = self.all.values()
+            first.call_vote(option)
+        time.sleep(1)
+        with self.lock:
+            for player in others:
+                player.agree()
+
     def scores(self):
         """The score that the players see."""
         with self.lock:
@@ -137,7 +156,10 @@ class Players:
         while not self.stopped:
             with self.lock:
                 players = list(self.all.values())
-            select.select([p.connection for p in players if not p.ended], [], [], 0.02)
+            try:
+                select.select([p.connection for p in players if not p.ended], [], [], 0.02)
+            except (OSError, ValueError):
+                pass  # somebody has left meanwhile
             with self.lock:
                 for player in self.all.values():
                     if not player.ended:

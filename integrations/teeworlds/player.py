@@ -13,7 +13,7 @@ MAP_CHANGE, CON_READY, SNAP, SNAP_SINGLE = 2, 5, 6, 8
 READY, ENTER, INPUT = 18, 19, 20
 # Messages of the game.
 TEAM, READY_TO_ENTER, CLIENT_INFO, CLIENT_DROP = 4, 8, 18, 20
-SAY, SET_TEAM, START_INFO = 24, 25, 27
+SAY, SET_TEAM, START_INFO, VOTE, CALL_VOTE = 24, 25, 27, 31, 32
 # The objects of a snapshot: how many numbers each has.
 SIZES = [0, 10, 6, 5, 3, 3, 3, 2, 4, 15, 22, 3, 4, 58, 5, 32, 2, 2, 2, 2, 3, 3, 7, 1, 3]
 SCORES, FLAG_STATE, CHARACTER = 7, 8, 10
@@ -41,7 +41,7 @@ class Player:
         self.wish = team
         self.number, self.teams = None, {}
         self.tick, self.parts = 0, {}
-        # Where everybody in sight is; who carries which flag, or None without flags; the teams' scores.
+        # Where everybody in sight is; who carries which flag, or None without flags; the teams' scores, or None without teams.
         self.characters, self.carriers, self.scores = {}, None, [0, 0]
         self.fired = 0
         self.seen = {}
@@ -55,6 +55,12 @@ class Player:
 
     def say(self, line):
         self.connection.send(0, SAY, number(1) + number(-1) + text(line))
+
+    def call_vote(self, option):
+        self.connection.send(0, CALL_VOTE, text("option") + text(option) + text("") + number(0))
+
+    def agree(self):
+        self.connection.send(0, VOTE, number(1))
 
     def team(self):
         return self.teams.get(self.number)
@@ -115,17 +121,17 @@ class Player:
         deleted, updated, _ = data.number(), data.number(), data.number()
         for _ in range(deleted):
             data.number()
-        characters, self.carriers = {}, None
+        characters, scores, self.carriers = {}, None, None
         for _ in range(updated):
             kind, which = data.number(), data.number()
             fields = [data.number() for _ in range(SIZES[kind] if kind < len(SIZES) else data.number())]
             if kind == CHARACTER:
                 characters[which] = fields
             elif kind == SCORES:
-                self.scores = fields
+                scores = fields
             elif kind == FLAG_STATE:
                 self.carriers = fields[:2]
-        self.tick, self.characters = tick, characters
+        self.tick, self.characters, self.scores = tick, characters, scores
 
     def act(self, now):
         own = self.characters.get(self.number)
@@ -170,7 +176,7 @@ class Player:
         """The nearest enemy in sight, once the player has seen them for long enough."""
         team = self.team()
         others = [(math.hypot(c[1] - x, c[2] - y), who) for who, c in self.characters.items()
-                  if who != self.number and (self.teams.get(who) != team)]
+                  if who != self.number and (self.scores is None or self.teams.get(who) != team)]
         near = [(distance, who) for distance, who in others if distance < SIGHT]
         self.seen = {who: self.seen.get(who, now) for _, who in near}
         ready = [(distance, who) for distance, who in near if now > self.seen[who] + REACTION[self.skill]]

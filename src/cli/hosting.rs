@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{
     CliError, CommonArgs, open, print_json,
     queue::NO_QUEUE,
-    sidecar::{AgentArgs, run_agent},
+    sidecar::{AgentArgs, TeeworldsAgentArgs, run_agent, run_teeworlds_agent},
     table::{Table, or_dash, printable},
 };
 use crate::{
@@ -32,6 +32,7 @@ pub(super) enum HostingCommand {
     Matches(MatchesArgs),
     Drain(DrainArgs),
     Idtech3(Box<AgentArgs>),
+    Teeworlds(Box<TeeworldsAgentArgs>),
 }
 
 /// List the instances: game servers that can host matches of queues
@@ -106,6 +107,7 @@ pub(super) async fn run(command: impl Into<HostingCommand>) -> Result<(), CliErr
         HostingCommand::Matches(args) => matches(&args).await,
         HostingCommand::Drain(args) => drain(&args).await,
         HostingCommand::Idtech3(args) => run_agent(*args).await,
+        HostingCommand::Teeworlds(args) => run_teeworlds_agent(*args).await,
     }
 }
 

@@ -28,7 +28,9 @@ use crate::{
         idtech3::{IdTech3, SpareBot},
     },
 };
-pub(super) use agent::{AgentArgs, run as run_agent};
+pub(super) use agent::{
+    AgentArgs, TeeworldsAgentArgs, run as run_agent, run_teeworlds as run_teeworlds_agent,
+};
 use chat::ChatArgs;
 use common::FollowerArgs;
 use daemon::DaemonArgs;

@@ -232,7 +232,7 @@ impl<S: Sidecar> Driver<S> {
         self.perform(acts).await?;
         if let Some(mut server) = self.server.take().filter(|_| owned) {
             if let Some(console) = &mut self.console {
-                console.ask(0, "quit");
+                console.ask(0, self.sidecar.quit_command());
             }
             let began = Instant::now();
             while server.ended().is_none() {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::DriverError;
-use crate::sidecar::idtech3::agent::AgentMatch;
+use crate::sidecar::agent::AgentMatch;
 
 /// The longest file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;

@@ -151,6 +151,25 @@ fn twelve_players_of_teeworlds_are_placed_moved_and_recorded() {
     }
 }
 
+/// Last team standing and a duel on real Teeworlds servers. About two minutes.
+#[test]
+fn rounds_and_a_duel_of_teeworlds_are_recorded() {
+    let program = "/usr/games/teeworlds-server";
+    if let Some(transcript) = story("integrations/teeworlds/kinds.py", program) {
+        assert_eq!(transcript.matches(" proved: ").count(), 2);
+    }
+}
+
+/// Two matches of a queue in a row on a Teeworlds server that the agent starts; the daemon and the agent are killed. About
+/// two minutes.
+#[test]
+fn an_agent_of_teeworlds_hosts_two_matches_in_a_row() {
+    let program = "/usr/games/teeworlds-server";
+    if let Some(transcript) = story("integrations/teeworlds/hosted.py", program) {
+        assert_eq!(transcript.matches(" proved: ").count(), 7);
+    }
+}
+
 /// Eight bots on a real Nexuiz server, by the sidecar for Xonotic: three matches, and `kill -9` of daemon and sidecar. About
 /// two minutes.
 #[test]

@@ -2,6 +2,15 @@
 
 use super::Act;
 
+/// Whether a name of a map or a mode is safe in a command: 1 to 64 letters, digits, `_`, `-` and `.`, the
+/// first a letter or digit.
+pub(super) fn is_plain_name(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
+    let first = name.bytes().next();
+    let starts = first.is_some_and(|b| b.is_ascii_alphanumeric());
+    starts && name.len() <= 64 && name.bytes().all(plain)
+}
+
 /// The commands that the game server has not been sent yet. A list that is sent too early can replace one that the
 /// game server has not read yet.
 #[derive(Debug)]

@@ -7,13 +7,14 @@
 //!
 //! [`follower`] is the sidecar of every engine; [`engine`] says what differs between [`idtech3`], [`source`],
 //! [`teeworlds`] and [`xonotic`], and how to add another. `link` tracks the connection to the daemon, `progress` the phase of a game,
-//! `entry` a player in the daemon's roster, `console` the commands that wait; `balancing_window` decides when to
-//! choose teams, and `chat` answers players' commands. [`idtech3::agent`] makes a game server host matches of queues.
+//! `results` which results the log has, `entry` a player in the daemon's roster, `console` the commands that wait; `balancing_window` decides when to
+//! choose teams, and `chat` answers players' commands. [`agent`] makes a game server host matches of queues.
 //!
 //! For every engine: no human is moved during play unless the operator permits it. Text that a
 //! player chose becomes part of a console command only as a bot's name of plain characters, or in a
 //! line of the chat, where all other characters are replaced.
 
+pub mod agent;
 mod balancing_window;
 mod chat;
 mod console;
@@ -23,6 +24,7 @@ pub mod follower;
 pub mod idtech3;
 mod link;
 mod progress;
+mod results;
 pub mod source;
 pub mod teeworlds;
 pub mod xonotic;
@@ -30,7 +32,7 @@ pub mod xonotic;
 pub use chat::ChatSettings;
 
 use crate::protocol::{Push, Reply, Request};
-use idtech3::agent::AgentMatch;
+use agent::AgentMatch;
 
 /// Something that the caller has to do for a sidecar.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +95,11 @@ pub trait Sidecar {
     /// For how long the game server has not answered, in milliseconds.
     fn silent_for(&self, _now: u64) -> u64 {
         0
+    }
+
+    /// The command that ends the game server.
+    fn quit_command(&self) -> &'static str {
+        "quit"
     }
 
     /// Call it before the sidecar ends. A match that has not begun goes to another instance. A game in

@@ -55,6 +55,11 @@ pub trait TcpLink: Sized + Send + 'static {
         queue: &mut mpsc::Receiver<Vec<String>>,
         events: &mpsc::Sender<ConsoleEvent>,
     ) -> Result<(), ConsoleError>;
+
+    /// The text of a line that answers a command; `None` for other lines.
+    fn answer(_line: &[u8]) -> Option<&[u8]> {
+        None
+    }
 }
 
 /// Opens a TCP connection to a console.
@@ -72,6 +77,10 @@ pub struct TcpConsole<L> {
     commands: mpsc::Sender<Vec<String>>,
     events: mpsc::Receiver<ConsoleEvent>,
     connected: watch::Receiver<bool>,
+    /// The question of an agent that was sent last, and has no answer yet.
+    asked: Option<u64>,
+    /// A question that could not be sent.
+    unsent: Option<u64>,
     task: JoinHandle<()>,
     link: PhantomData<fn() -> L>,
 }
@@ -88,9 +97,17 @@ impl<L: TcpLink> TcpConsole<L> {
             commands,
             events,
             connected,
+            asked: None,
+            unsent: None,
             task,
             link: PhantomData,
         }
+    }
+
+    /// Sends commands. Returns false without a connection.
+    fn execute(&self, commands: Vec<String>) -> bool {
+        let connected = *self.connected.borrow();
+        connected && self.commands.try_send(commands).is_ok()
     }
 }
 
@@ -104,18 +121,37 @@ impl<L> Drop for TcpConsole<L> {
 impl<L: TcpLink> RemoteConsole for TcpConsole<L> {
     /// Fails without a connection: a move that is carried out later than ordered could be wrong.
     async fn send(&mut self, commands: &[String]) -> io::Result<()> {
-        let connected = *self.connected.borrow();
-        if !connected || self.commands.try_send(commands.to_vec()).is_err() {
-            return Err(io::ErrorKind::NotConnected.into());
+        match self.execute(commands.to_vec()) {
+            true => Ok(()),
+            false => Err(io::ErrorKind::NotConnected.into()),
         }
-        Ok(())
     }
 
     async fn next_event(&mut self) -> ConsoleEvent {
+        if let Some(id) = self.unsent.take() {
+            return ConsoleEvent::Answer(id, None);
+        }
         match self.events.recv().await {
+            Some(ConsoleEvent::Line(line)) => {
+                let answer = self.asked.and_then(|id| Some((id, L::answer(&line)?)));
+                let Some((id, text)) = answer else {
+                    return ConsoleEvent::Line(line);
+                };
+                self.asked = None;
+                ConsoleEvent::Answer(id, Some(text.to_vec()))
+            }
             Some(event) => event,
             None => std::future::pending().await,
         }
+    }
+
+    /// The next line that answers a command is taken for the answer. An agent has one open question at a time.
+    fn ask(&mut self, id: u64, command: &str) {
+        let sent = self.execute(vec![command.to_owned()]);
+        (self.asked, self.unsent) = match sent {
+            true => (Some(id), None),
+            false => (None, Some(id)),
+        };
     }
 }
 

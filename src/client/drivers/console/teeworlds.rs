@@ -87,13 +87,21 @@ impl TcpLink for TeeworldsLink {
             }
         }
     }
+
+    fn answer(line: &[u8]) -> Option<&[u8]> {
+        answer(line)
+    }
+}
+
+/// What the console answers to a command.
+fn answer(line: &[u8]) -> Option<&[u8]> {
+    let at = memchr::memmem::find(&line[..line.len().min(32)], ANSWER)?;
+    Some(&line[at + ANSWER.len()..])
 }
 
 /// What the console says about a command that it cannot execute.
 fn complaint(line: &[u8]) -> Option<&[u8]> {
-    let at = memchr::memmem::find(&line[..line.len().min(32)], ANSWER)?;
-    let text = &line[at + ANSWER.len()..];
-    (!text.starts_with(b"Value: ")).then_some(text)
+    answer(line).filter(|text| !text.starts_with(b"Value: "))
 }
 
 impl TeeworldsLink {

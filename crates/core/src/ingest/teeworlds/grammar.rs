@@ -42,6 +42,8 @@ pub(crate) enum Event<'a> {
     Action,
     /// An operator has written a command.
     Asked(&'a [u8]),
+    /// A player asks for a vote, which may change any setting.
+    Voted,
     /// The value of a setting that the last command asked for.
     Value(&'a [u8]),
     /// A line of the chat, from the number of the player on.
@@ -142,6 +144,9 @@ fn read_server(text: &[u8]) -> Event<'_> {
             Some((slot, _)) => u32::try_from(slot).map_or(Event::Other, Event::Left),
             None => Event::Other,
         };
+    }
+    if text.starts_with(b"'") && find(text, b" voted option '").is_some() {
+        return Event::Voted;
     }
     let command = match text.strip_prefix(b"cid=") {
         Some(rest) => number(rest).and_then(|(_, rest)| rest.strip_prefix(b" cmd='")),

@@ -103,6 +103,10 @@ impl Play {
                 }
             }
             Event::Asked(command) => self.commanded |= self.settings.ask(command),
+            Event::Voted => {
+                self.settings.doubt_limits();
+                steps.push(Step::Vote);
+            }
             Event::Value(value) => self.answer(value, steps),
             Event::Said { .. } | Event::Other => {}
             other => self.act(other, now, steps)?,

@@ -45,6 +45,11 @@ impl Settings {
         self.time_limit.filter(|limit| *limit > 0)
     }
 
+    /// The limits may be others now, or soon.
+    pub(super) fn doubt_limits(&mut self) {
+        (self.score_limit, self.time_limit) = (None, None);
+    }
+
     /// Somebody has written this command. Returns whether it breaks a match off.
     pub(super) fn ask(&mut self, command: &[u8]) -> bool {
         const ENDS: [&[u8]; 4] = [b"restart", b"change_map", b"reload", b"sv_map"];

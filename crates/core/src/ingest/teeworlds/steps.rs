@@ -23,6 +23,8 @@ pub(crate) enum Step {
     Map,
     /// A setting is known.
     Setting,
+    /// Players vote, so that the limits may change soon. They are unknown until somebody asks for them.
+    Vote,
     /// Players have come, gone or changed teams.
     Roster,
     /// Play starts with the players who are there.

@@ -7,11 +7,12 @@ use crate::{
 /// The output of a server, from events with the seconds at which they happen.
 fn log(events: &[(u32, &str)]) -> String {
     let line = |(at, text): &(u32, &str)| {
-        let source = match text.starts_with("maps/") || text.starts_with("cid=") {
-            true => "server",
-            false if text.starts_with("Value") => "Console",
-            false => "game",
-        };
+        let source =
+            match text.starts_with("maps/") || text.starts_with("cid=") || text.starts_with('\'') {
+                true => "server",
+                false if text.starts_with("Value") => "Console",
+                false => "game",
+            };
         let (hour, minute, second) = (20 + at / 3_600, at / 60 % 60, at % 60);
         format!("[2026-11-27 {hour:02}:{minute:02}:{second:02}][{source}]: {text}\n")
     };
@@ -165,6 +166,31 @@ fn limits_that_were_asked_for_end_a_match() {
     events.push((40, START));
     let items = read(&FORMAT, &log(&events));
     assert!(matches!(items[..], [LogItem::Skipped { .. }]), "{items:?}");
+}
+
+#[test]
+fn after_a_vote_the_limits_are_not_those_that_were_asked_for() {
+    let mut events = opening();
+    events.extend([
+        (11, "cid=0 cmd='sv_scorelimit'"),
+        (11, "Value: 500"),
+        (11, "cid=0 cmd='sv_timelimit'"),
+        (11, "Value: 20"),
+        (20, "flag_grab player='0:ann' team=0"),
+        (30, "flag_capture player='0:ann' team=0 time=10.00"),
+        (40, START),
+    ]);
+    assert!(only_skipped(&events), "broken off");
+    let vote =
+        "'0:ann' voted option 'short' reason='No reason given' cmd='sv_scorelimit 100' force=0";
+    events.insert(12, (21, vote));
+    let items = read(&FORMAT, &log(&events));
+    assert!(matches!(items[0], LogItem::Match(_)), "{items:?}");
+}
+
+fn only_skipped(events: &[(u32, &str)]) -> bool {
+    let items = read(&FORMAT, &log(events));
+    !items.iter().any(|item| matches!(item, LogItem::Match(_)))
 }
 
 #[test]

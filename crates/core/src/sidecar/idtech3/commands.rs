@@ -3,7 +3,10 @@
 
 use std::str::FromStr;
 
-use crate::sidecar::engine::{in_turns, misplaced};
+use crate::sidecar::{
+    console::is_plain_name,
+    engine::{in_turns, misplaced},
+};
 
 /// The longest name of a bot in a command, in bytes.
 const MAX_NAME: usize = 32;
@@ -13,15 +16,6 @@ const FRAMES: u32 = 5;
 
 /// The names of the teams in the console.
 pub(super) const TEAM_NAMES: [&str; 2] = ["red", "blue"];
-
-/// Whether a name of a map or a mode is safe in a command: 1 to 64 letters, digits, `_`, `-` and `.`, the
-/// first a letter or digit.
-pub(super) fn is_plain_name(name: &str) -> bool {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
-    let first = name.bytes().next();
-    let starts = first.is_some_and(|b| b.is_ascii_alphanumeric());
-    starts && name.len() <= 64 && name.bytes().all(plain)
-}
 
 /// A bot that can be added to the game.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,6 @@
 //! The game that the log of a server describes.
 
-use std::collections::BTreeSet;
-
-use crate::ingest::idtech3::setup::GameSetup;
+use crate::{ingest::idtech3::setup::GameSetup, sidecar::results::LoggedResults};
 
 /// The time after which a game counts as in play, in milliseconds of the log's clock. A warm-up is
 /// announced before that.
@@ -13,10 +11,7 @@ pub(super) struct LoggedGame {
     pub(super) setup: GameSetup,
     /// When it began, on the log's clock.
     began: u64,
-    /// Whether the log contains the final score.
-    result: bool,
-    /// The client numbers whose final points are in the log.
-    pointed: BTreeSet<usize>,
+    pub(super) results: LoggedResults,
 }
 
 impl LoggedGame {
@@ -25,28 +20,12 @@ impl LoggedGame {
         Self {
             setup: GameSetup::read(info),
             began: at,
-            result: false,
-            pointed: BTreeSet::new(),
+            results: LoggedResults::default(),
         }
     }
 
     /// Whether play must have begun by now, although the log has not announced it.
     pub(super) fn has_opened(&self, at: u64) -> bool {
         at.saturating_sub(self.began) >= OPENING
-    }
-
-    /// Notes that the log contains the final score. Returns whether it has not before.
-    pub(super) fn note_result(&mut self) -> bool {
-        !std::mem::replace(&mut self.result, true)
-    }
-
-    /// Notes that the log contains the final points of a client. Returns whether it has not before.
-    pub(super) fn note_points(&mut self, number: usize) -> bool {
-        self.pointed.insert(number)
-    }
-
-    /// Whether the log contains all results, if these clients play.
-    pub(super) fn has_results(&self, mut players: impl Iterator<Item = usize>) -> bool {
-        (self.result || !self.setup.teams) && players.all(|number| self.pointed.contains(&number))
     }
 }

@@ -36,7 +36,9 @@ impl IdTech3 {
         let known = server.is_over() && {
             let players = server.known_players();
             let numbers = players.filter_map(|connection| connection.0);
-            game.has_results(numbers.map(|number| number as usize))
+            let teams = game.setup.teams;
+            game.results
+                .are_whole(teams, numbers.map(|number| number as usize))
         };
         if known || server.is_overdue() {
             server.end();
@@ -115,13 +117,13 @@ impl IdTech3 {
                 let team = (0..TEAMS as u8).find(|index| i64::from(*index) + 1 == team);
                 server.finals(team.map(|team| (team, total as f64)).into_iter().collect());
             }
-            Event::Result([red, blue]) if server.is_over() && game.note_result() => {
+            Event::Result([red, blue]) if server.is_over() && game.results.note_result() => {
                 server.finals(vec![(0, red as f64), (1, blue as f64)]);
             }
             Event::Points { client, points } if server.is_over() => {
                 let of = connection(client);
                 let known = server.known_players().any(|known| *known == of);
-                if known && game.note_points(client) {
+                if known && game.results.note_points(client) {
                     server.points(&of, points as f64);
                 }
             }

@@ -1,18 +1,22 @@
 //! The engine id Tech 3: Quake III Arena, OpenArena, Urban Terror and their relatives.
 //!
 //! `log` reads events of the log, `chat` the commands of players, `slots` maps client numbers to players, and
-//! `commands` formats moves. An [`agent`] makes such a server host matches of queues.
+//! `commands` formats moves, and `hosting` is such a server as an instance, with
+//! the `host_settings` of its operator.
 
-pub mod agent;
 mod chat;
 mod commands;
 mod game;
+mod host_settings;
+mod hosting;
 mod log;
 mod slots;
 #[cfg(test)]
 mod tests;
 
 pub use commands::SpareBot;
+pub use host_settings::{host_limit, host_mode};
+pub use hosting::IdTech3Host;
 
 use super::{
     chat::ChatLine,

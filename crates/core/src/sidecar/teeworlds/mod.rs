@@ -1,26 +1,29 @@
 //! Teeworlds 0.7, through the server's output and its external console.
 //!
 //! Teams are chosen in the warm-up of a map and while the server shows the final score. The room `ingest` follows the
-//! games; the settings that the output does not state, such as the limits that end a match, are asked for.
+//! games; the settings that the output does not state, such as the limits that end a match, are asked for. `output` reads a
+//! line, and `hosting` is such a server as an instance.
 
+mod hosting;
+mod output;
 #[cfg(test)]
 mod tests;
+
+pub use hosting::{TeeworldsHost, host_limit, host_mode};
 
 use super::{
     chat::ChatCommand,
     engine::{Engine, TeamChanges, TeamOrders, in_turns},
-    follower::{ConnectionKey, FollowedServer, FollowedSetup, LogTime, LoggedPlayer},
+    follower::{ConnectionKey, FollowedServer, FollowedSetup, LoggedPlayer},
     progress::GamePhase,
 };
-use crate::ingest::{
-    stamp,
-    teeworlds::{
-        GAME,
-        grammar::{self, Event},
-        play::Play,
-        steps::{Stage, Step},
-    },
+use crate::ingest::teeworlds::{
+    GAME,
+    grammar::Event,
+    play::Play,
+    steps::{Stage, Step},
 };
+use output::Output;
 
 /// What the sidecar asks for.
 const QUESTIONS: [&str; 4] = ["sv_map", "sv_gametype", "sv_scorelimit", "sv_timelimit"];
@@ -28,90 +31,79 @@ const QUESTIONS: [&str; 4] = ["sv_map", "sv_gametype", "sv_scorelimit", "sv_time
 const FIRST_PATIENCE: u64 = 3_000;
 /// The longest time between two questions.
 const LONGEST_PATIENCE: u64 = 600_000;
+/// How long after the beginning of a vote it may change a setting, in milliseconds: it takes 25 seconds.
+const VOTE: u64 = 27_000;
 
 /// The engine of one game server.
+#[derive(Default)]
 pub struct Teeworlds {
-    play: Play,
-    time: LogTime,
-    /// When to ask for the settings next; `None` if they are known.
-    ask: Option<u64>,
-    patience: u64,
-    steps: Vec<Step>,
+    output: Output,
+    asking: Asking,
 }
 
-impl Default for Teeworlds {
+/// When the settings are asked for.
+struct Asking {
+    /// When to ask for them next; `None` if they are known.
+    at: Option<u64>,
+    patience: u64,
+    /// Until when a vote may change them.
+    voting: u64,
+}
+
+impl Default for Asking {
     fn default() -> Self {
         Self {
-            play: Play::default(),
-            time: LogTime::default(),
-            ask: Some(0),
+            voting: 0,
+            at: Some(0),
             patience: FIRST_PATIENCE,
-            steps: Vec::new(),
         }
     }
 }
 
-impl Teeworlds {
-    /// The setup of the game, once the map and the type are known.
-    fn setup(&self) -> Option<FollowedSetup> {
-        let play = &self.play;
-        (!play.map.is_empty() && !play.kind.is_empty()).then(|| FollowedSetup {
-            game_type: format!("{GAME}.{}", play.kind),
-            mutators: Vec::new(),
-            map: play.map.clone(),
-            teams: play.teams,
-        })
-    }
-
-    /// All players, as the output describes them.
-    fn players(&self) -> Vec<(ConnectionKey, LoggedPlayer)> {
-        let players = &self.play.players;
-        let all = players.iter().map(|(slot, player)| {
-            let logged = LoggedPlayer {
-                key: players.key(slot, player),
-                name: player.name.clone(),
-                number: Some(slot),
-                side: player.team.filter(|_| self.play.teams),
-                free: player.team.is_some(),
-            };
-            (ConnectionKey::numbered(slot), logged)
-        });
-        all.collect()
-    }
-
+impl Asking {
     /// Asks for the settings again: they may be others in the next match.
-    fn ask_again(&mut self, now: u64) {
-        self.ask = Some(now);
+    fn again(&mut self, now: u64) {
+        self.at = Some(now);
         self.patience = FIRST_PATIENCE;
     }
 
-    fn take(&mut self, steps: &mut Vec<Step>, server: &mut FollowedServer) {
-        for step in steps.drain(..) {
-            self.step(step, server);
+    /// Whether to ask now; notes that this happens.
+    fn is_due(&mut self, now: u64) -> bool {
+        let due = self.at.is_some_and(|at| now >= at);
+        if due {
+            self.at = Some(now.saturating_add(self.patience));
+            if now >= self.voting {
+                self.patience = (self.patience * 2).min(LONGEST_PATIENCE);
+            }
         }
+        due
     }
 
-    fn step(&mut self, step: Step, server: &mut FollowedServer) {
+    fn step(&mut self, play: &Play, step: Step, server: &mut FollowedServer) {
         match step {
             Step::Map => {
                 server.leave_map();
-                self.warm_up(server);
-                self.ask_again(server.now());
+                warm_up(play, server);
+                self.again(server.now());
             }
             Step::Setting => {
-                if self.play.knows_limits() && self.setup().is_some() {
-                    self.ask = None;
+                if play.knows_limits() && setup(play).is_some() && server.now() >= self.voting {
+                    self.at = None;
                 }
                 if !server.has_game() {
-                    self.warm_up(server);
+                    warm_up(play, server);
                 }
             }
-            Step::Roster => server.sync(self.players()),
+            Step::Vote => {
+                self.again(server.now());
+                self.voting = server.now().saturating_add(VOTE);
+            }
+            Step::Roster => server.sync(players(play)),
             Step::Start => {
-                self.ask_again(server.now());
-                if let Some(setup) = self.setup() {
+                self.again(server.now());
+                if let Some(setup) = setup(play) {
                     server.start(setup);
-                    server.sync(self.players());
+                    server.sync(players(play));
                 }
             }
             Step::Score(change) => {
@@ -125,40 +117,66 @@ impl Teeworlds {
                 }
                 server.death(&victim);
             }
-            Step::Over(_) => self.over(server),
+            Step::Over(_) => over(play, server),
             Step::Aborted => {}
         }
     }
+}
 
-    /// Announces a game in its warm-up.
-    fn warm_up(&self, server: &mut FollowedServer) {
-        if self.play.stage == Stage::WarmUp
-            && let Some(setup) = self.setup()
-        {
-            server.begin(setup);
-            server.warm_up();
-            server.sync(self.players());
+/// The setup of the game, once the map and the type are known.
+fn setup(play: &Play) -> Option<FollowedSetup> {
+    (!play.map.is_empty() && !play.kind.is_empty()).then(|| FollowedSetup {
+        game_type: format!("{GAME}.{}", play.kind),
+        mutators: Vec::new(),
+        map: play.map.clone(),
+        teams: play.teams,
+    })
+}
+
+/// All players, as the output describes them.
+fn players(play: &Play) -> Vec<(ConnectionKey, LoggedPlayer)> {
+    let players = &play.players;
+    let all = players.iter().map(|(slot, player)| {
+        let logged = LoggedPlayer {
+            key: players.key(slot, player),
+            name: player.name.clone(),
+            number: Some(slot),
+            side: player.team.filter(|_| play.teams),
+            free: player.team.is_some(),
+        };
+        (ConnectionKey::numbered(slot), logged)
+    });
+    all.collect()
+}
+
+/// Announces a game in its warm-up.
+fn warm_up(play: &Play, server: &mut FollowedServer) {
+    if play.stage == Stage::WarmUp
+        && let Some(setup) = setup(play)
+    {
+        server.begin(setup);
+        server.warm_up();
+        server.sync(players(play));
+    }
+}
+
+fn over(play: &Play, server: &mut FollowedServer) {
+    server.over();
+    let known: Vec<ConnectionKey> = server.known_players().cloned().collect();
+    for player in known {
+        if let Some(slot) = player.0 {
+            server.points(&player, play.points(slot));
         }
     }
+    server.end();
+}
 
-    fn over(&self, server: &mut FollowedServer) {
-        server.over();
-        let known: Vec<ConnectionKey> = server.known_players().cloned().collect();
-        for player in known {
-            if let Some(slot) = player.0 {
-                server.points(&player, self.play.points(slot));
-            }
-        }
-        server.end();
-    }
-
-    /// Handles a line of the chat, from the number of the player on.
-    fn hear(&self, slot: u32, rest: &[u8], server: &mut FollowedServer) {
-        let name = self.play.players.raw_name(slot);
-        let text = name.and_then(|name| rest.strip_prefix(name)?.strip_prefix(b": "));
-        if let Some(command) = text.and_then(ChatCommand::parse) {
-            server.hear(slot as usize, command);
-        }
+/// Handles a line of the chat, from the number of the player on.
+fn hear(play: &Play, slot: u32, rest: &[u8], server: &mut FollowedServer) {
+    let name = play.players.raw_name(slot);
+    let text = name.and_then(|name| rest.strip_prefix(name)?.strip_prefix(b": "));
+    if let Some(command) = text.and_then(ChatCommand::parse) {
+        server.hear(slot as usize, command);
     }
 }
 
@@ -167,37 +185,22 @@ impl Engine for Teeworlds {
     const BETWEEN_GAMES: bool = true;
 
     fn log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
-        let line = stamp::bare(line, |line| grammar::split(line).is_some());
-        let Some(line) = grammar::split(line) else {
+        let Some(line) = output::split(line) else {
             return;
         };
-        let Ok(event) = grammar::read(&line) else {
-            return;
-        };
-        self.time.read(line.date, server.now());
-        let now = self.time.at(server.now());
-        let mut steps = std::mem::take(&mut self.steps);
-        self.play.pass(Some(&event), now, &mut steps);
-        self.take(&mut steps, server);
-        // A line that contradicts itself changes nothing.
-        let _ = self.play.event(event, now, &mut steps);
-        self.take(&mut steps, server);
-        self.steps = steps;
-        if let Event::Said { slot, rest } = event {
-            self.hear(slot, rest, server);
+        let (now, asking) = (server.now(), &mut self.asking);
+        let take = |play: &Play, step| asking.step(play, step, server);
+        if let Some(Event::Said { slot, rest }) = self.output.read(&line, now, take) {
+            hear(&self.output.play, slot, rest, server);
         }
     }
 
     fn tick(&mut self, server: &mut FollowedServer) {
-        let now = server.now();
-        let mut steps = std::mem::take(&mut self.steps);
-        self.play.pass(None, self.time.at(now), &mut steps);
-        self.take(&mut steps, server);
-        self.steps = steps;
-        if self.ask.is_some_and(|at| now >= at) {
+        let (now, asking) = (server.now(), &mut self.asking);
+        let take = |play: &Play, step| asking.step(play, step, server);
+        self.output.tick(now, take);
+        if self.asking.is_due(now) {
             server.ask(&QUESTIONS);
-            self.ask = Some(now.saturating_add(self.patience));
-            self.patience = (self.patience * 2).min(LONGEST_PATIENCE);
         }
     }
 

@@ -169,6 +169,32 @@ fn settings_that_nobody_tells_are_asked_for_less_and_less() {
 }
 
 #[test]
+fn a_limit_that_players_vote_for_ends_the_match() {
+    let mut play = match_of_four(settings());
+    play.wait(100);
+    play.log("[20:00:00][server]: '0:ann' voted option 'short' reason='No' cmd='sv_scorelimit 100' force=0\n");
+    play.wait(100);
+    // Nobody has agreed yet.
+    play.log(ANSWERS);
+    play.done();
+    play.wait(3_000);
+    assert_eq!(play.done(), ASKED);
+    play.log(&ANSWERS.replace("200", "100"));
+    play.log(&game("flag_grab player='0:ann' team=0"));
+    play.log(&game("flag_capture player='0:ann' team=0 time=3.36"));
+    play.wait(2_000);
+    let sent = play.done();
+    assert!(sent.contains(&"END".to_owned()), "{sent:?}");
+    // The vote is over, and so are the questions.
+    play.wait(30_000);
+    play.done();
+    play.log(ANSWERS);
+    play.wait(60_000);
+    let sent = play.done();
+    assert!(!sent.contains(&ASKED[2].to_owned()), "{sent:?}");
+}
+
+#[test]
 fn a_sidecar_that_comes_in_a_match_learns_the_players_and_reports_the_next_one() {
     let mut play = Play::new(Teeworlds::default(), settings());
     play.wait(100);

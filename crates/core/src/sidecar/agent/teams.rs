@@ -1,14 +1,11 @@
-//! Who is on the game server: recognises players by their passes, and orders them onto their teams.
+//! Who is on the game server: recognises players by their passes or names, and orders them onto their teams.
 
 use super::{
-    Act, IdTech3Agent,
-    console::Question,
-    guests::{GuestKind, dumped},
-    hosted::AgentStage,
+    Act, Agent, HostEngine, Proof, console::Question, guests::GuestKind, hosted::AgentStage,
 };
-use crate::sidecar::{idtech3::commands::TEAM_NAMES, progress::GamePhase};
+use crate::sidecar::progress::GamePhase;
 
-impl IdTech3Agent {
+impl<E: HostEngine> Agent<E> {
     /// Asks who the clients are, and orders them to where they belong.
     pub(super) fn admit(&mut self, now: u64, acts: &mut Vec<Act>) {
         let Some(hosted) = &self.hosted else { return };
@@ -22,13 +19,7 @@ impl IdTech3Agent {
         }
         self.seat_again();
         if let Some((number, visit)) = self.seen.guests.next_doubtful(now) {
-            let question = Question::Guest(number, visit);
-            let command = format!("dumpuser {number}");
-            if self.seen.is_bot(number) {
-                self.judge(number, visit, GuestKind::Stranger);
-            } else if self.console.ask(question, command, now, acts) {
-                self.seen.guests.asked(number, now);
-            }
+            self.find_out(number, visit, now, acts);
         }
         self.order(now);
     }
@@ -45,6 +36,43 @@ impl IdTech3Agent {
         }
     }
 
+    /// Finds out who a client is.
+    fn find_out(&mut self, number: usize, visit: u64, now: u64, acts: &mut Vec<Act>) {
+        let client = self.seen.clients.get(&number);
+        if client.is_some_and(|client| client.bot) {
+            self.judge(number, visit, GuestKind::Stranger);
+            return;
+        }
+        let name = client.map_or("", |client| client.name.as_str());
+        match self.engine.proof(number, name) {
+            Proof::Ask(command) => {
+                let question = Question::Guest(number, visit);
+                if self.console.ask(question, command, now, acts) {
+                    self.seen.guests.asked(number, now);
+                }
+            }
+            Proof::Name(name) if self.seen.names(number) => {
+                self.recognise_name(number, visit, &name, acts);
+            }
+            // The log has not named the client since the map was loaded.
+            Proof::Name(_) => self.seen.guests.asked(number, now),
+        }
+    }
+
+    /// Decides by the name who a client is. A name that is in use already is that of the one who came first.
+    fn recognise_name(&mut self, number: usize, visit: u64, name: &str, acts: &mut Vec<Act>) {
+        let seat = self
+            .hosted
+            .as_ref()
+            .and_then(|hosted| hosted.seat_named(name));
+        let holder = seat.and_then(|seat| self.seen.guests.number_of(seat));
+        let free = holder.is_none_or(|holder| holder == number);
+        match seat.filter(|_| free) {
+            Some(seat) => self.arrive(number, visit, seat, acts),
+            None => self.turn_away(number, visit, acts),
+        }
+    }
+
     /// Handles the answer to a question about a client.
     pub(super) fn recognise(
         &mut self,
@@ -55,35 +83,40 @@ impl IdTech3Agent {
         acts: &mut Vec<Act>,
     ) {
         // A client that has left in the meantime is asked about again, if there is one.
-        if dumped(answer, "name").is_none() || self.seen.guests.visitor(number, visit).is_none() {
+        let Some(pass) = self.engine.shown_pass(answer) else {
+            return;
+        };
+        if self.seen.guests.visitor(number, visit).is_none() {
             return;
         }
-        let pass = dumped(answer, "password").and_then(|pass| std::str::from_utf8(pass).ok());
         let valid = self.settings.pass_valid;
         let Some(hosted) = &self.hosted else { return };
-        let seat = pass.and_then(|pass| hosted.seat_of(pass));
         let expired = hosted
             .ready
             .is_some_and(|at| now >= at.saturating_add(valid));
         let arrived = |seat: usize| hosted.seats.get(seat).is_some_and(|seat| seat.arrived);
+        let seat = hosted.seat_of(pass);
         match seat.filter(|&seat| !expired || arrived(seat)) {
             Some(seat) => self.arrive(number, visit, seat, acts),
-            None => {
-                let was = self.judge(number, visit, GuestKind::Stranger);
-                if let Some(GuestKind::Player(seat)) = was {
-                    self.report_departure(seat, acts);
-                }
-            }
+            None => self.turn_away(number, visit, acts),
         }
     }
 
-    /// A client has shown the pass of a player.
+    /// A client is no player of the match, or not any more.
+    fn turn_away(&mut self, number: usize, visit: u64, acts: &mut Vec<Act>) {
+        let was = self.judge(number, visit, GuestKind::Stranger);
+        if let Some(GuestKind::Player(seat)) = was {
+            self.report_departure(seat, acts);
+        }
+    }
+
+    /// A client has proved to be a player.
     fn arrive(&mut self, number: usize, visit: u64, seat: usize, acts: &mut Vec<Act>) {
         // The player has come again, and the older client may be a connection that is dead.
         let older = self.seen.guests.number_of(seat);
         let known = older == Some(number);
         if let Some(older) = older.filter(|_| !known) {
-            self.console.push([format!("clientkick {older}")]);
+            self.console.push([self.engine.kick(older)]);
             self.seen.left(older);
         }
         self.judge(number, visit, GuestKind::Player(seat));
@@ -124,24 +157,22 @@ impl IdTech3Agent {
         let Some(hosted) = &self.hosted else { return };
         let watch = self.settings.strangers_watch;
         let mut commands = Vec::new();
-        let (slots, guests) = (&self.seen.slots, &mut self.seen.guests);
+        let (clients, guests) = (&self.seen.clients, &mut self.seen.guests);
         for (number, guest) in guests.iter_mut() {
-            let Some(slot) = slots.get(number) else {
+            let Some(client) = clients.get(&number) else {
                 continue;
             };
             let command = match guest.kind {
                 GuestKind::Player(seat) => {
                     let team = hosted.seats.get(seat).map(|seat| seat.team);
-                    let wrong = slot.client.begun && slot.team() != team;
-                    let name = team.and_then(|team| TEAM_NAMES.get(usize::from(team)));
-                    name.filter(|_| wrong)
-                        .map(|name| format!("forceteam {number} {name}"))
+                    let wrong = client.begun && client.team != team;
+                    wrong.then(|| self.engine.place(number, team))
                 }
-                GuestKind::Stranger if watch && !slot.is_bot() => {
-                    let plays = slot.team().is_some();
-                    plays.then(|| format!("forceteam {number} spectator"))
+                GuestKind::Stranger if watch && !client.bot => {
+                    let plays = client.team.is_some();
+                    plays.then(|| self.engine.place(number, None))
                 }
-                GuestKind::Stranger => Some(format!("clientkick {number}")),
+                GuestKind::Stranger => Some(self.engine.kick(number)),
                 GuestKind::Unknown => None,
             };
             if let Some(command) = command

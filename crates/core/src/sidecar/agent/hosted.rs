@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentSettings, seen_game::MATCH_VARIABLE, settings::GameMode};
+use super::AgentSettings;
 use crate::{
-    ingest::idtech3::scoring::TEAMS,
     protocol::{HostSession, Request},
-    sidecar::idtech3::commands::is_plain_name,
+    sidecar::console::is_plain_name,
 };
 
+/// The number of teams of a match.
+pub(super) const TEAMS: usize = 2;
 /// The most players of a match that is read from a file.
 const MAX_SEATS: usize = 128;
 
@@ -56,7 +57,9 @@ pub struct AgentMatch {
     pub(super) id: i64,
     pub(super) queue: String,
     pub(super) map: String,
-    pub(super) game_type: u8,
+    /// The type of game, as the console takes it.
+    #[serde(skip)]
+    game_type: String,
     pub(super) stage: AgentStage,
     pub(super) seats: Vec<AgentSeat>,
     /// The final scores, once the game is over.
@@ -101,8 +104,8 @@ impl AgentMatch {
         now_on: Option<&str>,
     ) -> Result<Self, String> {
         let mode = settings.mode(session.mode.as_deref());
-        let &GameMode { game_type, .. } =
-            mode.ok_or("this game server does not serve the mode of the match")?;
+        let mode = mode.ok_or("this game server does not serve the mode of the match")?;
+        let game_type = mode.game_type.clone();
         let map = match &session.map {
             Some(map) => Some(map.as_str()),
             None => settings.maps.first().map(String::as_str).or(now_on),
@@ -162,8 +165,11 @@ impl AgentMatch {
         (self.load, self.loads, self.hurried) = (LoadStep::Waits, 0, None);
     }
 
-    /// Takes over the passes and teams of a SESSION that comes again.
-    pub(super) fn renew(&mut self, session: HostSession) {
+    /// Takes over the passes and teams of a SESSION that comes again, and the type of game, which is not kept.
+    pub(super) fn renew(&mut self, session: HostSession, settings: &AgentSettings) {
+        if let Some(mode) = settings.mode(session.mode.as_deref()) {
+            self.game_type.clone_from(&mode.game_type);
+        }
         let before = std::mem::take(&mut self.seats);
         let seats = session.seats.into_iter().map(|seat| AgentSeat {
             arrived: before
@@ -176,31 +182,25 @@ impl AgentMatch {
         self.seats = seats.collect();
     }
 
-    /// The console commands that prepare the game server for the match, before the map is loaded.
-    pub(super) fn settings(&self, limits: Vec<String>) -> Vec<String> {
-        let fixed = [
-            // Passes replace the password, of which there is one for all.
-            "set g_password \"\"",
-            // The warm-up lasts until all players are here.
-            "set g_doWarmup 1",
-            "set g_warmup 3600",
-            // The teams are those of the match.
-            "set g_teamForceBalance 0",
-            "set g_teamAutoJoin 0",
-            "set bot_minplayers 0",
-            // A vote could load another map.
-            "set g_allowVote 0",
-        ];
-        let mut commands: Vec<String> = fixed.map(str::to_owned).to_vec();
-        commands.extend(limits);
-        commands.push(format!("set g_gametype {}", self.game_type));
-        commands.push(format!("sets {MATCH_VARIABLE} {}", self.id));
-        commands
+    /// The number of the match.
+    pub(in crate::sidecar) fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// The type of game, as the console takes it.
+    pub(in crate::sidecar) fn game_type(&self) -> &str {
+        &self.game_type
     }
 
     /// The number of the seat whose pass this is.
-    pub(super) fn seat_of(&self, pass: &str) -> Option<usize> {
-        self.seats.iter().position(|seat| seat.pass == pass)
+    pub(super) fn seat_of(&self, pass: &[u8]) -> Option<usize> {
+        let mut seats = self.seats.iter();
+        seats.position(|seat| !pass.is_empty() && seat.pass.as_bytes() == pass)
+    }
+
+    /// The number of the seat of the player of this name.
+    pub(super) fn seat_named(&self, name: &str) -> Option<usize> {
+        self.seats.iter().position(|seat| seat.player == name)
     }
 
     /// Whether the match is kept on disk: from its START until END is answered.

@@ -1,12 +1,14 @@
 //! The game in play: what has happened in it, and how it ends.
 
-use super::{Act, IdTech3Agent, guests::GuestKind, hosted::AgentStage, leave, link::Refusable};
+use super::{
+    Act, Agent, HostEngine, HostEvent, NO_MAP,
+    guests::GuestKind,
+    hosted::{AgentStage, TEAMS},
+    leave,
+    link::Refusable,
+};
 use crate::{
     domain::{Ident, Verdict},
-    ingest::{
-        idtech3::grammar::{self, Event},
-        stamp,
-    },
     protocol::{Join, Request},
     sidecar::progress::GamePhase,
 };
@@ -18,29 +20,31 @@ const SILENT: u64 = 60_000;
 /// How long to wait for the answer to END before it is sent again.
 const END_AGAIN: u64 = 10_000;
 
-impl IdTech3Agent {
+impl<E: HostEngine> Agent<E> {
     pub(super) fn read_log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
-        let line = stamp::bare(line, grammar::has_time);
-        let Ok(Some((at, event))) = grammar::read(line, true) else {
-            return;
-        };
-        match event {
-            Event::InitGame(info) => {
-                self.finish_if_over(true, now, acts);
-                self.seen.begin(info, at, now);
-            }
-            Event::Shutdown => {
-                self.finish_if_over(true, now, acts);
-                self.seen.take(event, at, now);
-            }
-            Event::Disconnect(number) => {
-                if let Some(GuestKind::Player(seat)) = self.seen.left(number) {
-                    self.report_departure(seat, acts);
+        let mut events = Vec::new();
+        self.engine.log_line(line, now, &mut events);
+        self.take_events(events, now, acts);
+    }
+
+    pub(super) fn take_events(&mut self, events: Vec<HostEvent>, now: u64, acts: &mut Vec<Act>) {
+        for event in events {
+            match event {
+                HostEvent::Left(number) => {
+                    if let Some(GuestKind::Player(seat)) = self.seen.left(number) {
+                        self.report_departure(seat, acts);
+                    }
                 }
-            }
-            event => {
-                let requests = self.seen.take(event, at, now);
-                self.forward(requests, acts);
+                HostEvent::NoMap if self.stage() == Some(AgentStage::Opening) => {
+                    self.refuse(NO_MAP, now, acts);
+                }
+                event => {
+                    if matches!(event, HostEvent::Game(_) | HostEvent::Ended) {
+                        self.finish_if_over(true, now, acts);
+                    }
+                    let requests = self.seen.take(event, now);
+                    self.forward(requests, acts);
+                }
             }
         }
     }
@@ -119,7 +123,7 @@ impl IdTech3Agent {
             }
         }
         if hosted.stage == AgentStage::Playing {
-            for total in totals(running.totals.0) {
+            for total in totals(running.totals) {
                 self.link.send(total, acts);
             }
         }
@@ -213,7 +217,7 @@ impl IdTech3Agent {
 }
 
 /// The requests that state the scores.
-fn totals(totals: [i64; 2]) -> [Request; 2] {
+fn totals(totals: [i64; TEAMS]) -> [Request; 2] {
     let total = |team: u8| Request::Total {
         team,
         points: totals[usize::from(team)] as f64,

@@ -1,7 +1,4 @@
 //! The clients on the game server, and which of them are players of the match.
-//!
-//! A player sets the variable `password` of their client to the pass. The client sends it to the game
-//! server as part of its userinfo, where `dumpuser` shows it. The log does not.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +24,7 @@ pub(super) struct Guest {
     pub(super) kind: GuestKind,
     /// Distinguishes clients that have had the same client number.
     pub(super) visit: u64,
-    /// Whether `dumpuser` has to be asked, perhaps once more.
+    /// Whether it is to be found out who the client is, perhaps once more.
     pub(super) doubtful: bool,
     asked: Option<u64>,
     ordered: Option<u64>,
@@ -141,33 +138,9 @@ impl Guests {
     }
 }
 
-/// The value of a key in an answer to `dumpuser`. `None` if the answer is none or lacks the key.
-///
-/// The answer has a line for each key, which is followed by blanks and the value.
-pub(super) fn dumped<'a>(answer: &'a [u8], key: &str) -> Option<&'a [u8]> {
-    if !answer.starts_with(b"userinfo") {
-        return None;
-    }
-    let lines = answer.split(|&b| b == b'\n');
-    let values = lines.filter_map(|line| line.strip_prefix(key.as_bytes())?.strip_prefix(b" "));
-    values.map(<[u8]>::trim_ascii).next()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_pass_in_a_real_answer() {
-        let answer =
-            b"userinfo\n--------\nip                   127.0.0.1\npassword             0c5e8f\n\
-            name                 password fake\nrate                 25000\n";
-        assert_eq!(dumped(answer, "password"), Some(&b"0c5e8f"[..]));
-        assert_eq!(dumped(answer, "name"), Some(&b"password fake"[..]));
-        assert_eq!(dumped(answer, "cl_guid"), None);
-        assert_eq!(dumped(b"Player 3 is not on the server\n", "password"), None);
-        assert_eq!(dumped(b"", "password"), None);
-    }
 
     #[test]
     fn every_client_is_asked_about_in_turn() {

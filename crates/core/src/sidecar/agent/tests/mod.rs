@@ -3,13 +3,17 @@
 mod failures;
 pub mod fake;
 mod matches;
+mod teeworlds;
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Act, AgentMatch, AgentSettings, IdTech3Agent};
+use super::{Act, Agent, AgentMatch, AgentSettings};
 use crate::{
     protocol::{Push, Received, ReplyReader},
-    sidecar::Sidecar,
+    sidecar::{
+        Sidecar,
+        idtech3::{IdTech3Host, host_limit, host_mode},
+    },
 };
 use fake::FakeServer;
 
@@ -19,9 +23,9 @@ pub(super) fn settings() -> AgentSettings {
         token: None,
         address: "203.0.113.7:27960".into(),
         region: None,
-        modes: vec!["ctf".parse().unwrap(), "tdm".parse().unwrap()],
+        modes: vec![host_mode("ctf").unwrap(), host_mode("tdm").unwrap()],
         maps: vec!["ps37ctf".into(), "oasago2".into()],
-        limits: vec!["time=20".parse().unwrap()],
+        limits: vec![host_limit("time=20").unwrap()],
         strangers_watch: false,
         lock: Some("nobody-knows".into()),
         intermission: 8_000,
@@ -31,7 +35,7 @@ pub(super) fn settings() -> AgentSettings {
 
 /// Everything around an agent. Time passes in steps of 100 ms.
 struct Stage {
-    agent: IdTech3Agent,
+    agent: Agent<IdTech3Host>,
     now: u64,
     server: FakeServer,
     /// Whether the game server answers.
@@ -53,7 +57,7 @@ impl Stage {
 
     fn with(settings: AgentSettings) -> Self {
         Self {
-            agent: IdTech3Agent::new(settings),
+            agent: Agent::new(IdTech3Host::default(), settings),
             now: 1_000,
             server: FakeServer::new(&["oa_dm1", "ps37ctf", "oasago2"]),
             answers: true,
@@ -106,7 +110,7 @@ impl Stage {
 
     /// Another agent takes the place of this one, which was killed.
     fn kill(&mut self) {
-        self.agent = IdTech3Agent::new(settings());
+        self.agent = Agent::new(IdTech3Host::default(), settings());
         let (mut acts, now) = (Vec::new(), self.now);
         let log = std::mem::take(&mut self.server.log);
         self.connected = false;

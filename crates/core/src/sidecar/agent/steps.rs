@@ -1,7 +1,7 @@
 //! How a match goes from state to state: what to do next, by what the log shows.
 
 use super::{
-    Act, CONFIRM, IdTech3Agent,
+    Act, Agent, CONFIRM, HostEngine,
     console::Question,
     hosted::{AgentStage, LoadStep},
     link::Refusable,
@@ -23,14 +23,13 @@ const LOADS: u32 = 3;
 const SILENT: u64 = 15_000;
 /// How long after a change of the warm-up play must have begun.
 const HURRY: u64 = 15_000;
-/// The length of the warm-up once all players are here, in seconds. A game counts a new value only if
-/// it differs from the last one.
-const COUNTDOWN: u32 = 6;
 
-impl IdTech3Agent {
+impl<E: HostEngine> Agent<E> {
     pub(super) fn step(&mut self, now: u64, acts: &mut Vec<Act>) {
-        self.console.watch(now, acts);
-        self.seen.tick(now);
+        self.console.watch(E::ALIVE, now, acts);
+        let mut events = Vec::new();
+        self.engine.tick(now, &mut events);
+        self.take_events(events, now, acts);
         self.offer(now, acts);
         self.confirm(now, acts);
         match self.stage() {
@@ -108,17 +107,14 @@ impl IdTech3Agent {
         if lock.is_some() {
             self.kick_all();
         }
-        let password = lock.unwrap_or_default();
-        self.console.push([
-            format!("set g_password \"{password}\""),
-            format!("sets {} \"\"", super::seen_game::MATCH_VARIABLE),
-        ]);
+        let lock = self.engine.lock(&lock.unwrap_or_default());
+        self.console.push([lock, self.engine.forget()]);
     }
 
     fn kick_all(&mut self) {
         let numbers = self.seen.guests.numbers();
-        let kicks = numbers.into_iter().map(|n| format!("clientkick {n}"));
-        self.console.push(kicks.collect::<Vec<_>>());
+        let kicks = numbers.into_iter().map(|n| self.engine.kick(n));
+        self.console.push(kicks);
     }
 
     /// Loads the map; sends READY once it is up.
@@ -129,14 +125,14 @@ impl IdTech3Agent {
         let id = hosted.id;
         let running = self.seen.game_of(id).filter(|running| {
             let ended = matches!(running.phase, GamePhase::Over | GamePhase::Ended);
-            !ended && running.game.setup.map == hosted.map
+            !ended && running.setup.map == hosted.map
         });
         if let Some(running) = running {
             if running.phase == GamePhase::Opening {
                 // It is not known yet whether it begins with a warm-up.
                 return;
             }
-            if !running.game.setup.teams {
+            if !running.setup.teams {
                 return self.refuse("the game has no teams", now, acts);
             }
             if self.link.is_up() && hosted.confirmed {
@@ -165,12 +161,12 @@ impl IdTech3Agent {
             LoadStep::Waits if self.console.answers() => {
                 hosted.load = LoadStep::Set(now);
                 let limits = self.settings.limit_commands(&hosted.queue);
-                let commands = hosted.settings(limits);
+                let commands = self.engine.prepare(hosted, limits);
                 self.kick_all();
                 self.console.push(commands);
             }
             LoadStep::Set(at) if now >= at + SETTLE && self.console.is_empty() => {
-                let command = format!("map {}", hosted.map);
+                let command = self.engine.load(&hosted.map);
                 let question = Question::Load(hosted.id);
                 if self.console.ask(question, command, now, acts) {
                     hosted.load = LoadStep::Asked(now);
@@ -189,7 +185,7 @@ impl IdTech3Agent {
             return;
         };
         let running = self.seen.game_of(hosted.id);
-        let running = running.filter(|running| running.game.setup.map == hosted.map);
+        let running = running.filter(|running| running.setup.map == hosted.map);
         let Some(running) = running else {
             let text = format!("match {} is opened again: its game is gone", hosted.id);
             hosted.reopen();
@@ -220,14 +216,10 @@ impl IdTech3Agent {
             Some(_) => return,
         };
         hosted.hurried = Some((now, times));
-        let seconds = COUNTDOWN - times % 2;
-        self.console.push([
-            format!(
-                "say Evenkeel: all players are here, match {} begins",
-                hosted.id
-            ),
-            format!("set g_warmup {seconds}"),
-        ]);
+        let id = hosted.id;
+        let say = format!("say Evenkeel: all players are here, match {id} begins");
+        self.console.push([say]);
+        self.console.push(self.engine.begin(times));
     }
 
     /// Play has begun: sends START. The match is kept on disk first.

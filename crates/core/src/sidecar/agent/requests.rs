@@ -1,13 +1,13 @@
 //! What the daemon sends: replies, errors, and the matches that it wants hosted.
 
-use super::{Act, AgentMatch, IdTech3Agent, hosted::AgentStage, link::Refusable};
+use super::{Act, Agent, AgentMatch, HostEngine, hosted::AgentStage, link::Refusable};
 use crate::{
     domain::Ident,
     protocol::{Code, HostNotice, HostRequest, HostSession, Push, Refusal, Reply, Request},
     sidecar::link::recorded_text,
 };
 
-impl IdTech3Agent {
+impl<E: HostEngine> Agent<E> {
     pub(super) fn take_reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
         match reply {
             Reply::Hello { resumed, .. } => {
@@ -69,7 +69,7 @@ impl IdTech3Agent {
             if hosted.is_kept() {
                 acts.push(Act::Keep(None));
             }
-            hosted.renew(session);
+            hosted.renew(session, &self.settings);
             hosted.reopen();
             hosted.confirmed = true;
             return;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{SESSION, Stage, settings};
 use crate::{
     protocol::Push,
-    sidecar::{Sidecar, idtech3::agent::AgentSettings},
+    sidecar::{Sidecar, agent::AgentSettings},
 };
 
 #[test]

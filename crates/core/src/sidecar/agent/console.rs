@@ -134,14 +134,14 @@ impl AgentConsole {
     }
 
     /// Asks whether the game server answers, if that was not tried for a while; gives up questions
-    /// that are not answered.
-    pub(super) fn watch(&mut self, now: u64, acts: &mut Vec<Act>) {
+    /// that are not answered. `alive` is the command that only asks.
+    pub(super) fn watch(&mut self, alive: &str, now: u64, acts: &mut Vec<Act>) {
         if let Some(asked) = self.asked.take_if(|asked| now >= asked.at + PATIENCE) {
             self.silent.get_or_insert(asked.at);
         }
         let interval = if self.answers() { INTERVAL } else { RETRY };
         if self.last_asked.is_none_or(|at| now >= at + interval) {
-            self.ask(Question::Alive, "sv_maxclients".to_owned(), now, acts);
+            self.ask(Question::Alive, alive.to_owned(), now, acts);
         }
     }
 
@@ -208,23 +208,23 @@ mod tests {
     fn a_server_that_does_not_answer_is_silent_until_it_does() {
         let mut console = AgentConsole::new();
         let mut acts = Vec::new();
-        console.watch(1_000, &mut acts);
+        console.watch("sv_maxclients", 1_000, &mut acts);
         assert!(matches!(acts[..], [Act::Ask { id: 1, .. }]));
         assert!(!console.answers());
         assert_eq!(console.answer(1, None, &mut acts), None);
         assert_eq!(console.silent_for(4_000), 3_000);
-        console.watch(2_000, &mut acts);
+        console.watch("sv_maxclients", 2_000, &mut acts);
         let bad = Some(&b"Bad rconpassword.\n"[..]);
         assert_eq!(console.answer(2, bad, &mut acts), None);
         assert!(matches!(&acts[2], Act::Report(text) if text.contains("password")));
-        console.watch(3_000, &mut acts);
+        console.watch("sv_maxclients", 3_000, &mut acts);
         let good = Some(&b"\"sv_maxclients\" is:\"16^7\""[..]);
         assert_eq!(console.answer(3, good, &mut acts), Some(Question::Alive));
         assert_eq!(console.answer(3, good, &mut acts), None, "answered twice");
         assert!(console.answers() && console.silent_for(9_000) == 0);
         // The answer to the next question never comes.
-        console.watch(8_000, &mut acts);
-        console.watch(13_000, &mut acts);
+        console.watch("sv_maxclients", 8_000, &mut acts);
+        console.watch("sv_maxclients", 13_000, &mut acts);
         assert_eq!(console.silent_for(13_000), 5_000);
     }
 }

@@ -1,4 +1,5 @@
-//! An agent makes an id Tech 3 game server an instance, which hosts matches of Evenkeel's queues.
+//! An agent makes a game server an instance, which hosts matches of Evenkeel's queues. [`engine`] says what differs between
+//! engines.
 //!
 //! It reads the server's log and drives its console, like the sidecar, and speaks the daemon's verbs
 //! for instances. A match goes through these states:
@@ -11,7 +12,7 @@
 //!
 //! Most decisions are made by comparing what should be with what the log shows, every time
 //! [`Sidecar::tick`] is called. So a command, a datagram or a connection that is lost is made up
-//! for. The game server itself states in its log which match a game is (`evenkeel_match`), so an agent
+//! for. The game server itself states in its log which match a game is, so an agent
 //! that is killed and started again finds its game. From START to the answer of END, the match is also
 //! kept in a file.
 //!
@@ -21,6 +22,7 @@
 //! `teams` orders who is where.
 
 mod console;
+pub mod engine;
 mod guests;
 mod hosted;
 mod link;
@@ -34,6 +36,7 @@ mod teams;
 #[cfg(test)]
 mod tests;
 
+pub use engine::{HostClient, HostEngine, HostEvent, HostSetup, Proof};
 pub use hosted::AgentMatch;
 pub use settings::{AgentSettings, GameMode, Limit, map_name};
 
@@ -54,12 +57,13 @@ const CONFIRM: u64 = 10_000;
 /// beginning, and later, when it may only be loading a map.
 const NOT_RUNNING: u64 = 3_000;
 const GONE: u64 = 20_000;
-/// How the game server answers if it does not have a map.
-const NO_MAP: &[u8] = b"Can't find map";
+/// Why a match is refused whose map the game server does not have.
+const NO_MAP: &str = "the game server does not have the map";
 
 /// The agent of one game server. `now` is the caller's clock in milliseconds, which never runs
 /// backwards. Methods append acts to `acts`, in the order in which to do them.
-pub struct IdTech3Agent {
+pub struct Agent<E> {
+    engine: E,
     settings: AgentSettings,
     link: AgentLink,
     console: AgentConsole,
@@ -76,10 +80,11 @@ pub struct IdTech3Agent {
     free_at: u64,
 }
 
-impl IdTech3Agent {
+impl<E: HostEngine> Agent<E> {
     /// An agent that has read no log and has no connection.
-    pub fn new(settings: AgentSettings) -> Self {
+    pub fn new(engine: E, settings: AgentSettings) -> Self {
         Self {
+            engine,
             settings,
             link: AgentLink::default(),
             console: AgentConsole::new(),
@@ -114,7 +119,7 @@ impl IdTech3Agent {
     }
 }
 
-impl Sidecar for IdTech3Agent {
+impl<E: HostEngine> Sidecar for Agent<E> {
     fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
         self.read_log_line(line, now, acts);
     }
@@ -154,13 +159,13 @@ impl Sidecar for IdTech3Agent {
             return;
         };
         match question {
-            Question::Load(id) if text.starts_with(NO_MAP) => {
-                if self.hosted.as_ref().is_some_and(|hosted| hosted.id == id) {
-                    self.refuse("the game server does not have the map", now, acts);
+            Question::Load(id) => {
+                if self.engine.lacks_map(text) && self.hosted.as_ref().is_some_and(|h| h.id == id) {
+                    self.refuse(NO_MAP, now, acts);
                 }
             }
             Question::Guest(number, visit) => self.recognise(number, visit, text, now, acts),
-            Question::Alive | Question::Load(_) => {}
+            Question::Alive => {}
         }
     }
 
@@ -168,6 +173,7 @@ impl Sidecar for IdTech3Agent {
         self.finish_if_over(true, now, acts);
         self.console.reset(now);
         self.seen.clear();
+        self.engine.clear();
         if let Some(hosted) = &mut self.hosted
             && matches!(hosted.stage, AgentStage::Opening | AgentStage::Joining)
         {
@@ -194,6 +200,10 @@ impl Sidecar for IdTech3Agent {
         self.link.keep_alive(now, acts);
     }
 
+    fn quit_command(&self) -> &'static str {
+        E::QUIT
+    }
+
     fn stop(&mut self, server_ends: bool, acts: &mut Vec<Act>) {
         match self.hosted.as_ref().map(|hosted| (hosted.id, hosted.stage)) {
             Some((id, AgentStage::Opening | AgentStage::Joining)) => {
@@ -207,8 +217,7 @@ impl Sidecar for IdTech3Agent {
             None => {}
         }
         if self.settings.lock.is_some() {
-            let unlock = "set g_password \"\"".to_owned();
-            acts.push(Act::Console(vec![unlock]));
+            acts.push(Act::Console(vec![self.engine.lock("")]));
         }
     }
 }

@@ -1,0 +1,203 @@
+//! What the log shows: the game that runs, and the clients.
+
+use std::collections::BTreeMap;
+
+use super::{
+    engine::{HostClient, HostEvent},
+    guests::{GuestKind, Guests},
+    hosted::TEAMS,
+    seen_game::SeenGame,
+};
+use crate::{
+    domain::Ident,
+    protocol::{Join, Request},
+    sidecar::{link::name_ident, progress::GamePhase},
+};
+
+/// How long the results may take after the end of play, in milliseconds.
+const RESULTS: u64 = 3_000;
+
+/// What the log shows of the game server.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) running: Option<SeenGame>,
+    pub(super) clients: BTreeMap<usize, HostClient>,
+    /// The identities of the players of the match, by client number.
+    seated: BTreeMap<usize, Ident>,
+    pub(super) guests: Guests,
+}
+
+impl Seen {
+    /// The game of this match, if it runs.
+    pub(super) fn game_of(&self, id: i64) -> Option<&SeenGame> {
+        let running = self.running.as_ref();
+        running.filter(|running| running.setup.match_id == Some(id))
+    }
+
+    /// The map that runs.
+    pub(super) fn map(&self) -> Option<&str> {
+        Some(&self.running.as_ref()?.setup.map)
+    }
+
+    /// Forgets everything, because the game server has ended.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Handles an event other than a client's departure. Returns what it means for the daemon, of a game in play.
+    pub(super) fn take(&mut self, event: HostEvent, now: u64) -> Vec<Request> {
+        match event {
+            HostEvent::Game(setup) => {
+                self.running = Some(SeenGame::new(setup, now));
+                self.clients.clear();
+                self.seated.clear();
+                self.guests.doubt_all();
+            }
+            HostEvent::Client(number, client) => {
+                self.clients.insert(number, client);
+                self.guests.saw(number);
+            }
+            other => return self.play(other, now),
+        }
+        Vec::new()
+    }
+
+    fn play(&mut self, event: HostEvent, now: u64) -> Vec<Request> {
+        let Some(running) = &mut self.running else {
+            return Vec::new();
+        };
+        let playing = running.phase == GamePhase::Playing;
+        let over = running.phase == GamePhase::Over;
+        match event {
+            HostEvent::WarmUp => running.enter(GamePhase::WarmUp, now),
+            HostEvent::Start => running.start(now),
+            HostEvent::Over if playing => running.enter(GamePhase::Over, now),
+            HostEvent::Ended => running.enter(GamePhase::Ended, now),
+            HostEvent::Kill { killer, victim } if playing => return self.kill(killer, victim),
+            HostEvent::Score { team, points, by } if playing => {
+                return self.score(team, points, by).into_iter().collect();
+            }
+            HostEvent::Total { team, points } if playing => {
+                return self.total(team, points).into_iter().collect();
+            }
+            HostEvent::Result([red, blue]) if over && running.results.note_result() => {
+                let changes = [self.total(0, red), self.total(1, blue)];
+                return changes.into_iter().flatten().collect();
+            }
+            HostEvent::Points { client, points } if over => {
+                let Some(id) = self.seated.get(&client).cloned() else {
+                    return Vec::new();
+                };
+                let first = running.results.note_points(client);
+                return first
+                    .then_some(Request::Points { id, points })
+                    .into_iter()
+                    .collect();
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn kill(&self, killer: usize, victim: usize) -> Vec<Request> {
+        let both = self.seated.get(&killer).zip(self.seated.get(&victim));
+        let kill = both.map(|(killer, victim)| Request::Kill {
+            killer: killer.clone(),
+            victim: victim.clone(),
+        });
+        kill.into_iter().collect()
+    }
+
+    fn score(&mut self, team: u8, points: i64, by: Option<usize>) -> Option<Request> {
+        let running = self.running.as_mut()?;
+        if !running.setup.teams {
+            return None;
+        }
+        *running.totals.get_mut(usize::from(team))? += points;
+        Some(Request::Score {
+            team,
+            points: points as f64,
+            by: by.and_then(|number| self.seated.get(&number)).cloned(),
+        })
+    }
+
+    /// Handles a team's total in the log. Returns the difference to the total before.
+    fn total(&mut self, team: u8, total: i64) -> Option<Request> {
+        let running = self.running.as_ref()?;
+        let points = total - running.totals.get(usize::from(team))?;
+        (points != 0).then(|| self.score(team, points, None))?
+    }
+
+    /// Seats the player on a client number under an identity and on a team that the daemon has chosen.
+    /// Returns the request that reports the player.
+    pub(super) fn seat(&mut self, number: usize, player: &str, team: u8) -> Request {
+        let id = Ident::from_text(player);
+        self.seated.insert(number, id.clone());
+        let client = self.clients.get(&number);
+        let name = client.map_or("", |client| client.name.as_str());
+        let mut join = Join::new(id);
+        join.name = Some(name_ident(name));
+        join.team = Some(team);
+        Request::Join(join)
+    }
+
+    /// Whether the client number has a player of the match.
+    pub(super) fn is_seated(&self, number: usize) -> bool {
+        self.seated.contains_key(&number)
+    }
+
+    /// The client is none of the players of the match.
+    pub(super) fn unseat(&mut self, number: usize) {
+        self.seated.remove(&number);
+    }
+
+    /// Forgets who the players of the match are.
+    pub(super) fn forget_players(&mut self) {
+        self.guests.forget_players();
+        self.seated.clear();
+    }
+
+    /// A client has left. Returns who it was.
+    pub(super) fn left(&mut self, number: usize) -> Option<GuestKind> {
+        self.clients.remove(&number);
+        self.seated.remove(&number);
+        self.guests.left(number)
+    }
+
+    /// The final scores of the game of a match, once all results are there or overdue.
+    pub(super) fn result(&self, id: i64, overdue: bool, now: u64) -> Option<[i64; TEAMS]> {
+        let running = self.game_of(id)?;
+        let late = overdue || now >= running.since + RESULTS;
+        let over = running.phase == GamePhase::Over;
+        let whole = running.has_results(self.seated.keys().copied());
+        (over && (late || whole)).then_some(running.totals)
+    }
+
+    /// The team on which a client plays.
+    pub(super) fn team(&self, number: usize) -> Option<u8> {
+        self.clients.get(&number)?.team
+    }
+
+    /// Whether the log has named this client since the game began.
+    pub(super) fn names(&self, number: usize) -> bool {
+        self.clients.contains_key(&number)
+    }
+
+    /// A while after a game has begun: drops the clients that the log has not named since. Returns the
+    /// seats of those who were players.
+    pub(super) fn drop_missing(&mut self, now: u64) -> Vec<usize> {
+        let running = self.running.as_ref();
+        if running.is_none_or(|running| now < running.since + RESULTS) {
+            return Vec::new();
+        }
+        let mut missing = self.guests.numbers();
+        missing.retain(|number| !self.names(*number));
+        let seats = missing
+            .into_iter()
+            .filter_map(|number| match self.guests.left(number)? {
+                GuestKind::Player(seat) => Some(seat),
+                GuestKind::Unknown | GuestKind::Stranger => None,
+            });
+        seats.collect()
+    }
+}

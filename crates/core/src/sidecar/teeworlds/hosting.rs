@@ -1,0 +1,258 @@
+//! A Teeworlds server as an instance: what an agent reads in its output, and the console commands with which it hosts matches.
+//!
+//! The agent makes the server print which match the next map is for (`echo`). Players are known by their names alone, as
+//! everywhere in this game: who has the name of a player of the match is that player.
+
+use std::collections::BTreeMap;
+
+use super::output::{self, Output};
+use crate::{
+    ingest::teeworlds::{play::Play, players::Player, steps::Step},
+    sidecar::agent::{
+        AgentMatch, GameMode, HostClient, HostEngine, HostEvent, HostSetup, Limit, Proof,
+    },
+};
+
+/// What the server is made to print before the map of a match is loaded.
+const MATCH: &str = "evenkeel_match";
+/// How the server says that it does not have a map.
+const NO_MAP: &[u8] = b"failed to load map. ";
+/// The length of the warm-up once all players are here, in seconds.
+const COUNTDOWN: u32 = 5;
+/// The types of games of two teams.
+const MODES: [&str; 3] = ["ctf", "tdm", "lts"];
+/// The limits of games, with the commands that set them.
+const LIMITS: [(&str, &str); 2] = [("time", "sv_timelimit"), ("score", "sv_scorelimit")];
+
+/// Parses a mode: `ctf`, `tdm` or `lts`, or `NAME=TYPE` with one of them.
+///
+/// # Errors
+/// Fails if it is no mode of a team game.
+pub fn host_mode(text: &str) -> Result<GameMode, String> {
+    let (name, kind) = text.split_once('=').unwrap_or((text, text));
+    let mode = MODES.contains(&kind).then(|| GameMode::new(name, kind));
+    let form = "a mode is ctf, tdm or lts, or NAME=TYPE with one of them";
+    mode.flatten().ok_or_else(|| form.to_owned())
+}
+
+/// Parses `[QUEUE:]time=MINUTES` or `[QUEUE:]score=N`.
+///
+/// # Errors
+/// Fails if it is no limit.
+pub fn host_limit(text: &str) -> Result<Limit, String> {
+    let form = "a limit is [QUEUE:]time=MINUTES or score=N";
+    Limit::parse(text, &LIMITS).ok_or_else(|| form.to_owned())
+}
+
+/// The engine of an agent.
+#[derive(Default)]
+pub struct TeeworldsHost {
+    output: Output,
+    shown: Shown,
+}
+
+/// What the agent was told.
+#[derive(Default)]
+struct Shown {
+    /// The match for which the next map is.
+    next: Option<i64>,
+    clients: BTreeMap<usize, HostClient>,
+    /// Whether the game of the map is over: the next one is of no match.
+    over: bool,
+}
+
+impl Shown {
+    fn step(&mut self, play: &Play, step: Step, events: &mut Vec<HostEvent>) {
+        match step {
+            Step::Map => {
+                let id = self.next.take();
+                self.begin(play, id, events);
+            }
+            Step::Roster => self.compare(play, events),
+            Step::Start => {
+                if self.over {
+                    self.begin(play, None, events);
+                    self.compare(play, events);
+                }
+                events.push(HostEvent::Start);
+            }
+            Step::Score(change) => events.push(HostEvent::Score {
+                team: change.side,
+                points: change.points as i64,
+                by: change.by.map(|slot| slot as usize),
+            }),
+            Step::Death {
+                killer: Some(killer),
+                victim,
+            } => events.push(HostEvent::Kill {
+                killer: killer as usize,
+                victim: victim as usize,
+            }),
+            Step::Over(_) => self.end(play, events),
+            Step::Aborted => events.push(HostEvent::WarmUp),
+            Step::Death { killer: None, .. } | Step::Setting | Step::Vote => {}
+        }
+    }
+
+    /// A game begins in its warm-up, with nobody on it yet.
+    fn begin(&mut self, play: &Play, match_id: Option<i64>, events: &mut Vec<HostEvent>) {
+        self.clients.clear();
+        self.over = false;
+        let map = play.map.clone();
+        // All modes are team games, and the log does not say what a map is for before play starts.
+        let teams = true;
+        events.push(HostEvent::Game(HostSetup {
+            match_id,
+            map,
+            teams,
+        }));
+        events.push(HostEvent::WarmUp);
+    }
+
+    fn end(&mut self, play: &Play, events: &mut Vec<HostEvent>) {
+        self.over = true;
+        events.push(HostEvent::Over);
+        let points = self.clients.keys().map(|&client| HostEvent::Points {
+            client,
+            points: play.points(client as u32),
+        });
+        events.extend(points);
+        let scores = play.scores().map(|score| score as i64);
+        events.push(HostEvent::Result(scores));
+    }
+
+    /// Compares the players with those whom the agent was told of.
+    fn compare(&mut self, play: &Play, events: &mut Vec<HostEvent>) {
+        let now: BTreeMap<usize, HostClient> = play.players.iter().map(described).collect();
+        let gone = self.clients.keys().filter(|slot| !now.contains_key(slot));
+        events.extend(gone.map(|&slot| HostEvent::Left(slot)));
+        for (&slot, client) in &now {
+            match self.clients.get(&slot) {
+                Some(before) if before == client => continue,
+                // Another player has the number.
+                Some(before) if before.name != client.name => events.push(HostEvent::Left(slot)),
+                _ => {}
+            }
+            events.push(HostEvent::Client(slot, client.clone()));
+        }
+        self.clients = now;
+    }
+}
+
+fn described((slot, player): (u32, &Player)) -> (usize, HostClient) {
+    let client = HostClient {
+        name: player.name.clone(),
+        team: player.team,
+        bot: false,
+        begun: true,
+    };
+    (slot as usize, client)
+}
+
+impl HostEngine for TeeworldsHost {
+    const ALIVE: &'static str = "sv_max_clients";
+    const QUIT: &'static str = "shutdown";
+
+    fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<HostEvent>) {
+        let Some(line) = output::split(line) else {
+            return;
+        };
+        match line.source {
+            b"Console" => {
+                if let Some(id) = line.text.strip_prefix(MATCH.as_bytes()) {
+                    let id = std::str::from_utf8(id).ok();
+                    self.shown.next = id.and_then(|id| id.trim().parse().ok());
+                }
+            }
+            b"server" if line.text.starts_with(NO_MAP) => events.push(HostEvent::NoMap),
+            _ => {}
+        }
+        let shown = &mut self.shown;
+        self.output
+            .read(&line, now, |play, step| shown.step(play, step, events));
+    }
+
+    fn tick(&mut self, now: u64, events: &mut Vec<HostEvent>) {
+        let shown = &mut self.shown;
+        self.output
+            .tick(now, |play, step| shown.step(play, step, events));
+    }
+
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn prepare(&self, hosted: &AgentMatch, limits: Vec<String>) -> Vec<String> {
+        let fixed = [
+            // The warm-up lasts until all players are here, or for as long as the server permits.
+            "sv_warmup 1000",
+            "sv_player_ready_mode 0",
+            // The teams are those of the match.
+            "sv_teambalance_time 0",
+            "sv_match_swap 0",
+            "sv_tournament_mode 0",
+            // Nothing but a limit ends the match, or takes a player from it.
+            "sv_maprotation \"\"",
+            "sv_vote_kick 0",
+            "sv_vote_spectate 0",
+            "password \"\"",
+        ];
+        let mut commands: Vec<String> = fixed.map(str::to_owned).to_vec();
+        commands.extend(limits);
+        commands.push(format!("sv_gametype {}", hosted.game_type()));
+        // The end of a match follows from its limits, so the server is made to print them.
+        commands.extend(["sv_scorelimit", "sv_timelimit"].map(str::to_owned));
+        commands.push(format!("echo {MATCH} {}", hosted.id()));
+        commands
+    }
+
+    fn load(&self, map: &str) -> String {
+        format!("sv_map {map}; reload; sv_map")
+    }
+
+    fn proof(&self, _client: usize, name: &str) -> Proof {
+        Proof::Name(name.to_owned())
+    }
+
+    fn begin(&self, _times: u32) -> Vec<String> {
+        vec![format!("restart {COUNTDOWN}")]
+    }
+
+    fn place(&self, client: usize, team: Option<u8>) -> String {
+        let team = team.map_or(-1, i32::from);
+        format!("set_team {client} {team}")
+    }
+
+    fn kick(&self, client: usize) -> String {
+        format!("kick {client} \"you are in no match here\"")
+    }
+
+    fn lock(&self, password: &str) -> String {
+        format!("password \"{password}\"")
+    }
+
+    fn forget(&self) -> String {
+        format!("echo {MATCH} none")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_and_limits_are_those_of_team_games() {
+        assert_eq!(host_mode("ctf").ok(), GameMode::new("ctf", "ctf"));
+        assert_eq!(host_mode("rounds=lts").ok(), GameMode::new("rounds", "lts"));
+        for wrong in ["", "dm", "lms", "x=dm", "a b=ctf", "a;shutdown=ctf"] {
+            assert!(host_mode(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(
+            host_limit("duel:score=20").unwrap().command(),
+            "sv_scorelimit 20"
+        );
+        for wrong in ["", "captures=3", "time", "score=-1"] {
+            assert!(host_limit(wrong).is_err(), "{wrong}");
+        }
+    }
+}
