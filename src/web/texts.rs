@@ -40,7 +40,7 @@ texts! {
     common.mean_difference = "Mean difference";
     common.favourite_won = "Favourite won";
     common.draws = "Draws";
-    common.ruleset = "Ruleset";
+    common.ruleset = "Game type";
     common.show = "Show";
     common.all = "All";
     common.before = "Before";
@@ -66,7 +66,8 @@ texts! {
     common.why_these_teams = "Why these teams";
     common.points = "Points";
     common.change = "Change";
-    common.rulesets = "Rulesets";
+    common.rulesets = "Game types";
+    common.one_game_type = "game type";
     common.all_matches = "All matches";
     common.score = "Score";
     common.one_won = "{0} won";
@@ -107,7 +108,7 @@ texts! {
          is half a win";
     balance.balance_of = "Balance of {ruleset}";
     balance.favourites_won_of_the_decided_ones = "Favourites won {share} of the decided ones among {matches} matches.";
-    balance.all_rulesets = "all rulesets";
+    balance.all_rulesets = "all game types";
     balance.how_even_the_matches_of_are = "How even the matches of {ruleset} are. {0}";
     balance.after = "After";
     balance.no_match_has_been_rated_yet = "No match has been rated yet.";
@@ -137,6 +138,7 @@ texts! {
     balance.more_even_than_the_four_weeks = "More even than the four weeks before";
     balance.less_even_than_the_four_weeks = "Less even than the four weeks before";
     balance.favourites_won_before = "{verdict}: favourites won {0}, before {1}.";
+    balance.without = "without";
 
     // board
     board.is_first = " {0} is first.";
@@ -153,7 +155,7 @@ texts! {
     board.a_weight_is_between_0_and_100_a = "A weight is between 0 and 100; a newcomer has 50. The number after ± is \
          how uncertain it is. In a game in which people hardly differ, all weights are near 50.";
     board.kind_of_player = "Kind of player";
-    board.in_this_ruleset = "In this ruleset";
+    board.in_this_ruleset = "In this game type";
     board.search_a_name = "Search a name";
     board.hide_those_who_are_away = "Hide those who are away";
     board.show_those_who_are_away_too = "Show those who are away, too ({0})";
@@ -161,6 +163,9 @@ texts! {
          worth at least. Who has played fewer than {0} matches, or has an uncertain weight, is being placed; who had \
          not played for {1} days when the latest match was played is away.";
     board.plays_now = "plays now";
+    board.placing = "placing";
+    board.away = "away";
+    board.better_than_is = "“Better than” is the share of the others with a place who have a lower one.";
 
     // board_line
     board_line.placing_of = "placing {0} of {enough}";
@@ -199,7 +204,7 @@ texts! {
 
     // error
     error.there_is_no_such_page = "There is no such page.";
-    error.no_ruleset_has_this_name = "No ruleset has this name.";
+    error.no_ruleset_has_this_name = "No game type has this name.";
     error.no_player_with_a_rated_match_has = "No player with a rated match has this address.";
     error.no_match_has_this_number = "No match has this number.";
     error.the_address_of_this_page_cannot_be = "The address of this page cannot be read.";
@@ -208,7 +213,7 @@ texts! {
     error.this_page_cannot_be_shown = "This page cannot be shown.";
     error.too_many_visitors_try_again_later = "too many visitors, try again later";
     error.too_many_connections_from_your = "too many connections from your address, try again later";
-    error.all_rulesets_and_matches = "All rulesets and matches";
+    error.all_rulesets_and_matches = "All game types and matches";
     error.too_many_requests_from_your_address = "too many requests from your address";
     error.your_address_may_not_read_this_see = "your address may not read this: see [web] metrics_from";
 
@@ -224,7 +229,7 @@ texts! {
     frame.pages = "Pages";
     frame.live = "Live";
     frame.everywhere = "Everywhere";
-    frame.search_players_and_rulesets = "Search players and rulesets";
+    frame.search_players_and_rulesets = "Search players and game types";
     frame.this_page_as_json = "This page as JSON";
     frame.imprint = "Imprint";
     frame.times_are_in_utc = "Times are in UTC. ";
@@ -254,12 +259,15 @@ texts! {
          had been on it, by the weights before the match. What the system has learned since, how much a strength or \
          a side of the map counts, is as of now.";
     game.kills_and_deaths = "Kills and deaths";
-    game.the_weight_after_the_match_before = "The weight after the match before in the same ruleset";
+    game.the_weight_after_the_match_before = "The weight after the match before in the same game type";
     game.how_the_weight_changed_from_before = "How the weight changed from before this match to after it";
     game.other_side = "Other side";
+    game.k_d = "K : D";
+    game.of_the_columns = "“K : D” are kills and deaths, “Played” is the time on the team. “Before” is the weight after the \
+         match before in the same game type, and “Change” what this match did to it.";
 
     // home
-    home.rulesets_and_matches = "Rulesets and matches";
+    home.rulesets_and_matches = "Game types and matches";
     home.with_leaderboards_and_how_even = "{name}: {0} with leaderboards, and how even their matches are. Running \
          now: {1}.";
     home.no_match_has_been_rated_yet_weights = "No match has been rated yet. Weights are learned from finished \
@@ -346,10 +354,12 @@ texts! {
     player.over_the_last_peak_after = " Over the last {0}: {1}. Peak: {2} after {3}.";
     player.in = " in {0}{1}{2}.";
     player.place_of_2 = "place {place} of {of} · ";
+    player.change_is = " “Change” is what the match did to the weight.";
 
     // plot
     plot.forecast_for_the_favourite = "forecast for the favourite";
     plot.favourite_won_draw_half = "favourite won (draw: half)";
+    plot.minutes = "minutes";
 
     // present
     present.in_play = "in play";
@@ -439,13 +449,13 @@ texts! {
     regulars.regulars = "Regulars";
     regulars.weights_over_time = "Weights over time";
     regulars.those_who_were_in_most_of_the = "Those who were in most of the latest {0} rated matches. The weight \
-         after each of their last 500 matches in this ruleset, in evenly distributed points. Archived matches are \
+         after each of their last 500 matches in this game type, in evenly distributed points. Archived matches are \
          not among them.";
 
     // search
-    search.players_and_rulesets_by_a_part_of = "Players and rulesets by a part of their names.";
+    search.players_and_rulesets_by_a_part_of = "Players and game types by a part of their names.";
     search.type_a_part_of_a_name_above = "Type a part of a name above.";
-    search.no_player_and_no_ruleset_has_in_the = "No player and no ruleset has “{0}” in the name.";
+    search.no_player_and_no_ruleset_has_in_the = "No player and no game type has “{0}” in the name.";
     search.mostly = "Mostly";
     search.those_with_most_games_are_listed_a = "Those with most games are listed. A longer part of the name finds \
          fewer.";
@@ -468,15 +478,15 @@ texts! {
     systems.how_well_each_rating_system_would_2 = "How well each rating system would have predicted the last {0}, \
          from {1} to {2}. Each one predicts a match, then learns from it. Measured are {3} of two teams that one of \
          them won, after the first fifth. Computed on {4}.";
-    systems.the_system_that_is_best_for_each = "the system that is best for each ruleset";
+    systems.the_system_that_is_best_for_each = "the system that is best for each game type";
     systems.the_system = "the system {0}";
     systems.the_weights_on_these_pages_come = "The weights on these pages come from {0}.";
     systems.log_loss_is_what_counts_the_mean_of = "Log loss is what counts: the mean of −ln of the chance that was \
          given to the result; a coin has 0.693, and the lower, the better. Brier is the mean squared difference of \
          chance and result; a coin has 0.25. Calibration is how far chances are from how often they came true. The \
          interval contains, with 95 % confidence, the log loss minus that of {0}; if it contains 0, both are level.";
-    systems.best_by_ruleset = "Best by ruleset";
-    systems.rulesets_with_at_least_predicted = "Rulesets with at least {0} predicted matches.";
+    systems.best_by_ruleset = "Best by game type";
+    systems.rulesets_with_at_least_predicted = "Game types with at least {0} predicted matches.";
     systems.system = "System";
     systems.log_loss = "Log loss";
     systems.accuracy = "Accuracy";
@@ -563,6 +573,7 @@ texts! {
     teams.somebody_else = "Somebody else: {0}";
     teams.is_there_twice = "{0} is there twice";
     teams.does_not_play = "Does not play";
+    teams.description = "Fair teams for people who play without a game server, made of the results of their games.";
 
     // venues
     venues.map = "Map {0}";

@@ -64,8 +64,8 @@ impl BoardLine {
             (Standing::Placing, _) if self.games < enough => {
                 format!(text!(board_line.placing_of), self.games, enough = enough)
             }
-            (Standing::Placing, _) => "placing".to_owned(),
-            (Standing::Away, _) => "away".to_owned(),
+            (Standing::Placing, _) => text!(board.placing).to_owned(),
+            (Standing::Away, _) => text!(board.away).to_owned(),
         }
     }
 

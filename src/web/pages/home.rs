@@ -93,7 +93,7 @@ impl Page for Home {
         let name = plain_name(&site.settings.title);
         format!(
             text!(home.with_leaderboards_and_how_even),
-            counted(rulesets, "ruleset"),
+            counted(rulesets, text!(common.one_game_type)),
             counted(now, "game"),
             name = name
         )
@@ -131,7 +131,7 @@ impl Home {
                 (rulesets(site, &many))
                 @if !few.is_empty() {
                     details {
-                        summary { (mark!(home.with_fewer_than_matches, { (counted(few.len(), "ruleset")) }, { (FEWEST) })) }
+                        summary { (mark!(home.with_fewer_than_matches, { (counted(few.len(), text!(common.one_game_type))) }, { (FEWEST) })) }
                         (rulesets(site, &few))
                     }
                 }

@@ -1,6 +1,6 @@
 //! Lists of matches, which several pages have. Teams are counted from 0, as in the line protocol.
 
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 use serde::Serialize;
 
 use super::table::Table;
@@ -218,7 +218,8 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
     // A column has one kind of chance.
     let as_started = list.iter().any(|line| line.chances.started.is_some());
     let (head, means) = chance_head(as_started);
-    Table::of(text!(common.matches), list)
+    let numbers = site.settings.shows_numbers();
+    let table = Table::of(text!(common.matches), list)
         .text(text!(common.match), |line| {
             match_link(site, line.id, line.ended)
         })
@@ -232,9 +233,12 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
         .wide_text(text!(common.result), MatchSummary::result)
         .wide_num(head, |line| words::or_dash(line.favourite(as_started)))
         .explained(means)
-        .only_if(site.settings.shows_numbers())
-        .wide_num(text!(common.players), |line| line.humans + line.bots)
-        .render()
+        .only_if(numbers)
+        .wide_num(text!(common.players), |line| line.humans + line.bots);
+    html! {
+        (table)
+        @if numbers { p.note.wide { "“" (head) "”: " (means) } }
+    }
 }
 
 /// The head of a column of chances, and what they are: as started, or the forecast.

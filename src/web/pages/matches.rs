@@ -87,16 +87,20 @@ impl MatchesPage {
         let ruleset = self.value("ruleset");
         html! {
             form.controls method="get" action=(site.links.to("/matches")) {
-                label for="ruleset" { (text!(common.ruleset)) }
-                select #ruleset name="ruleset" {
-                    option value="" { (text!(matches.all)) }
-                    @for name in &self.rulesets {
-                        option value=(name) selected[ruleset == Some(name)] { (name) }
+                span.field {
+                    label for="ruleset" { (text!(common.ruleset)) }
+                    select #ruleset name="ruleset" {
+                        option value="" { (text!(matches.all)) }
+                        @for name in &self.rulesets {
+                            option value=(name) selected[ruleset == Some(name)] { (name) }
+                        }
                     }
                 }
                 @for name in ["map", "server"] {
-                    label for=(name) { (if name == "map" { text!(common.map) } else { text!(common.server) }) }
-                    input id=(name) type="text" name=(name) value=[self.value(name)] maxlength=(LONGEST);
+                    span.field {
+                        label for=(name) { (if name == "map" { text!(common.map) } else { text!(common.server) }) }
+                        input id=(name) type="text" name=(name) value=[self.value(name)] maxlength=(LONGEST);
+                    }
                 }
                 @for name in ["player", "with", "against", "cause", "since"] {
                     @if let Some(value) = self.value(name) { input type="hidden" name=(name) value=(value); }

@@ -112,7 +112,7 @@ impl Page for SearchPage {
                 }
             }
             @if !self.rulesets.is_empty() {
-                h2 { (counted(self.rulesets.len(), "ruleset")) }
+                h2 { (counted(self.rulesets.len(), text!(common.one_game_type))) }
                 ul { @for name in &self.rulesets { li { (site.links.to_ruleset(name)) } } }
             }
         })

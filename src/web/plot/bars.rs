@@ -3,7 +3,7 @@
 use maud::Markup;
 use plotters::prelude::*;
 
-use super::{DATA, INK, MARK, TEXT, draw, plain};
+use super::{DATA, INK, MARK, SIZE, TEXT, draw, plain};
 use crate::web::{error::WebError, words};
 
 /// A bar and the text below it.
@@ -37,8 +37,8 @@ pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Mar
     let count = list.len().max(1);
     let lengths = list.iter().map(|bar| bar.name.chars().count());
     let longest = lengths.max().unwrap_or(1);
-    // About 8 units of the plot's 500 for each character, and a gap.
-    let step = (count * (longest * 8 + 10)).div_ceil(500).max(1);
+    // At most 10 units of the plot's 450 for each character, and a gap.
+    let step = (count * (longest * 10 + 14)).div_ceil(450).max(1);
     let name = |at: &f64| {
         let place = at.round();
         let bar = list
@@ -75,7 +75,9 @@ pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Mar
         for at in (0..list.len()).map(|at| at as f64) {
             let (x, y) = plane.map_coordinate(&(at, 0.0));
             let text = name(&at);
-            if !text.is_empty() {
+            // A name at the right edge would be cut off.
+            let ends = x + (text.chars().count() as i32 * 10) / 2;
+            if !text.is_empty() && ends <= SIZE.0 as i32 {
                 area.draw(&Text::new(text, (x, y + 6), style.clone()))?;
             }
         }

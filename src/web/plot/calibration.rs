@@ -41,7 +41,7 @@ pub(in crate::web) fn calibration(
             .margin(10)
             .margin_right(24)
             .x_label_area_size(48)
-            .y_label_area_size(62)
+            .y_label_area_size(84)
             .build_cartesian_2d(0.5..1.02, low - 0.05..1.05)?;
         plain(&mut chart.configure_mesh())
             .x_desc(text!(plot.forecast_for_the_favourite))

@@ -24,7 +24,7 @@ pub(in crate::web) fn chance(
             .build_cartesian_2d(0.0..end, 0.0..1.0)?;
         plain(&mut chart.configure_mesh())
             .disable_x_mesh()
-            .x_desc("minutes")
+            .x_desc(text!(plot.minutes))
             .x_labels(6)
             .y_labels(3)
             .x_label_formatter(&|minutes| words::number(*minutes))

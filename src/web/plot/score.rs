@@ -43,7 +43,7 @@ pub(in crate::web) fn score(
             .build_cartesian_2d(0.0..end, least..most * 1.05)?;
         plain(&mut chart.configure_mesh())
             .disable_x_mesh()
-            .x_desc("minutes")
+            .x_desc(text!(plot.minutes))
             .x_labels(6)
             .y_labels(ticks)
             .x_label_formatter(&|minutes| words::number(*minutes))

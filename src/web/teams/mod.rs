@@ -244,7 +244,11 @@ fn answer(site: &Site, made: Result<Shown, Problem>) -> Response {
         status: problem.status,
         cookie: None,
     });
-    let page = frame(site, &Head::of(text!(common.teams), "/teams"), &shown.page).into_string();
+    let head = Head {
+        description: text!(teams.description),
+        ..Head::of(text!(common.teams), "/teams")
+    };
+    let page = frame(site, &head, &shown.page).into_string();
     let mut response = uncached(shown.status, Form::Html.content_type(), page);
     let cookie = shown
         .cookie

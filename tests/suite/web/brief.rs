@@ -53,7 +53,7 @@ fn rulesets_with_few_matches_are_folded_away_beside_others() {
     let home = pages.get("/").body;
     let (shown, folded) = home.split_once("<details>").unwrap();
     assert!(
-        folded.contains("1 ruleset with fewer than 10 matches"),
+        folded.contains("1 game type with fewer than 10 matches"),
         "{home}"
     );
     let names = (">baseoa.ctf<", "%3Ci%3Ectf");

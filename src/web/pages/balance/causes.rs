@@ -130,8 +130,8 @@ pub(super) fn body(
                 .name(text!(balance.what_happened), |line| name(line.of))
                 .num(text!(balance.explains), CauseLine::text)
                 .num(text!(common.matches), |line| html! { a href=(matches(line.cause)) { (line.matches) } })
-                .num(text!(balance.difference_with_it), |line| words::tenths(line.gap_with))
-                .num("without", |line| words::tenths(line.gap_without)))
+                .wide_num(text!(balance.difference_with_it), |line| words::tenths(line.gap_with))
+                .wide_num(text!(balance.without), |line| words::tenths(line.gap_without)))
         }
         p.note {
             (mark!(balance.of_all_rated_matches_with_scores,

@@ -216,7 +216,7 @@ impl Page for Board {
             @if let Some(distribution) = &self.distribution { (distribution.body(&self.ruleset, None)?) }
             @if site.settings.shows_numbers() {
                 p.note {
-                    (text!(board.a_weight_is_between_0_and_100_a))
+                    (text!(board.a_weight_is_between_0_and_100_a)) " " (text!(board.better_than_is))
                 }
             }
             @if !self.now.is_empty() {

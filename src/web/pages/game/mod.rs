@@ -240,7 +240,7 @@ impl Page for GamePage {
             }
             @if any_other {
                 p.note {
-                    (text!(game.other_side_is_the_forecast_for_the))
+                    (text!(game.of_the_columns)) " " (text!(game.other_side_is_the_forecast_for_the))
                 }
             }
             @if let Some(fairest) = &self.fairest { (fairest.body(site, &self.summary.team_names)) }

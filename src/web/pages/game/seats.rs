@@ -90,7 +90,9 @@ pub(super) fn players<'a>(
             known(seat.points, words::number)
         })
         .only_if(list.iter().any(|seat| seat.points.is_some()))
-        .wide_num("K : D", |seat| format!("{} : {}", seat.kills, seat.deaths))
+        .wide_num(text!(game.k_d), |seat| {
+            format!("{} : {}", seat.kills, seat.deaths)
+        })
         .explained(text!(game.kills_and_deaths))
         .only_if(list.iter().any(|seat| seat.kills > 0 || seat.deaths > 0))
         .num(text!(common.played), move |seat| played(seat.played, whole))

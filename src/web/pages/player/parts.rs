@@ -71,7 +71,7 @@ impl PlayerPage {
             p.note {
                 (text!(player.points_are_those_of_the_player_s))
                 @if site.settings.shows_numbers() {
-                    (text!(player.the_chance_is_that_of_the_player_s))
+                    (text!(player.the_chance_is_that_of_the_player_s)) (text!(player.change_is))
                 }
             }
         }
