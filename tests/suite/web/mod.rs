@@ -8,6 +8,7 @@ mod find;
 mod limits;
 pub(crate) mod live;
 mod numbers;
+mod questions;
 mod queues;
 mod share;
 mod standings;
