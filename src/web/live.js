@@ -2,7 +2,9 @@
 // focus keeps it, clocks go on, and a screen reader is told the scores that have changed.
 "use strict";
 (() => {
-  const page = document.currentScript.dataset.page;
+  // The texts are those of the page.
+  const said = document.currentScript.dataset;
+  const page = said.page;
   const news = document.createElement("p");
   news.setAttribute("role", "status");
   news.className = "unseen";
@@ -17,7 +19,7 @@
   };
   const tell = (data) => {
     const games = JSON.parse(data).games.filter((game) => game.scores.length);
-    const now = games.map((game) => `${game.server || "A game"}: ${game.scores.join(" : ")}`);
+    const now = games.map((game) => `${game.server || said.game}: ${game.scores.join(" : ")}`);
     const changed = scores === null ? [] : now.filter((score) => !scores.includes(score));
     if (changed.length) news.textContent = changed.join(". ");
     scores = now;
@@ -39,8 +41,8 @@
     const passed = performance.now() - since;
     for (const element of document.querySelectorAll(".clock")) {
       const { played, left } = element.dataset;
-      const words = [` · ${clock(Number(played) + passed)} played`];
-      if (left) words.push(`${clock(Number(left) - passed)} left`);
+      const words = [said.played.replace("{}", clock(Number(played) + passed))];
+      if (left) words.push(said.left.replace("{}", clock(Number(left) - passed)));
       element.textContent = words.join(", ");
     }
   };
@@ -56,11 +58,11 @@
       tell(data);
       tick();
       const note = document.getElementById("updates");
-      if (note) note.textContent = "This page follows the games by itself.";
+      if (note) note.textContent = said.follows;
       shown = data;
     } catch (error) {
       const note = document.getElementById("updates");
-      if (note) note.textContent = "The games cannot be asked for at the moment; what is shown may be old.";
+      if (note) note.textContent = said.old;
     }
   };
   update();

@@ -306,6 +306,11 @@ texts! {
     live.in_play_since = "in play since {0}";
     live.until_by_the_games_clock = " · until {0} by the game’s clock";
     live.nobody = "nobody";
+    live.this_page_follows = "This page follows the games by itself.";
+    live.may_be_old = "The games cannot be asked for at the moment; what is shown may be old.";
+    live.a_game = "A game";
+    live.clock_played = " · {} played";
+    live.clock_left = "{} left";
 
     // matches
     matches.all = "all";
@@ -574,6 +579,7 @@ texts! {
     teams.is_there_twice = "{0} is there twice";
     teams.does_not_play = "Does not play";
     teams.description = "Fair teams for people who play without a game server, made of the results of their games.";
+    teams.of_so_many = " of {}";
 
     // venues
     venues.map = "Map {0}";

@@ -138,7 +138,7 @@ fn fields(pick: &Pick, rulesets: &[RulesetLine], ticks: &[Known]) -> Markup {
             label for="apart" { (text!(teams.apart_one_group_on_each_line)) }
             textarea #apart name="apart" rows="2" placeholder=(text!(teams.cid_dan)) autocomplete="off" { (pick.apart) }
         }
-        button.main type="submit" name="do" value="pick" { (text!(teams.make_teams)) span #count {} }
+        button.main type="submit" name="do" value="pick" { (text!(teams.make_teams)) span #count data-of=(text!(teams.of_so_many)) {} }
     }
 }
 

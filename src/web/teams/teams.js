@@ -7,7 +7,7 @@
   const show = () => {
     const typed = names.value.split(/[\n,;\t]/).filter((name) => name.trim()).length;
     const ticked = document.querySelectorAll(".ticks input:checked").length;
-    count.textContent = typed + ticked ? " of " + (typed + ticked) : "";
+    count.textContent = typed + ticked ? count.dataset.of.replace("{}", typed + ticked) : "";
   };
   document.addEventListener("input", show);
   // After "back", a browser fills in the form later.

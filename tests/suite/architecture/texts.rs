@@ -152,6 +152,18 @@ fn no_page_holds_a_text_outside_the_file_of_texts() {
 }
 
 #[test]
+fn scripts_get_their_texts_from_the_page() {
+    for script in ["live.js", "teams/teams.js"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("src/web")
+            .join(script);
+        let source = fs::read_to_string(path).unwrap().replace('`', "\"");
+        let found = for_visitors(script, &source.replace("\"use strict\"", ""));
+        assert!(found.is_empty(), "move to {TEXTS}: {found:?}");
+    }
+}
+
+#[test]
 fn a_text_in_a_template_is_found() {
     let source = "//! Words here are fine.\nfn a() { html! { p { \"Nobody plays now.\" } h2 { \"Balance\" } } }\n\
                   fn b() { (\"won\", \"/matches\", text!(a.b), '\"', \"data-x\") }\n#[cfg(test)]\nmod t { \"Not here.\" }";
