@@ -111,6 +111,15 @@ impl Store {
             .await
     }
 
+    /// Whether Evenkeel has picked the teams of fewer than 3,000 matches, which are found one by one.
+    async fn are_few_picked(&self) -> Result<bool, StoreError> {
+        let query = scalar(
+            "SELECT count(*) FROM (SELECT 1 FROM match_chances WHERE step = 0 LIMIT 3000) AS picked",
+        );
+        let picked: i64 = query.fetch_one(&self.pages).await?;
+        Ok(picked < 3_000)
+    }
+
     /// The latest matches that a filter leaves, the last one first; archived ones too, unless a person is stated.
     pub async fn filtered_matches(
         &self,
@@ -121,6 +130,11 @@ impl Store {
             "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
             "WHERE m.outcome <> 'abandoned'"
         ));
+        // Both are the same instant. SQLite reads the latest matches of a ruleset in order only by that of the ruling.
+        let ended = match filter.is_of_ruleset() {
+            true => "r.ended_at",
+            false => "m.ended_at",
+        };
         let texts = [
             (" AND r.ruleset = ", filter.ruleset),
             (" AND m.map = ", filter.map),
@@ -132,21 +146,50 @@ impl Store {
             }
         }
         if filter.picked {
+            // Among many matches, few are found by their list, and many by looking at the latest matches.
             query.push(" AND kp.match_id IS NOT NULL");
+            if self.are_few_picked().await? {
+                query.push(" AND m.id IN (SELECT match_id FROM match_chances WHERE step = 0)");
+            }
         }
         if let Some(cause) = filter.cause {
             query
-                .push(" AND r.unrated IS NULL AND r.causes & ")
+                .push(" AND r.unrated IS NULL AND r.causes > 0 AND r.causes & ")
                 .push_bind(i64::from(cause.bit()))
                 .push(" <> 0 AND ")
                 .push(WITH_SCORES);
         }
         if let Some(since) = filter.since {
-            query.push(" AND m.ended_at >= ").push_bind(since.0);
+            query
+                .push(" AND ")
+                .push(ended)
+                .push(" >= ")
+                .push_bind(since.0);
         }
-        if let Some(person) = filter.person {
+        filter.of_person(&mut query);
+        filter.go_on(&mut query);
+        query
+            .push(" ORDER BY ")
+            .push(ended)
+            .push(" DESC, m.fingerprint DESC LIMIT ")
+            .push_bind(limit);
+        let rows = query.build().fetch_all(&self.pages).await?;
+        rows.iter().map(line).collect()
+    }
+}
+
+impl MatchFilter<'_> {
+    /// Whether the matches of a ruleset are listed, on whatever map and server and of whomever.
+    fn is_of_ruleset(&self) -> bool {
+        let elsewhere = self.map.is_some() || self.server.is_some() || self.person.is_some();
+        self.ruleset.is_some() && !elsewhere
+    }
+
+    /// Leaves the matches of a person, with or against another one.
+    fn of_person(&self, query: &mut Sql) {
+        if let Some(person) = self.person {
             query.push(" AND m.id IN (SELECT p.match_id FROM performances p ");
-            if let Some((other, together)) = filter.other {
+            if let Some((other, together)) = self.other {
                 query
                     .push("JOIN performances q ON q.match_id = p.match_id AND q.person = ")
                     .push_bind(other)
@@ -157,7 +200,17 @@ impl Store {
             }
             query.push("WHERE p.person = ").push_bind(person).push(")");
         }
-        if let Some(before) = filter.before {
+    }
+
+    /// Leaves the matches from the one on that is next to the last one of the page before.
+    fn go_on(&self, query: &mut Sql) {
+        if let Some(before) = self.before {
+            if self.is_of_ruleset() {
+                query
+                    .push(" AND r.ended_at <= (SELECT ended_at FROM matches WHERE id = ")
+                    .push_bind(before)
+                    .push(")");
+            }
             query
                 .push(
                     " AND (m.ended_at, m.fingerprint) < ((SELECT ended_at FROM matches WHERE id = ",
@@ -167,11 +220,6 @@ impl Store {
                 .push_bind(before)
                 .push("))");
         }
-        query
-            .push(" ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT ")
-            .push_bind(limit);
-        let rows = query.build().fetch_all(&self.pages).await?;
-        rows.iter().map(line).collect()
     }
 }
 

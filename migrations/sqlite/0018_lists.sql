@@ -1,0 +1,3 @@
+-- The lists of matches with a cause, the last one first, and of those whose teams Evenkeel has picked.
+CREATE INDEX rulings_caused ON rulings (ruleset, ended_at, causes, unrated) WHERE causes > 0;
+CREATE INDEX match_chances_picked ON match_chances (match_id) WHERE step = 0;
