@@ -166,6 +166,12 @@ impl Sql {
         }
     }
 
+    /// The text so far.
+    #[cfg(test)]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Adds text.
     pub fn push(&mut self, text: impl AsRef<str>) -> &mut Self {
         self.text.push_str(text.as_ref());

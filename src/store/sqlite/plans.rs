@@ -1,18 +1,77 @@
-//! Tests in which order SQLite runs the search for a name: in another order it would be slow.
+//! Tests in which order SQLite runs what pages read: in another order it would be slow.
 
 use sqlx::{Row, sqlite::SqlitePoolOptions};
 
 use super::MIGRATIONS;
-use crate::store::sql::pages::boards;
+use crate::{
+    domain::Cause,
+    store::{MatchFilter, sql::pages::boards},
+};
 
-#[tokio::test]
-async fn a_search_goes_through_the_names_once() {
+/// The steps of a statement in a new database.
+async fn steps(text: &str) -> Vec<String> {
     let options = SqlitePoolOptions::new().max_connections(1);
     let pool = options.connect("sqlite::memory:").await.unwrap();
     MIGRATIONS.run(&pool).await.unwrap();
-    let plan = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", boards::SEARCH));
+    let plan = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {text}"));
     let steps = sqlx::query(plan).fetch_all(&pool).await.unwrap();
-    let steps: Vec<String> = steps.iter().map(|step| step.get("detail")).collect();
+    steps.iter().map(|step| step.get("detail")).collect()
+}
+
+#[tokio::test]
+async fn a_list_of_matches_reads_an_index_in_order_and_sorts_nothing() {
+    let ruleset = MatchFilter {
+        ruleset: Some("ctf"),
+        ..MatchFilter::default()
+    };
+    let caused = MatchFilter {
+        cause: Some(Cause::Leaver),
+        ..ruleset
+    };
+    for (filter, index) in [
+        (MatchFilter::default(), "matches_in_order"),
+        (ruleset, "rulings_by_ruleset"),
+        (
+            MatchFilter {
+                before: Some(7),
+                ..ruleset
+            },
+            "rulings_by_ruleset",
+        ),
+        (caused, "rulings_caused"),
+        (
+            MatchFilter {
+                before: Some(7),
+                ..caused
+            },
+            "rulings_caused",
+        ),
+        (
+            MatchFilter {
+                map: Some("m"),
+                ..MatchFilter::default()
+            },
+            "matches_by_map",
+        ),
+    ] {
+        let steps = steps(filter.list(false, 51).text()).await;
+        let reads = |step: &String| step.contains(index);
+        assert!(steps.iter().any(reads), "{filter:?}: {steps:#?}");
+        let sorts = |step: &String| step == "USE TEMP B-TREE FOR ORDER BY";
+        assert!(!steps.iter().any(sorts), "{filter:?}: {steps:#?}");
+    }
+    let picked = MatchFilter {
+        picked: true,
+        ..MatchFilter::default()
+    };
+    let steps = steps(picked.list(true, 51).text()).await;
+    let of_few = |step: &String| step.contains("match_chances_picked");
+    assert!(steps.iter().any(of_few), "{steps:#?}");
+}
+
+#[tokio::test]
+async fn a_search_goes_through_the_names_once() {
+    let steps = steps(boards::SEARCH).await;
     let place = |text: &str| steps.iter().position(|step| step.starts_with(text));
     let names = place("SCAN f").unwrap();
     let rows = place("SEARCH p USING PRIMARY KEY").unwrap();

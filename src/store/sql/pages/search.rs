@@ -126,53 +126,8 @@ impl Store {
         filter: &MatchFilter<'_>,
         limit: i64,
     ) -> Result<Vec<MatchLine>, StoreError> {
-        let mut query = Sql::new(super::matches::lines!(
-            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-            "WHERE m.outcome <> 'abandoned'"
-        ));
-        // Both are the same instant. SQLite reads the latest matches of a ruleset in order only by that of the ruling.
-        let ended = match filter.is_of_ruleset() {
-            true => "r.ended_at",
-            false => "m.ended_at",
-        };
-        let texts = [
-            (" AND r.ruleset = ", filter.ruleset),
-            (" AND m.map = ", filter.map),
-            (" AND m.server = ", filter.server),
-        ];
-        for (condition, text) in texts {
-            if let Some(text) = text {
-                query.push(condition).push_bind(text.to_owned());
-            }
-        }
-        if filter.picked {
-            // Among many matches, few are found by their list, and many by looking at the latest matches.
-            query.push(" AND kp.match_id IS NOT NULL");
-            if self.are_few_picked().await? {
-                query.push(" AND m.id IN (SELECT match_id FROM match_chances WHERE step = 0)");
-            }
-        }
-        if let Some(cause) = filter.cause {
-            query
-                .push(" AND r.unrated IS NULL AND r.causes > 0 AND r.causes & ")
-                .push_bind(i64::from(cause.bit()))
-                .push(" <> 0 AND ")
-                .push(WITH_SCORES);
-        }
-        if let Some(since) = filter.since {
-            query
-                .push(" AND ")
-                .push(ended)
-                .push(" >= ")
-                .push_bind(since.0);
-        }
-        filter.of_person(&mut query);
-        filter.go_on(&mut query);
-        query
-            .push(" ORDER BY ")
-            .push(ended)
-            .push(" DESC, m.fingerprint DESC LIMIT ")
-            .push_bind(limit);
+        let few_picked = filter.picked && self.are_few_picked().await?;
+        let query = filter.list(few_picked, limit);
         let rows = query.build().fetch_all(&self.pages).await?;
         rows.iter().map(line).collect()
     }
@@ -183,6 +138,58 @@ impl MatchFilter<'_> {
     fn is_of_ruleset(&self) -> bool {
         let elsewhere = self.map.is_some() || self.server.is_some() || self.person.is_some();
         self.ruleset.is_some() && !elsewhere
+    }
+
+    /// The statement that reads the list; `few_picked` is whether Evenkeel has picked the teams of few matches.
+    pub(in crate::store) fn list(&self, few_picked: bool, limit: i64) -> Sql {
+        let mut query = Sql::new(super::matches::lines!(
+            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+            "WHERE m.outcome <> 'abandoned'"
+        ));
+        // Both are the same instant. SQLite reads the latest matches of a ruleset in order only by that of the ruling.
+        let ended = match self.is_of_ruleset() {
+            true => "r.ended_at",
+            false => "m.ended_at",
+        };
+        let texts = [
+            (" AND r.ruleset = ", self.ruleset),
+            (" AND m.map = ", self.map),
+            (" AND m.server = ", self.server),
+        ];
+        for (condition, text) in texts {
+            if let Some(text) = text {
+                query.push(condition).push_bind(text.to_owned());
+            }
+        }
+        if self.picked {
+            // Among many matches, few are found by their list, and many by looking at the latest matches.
+            query.push(" AND kp.match_id IS NOT NULL");
+            if few_picked {
+                query.push(" AND m.id IN (SELECT match_id FROM match_chances WHERE step = 0)");
+            }
+        }
+        if let Some(cause) = self.cause {
+            query
+                .push(" AND r.unrated IS NULL AND r.causes > 0 AND r.causes & ")
+                .push_bind(i64::from(cause.bit()))
+                .push(" <> 0 AND ")
+                .push(WITH_SCORES);
+        }
+        if let Some(since) = self.since {
+            query
+                .push(" AND ")
+                .push(ended)
+                .push(" >= ")
+                .push_bind(since.0);
+        }
+        self.of_person(&mut query);
+        self.go_on(&mut query);
+        query
+            .push(" ORDER BY ")
+            .push(ended)
+            .push(" DESC, m.fingerprint DESC LIMIT ")
+            .push_bind(limit);
+        query
     }
 
     /// Leaves the matches of a person, with or against another one.
