@@ -174,7 +174,7 @@ fn rulesets<'a>(site: &'a Site, list: &[&'a RulesetSummary]) -> Table<'a, Rulese
         })
         .explained(OF_DECIDED)
         .only_if(any(|line| line.favourite_won.is_some()))
-        .num(text!(common.draws), |line| known(line.draws, percent))
+        .wide_num(text!(common.draws), |line| known(line.draws, percent))
         .only_if(any(|line| line.draws.is_some_and(|share| share > 0.0)))
         .wide_text(text!(home.last_match), |line| words::time(line.last))
 }

@@ -122,5 +122,5 @@ pub(in crate::web::pages) fn table<'a>(
             known(of.line.favourite_won, percent)
         })
         .explained(OF_DECIDED)
-        .num(text!(common.draws), |of| known(of.line.draws, percent))
+        .wide_num(text!(common.draws), |of| known(of.line.draws, percent))
 }
