@@ -102,7 +102,9 @@ fn teams_have_the_names_and_colours_of_their_game_type() {
     crate::api::asked::wait_for_weight(&api, "ann");
     assert_eq!(browser.press("pick", &[]), 200);
     assert!(browser.shows("Blue wins with ") && browser.shows("Red with "));
-    assert!(!browser.shows("eam 0") && !browser.shows("eam 1"));
+    for number in ["Team 0", "Team 1", "team 0 ", "team 1 "] {
+        assert!(!browser.shows(number), "{number}: {}", browser.answer.body);
+    }
     assert_eq!(browser.press("edit", &[]), 200);
     assert!(browser.shows("Red won, "), "what was recorded last");
 }

@@ -1,5 +1,5 @@
 //! What people come with, answered from the pages alone: each question is walked over the links of the pages, and the table
-//! of docs/reference/web.md has the same questions with the same number of clicks.
+//! of docs/reference/questions.md has the same questions with the same number of clicks.
 
 use std::fs;
 
@@ -222,7 +222,7 @@ fn twenty_questions_are_answered_with_few_clicks() {
 
 #[test]
 fn the_table_of_questions_in_the_docs_has_these_questions_and_clicks() {
-    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/web.md");
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/questions.md");
     let docs = fs::read_to_string(docs).unwrap();
     let row = |(who, question, steps, page, _): Question| {
         format!("| {who} | {question} | {page} | {} |", steps.len())
@@ -231,7 +231,7 @@ fn the_table_of_questions_in_the_docs_has_these_questions_and_clicks() {
     let missing: Vec<&String> = missing.iter().filter(|row| !docs.contains(*row)).collect();
     assert!(
         missing.is_empty(),
-        "docs/reference/web.md lacks {missing:#?}"
+        "docs/reference/questions.md lacks {missing:#?}"
     );
     let rows = docs
         .lines()
