@@ -114,7 +114,7 @@ impl Store {
     /// Whether Evenkeel has picked the teams of fewer than 3,000 matches, which are found one by one.
     async fn are_few_picked(&self) -> Result<bool, StoreError> {
         let query = scalar(
-            "SELECT count(*) FROM (SELECT 1 FROM match_chances WHERE step = 0 LIMIT 3000) AS picked",
+            "SELECT count(*) FROM (SELECT 1 FROM match_chances WHERE cause = 'picked' LIMIT 3000) AS picked",
         );
         let picked: i64 = query.fetch_one(&self.pages).await?;
         Ok(picked < 3_000)
@@ -165,7 +165,9 @@ impl MatchFilter<'_> {
             // Among many matches, few are found by their list, and many by looking at the latest matches.
             query.push(" AND kp.match_id IS NOT NULL");
             if few_picked {
-                query.push(" AND m.id IN (SELECT match_id FROM match_chances WHERE step = 0)");
+                query.push(
+                    " AND m.id IN (SELECT match_id FROM match_chances WHERE cause = 'picked')",
+                );
             }
         }
         if let Some(cause) = self.cause {
