@@ -38,7 +38,7 @@ pub(in crate::web) fn bars(label: &str, below: &str, list: &[Bar]) -> Result<Mar
     let lengths = list.iter().map(|bar| bar.name.chars().count());
     let longest = lengths.max().unwrap_or(1);
     // At most 10 units of the plot's 450 for each character, and a gap.
-    let step = (count * (longest * 10 + 14)).div_ceil(450).max(1);
+    let step = (count * (longest * 10 + 8)).div_ceil(450).max(1);
     let name = |at: &f64| {
         let place = at.round();
         let bar = list
