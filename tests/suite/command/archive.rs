@@ -202,7 +202,7 @@ const OF_WEIGHTS: [&str; 5] = [
     "archived",
 ];
 /// What the balance page computes from the latest matches that are not archived.
-const OF_LATEST: [&str; 3] = ["causes", "usual_size", "between_equals"];
+const OF_LATEST: [&str; 2] = ["usual_size", "between_equals"];
 
 /// Removes these fields at any depth.
 fn without(value: &mut Value, fields: &[&str]) {
@@ -255,7 +255,12 @@ async fn the_page_of_an_archived_match_shows_its_players_and_no_identity() {
         without(&mut data, &OF_WEIGHTS);
         data
     };
-    let lists = ["/index.json", "/rulesets/baseoa.ctf.json", "/balance.json"];
+    let lists = [
+        "/index.json",
+        "/rulesets/baseoa.ctf.json",
+        "/balance.json?ruleset=baseoa.ctf",
+        "/matches.json?ruleset=baseoa.ctf&cause=newcomers",
+    ];
     let all = |pages: &[&str]| -> Vec<Value> {
         let list = |page: &&str| {
             let mut list = serde_json::from_str(&read((*page).to_owned())).unwrap();
