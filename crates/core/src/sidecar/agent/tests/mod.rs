@@ -3,15 +3,17 @@
 mod failures;
 pub mod fake;
 mod matches;
+mod scene;
 mod teeworlds;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use super::{Act, Agent, AgentMatch, AgentSettings};
 use crate::{
-    protocol::{Push, Received, ReplyReader},
+    protocol::{Push, Received, Reply, ReplyReader},
     sidecar::{
         Sidecar,
+        follower::play::line,
         idtech3::{IdTech3Host, host_limit, host_mode},
     },
 };
@@ -30,6 +32,15 @@ pub(super) fn settings() -> AgentSettings {
         lock: Some("nobody-knows".into()),
         intermission: 8_000,
         pass_valid: 600_000,
+    }
+}
+
+/// The reply of this line.
+fn reply(line: &str) -> Reply {
+    let line = Bytes::copy_from_slice(line.as_bytes());
+    match ReplyReader::default().line(line) {
+        Ok(Some(Received::Reply(reply))) => reply,
+        other => panic!("{other:?} is no reply"),
     }
 }
 
@@ -124,12 +135,8 @@ impl Stage {
     }
 
     fn reply(&mut self, line: &str) {
-        let line = Bytes::copy_from_slice(line.as_bytes());
-        let Some(Received::Reply(reply)) = ReplyReader::default().line(line).unwrap() else {
-            panic!("this is no reply");
-        };
         let mut acts = Vec::new();
-        self.agent.reply(reply, self.now, &mut acts);
+        self.agent.reply(reply(line), self.now, &mut acts);
         self.perform(acts);
     }
 
@@ -163,9 +170,7 @@ impl Stage {
         for act in acts {
             match act {
                 Act::Send(request) => {
-                    let mut line = BytesMut::new();
-                    request.encode(&mut line);
-                    let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+                    let line = line(&request);
                     assert!(self.connected, "{line}");
                     match line.as_str() {
                         "PING" => self.reply("PONG"),

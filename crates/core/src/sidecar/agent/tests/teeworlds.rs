@@ -1,152 +1,9 @@
-//! An agent of a Teeworlds server, with lines as the server prints them.
+//! Matches on a Teeworlds server.
 
-use bytes::{Bytes, BytesMut};
+use proptest::prelude::*;
 
-use super::super::{Act, Agent, AgentMatch};
-use crate::{
-    protocol::{Push, Received, ReplyReader},
-    sidecar::{
-        Sidecar,
-        agent::AgentSettings,
-        teeworlds::{TeeworldsHost, host_limit, host_mode},
-    },
-};
-
-const SESSION: &str =
-    "SESSION 7 duel ctf arena 2\nJOIN ann team=0 pass=aa\nJOIN bob team=1 pass=bb";
-/// What the server prints once it has been prepared for match 7 and has loaded its map.
-const LOADED: &str = "[20:06:10][server]: cid=0 cmd='sv_scorelimit 100'\n\
-    [20:06:10][server]: cid=0 cmd='sv_timelimit 10'\n\
-    [20:06:10][server]: cid=0 cmd='echo evenkeel_match 7'\n\
-    [20:06:10][Console]: evenkeel_match 7\n\
-    [20:06:10][server]: maps/arena.map sha256 is c3f4";
-const ENTER: &str = "[20:06:12][game]: team_join player='0:ann' team=1\n\
-    [20:06:12][game]: team_join player='1:bob' team=1";
-const ORDERED: &str = "[20:06:13][game]: team_join player='0:ann' team=1->0";
-const START: &str = "[20:06:20][game]: start match type='CTF' teamplay='1'";
-const CAPTURE: &str = "[20:06:30][game]: flag_grab player='1:bob' team=1\n\
-    [20:06:33][game]: flag_capture player='1:bob' team=1 time=3.36";
-
-/// An agent whose daemon and game server answer at once.
-struct Scene {
-    agent: Agent<TeeworldsHost>,
-    now: u64,
-    sent: Vec<String>,
-    commands: Vec<String>,
-    kept: Option<AgentMatch>,
-}
-
-fn agent() -> Agent<TeeworldsHost> {
-    let settings = AgentSettings {
-        modes: vec![host_mode("ctf").unwrap()],
-        maps: vec!["arena".into(), "ctf5".into()],
-        limits: vec![host_limit("score=100").unwrap()],
-        ..super::settings()
-    };
-    Agent::new(TeeworldsHost::default(), settings)
-}
-
-impl Scene {
-    /// An agent that has sent INSTANCE, and was sent SESSION.
-    fn asked() -> Self {
-        let mut scene = Self {
-            agent: agent(),
-            now: 1_000,
-            sent: vec![],
-            commands: vec![],
-            kept: None,
-        };
-        scene.connect("new");
-        scene.run(11_000);
-        for line in SESSION.lines() {
-            let mut acts = Vec::new();
-            let push = Push::new(line.to_owned());
-            scene.agent.push(&push, scene.now, &mut acts);
-            scene.perform(acts);
-        }
-        scene.sent.clear();
-        scene.commands.clear();
-        scene.run(4_000);
-        scene
-    }
-
-    /// A match whose players are on their teams.
-    fn gathered() -> Self {
-        let mut scene = Self::asked();
-        for lines in [LOADED, ENTER, ORDERED] {
-            scene.log(lines);
-            scene.run(3_000);
-        }
-        scene
-    }
-
-    fn connect(&mut self, resumed: &str) {
-        let mut acts = Vec::new();
-        self.agent.connected(self.now, &mut acts);
-        self.perform(acts);
-        self.reply(&format!("HELLO evenkeel/0.1.0 protocol/1 {resumed}"));
-    }
-
-    fn reply(&mut self, line: &str) {
-        let line = Bytes::copy_from_slice(line.as_bytes());
-        let Some(Received::Reply(reply)) = ReplyReader::default().line(line).unwrap() else {
-            panic!("this is no reply");
-        };
-        let mut acts = Vec::new();
-        self.agent.reply(reply, self.now, &mut acts);
-        self.perform(acts);
-    }
-
-    fn log(&mut self, lines: &str) {
-        for line in lines.lines() {
-            let mut acts = Vec::new();
-            self.agent.log_line(line.as_bytes(), self.now, &mut acts);
-            self.perform(acts);
-        }
-    }
-
-    fn run(&mut self, millis: u64) {
-        for _ in 0..millis / 100 {
-            self.now += 100;
-            let mut acts = Vec::new();
-            self.agent.tick(self.now, &mut acts);
-            self.perform(acts);
-        }
-    }
-
-    fn perform(&mut self, acts: Vec<Act>) {
-        for act in acts {
-            match act {
-                Act::Send(request) => {
-                    let mut line = BytesMut::new();
-                    request.encode(&mut line);
-                    let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-                    match line.as_str() {
-                        "PING" => self.reply("PONG"),
-                        _ => self.sent.push(line),
-                    }
-                }
-                Act::Console(commands) => self.commands.extend(commands),
-                Act::Ask { id, command } => {
-                    if !command.starts_with("sv_max_clients") {
-                        self.commands.push(command);
-                    }
-                    let mut acts = Vec::new();
-                    self.agent
-                        .answer(id, Some(b"Value: arena"), self.now, &mut acts);
-                    self.perform(acts);
-                }
-                Act::Keep(kept) => self.kept = kept,
-                Act::Report(_) => {}
-            }
-        }
-    }
-
-    fn done(&mut self) -> (Vec<String>, Vec<String>) {
-        use std::mem::take;
-        (take(&mut self.sent), take(&mut self.commands))
-    }
-}
+use super::scene::{CAPTURE, ENTER, LOADED, ORDERED, START, Scene, agent};
+use crate::sidecar::Sidecar;
 
 #[test]
 fn a_match_from_session_to_end() {
@@ -296,4 +153,18 @@ fn another_map_or_another_server_is_not_the_match() {
     scene.log("[20:06:40][server]: maps/arena.map sha256 is c3f4");
     scene.run(1_000);
     assert_eq!(scene.done().0, ["GAME none", "LOAD 0"]);
+}
+
+proptest! {
+    #[test]
+    fn any_lines_are_borne(lines in prop::collection::vec("[ -~é]{0,60}", 0..12), slot in 0u32..300) {
+        let mut scene = Scene::gathered();
+        for line in &lines {
+            scene.log(line);
+            scene.log(&format!("[20:06:20][game]: {line}"));
+            scene.log(&format!("[20:06:20][Console]: evenkeel_match {line}"));
+            scene.log(&format!("[20:06:20][game]: team_join player='{slot}:{line}' team=0"));
+        }
+        scene.run(2_000);
+    }
 }
