@@ -68,6 +68,30 @@ async fn they_won_three_rounds_in_a_row_and_the_server_heard_of_it() {
 }
 
 #[tokio::test]
+async fn they_won_three_rounds_in_a_row_and_we_got_other_teams() {
+    let (daemon, clock) = learned("").await;
+    let mut client = asking(&daemon, "streaks=yes").await;
+    let players = ids(12);
+    let joins: String = players.iter().map(|id| format!("JOIN {id}\n")).collect();
+    let all = format!("GAME ctf\nMAP field\nMINPLAYERS 0\n{joins}");
+    let mut mixed = 0;
+    for seed in 0..10 {
+        client.tell(&all).await;
+        let first = told(&mut client, &format!("BALANCE seed={seed}\n")).await;
+        client.tell("START\n").await;
+        clock.pass(60_000);
+        // Nobody has come or gone: without a streak, the teams stay.
+        let again = told(&mut client, "BALANCE seed=99\n").await;
+        assert_eq!(first[1..], again[1..], "{first:?}");
+        let streak = told(&mut client, "SCORE 0\nSCORE 0\nSCORE 0\n").await;
+        assert_eq!(streak, ["* STREAK 0 3 rounds"]);
+        let other = told(&mut client, "BALANCE seed=99\n").await;
+        mixed += u32::from(other[1..] != first[1..]);
+    }
+    assert!(mixed >= 8, "{mixed} of 10");
+}
+
+#[tokio::test]
 async fn we_won_one_of_five_rounds_and_it_was_no_streak() {
     let (daemon, clock) = learned("").await;
     let mut client = asking(&daemon, "streaks=yes").await;

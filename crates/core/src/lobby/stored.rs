@@ -112,6 +112,7 @@ mod tests {
             who: 1,
             settings: PlaceSettings::default(),
             stays: false,
+            late: false,
         };
         let advantage = Advantage {
             teams: vec![team, team],

@@ -154,7 +154,11 @@ impl Explanation {
         match (why, wishes.without) {
             (Refusal::Uneven { evenness }, Some(without)) => {
                 let (with, without) = (self.evenness(evenness), self.evenness(without));
-                format!("{why}: {with} at best, instead of {without}")
+                let beside = match wishes.granted {
+                    0 => "",
+                    _ => "beside the wishes that are granted, ",
+                };
+                format!("{beside}{why}: {with} at best, instead of {without} without any wish")
             }
             _ => why.to_string(),
         }

@@ -1,4 +1,4 @@
-//! What is said of wishes for a team: how many were granted, and why the others were not.
+//! The fate of wishes for a team: how many were granted, and why the others were not.
 
 use std::fmt;
 
@@ -34,11 +34,11 @@ pub enum Refusal {
     Pinned,
     /// Their party is on another team, where a friend must be or wishes to be.
     Party,
-    /// No legal teams grant it as well as the wishes that were granted.
+    /// No legal teams grant it beside the wishes that were granted.
     NoRoom,
     /// The teams would have been too uneven.
     Uneven {
-        /// The best evenness of teams that grant it as well as the wishes that were granted.
+        /// The best evenness of teams that grant it beside the wishes that were granted.
         evenness: f64,
     },
     /// There was no time to find out what it costs.

@@ -43,6 +43,7 @@ impl Lobby {
             who,
             settings,
             stays: placed.is_some(),
+            late: self.memory.of(id.text()).next_wish.is_some(),
         };
         let decided = Decided::by(question, seed);
         if placed.is_none() {

@@ -45,7 +45,7 @@ impl Lobby {
         events
     }
 
-    /// Ends an offer whose time is over: volunteers move, and in the places that are left those who were named.
+    /// Ends an offer whose time is over: volunteers move first; those who were named take the places that are left.
     pub fn end_offer_if_due(&mut self, weights: &dyn Weights) -> Vec<OfferEvent> {
         let now = self.now;
         if self.offer().is_none_or(|offer| now < offer.until) {

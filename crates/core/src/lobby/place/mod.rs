@@ -48,6 +48,9 @@ pub struct Place {
     /// Whether the human is on the team already to which the snapshot pins them, and stays there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stays: bool,
+    /// Whether the human has stated a wish for a team that counts for the next game.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
 }
 
 /// The team of a late arrival, and how it was chosen.
@@ -120,7 +123,17 @@ impl Question for Place {
         }
         let wish = self.snapshot.humans[self.who].wish;
         if let Some(wish) = wish.filter(|wish| wish != team) {
-            writeln!(f, "wish not granted: {who} to team {wish}")?;
+            let why = match answer.sides.iter().any(|side| side.team == wish) {
+                true => "that would be less even, or apart from friends",
+                false => "no place is open on it",
+            };
+            writeln!(f, "wish not granted: {who} to team {wish}, {why}")?;
+        }
+        if self.late {
+            writeln!(
+                f,
+                "the wish of {who} came late, and counts for the next game"
+            )?;
         }
         let party = self.snapshot.in_party(self.who);
         for side in &answer.sides {

@@ -15,6 +15,7 @@ fn placed(snapshot: Snapshot, who: usize, seed: u64) -> Placement {
         who,
         settings,
         stays: false,
+        late: false,
     };
     question.answer(seed)
 }
@@ -66,6 +67,7 @@ fn latecomers_of_the_page() {
         who: 15,
         settings,
         stays: false,
+        late: false,
     };
     let answer = question(free).answer(1);
     assert_eq!((answer.team, answer.reason), (1, Reason::Ratio));

@@ -1,8 +1,8 @@
 //! Streaks: the same people win again and again by far, so that teams should be chosen anew.
 //!
-//! It is a streak if a team has scored at least three times while the others have not, or if two matches in a row were
-//! won by mostly the same humans. The lead must be twice as large as it usually is in the ruleset: that of the game so far,
-//! or of each of the two matches at its end.
+//! It is a streak if a team has scored at least three times while the others have not, or if two matches of a ruleset in a
+//! row were won by mostly the same humans. The lead must be twice as large as it usually is in the ruleset: that of the game
+//! so far, or of each of the two matches at its end. Two players have no other teams, so theirs are no streaks.
 
 mod wins;
 
@@ -17,8 +17,22 @@ const ROUNDS: u32 = 3;
 const MATCHES: usize = 2;
 /// The lead that is far, as a multiple of the usual one.
 const FAR: f64 = 2.0;
+/// The part of a game that counts as over at least: twice the usual lead is then what matches usually end with. The first
+/// seconds have nearly no usual lead, and three kills in them show nothing.
+const LEAST_DONE: f64 = 0.25;
+/// The fewest humans who can play in other teams.
+const FEWEST: usize = 3;
 
 impl RunningGame {
+    /// The game type and the mutators, as one text.
+    fn ruleset(&self) -> String {
+        let mut names = self.mutators.clone();
+        names.sort_unstable();
+        names.dedup();
+        names.insert(0, self.game_type.clone());
+        names.join("+")
+    }
+
     /// How far a team is ahead of the next one, and the sum of both scores.
     fn lead(&self, team: u8) -> (f64, f64) {
         let scores = self.scores();
@@ -41,6 +55,7 @@ impl Lobby {
                 .filter(|human| human.team == Some(team));
             let (lead, sum) = game.lead(team);
             Win {
+                ruleset: game.ruleset(),
                 team,
                 humans: humans.map(|human| human.id.text().to_owned()).collect(),
                 lead,
@@ -60,7 +75,7 @@ impl Lobby {
     pub fn take_streak(&mut self, weights: &dyn Weights) -> Option<Streak> {
         let game = self.game.as_ref()?;
         let off = game.tournament || !game.has_teams || !self.settings.auto_balance.on;
-        if off || !self.may_be_streak() {
+        if off || !self.may_be_streak() || game.roster.humans().len() < FEWEST {
             return None;
         }
         let spread = weights.spread();
@@ -94,7 +109,7 @@ impl Lobby {
             .map_or(usual, |left| elapsed.saturating_add(left));
         let done = match length {
             0 => 1.0,
-            length => (elapsed as f64 / length as f64).min(1.0),
+            length => (elapsed as f64 / length as f64).clamp(LEAST_DONE, 1.0),
         };
         (lead >= FAR * spread.usual(sum, done)).then_some(Streak {
             team,
@@ -115,8 +130,12 @@ impl Lobby {
         })
     }
 
-    /// Forgets the streak that was reported.
+    /// Forgets the streak that was reported, and the teams of the last BALANCE: the next one chooses other teams, although
+    /// the same humans play.
     pub(super) fn forget_streak(&mut self) {
+        if let Some(game) = &mut self.game {
+            game.balanced = None;
+        }
         match &mut self.game {
             Some(game) if game.recorder.is_running() => game.run.told = true,
             _ => self.wins.clear(),

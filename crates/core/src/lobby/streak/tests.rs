@@ -37,7 +37,15 @@ fn usual(difference: f64) -> Usual {
 
 /// A game of these humans in play.
 fn begin(lobby: &mut Lobby, red: &str, blue: &str) {
+    begin_game(lobby, None, red, blue);
+}
+
+fn begin_game(lobby: &mut Lobby, mutator: Option<&str>, red: &str, blue: &str) {
     lobby.change(ctf()).unwrap();
+    if let Some(name) = mutator {
+        let name = name.to_owned();
+        lobby.change(Command::Mutator { name }).unwrap();
+    }
     for (team, ids) in [(0, red), (1, blue)] {
         for id in ids.chars() {
             let update = Update {
@@ -59,6 +67,11 @@ fn score(lobby: &mut Lobby, team: u8, points: f64) {
 /// A match of these humans that team 0 wins by this number of points.
 fn won(lobby: &mut Lobby, red: &str, blue: &str, lead: f64) {
     begin(lobby, red, blue);
+    finish(lobby, lead);
+}
+
+/// Team 0 wins the game by this number of points.
+fn finish(lobby: &mut Lobby, lead: f64) {
     score(lobby, 0, lead);
     let now = lobby.now();
     lobby
@@ -94,6 +107,40 @@ fn three_rounds_in_a_row_by_far_are_a_streak_once() {
         score(&mut lobby, 0, 1.0);
     }
     assert_eq!(lobby.take_streak(&usual(2.0)), Some(streak));
+}
+
+#[test]
+fn three_kills_in_the_first_seconds_are_no_streak() {
+    let mut lobby = Lobby::new(LobbySettings::default());
+    begin(&mut lobby, "ab", "cd");
+    for _ in 0..3 {
+        score(&mut lobby, 0, 1.0);
+    }
+    assert_eq!(lobby.take_streak(&usual(30.0)), None);
+    // A lead with which matches usually end is one, however early.
+    for _ in 3..31 {
+        score(&mut lobby, 0, 1.0);
+    }
+    assert!(lobby.take_streak(&usual(30.0)).is_some());
+}
+
+#[test]
+fn two_players_have_no_other_teams() {
+    let mut lobby = Lobby::new(LobbySettings::default());
+    begin(&mut lobby, "a", "b");
+    for _ in 0..5 {
+        score(&mut lobby, 0, 1.0);
+    }
+    assert_eq!(lobby.take_streak(&usual(1.0)), None);
+}
+
+#[test]
+fn matches_of_two_rulesets_are_no_streak() {
+    let mut lobby = Lobby::new(LobbySettings::default());
+    won(&mut lobby, "abc", "def", 6.0);
+    begin_game(&mut lobby, Some("instagib"), "abc", "def");
+    finish(&mut lobby, 6.0);
+    assert_eq!(lobby.take_streak(&usual(2.9)), None);
 }
 
 #[test]

@@ -16,6 +16,9 @@ pub(in crate::lobby) struct ScoreRun {
 /// A match that a team has won.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::lobby) struct Win {
+    /// Its game type and mutators.
+    #[serde(default)]
+    pub(super) ruleset: String,
     pub(super) team: u8,
     /// The humans on that team at its end.
     pub(super) humans: Vec<String>,
@@ -51,8 +54,11 @@ impl Win {
         self.humans.len() <= MAX_PLAYERS && self.lead.is_finite() && self.sum.is_finite()
     }
 
-    /// Whether most of those who have won are the same.
+    /// Whether both are of one ruleset, and most of those who have won are the same.
     pub(super) fn is_of_the_same(&self, other: &Self) -> bool {
+        if self.ruleset != other.ruleset {
+            return false;
+        }
         let same = self.humans.iter().filter(|id| other.humans.contains(id));
         let most = self.humans.len().max(other.humans.len());
         same.count() * 2 > most

@@ -117,10 +117,14 @@ fn a_wish_that_would_break_the_game_is_refused_and_its_cost_is_said() {
         lines.contains("wishes for a team: 1 of 2 granted"),
         "{lines}"
     );
-    let cost = "ratio 0.216931 at best, instead of ratio 1.000000";
+    let cost = "ratio 0.216931 at best, instead of ratio 1.000000 without any wish";
     assert!(lines.contains(cost), "{lines}");
     let refusals = solution.explanation.refusals();
-    assert_eq!(refusals, [format!("the teams would be too uneven: {cost}")]);
+    let beside = "beside the wishes that are granted";
+    assert_eq!(
+        refusals,
+        [format!("{beside}, the teams would be too uneven: {cost}")]
+    );
 }
 
 #[test]
