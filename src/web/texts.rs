@@ -462,8 +462,8 @@ texts! {
     search.type_a_part_of_a_name_above = "Type a part of a name above.";
     search.no_player_and_no_ruleset_has_in_the = "No player and no game type has “{0}” in the name.";
     search.mostly = "Mostly";
-    search.those_with_most_games_are_listed_a = "Those with most games are listed. A longer part of the name finds \
-         fewer.";
+    search.those_with_most_games_are_listed_a = "Those with most games are listed, of the first 500 names that were found. \
+         A longer part of the name finds fewer.";
 
     // share
     share.share_and_embed = "Share and embed";

@@ -98,7 +98,8 @@ impl Store {
         query.fetch_all(&self.pages).await
     }
 
-    /// The players of all rulesets with this text, in lower case, in their names, those with most matches first.
+    /// The players of all rulesets with this text, in lower case, in their names, those with most matches first; of the first
+    /// 500 names that have it.
     pub async fn find_persons(
         &self,
         text: &str,
@@ -236,18 +237,26 @@ impl MatchFilter<'_> {
 const WITH_SCORES: &str = "(SELECT max(score) > min(score) OR (count(*) > 0 AND m.outcome <> 'won')
                             FROM match_teams t WHERE t.match_id = m.id)";
 
-/// The players with a text in a name. An index contains all that is read of those whose name is another.
-const FIND: &str = "WITH found AS (SELECT DISTINCT kind, player FROM weight_places WHERE instr(plain, $1) > 0)
-    SELECT f.kind, f.player, p.handle,
+/// The players with a text in a name, of the first 500 names that have it: all names of a large club contain some
+/// letter. An index contains all that is read of those whose name is another; the rest is read of the players who are listed.
+const FIND: &str = "WITH found AS (
+        SELECT DISTINCT kind, player FROM (
+            SELECT kind, player FROM weight_places WHERE instr(plain, $1) > 0
+            ORDER BY ruleset, kind, position LIMIT 500) AS places),
+    most AS (
+        SELECT f.kind, f.player, p.handle,
+            CAST((SELECT sum(w.games) FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind) AS BIGINT) AS games
+        FROM found f JOIN persons p ON p.kind = f.kind AND p.player = f.player
+        WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = f.kind AND h.player = f.player)
+        ORDER BY games DESC, p.handle LIMIT $2)
+    SELECT f.kind, f.player, f.handle,
         (SELECT w.name FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind
          ORDER BY w.last_seen DESC, w.ruleset LIMIT 1) AS name,
         (SELECT w.ruleset FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind
          ORDER BY w.games DESC, w.ruleset LIMIT 1) AS ruleset,
-        CAST((SELECT sum(w.games) FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind) AS BIGINT) AS games,
+        f.games,
         (SELECT max(w.last_seen) FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind) AS last_seen
-    FROM found f JOIN persons p ON p.kind = f.kind AND p.player = f.player
-    WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = f.kind AND h.player = f.player)
-    ORDER BY games DESC, p.handle LIMIT $2";
+    FROM most f ORDER BY f.games DESC, f.handle";
 
 impl FromRow for FoundPerson {
     fn from_row(row: &Row) -> Result<Self, StoreError> {
