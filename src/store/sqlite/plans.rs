@@ -28,6 +28,10 @@ async fn a_list_of_matches_reads_an_index_in_order_and_sorts_nothing() {
         cause: Some(Cause::Leaver),
         ..ruleset
     };
+    let of_person = MatchFilter {
+        person: Some(1),
+        ..ruleset
+    };
     for (filter, index) in [
         (MatchFilter::default(), "matches_in_order"),
         (ruleset, "rulings_by_ruleset"),
@@ -39,6 +43,14 @@ async fn a_list_of_matches_reads_an_index_in_order_and_sorts_nothing() {
             "rulings_by_ruleset",
         ),
         (caused, "rulings_caused"),
+        (of_person, "performances_by_person"),
+        (
+            MatchFilter {
+                before: Some(7),
+                ..of_person
+            },
+            "performances_by_person",
+        ),
         (
             MatchFilter {
                 before: Some(7),
@@ -54,7 +66,7 @@ async fn a_list_of_matches_reads_an_index_in_order_and_sorts_nothing() {
             "matches_by_map",
         ),
     ] {
-        let steps = steps(filter.list(false, 51).text()).await;
+        let steps = steps(filter.list(false, filter.person, 51).text()).await;
         let reads = |step: &String| step.contains(index);
         assert!(steps.iter().any(reads), "{filter:?}: {steps:#?}");
         let sorts = |step: &String| step == "USE TEMP B-TREE FOR ORDER BY";
@@ -64,7 +76,7 @@ async fn a_list_of_matches_reads_an_index_in_order_and_sorts_nothing() {
         picked: true,
         ..MatchFilter::default()
     };
-    let steps = steps(picked.list(true, 51).text()).await;
+    let steps = steps(picked.list(true, None, 51).text()).await;
     let of_few = |step: &String| step.contains("match_chances_picked");
     assert!(steps.iter().any(of_few), "{steps:#?}");
 }

@@ -86,15 +86,17 @@ impl Store {
         other: i64,
         limit: i64,
     ) -> Result<Vec<SharedGame>, StoreError> {
+        let rarer = self.rarer(one, other).await?;
         let query = tuple(
             "SELECT p.match_id AS id, p.team = q.team AS together, p.team, p.result, r.chance AS forecast
-             FROM performances p
-             JOIN performances q ON q.match_id = p.match_id AND q.person = $2
-             JOIN rulings r ON r.match_id = p.match_id
-             WHERE p.person = $1 AND p.result IS NOT NULL AND q.team IS NOT NULL AND q.person <> p.person
-             ORDER BY p.ended_at DESC, p.match_id DESC LIMIT $3",
+             FROM performances d
+             JOIN performances p ON p.match_id = d.match_id AND p.person = $1
+             JOIN performances q ON q.match_id = d.match_id AND q.person = $2
+             JOIN rulings r ON r.match_id = d.match_id
+             WHERE d.person = $3 AND p.result IS NOT NULL AND q.team IS NOT NULL AND q.person <> p.person
+             ORDER BY d.ended_at DESC, d.match_id DESC LIMIT $4",
         );
-        let query = query.bind(one).bind(other).bind(limit);
+        let query = query.bind(one).bind(other).bind(rarer).bind(limit);
         query.fetch_all(&self.pages).await
     }
 
@@ -110,6 +112,16 @@ impl Store {
             .bind(limit)
             .fetch_all(&self.pages)
             .await
+    }
+
+    /// Which of two persons was in fewer matches: who was in both is found among these.
+    async fn rarer(&self, one: i64, other: i64) -> Result<i64, StoreError> {
+        let query = scalar(
+            "SELECT CASE WHEN (SELECT count(*) FROM performances WHERE person = $1)
+                           <= (SELECT count(*) FROM performances WHERE person = $2) THEN $1 ELSE $2 END",
+        );
+        let query = query.bind(one).bind(other);
+        query.fetch_one(&self.pages).await
     }
 
     /// Whether Evenkeel has picked the teams of fewer than 3,000 matches, which are found one by one.
@@ -128,30 +140,42 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<MatchLine>, StoreError> {
         let few_picked = filter.picked && self.are_few_picked().await?;
-        let query = filter.list(few_picked, limit);
+        let rarer = match (filter.person, filter.other) {
+            (Some(person), Some((other, _))) => Some(self.rarer(person, other).await?),
+            (person, _) => person,
+        };
+        let query = filter.list(few_picked, rarer, limit);
         let rows = query.build().fetch_all(&self.pages).await?;
         rows.iter().map(line).collect()
     }
 }
 
 impl MatchFilter<'_> {
-    /// Whether the matches of a ruleset are listed, on whatever map and server and of whomever.
-    fn is_of_ruleset(&self) -> bool {
-        let elsewhere = self.map.is_some() || self.server.is_some() || self.person.is_some();
-        self.ruleset.is_some() && !elsewhere
+    /// The end of the match, in the table by whose index a list is read in order: that of the ruling for the matches of a
+    /// ruleset, on whatever map and server, and that of the performance for those of a person. All are the same instant.
+    fn ended(&self) -> &'static str {
+        let elsewhere = self.map.is_some() || self.server.is_some();
+        match (self.person, self.ruleset) {
+            (Some(_), _) => "d.ended_at",
+            (None, Some(_)) if !elsewhere => "r.ended_at",
+            _ => "m.ended_at",
+        }
     }
 
-    /// The statement that reads the list; `few_picked` is whether Evenkeel has picked the teams of few matches.
-    pub(in crate::store) fn list(&self, few_picked: bool, limit: i64) -> Sql {
-        let mut query = Sql::new(super::matches::lines!(
-            "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-            "WHERE m.outcome <> 'abandoned'"
-        ));
-        // Both are the same instant. SQLite reads the latest matches of a ruleset in order only by that of the ruling.
-        let ended = match self.is_of_ruleset() {
-            true => "r.ended_at",
-            false => "m.ended_at",
+    /// The statement that reads the list; `few_picked` is whether Evenkeel has picked the teams of few matches, `rarer` the
+    /// person, or of two the one who was in fewer matches.
+    pub(in crate::store) fn list(&self, few_picked: bool, rarer: Option<i64>, limit: i64) -> Sql {
+        let mut query = match rarer {
+            None => Sql::new(super::matches::lines!(
+                "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+                "WHERE m.outcome <> 'abandoned'"
+            )),
+            Some(_) => Sql::new(super::matches::lines!(
+                "FROM performances d JOIN matches m ON m.id = d.match_id LEFT JOIN rulings r ON r.match_id = m.id ",
+                "WHERE m.outcome <> 'abandoned'"
+            )),
         };
+        let ended = self.ended();
         let texts = [
             (" AND r.ruleset = ", self.ruleset),
             (" AND m.map = ", self.map),
@@ -185,7 +209,7 @@ impl MatchFilter<'_> {
                 .push(" >= ")
                 .push_bind(since.0);
         }
-        self.of_person(&mut query);
+        self.of_person(&mut query, rarer);
         self.go_on(&mut query);
         query
             .push(" ORDER BY ")
@@ -196,31 +220,37 @@ impl MatchFilter<'_> {
     }
 
     /// Leaves the matches of a person, with or against another one.
-    fn of_person(&self, query: &mut Sql) {
-        if let Some(person) = self.person {
-            query.push(" AND m.id IN (SELECT p.match_id FROM performances p ");
-            if let Some((other, together)) = self.other {
-                query
-                    .push("JOIN performances q ON q.match_id = p.match_id AND q.person = ")
-                    .push_bind(other)
-                    .push(match together {
-                        true => " AND q.team = p.team ",
-                        false => " AND q.team <> p.team ",
-                    });
-            }
-            query.push("WHERE p.person = ").push_bind(person).push(")");
+    fn of_person(&self, query: &mut Sql, rarer: Option<i64>) {
+        let Some((person, rarer)) = self.person.zip(rarer) else {
+            return;
+        };
+        query.push(" AND d.person = ").push_bind(rarer);
+        if let Some((other, together)) = self.other {
+            query
+                .push(
+                    " AND EXISTS (SELECT 1 FROM performances p
+                                  JOIN performances q ON q.match_id = p.match_id AND q.person = ",
+                )
+                .push_bind(other)
+                .push(match together {
+                    true => " AND q.team = p.team ",
+                    false => " AND q.team <> p.team ",
+                })
+                .push("WHERE p.match_id = d.match_id AND p.person = ")
+                .push_bind(person)
+                .push(")");
         }
     }
 
     /// Leaves the matches from the one on that is next to the last one of the page before.
     fn go_on(&self, query: &mut Sql) {
         if let Some(before) = self.before {
-            if self.is_of_ruleset() {
-                query
-                    .push(" AND r.ended_at <= (SELECT ended_at FROM matches WHERE id = ")
-                    .push_bind(before)
-                    .push(")");
-            }
+            query
+                .push(" AND ")
+                .push(self.ended())
+                .push(" <= (SELECT ended_at FROM matches WHERE id = ")
+                .push_bind(before)
+                .push(")");
             query
                 .push(
                     " AND (m.ended_at, m.fingerprint) < ((SELECT ended_at FROM matches WHERE id = ",
