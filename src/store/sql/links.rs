@@ -1,4 +1,6 @@
-//! Identities of which somebody says that they are those of a player who has played.
+//! Links: claims that an identity is that of a player who has played.
+
+use std::collections::BTreeMap;
 
 use super::{Store, players};
 use crate::{
@@ -49,6 +51,23 @@ impl Store {
         let query = scalar(query).bind(Kind::Human.as_str()).bind(player);
         let into: Option<String> = query.fetch_optional(&self.readers).await?;
         Ok(into.unwrap_or_else(|| player.to_owned()))
+    }
+
+    /// The identities as which the matches of these identities count, for those that count as another one.
+    pub async fn count_as(
+        &self,
+        players: &[String],
+    ) -> Result<BTreeMap<String, String>, StoreError> {
+        if players.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let mut query = Sql::new(
+            "SELECT player, into_player FROM merged_players WHERE kind = 'human' AND player IN ",
+        );
+        query.list(players.iter().cloned());
+        let rows = query.build().fetch_all(&self.readers).await?;
+        let pair = |row: &Row| Ok((row.get("player")?, row.get("into_player")?));
+        rows.iter().map(pair).collect()
     }
 
     /// Writes a link that is not confirmed, in place of another one that is not. Returns whether it could: a confirmed

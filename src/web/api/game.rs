@@ -111,6 +111,10 @@ impl AskedGame {
                 return Err(Problem::bad(why));
             }
         }
+        let place = |at: usize| format!("players[{at}].id");
+        let named = ids.iter().cloned().zip((0..).map(place));
+        let named: Vec<(String, String)> = named.collect();
+        Identities::check_apart(call, &named).await?;
         let mut stated = self.stated(&ids);
         let mut hidden = known.hidden_from(call, &ids).await?;
         hidden.retain(|id| !stated.weights.contains_key(id));

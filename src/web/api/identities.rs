@@ -38,6 +38,26 @@ impl Identities {
         self.0.get(text).map_or(text, String::as_str).to_owned()
     }
 
+    /// Refuses two of these humans who are one player, because a link or a merge says so: each is an identity and the
+    /// place where the caller has named it.
+    pub(super) async fn check_apart(
+        call: &Call,
+        named: &[(String, String)],
+    ) -> Result<(), Problem> {
+        let ids: Vec<String> = named.iter().map(|(id, _)| id.clone()).collect();
+        let store = call.site.service().store();
+        let counted = store.count_as(&ids).await?;
+        let mut seen = BTreeMap::new();
+        for (id, place) in named {
+            let player = counted.get(id).unwrap_or(id);
+            if let Some(first) = seen.insert(player, place) {
+                let why = format!("{place}: is the same player as {first}");
+                return Err(Problem::bad(why));
+            }
+        }
+        Ok(())
+    }
+
     /// Those of these humans of whom a caller may know nothing: for one without a token, the hidden ones.
     pub(super) async fn hidden_from(
         &self,

@@ -142,6 +142,11 @@ async fn found(call: &Call) -> Result<Link, Problem> {
     link.ok_or_else(|| Problem::nothing("nobody has asked for a link of this identity"))
 }
 
+/// What kind of identity one is, by its first word: `discord` for `discord-7`. Without a `-`, it is of no such kind.
+fn kind_of(id: &str) -> &str {
+    id.split_once('-').map_or(id, |(kind, _)| kind)
+}
+
 /// The player with an identity, as the pages show them.
 async fn shown_player(call: &Call, id: &str) -> Result<Player, Problem> {
     let kind = Kind::Human;
@@ -162,6 +167,7 @@ async fn shown_link(call: &Call, link: &Link) -> Result<serde_json::Value, Probl
     let at = link.confirmed.as_ref().map(|(_, at)| at.to_string());
     Ok(json!({
         "id": link.player,
+        "alike": kind_of(&link.player) == kind_of(&link.into),
         "player": player,
         "asked_at": link.asked_at.to_string(),
         "confirmed_by": by,

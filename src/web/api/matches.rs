@@ -166,7 +166,9 @@ pub(super) async fn report(
         (false, true) => {
             let short: ShortMatch = stated(Value::Object(object))?;
             let known = Identities::of(call, &short.ids()).await?;
-            short.record(client, now, &known)?
+            let record = short.record(client, now, &known)?;
+            Identities::check_apart(call, &short.humans(&known)).await?;
+            record
         }
         _ => return Err(Problem::bad("a match has either players or teams")),
     };

@@ -69,6 +69,13 @@ pub(super) struct Seen {
     pub(super) place: u32,
 }
 
+/// In which state of the match its players were moved.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Moved {
+    pub(super) state: String,
+}
+
 /// Who says it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -164,6 +171,7 @@ pub(super) fn shown(row: &PickupRow) -> Value {
         "match": recorded.map(|one| one.id),
         "rated": recorded.map(|one| one.unrated.is_none()),
         "reason": recorded.and_then(|one| one.unrated.clone()),
+        "to_move": of.to_move,
         "made_at": row.made_at.to_string(),
         "changed_at": row.changed_at.to_string(),
     })

@@ -15,7 +15,9 @@ use super::{
     call::answer,
     game::check_name,
     matches::{hash, may_void, report},
-    pickup_call::{AskedPickup, AskedResult, AskedVoid, Listed, Seen, question, record, shown},
+    pickup_call::{
+        AskedPickup, AskedResult, AskedVoid, Listed, Moved, Seen, question, record, shown,
+    },
     teams::picked,
 };
 use crate::{
@@ -37,6 +39,7 @@ pub(super) fn router() -> Router<Arc<Site>> {
         .route("/pickups", get(list))
         .route("/pickups/{pickup}", get(read).put(make))
         .route("/pickups/{pickup}/again", post(again))
+        .route("/pickups/{pickup}/moved", post(moved))
         .route("/pickups/{pickup}/result", post(result))
         .route("/pickups/{pickup}/start", post(start))
         .route("/pickups/{pickup}/void", post(void))
@@ -70,17 +73,27 @@ async fn list(call: Call) -> Result<Response, Problem> {
     if !(1..=MOST).contains(&limit) {
         return Err(Problem::bad(format!("limit: must be 1 to {MOST}")));
     }
+    let state = of.state.as_deref().map(stage).transpose()?;
     let store = call.site.service().store();
     let rows = store.pickups(client, of.channel.as_deref()).await?;
     let is_meant = |row: &&PickupRow| {
-        let state = of.state.as_deref();
         let player = of.player.as_deref();
-        state.is_none_or(|state| state == row.pickup.stage.as_str())
+        state.is_none_or(|state| state == row.pickup.stage)
             && player.is_none_or(|player| row.pickup.team_of(player).is_some())
     };
     let rows = rows.iter().filter(is_meant).take(limit);
     let pickups: Vec<Value> = rows.map(shown).collect();
     answer(&json!({ "pickups": pickups }))
+}
+
+/// The stage with this word.
+fn stage(word: &str) -> Result<PickupStage, Problem> {
+    let all = PickupStage::ALL;
+    let found = all.into_iter().find(|stage| stage.as_str() == word);
+    found.ok_or_else(|| {
+        let words = all.map(PickupStage::as_str).join(", ");
+        Problem::bad(format!("state: must be one of {words}"))
+    })
 }
 
 /// `PUT /v1/pickups/{pickup}`
@@ -118,6 +131,7 @@ async fn make(call: Call) -> Result<Response, Problem> {
             said: Vec::new(),
             outcome: None,
             recorded: None,
+            to_move: false,
         },
         made_at: call.site.now(),
         changed_at: call.site.now(),
@@ -173,6 +187,13 @@ async fn again(call: Call) -> Result<Response, Problem> {
 async fn start(call: Call) -> Result<Response, Problem> {
     let Seen { place } = call.json()?;
     change(&call, PickupEvent::Start { place }, None).await
+}
+
+/// `POST /v1/pickups/{pickup}/moved`
+async fn moved(call: Call) -> Result<Response, Problem> {
+    let Moved { state } = call.json()?;
+    let stage = stage(&state)?;
+    change(&call, PickupEvent::Moved { stage }, None).await
 }
 
 /// `POST /v1/pickups/{pickup}/result`

@@ -76,6 +76,19 @@ impl ShortMatch {
             .collect()
     }
 
+    /// The identities of the humans that it names, and where it names them.
+    pub(super) fn humans(&self, known: &Identities) -> Vec<(String, String)> {
+        let teams = self.teams.iter().enumerate();
+        let players = teams.flat_map(|(team, players)| {
+            let players = players.iter().enumerate();
+            players
+                .map(move |(at, ShortPlayer(player))| (format!("teams[{team}][{at}].id"), player))
+        });
+        let humans = players.filter(|(_, player)| !player.bot);
+        let named = humans.map(|(place, player)| (known.get(&player.id), place));
+        named.collect()
+    }
+
     /// The record of the match, which the caller must check.
     pub(super) fn record(
         &self,

@@ -51,9 +51,37 @@ fn a_user_counts_as_the_player_once_an_organiser_says_so() {
     });
     assert_eq!(ask("GUID-1").1["confirmed_by"], "discord-1");
     assert_eq!(ask("GUID-2").0, 409, "it is tied already");
+    assert_eq!(asked["alike"], false, "{asked}");
+    let user = api.call(
+        "club",
+        "PUT",
+        "/v1/links/guid-9",
+        &json!({"player": "GUID-2"}),
+    );
+    assert_eq!((user.0, &user.1["alike"]), (200, &json!(true)), "{user:?}");
+    refused_twice(&api);
     assert_eq!(api.call("club", "DELETE", link, &NONE).0, 403);
     assert_eq!(api.call("all", "DELETE", link, &NONE).0, 204);
     until(&api, rating, |now| now["ratings"][0]["known"] == false);
+}
+
+/// One person cannot be in a match twice, by two identities.
+fn refused_twice(api: &Api) {
+    let both = [
+        json!({"id": "guid-1", "pin": 0}),
+        json!({"id": "discord-7", "pin": 1}),
+    ];
+    let game = json!({"ruleset": "futsal", "players": both});
+    let why = "players[1].id: is the same player as players[0].id";
+    let teams = api.call("club", "POST", "/v1/teams", &game);
+    assert_eq!((teams.0, &teams.1["detail"]), (400, &json!(why)));
+    let body = json!({ "game": game });
+    let pickup = api.call("club", "PUT", "/v1/pickups/twice", &body);
+    assert_eq!((pickup.0, &pickup.1["detail"]), (400, &json!(why)));
+    let game = json!({"ruleset": "futsal", "winner": 0, "teams": [["guid-1"], ["discord-7"]]});
+    let played = api.call("club", "POST", "/v1/matches", &game);
+    let why = "teams[1][0].id: is the same player as teams[0][0].id";
+    assert_eq!((played.0, &played.1["detail"]), (400, &json!(why)));
 }
 
 #[test]

@@ -229,6 +229,26 @@ fn it_started_to_rain_and_both_teams_called_it_off() {
 }
 
 #[test]
+fn the_bot_moved_us_once_and_its_successor_let_us_walk() {
+    let mut api = Api::start("");
+    let moved = |api: &Api, state: &str| post(api, "one", "/moved", &json!({ "state": state }));
+    pick(&api, "one", &FOUR);
+    assert_eq!(moved(&api, "picked").1["to_move"], false);
+    let started = post(&api, "one", "/start", &json!({"place": 0})).1;
+    assert_eq!(started["to_move"], true, "{started}");
+    api.kill_and_start();
+    assert_eq!(moved(&api, "playing").1["to_move"], false);
+    let said = post(&api, "one", "/result", &won("ann", 0)).1;
+    assert_eq!(said["to_move"], false, "{said}");
+    let org = json!({"by": "org", "organiser": true, "winner": 0});
+    let over = post(&api, "one", "/result", &org).1;
+    assert_eq!(over["to_move"], true, "{over}");
+    assert_eq!(moved(&api, "playing").1["to_move"], true, "that is past");
+    assert_eq!(moved(&api, "recorded").1["to_move"], false);
+    assert_eq!(moved(&api, "home").0, 400);
+}
+
+#[test]
 fn a_second_bot_found_our_match() {
     let api = Api::start("");
     play(&api, "one", &FOUR);
@@ -244,8 +264,10 @@ fn a_second_bot_found_our_match() {
     assert_eq!(list("?channel=hall&player=cid"), ["one"]);
     assert_eq!(list("?state=picked"), ["two"]);
     assert_eq!(list("?channel=yard"), [""; 0]);
-    let wrong = api.call("club", "GET", "/v1/pickups?limit=51", &NONE);
-    assert_eq!(wrong.0, 400);
+    for wrong in ["?limit=51", "?state=nonsense", "?state="] {
+        let wrong = api.call("club", "GET", &format!("/v1/pickups{wrong}"), &NONE);
+        assert_eq!(wrong.0, 400, "{wrong:?}");
+    }
     for (body, status) in [
         (json!({"game": {"ruleset": "futsal", "players": []}}), 400),
         (

@@ -28,6 +28,7 @@ fn pickup(stage: PickupStage) -> Pickup {
         said: Vec::new(),
         outcome: None,
         recorded: None,
+        to_move: false,
     }
 }
 
@@ -122,4 +123,28 @@ fn two_clicks_are_one() {
     assert_eq!(of.apply(start(1), &[]), Ok(PickupEffect::Changed));
     assert_eq!(of.apply(start(1), &[]), Ok(PickupEffect::Same));
     assert_eq!(of.apply(again(1), &[]), Err(PickupRefused::HasBegun));
+}
+
+#[test]
+fn people_are_moved_once_when_it_begins_and_once_when_it_is_over() {
+    let mut of = pickup(PickupStage::Picked);
+    let moved = |of: &mut Pickup, stage| of.apply(PickupEvent::Moved { stage }, &[]);
+    let playing = PickupStage::Playing;
+    assert_eq!(moved(&mut of, PickupStage::Picked), Ok(PickupEffect::Same));
+    of.apply(PickupEvent::Start { place: 0 }, &[]).unwrap();
+    assert!(of.to_move);
+    assert_eq!(moved(&mut of, playing), Ok(PickupEffect::Changed));
+    assert_eq!(moved(&mut of, playing), Ok(PickupEffect::Same));
+    say(&mut of, "ann", false, WON).unwrap();
+    assert!(!of.to_move, "a statement moves nobody");
+    say(&mut of, "org", true, WON).unwrap();
+    assert!(of.to_move);
+    // A bot that is late has moved them to the teams.
+    assert_eq!(moved(&mut of, playing), Ok(PickupEffect::Same));
+    assert_eq!(
+        moved(&mut of, PickupStage::Recorded),
+        Ok(PickupEffect::Changed)
+    );
+    say(&mut of, "org", true, PickupOutcome::Void).unwrap();
+    assert!(!of.to_move, "a correction moves nobody");
 }

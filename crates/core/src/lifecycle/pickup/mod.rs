@@ -12,7 +12,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use thiserror::Error;
+
+mod event;
+
+pub use event::{PickupEffect, PickupEvent, PickupRefused};
 
 /// The most statements that are kept of one match.
 const MOST_SAID: usize = 200;
@@ -36,6 +39,9 @@ pub struct Pickup {
     pub outcome: Option<PickupOutcome>,
     /// The match in which its result was recorded last.
     pub recorded: Option<RecordedPickup>,
+    /// Whether its players are still to be moved: to the rooms of their teams since it has begun, or home since it is over.
+    #[serde(default)]
+    pub to_move: bool,
 }
 
 /// The teams of a pick-up match.
@@ -64,6 +70,9 @@ pub enum PickupStage {
 }
 
 impl PickupStage {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Picked, Self::Playing, Self::Recorded, Self::Void];
+
     /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -107,67 +116,6 @@ pub struct RecordedPickup {
     pub unrated: Option<String>,
 }
 
-/// What happens to a pick-up match.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PickupEvent {
-    /// Somebody who has seen the teams of a place wants others.
-    Again {
-        /// The place.
-        seen: u32,
-        /// The others.
-        picked: Picked,
-    },
-    /// The teams of this place begin to play.
-    Start {
-        /// The place.
-        place: u32,
-    },
-    /// Somebody says what came of it.
-    Say(Said),
-}
-
-/// What has to be done besides storing the pick-up match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PickupEffect {
-    /// Nothing: it is as it was.
-    Same,
-    /// Nothing else.
-    Changed,
-    /// Its result is to be recorded.
-    Record,
-    /// The match with this number is to be left out of the ratings.
-    Void(i64),
-}
-
-/// Why an event is not possible. The event has changed nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum PickupRefused {
-    /// Only players and organisers may say what came of it.
-    #[error("{0} does not play in this match")]
-    NotInIt(String),
-    /// There is no such team.
-    #[error("there is no team {0}")]
-    NoTeam(u8),
-    /// It has not begun.
-    #[error("the match has not begun")]
-    NotBegun,
-    /// There are other teams by now.
-    #[error("there are other teams by now")]
-    OtherTeams,
-    /// Only before it begins.
-    #[error("the match has begun")]
-    HasBegun,
-    /// It has a result, which only an organiser changes.
-    #[error("the match is recorded with another result: an organiser can make it void")]
-    IsRecorded,
-    /// It does not count any more.
-    #[error("the match is void")]
-    IsVoid,
-    /// Somebody plays in another pick-up match.
-    #[error("{0} plays in another match, which has no result yet")]
-    Busy(String),
-}
-
 impl Pickup {
     /// The team of a player.
     pub fn team_of(&self, player: &str) -> Option<usize> {
@@ -193,7 +141,16 @@ impl Pickup {
             PickupEvent::Again { seen, picked } => self.again(seen, picked),
             PickupEvent::Start { place } => self.start(place, playing),
             PickupEvent::Say(said) => self.say(said),
+            PickupEvent::Moved { stage } => Ok(self.moved(stage)),
         }
+    }
+
+    fn moved(&mut self, stage: PickupStage) -> PickupEffect {
+        if !self.to_move || stage != self.stage {
+            return PickupEffect::Same;
+        }
+        self.to_move = false;
+        PickupEffect::Changed
     }
 
     fn again(&mut self, seen: u32, picked: Picked) -> Result<PickupEffect, PickupRefused> {
@@ -222,6 +179,7 @@ impl Pickup {
                     return Err(PickupRefused::Busy(player.clone()));
                 }
                 self.stage = PickupStage::Playing;
+                self.to_move = true;
                 Ok(PickupEffect::Changed)
             }
             PickupStage::Playing if place == self.picked.place => Ok(PickupEffect::Same),
@@ -289,6 +247,8 @@ impl Pickup {
 
     fn end(&mut self, outcome: PickupOutcome) -> PickupEffect {
         self.outcome = Some(outcome);
+        // Before it begins nobody is moved, and a correction moves nobody.
+        self.to_move = self.stage == PickupStage::Playing;
         match (outcome, self.stage, &self.recorded) {
             (PickupOutcome::Void, PickupStage::Recorded, Some(recorded)) => {
                 self.stage = PickupStage::Void;
