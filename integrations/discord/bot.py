@@ -9,10 +9,11 @@ import asyncio, logging, sys
 import discord
 from discord import app_commands
 
-import buttons, people, queueing, settings, texts, watch
+import buttons, linking, people, pickups, queueing, settings, texts, watch
 from daemon import Daemon, Refused, Unreachable
 
 RECENT = 50  # pick-up matches that are looked at after a start
+FORGOTTEN = 600  # seconds after which a bot that starts again moves nobody: by then, people are where they want to be
 ANSWERED = (10062, 40060)  # Discord's errors for an interaction that is too old, or that another bot has answered
 
 
@@ -28,8 +29,8 @@ class Bot(discord.Client):
     async def setup_hook(self):
         await self.daemon.open()
         self.add_dynamic_items(buttons.Button)
-        add_commands(self)
-        queueing.add_commands(self)
+        for commands in (pickups, linking, queueing):
+            commands.add_commands(self)
         await self.tree.sync()
         self.watching = asyncio.create_task(self.watch.run())
 
@@ -38,86 +39,76 @@ class Bot(discord.Client):
         await self.daemon.close()
 
     async def on_ready(self):
-        """Moves the people of matches that began while the bot was away."""
-        logging.info("ready")
+        """Moves the people of matches that have just begun or ended while the bot was away."""
+        self.look_for_rooms()
         try:
-            for pickup in await self.daemon.pickups(state="playing", limit=RECENT):
+            for pickup in await self.daemon.pickups(limit=RECENT):
                 channel = self.get_channel(int(pickup["channel"] or 0))
-                if channel:
-                    await self.move(channel, pickup)
+                if channel and pickups.age(pickup) < FORGOTTEN:
+                    await self.settle(channel, pickup)
         except (Refused, Unreachable, ValueError) as error:
-            logging.warning("the matches that are played are not known: %s", error)
+            logging.warning("the pick-up matches are not known: %s", error)
+        logging.info("ready")
 
-    async def move(self, channel, pickup):
-        """Moves the people of a match to where they belong now. Returns what to say about it."""
-        place = self.settings.place(channel.id)
-        where = people.seats if pickup["state"] == "playing" else people.homes
-        stuck = await people.gather(channel.guild, list(where(channel.guild, place, pickup)))
-        return texts.NOT_MOVED.format(names=", ".join(map(texts.plain, stuck))) if stuck else None
+    def look_for_rooms(self):
+        """Logs the voice channels of the configuration that no server of the bot has."""
+        places = [self.settings.usual, *self.settings.channels.values()]
+        names = dict.fromkeys(name for place in places for name in (*place.voice, place.lobby) if name)
+        for name in names:
+            if not any(people.voice_channel(guild, name) for guild in self.guilds):
+                logging.warning("voice, lobby: there is no voice channel %s", name)
+
+    # Moves
+
+    async def settle(self, channel, pickup):
+        """Moves the people of a match to where they belong now, once: they go where they want afterwards. Returns what to
+        say about it."""
+        if not pickup["to_move"]:
+            return []
+        place, guild = self.settings.place(channel.id), channel.guild
+        if pickup["state"] == "playing":
+            said = await self.to_rooms(guild, place, pickup)
+        else:
+            said = self.not_moved(await people.gather(guild, people.homes(guild, place, pickup)))
+        try:
+            await self.daemon.pickup("POST", pickup["pickup"], "moved", body={"state": pickup["state"]})
+        except (Refused, Unreachable) as error:
+            logging.warning("the daemon does not know that people were moved: %s", error)
+        return said
+
+    async def to_rooms(self, guild, place, pickup):
+        """Moves the teams to their rooms, unless another match is played there."""
+        others = await self.daemon.pickups(state="playing", limit=RECENT)
+        others = [one for one in others if one["pickup"] != pickup["pickup"] and pickups.age(one) < pickups.ABANDONED]
+        if taken := people.taken(guild, place, pickup, others):
+            return [texts.ROOMS_TAKEN.format(rooms=", ".join(map(texts.plain, taken)))]
+        said = []
+        if missing := people.missing(guild, place, pickup):
+            said.append(texts.NO_ROOMS.format(rooms=", ".join(map(texts.plain, missing))))
+        if 0 < len(place.voice) < (teams := len(pickup["picked"]["teams"])):
+            said.append(texts.TOO_FEW_ROOMS.format(teams=teams, rooms=len(place.voice)))
+        return said + self.not_moved(await people.gather(guild, list(people.seats(guild, place, pickup))))
+
+    def not_moved(self, stuck):
+        return [texts.NOT_MOVED.format(names=", ".join(map(texts.plain, stuck)))] if stuck else []
+
+    # Who may, and what has failed
 
     def is_organiser(self, user):
         roles = [role.name for role in getattr(user, "roles", ())]
         return self.settings.organisers in roles or user.guild_permissions.manage_guild
 
-    # Buttons
-
     async def pressed(self, interaction, what, value, of):
         """Does what a button says."""
         try:
             if what in ("confirm", "refuse"):
-                await self.decide_link(interaction, what, value, of)
+                await linking.decide(self, interaction, what, value, of)
             elif what in ("accept", "decline"):
                 await queueing.answer_match(interaction, what, value, of)
             else:
-                await self.change(interaction, what, value, of)
+                await pickups.pressed(self, interaction, what, value, of)
         except Exception as error:
             await self.failed(interaction, error)
-
-    async def change(self, interaction, what, value, of):
-        """A button below a match: shows the match as it is afterwards."""
-        await interaction.response.defer()
-        user, organiser = people.player_of(interaction.user), self.is_organiser(interaction.user)
-        if what in ("again", "start"):
-            now = await self.daemon.pickup("GET", of)
-            plays = any(player["id"] == user for team in now["picked"]["teams"] for player in team["players"])
-            if not plays and not organiser:
-                return await interaction.followup.send(texts.NOT_YOURS, ephemeral=True)
-            body = {"place": int(value)}
-        else:
-            body = {"by": user, "organiser": organiser}
-        if what in ("won", "draw"):
-            body |= {"winner": int(value)} if what == "won" else {"draw": True}
-            what = "result"
-        try:
-            pickup = await self.daemon.pickup("POST", of, what, body=body)
-        except Refused as refused:
-            if refused.status == 409:  # somebody was faster: show what is now
-                await self.show(interaction, await self.daemon.pickup("GET", of))
-            raise
-        await self.show(interaction, pickup)
-        if pickup["state"] != "picked" and (said := await self.move(interaction.channel, pickup)):
-            await interaction.followup.send(said, ephemeral=True)
-
-    async def show(self, interaction, pickup):
-        await interaction.edit_original_response(content=texts.match(pickup), view=buttons.of_match(pickup))
-
-    async def decide_link(self, interaction, what, handle, user):
-        if not self.is_organiser(interaction.user):
-            return await interaction.response.send_message(texts.ORGANISERS_ONLY, ephemeral=True)
-        await interaction.response.defer()
-        player, mention = people.player_of(user), f"<@{user}>"
-        if what == "refuse":
-            try:
-                await self.daemon.call("DELETE", "links", player)
-            except Refused as refused:
-                if refused.status != 404:
-                    raise
-            said = texts.LINK_REFUSED.format(user=mention)
-        else:
-            body = {"by": people.player_of(interaction.user), "handle": handle or None}
-            link = await self.daemon.call("POST", "links", player, "confirm", body=body)
-            said = texts.LINKED.format(user=mention, name=texts.plain(link["player"]["name"] or handle))
-        await interaction.edit_original_response(content=said, view=None)
 
     async def failed(self, interaction, error):
         """Says why something did not work, to the user alone."""
@@ -125,7 +116,7 @@ class Bot(discord.Client):
         if isinstance(error, discord.HTTPException) and error.code in ANSWERED:
             return
         if isinstance(error, Refused):
-            said = await self.refusal(interaction, str(error))
+            said = await self.refusal(interaction, error)
         elif isinstance(error, Unreachable):
             said = texts.UNREACHABLE
         else:
@@ -141,103 +132,18 @@ class Bot(discord.Client):
         except discord.HTTPException as lost:
             logging.warning("an answer is lost: %s", lost)
 
-    async def refusal(self, interaction, text):
-        """A refusal of the daemon, with the names of users instead of their ids."""
+    async def refusal(self, interaction, refused):
+        """What people read of a refusal of the daemon, with the names of users instead of their ids."""
+        text = str(refused)
         for id in {int(one) for one in people.PLAYER.findall(text)}:
             person = interaction.guild and await people.member(interaction.guild, id)
             text = text.replace(f"discord-{id}", person.display_name if person else str(id))
-        return texts.cut(texts.plain(text, 500))
-
-
-def add_commands(bot):
-    tree, daemon = bot.tree, bot.daemon
-
-    @tree.command(name="teams", description=texts.COMMANDS["teams"])
-    @app_commands.describe(players=texts.OPTIONS["players"])
-    @app_commands.guild_only()
-    async def teams(interaction: discord.Interaction, players: str = ""):
-        users = people.mentioned(players) or people.in_voice(interaction.user)
-        if len(users) < 2:
-            return await interaction.response.send_message(texts.TOO_FEW, ephemeral=True)
-        await interaction.response.defer(thinking=True)
-        names = {}
-        for user in users:
-            person = await people.member(interaction.guild, user)
-            if person is None:
-                return await interaction.edit_original_response(content=texts.NOBODY_HERE.format(who=f"<@{user}>"))
-            names[people.player_of(user)] = person.display_name
-        place = bot.settings.place(interaction.channel_id)
-        game = {"ruleset": place.ruleset, "players": [{"id": player} for player in names]}
-        body = {"channel": str(interaction.channel_id), "names": names, "game": game}
-        await bot.show(interaction, await daemon.pickup("PUT", str(interaction.id), body=body))
-
-    async def own(interaction, *states):
-        """The latest match of the channel in one of these states: the user's own before those of others."""
-        where, user = str(interaction.channel_id), people.player_of(interaction.user)
-        for player in (user, None):
-            found = await daemon.pickups(channel=where, player=player)
-            if found := [one for one in found if one["state"] in states]:
-                return found[0]
-        return None
-
-    @tree.command(name="result", description=texts.COMMANDS["result"])
-    @app_commands.guild_only()
-    async def result(interaction: discord.Interaction):
-        await interaction.response.defer(thinking=True)
-        pickup = await own(interaction, "playing")
-        if pickup is None:
-            return await interaction.edit_original_response(content=texts.NO_MATCH)
-        await bot.show(interaction, pickup)
-
-    @tree.command(name="void", description=texts.COMMANDS["void"])
-    @app_commands.guild_only()
-    async def void(interaction: discord.Interaction):
-        await interaction.response.defer(thinking=True)
-        organiser = bot.is_organiser(interaction.user)
-        states = ("playing", "picked") + (("recorded",) if organiser else ())
-        pickup = await own(interaction, *states)
-        if pickup is None:
-            return await interaction.edit_original_response(content=texts.NO_MATCH)
-        body = {"by": people.player_of(interaction.user), "organiser": organiser}
-        pickup = await daemon.pickup("POST", pickup["pickup"], "void", body=body)
-        await bot.show(interaction, pickup)
-        await bot.move(interaction.channel, pickup)
-
-    @tree.command(name="why", description=texts.COMMANDS["why"])
-    @app_commands.guild_only()
-    async def why(interaction: discord.Interaction):
-        await interaction.response.defer(thinking=True, ephemeral=True)
-        found = await daemon.pickups(channel=str(interaction.channel_id), limit=1)
-        await interaction.edit_original_response(content=texts.why(found[0]) if found else texts.NO_PICKS)
-
-    @tree.command(name="rank", description=texts.COMMANDS["rank"])
-    @app_commands.describe(user=texts.OPTIONS["user"])
-    @app_commands.guild_only()
-    async def rank(interaction: discord.Interaction, user: discord.Member | None = None):
-        await interaction.response.defer(thinking=True, ephemeral=True)
-        who, place = user or interaction.user, bot.settings.place(interaction.channel_id)
-        found = await daemon.call("GET", "ratings", ids=people.player_of(who), ruleset=place.ruleset)
-        one, name = (found["ratings"] or [{"known": False}])[0], texts.plain(who.display_name)
-        said = texts.RANK_NEW.format(who=name)
-        if one["known"]:
-            division = texts.DIVISION.format(division=texts.plain(one["division"])) if one["division"] else ""
-            deviation = f"{one['deviation']:.1f}" if one["deviation"] is not None else "?"
-            said = texts.RANK.format(who=name, weight=f"{one['weight']:.1f}", deviation=deviation, games=one["games"], division=division)
-        await interaction.edit_original_response(content=said)
-
-    @tree.command(name="link", description=texts.COMMANDS["link"])
-    @app_commands.describe(name=texts.OPTIONS["name"])
-    @app_commands.guild_only()
-    async def link(interaction: discord.Interaction, name: str):
-        await interaction.response.defer(thinking=True)
-        link = await daemon.call("PUT", "links", people.player_of(interaction.user), body={"player": name})
-        user, player = interaction.user, link["player"]
-        shown = {"user": user.mention, "name": texts.plain(player["name"] or name), "handle": player["handle"] or "-"}
-        if link["confirmed_at"]:
-            return await interaction.edit_original_response(content=texts.LINKED.format(**shown))
-        handle = player["handle"] or ""
-        view = buttons.row(("confirm", handle, user.id), ("refuse", "", user.id))
-        await interaction.edit_original_response(content=texts.LINK_ASKED.format(**shown), view=view)
+        if said := texts.refusal(text):
+            return texts.cut(said)
+        if refused.status in (401, 403):  # the token, or its rights
+            logging.error("the daemon refuses this bot: %s", text)
+            return texts.FAILED
+        return texts.cut(texts.WRONG.format(text=texts.plain(text, 500)))
 
 
 def main():

@@ -22,6 +22,11 @@ def mentioned(text):
     return list(dict.fromkeys(int(one) for one in MENTION.findall(text or "")))
 
 
+def unknown(text):
+    """What of a text mentions nobody."""
+    return re.sub(r"[\s,;]+", " ", MENTION.sub(" ", text or "")).strip()
+
+
 async def member(guild, user):
     """A member of a guild; None if there is none."""
     try:
@@ -45,12 +50,46 @@ def voice_channel(guild, name):
     return next((one for one in guild.voice_channels if is_it(one)), None) if name else None
 
 
+def rooms(guild, place):
+    """The voice channels of the teams of a channel, None for each that is missing."""
+    return [voice_channel(guild, name) for name in place.voice]
+
+
+def where(guild, user):
+    """The voice channel in which a user is."""
+    person = guild.get_member(user)
+    return person.voice.channel if person and person.voice else None
+
+
+def players(pickup):
+    """The ids of the users who play in a pick-up match."""
+    teams = pickup["picked"]["teams"]
+    return [user for team in teams for player in team["players"] if (user := user_of(player["id"]))]
+
+
+def missing(guild, place, pickup):
+    """The rooms of the teams that this Discord server does not have, if anybody would have to be moved."""
+    if not any(where(guild, user) for user in players(pickup)):
+        return []
+    return [name for name, room in zip(place.voice, rooms(guild, place)) if room is None]
+
+
+def taken(guild, place, pickup, others):
+    """The rooms of the teams in which somebody is who plays in another match."""
+    own, found = players(pickup), {}
+    for user in (user for other in others for user in players(other) if user not in own):
+        room = where(guild, user)
+        if room and room in rooms(guild, place):
+            found[room.id] = room.name
+    return list(found.values())
+
+
 async def gather(guild, places):
     """Moves people, by their ids, to voice channels: those who are in one, and in another. Returns who could not be."""
     stuck = []
     for user, channel in places:
-        person = guild.get_member(user)
-        if not channel or not person or not person.voice or not person.voice.channel or person.voice.channel == channel:
+        person, now = guild.get_member(user), where(guild, user)
+        if not channel or not now or now == channel:
             continue
         try:
             await person.move_to(channel)
@@ -61,8 +100,7 @@ async def gather(guild, places):
 
 def seats(guild, place, pickup):
     """The voice channel of each player of a pick-up match."""
-    for team, name in zip(pickup["picked"]["teams"], place.voice):
-        channel = voice_channel(guild, name)
+    for team, channel in zip(pickup["picked"]["teams"], rooms(guild, place)):
         for player in team["players"]:
             if user := user_of(player["id"]):
                 yield user, channel
@@ -70,8 +108,5 @@ def seats(guild, place, pickup):
 
 def homes(guild, place, pickup):
     """The lobby for each player of a pick-up match who is still in a channel of the teams."""
-    lobby, rooms = voice_channel(guild, place.lobby), [voice_channel(guild, name) for name in place.voice]
-    for user, _ in seats(guild, place, pickup):
-        person = guild.get_member(user)
-        if person and person.voice and person.voice.channel in rooms:
-            yield user, lobby
+    lobby = voice_channel(guild, place.lobby)
+    return [(user, lobby) for user in players(pickup) if where(guild, user) in rooms(guild, place)]

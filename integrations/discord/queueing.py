@@ -2,7 +2,7 @@
 import discord
 from discord import app_commands
 
-import buttons, people, texts
+import buttons, people, shown, texts
 from daemon import Refused
 
 WAITING = ("queued", "proposed")
@@ -40,6 +40,9 @@ def add_commands(bot):
     @app_commands.describe(friends=texts.OPTIONS["friends"], say=texts.OPTIONS["say"])
     @app_commands.guild_only()
     async def join(interaction: discord.Interaction, friends: str = "", say: str = ""):
+        if words := people.unknown(friends):
+            said = texts.NOT_MENTIONED.format(words=texts.plain(words, 100).replace("`", ""))
+            return await interaction.response.send_message(said, ephemeral=True)
         if queue := await queue_of(interaction):
             users = dict.fromkeys([interaction.user.id, *people.mentioned(friends)])
             players = [{**stated(say), "id": people.player_of(user)} for user in users]
@@ -74,7 +77,7 @@ def add_commands(bot):
                 if refused.status != 404:
                     raise
         playing = await daemon.pickups(channel=str(interaction.channel_id), state="playing")
-        lines = [texts.PLAYING_HERE.format(names=" – ".join(texts.line_up(one, team) for team in one["picked"]["teams"])) for one in playing]
+        lines = [texts.PLAYING_HERE.format(names=" – ".join(shown.line_up(one, team) for team in one["picked"]["teams"])) for one in playing]
         said = "\n".join(lines) or (texts.NOT_WAITING if place.queue else texts.NO_MATCH)
         await interaction.edit_original_response(content=texts.cut(said))
 
@@ -93,10 +96,21 @@ async def show(interaction, queue, ticket):
         passes = {one["player"]: one["pass"] for one in ticket["passes"]}
         said = texts.GO.format(match=ticket["match"], address=ticket["address"], password=passes.get(own, "?"))
     elif state == "matched":
-        said = texts.MATCHED.format(match=ticket["match"])
+        said = await matched(interaction.client, ticket["match"])
     else:
         said = texts.ENDED.format(state=state)
     await interaction.edit_original_response(content=said, view=view)
+
+
+async def matched(bot, match):
+    """What became of a match of a queue without game servers: a pick-up match, once it is announced."""
+    try:
+        pickup = await bot.daemon.pickup("GET", f"queue-{match}")
+    except Refused as refused:
+        if refused.status != 404:
+            raise
+        return texts.MATCHED.format(match=match)
+    return texts.MATCHED_IN[pickup["state"]]
 
 
 async def answer_match(interaction, what, match, channel):

@@ -36,21 +36,23 @@ def load(path):
     try:
         with open(path, "rb") as file:
             table = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise Mistake(f"{path}: {error}") from error
-    discord, daemon = table.pop("discord", {}), table.pop("daemon", {})
-    channels = table.pop("channel", [])
+    except (OSError, ValueError) as error:
+        raise Mistake(getattr(error, "strerror", None) or str(error)) from error
+    discord, daemon = section(table, "discord"), section(table, "daemon")
+    channels, folder = table.pop("channel", []), os.path.dirname(path)
+    if not isinstance(channels, list) or not all(isinstance(one, dict) for one in channels):
+        raise Mistake("channel must be sections [[channel]]")
     usual = place_of(table, None)
     found = Settings(
-        token=secret(discord, "DISCORD_TOKEN"),
+        token=secret(discord, "DISCORD_TOKEN", folder),
         daemon=text(daemon, "url", "http://127.0.0.1:7998").rstrip("/"),
-        daemon_token=secret(daemon, "EVENKEEL_TOKEN"),
+        daemon_token=secret(daemon, "EVENKEEL_TOKEN", folder),
         organisers=text(table, "organisers", "Organiser"),
         poll=number(table, "poll_seconds", 3.0),
         usual=usual,
         channels={snowflake(one): place_of(one, usual) for one in channels},
     )
-    for left, name in ((table, path), (discord, "[discord]"), (daemon, "[daemon]"), *((one, "[[channel]]") for one in channels)):
+    for left, name in ((table, "the file"), (discord, "[discord]"), (daemon, "[daemon]"), *((one, "[[channel]]") for one in channels)):
         if left:
             raise Mistake(f"{name}: unknown key {next(iter(left))}")
     return found
@@ -69,6 +71,13 @@ def place_of(table, usual):
         queue=text(table, "queue", usual.queue if usual else None),
         hosted=hosted,
     )
+
+
+def section(table, name):
+    value = table.pop(name, {})
+    if not isinstance(value, dict):
+        raise Mistake(f"{name} must be a section [{name}]")
+    return value
 
 
 def text(table, key, default):
@@ -92,16 +101,18 @@ def snowflake(table):
     return value
 
 
-def secret(table, variable):
-    """A token from the environment, from a file or from the configuration."""
-    path, value = table.pop("token_file", None), table.pop("token", None)
-    value, path = os.environ.get(variable) or value, os.environ.get(f"{variable}_FILE") or path
+def secret(table, variable, folder):
+    """A token from the environment, from a file or from the configuration. A file that the configuration names is looked for
+    in the folder of the configuration."""
+    value, path = text(table, "token", None), text(table, "token_file", None)
+    value = os.environ.get(variable) or value
+    path = os.environ.get(f"{variable}_FILE") or (path and os.path.join(folder, path))
     if path and not value:
         try:
             with open(path, encoding="utf-8") as file:
                 value = file.read(4096).strip()
-        except OSError as error:
-            raise Mistake(f"token_file: {error}") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise Mistake(f"token_file {path}: {getattr(error, 'strerror', None) or error}") from error
     if not value:
         raise Mistake(f"a token is missing: set {variable}, {variable}_FILE, token_file or token")
     return value

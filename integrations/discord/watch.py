@@ -4,7 +4,7 @@ import asyncio, logging
 
 import discord
 
-import buttons, people, texts
+import buttons, people, shown, texts
 from daemon import Refused, Unreachable
 
 SEARCHED = 100  # messages of a channel in which an announcement is looked for
@@ -61,7 +61,7 @@ class Watch:
             body = {"channel": str(channel.id), "names": names, "game": game}
             pickup = await self.daemon.pickup("PUT", own, body=body)
         if pickup["state"] == "picked":
-            await self.post(channel, own, f":{own}", texts.match(pickup), names, buttons.of_match(pickup))
+            await self.post(channel, own, f":{own}", shown.match(pickup), names, buttons.of_match(pickup))
         self.done.add(own)
 
     async def hosted(self, channel, place, match, ticket):
@@ -82,7 +82,7 @@ class Watch:
             return  # it is not over
         scores = " : ".join(f"{score:g}" for score in game["scores"])
         outcome = {"outcome": "won" if game["winner"] is not None else "draw", "winner": game["winner"]}
-        text = texts.RESULT.format(match=number, result=texts.result_of(outcome), scores=f"({scores})")
+        text = texts.RESULT.format(match=number, result=shown.result_of(outcome), scores=f"({scores})")
         await self.post(channel, f"over-{number}", text.split(":")[0], text, [], None)
         self.done.add(("over", number))
 

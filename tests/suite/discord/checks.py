@@ -2,10 +2,10 @@
 
 python3 checks.py BOT_FOLDER    in an empty folder
 """
-import sys
+import os, sys
 
 sys.path.insert(0, sys.argv[1])
-import people, queueing, settings, texts
+import people, queueing, settings, shown, texts
 
 HOSTILE = ["@everyone", "<@500000000000000001>", "<@&1>", "*b*_i_`c`", "[a](http://x)", "\u202eabc", "# head", "a\nb", "||x||", "x" * 500]
 
@@ -22,11 +22,11 @@ for name in HOSTILE:
     plain = texts.plain(name)
     assert len(plain) <= 100 and "\n" not in plain and "\u202e" not in plain, plain
     assert "@everyone" not in plain and "<@" not in plain.replace("\\<", ""), plain
-said = texts.match(pickup(HOSTILE * 6))
+said = shown.match(pickup(HOSTILE * 6))
 assert len(said) <= 2000 and "@everyone" not in said, said
-assert len(texts.why(pickup(HOSTILE))) <= 2000
+assert len(shown.why(pickup(HOSTILE))) <= 2000
 of = pickup(["Ann", "Bob"])
-assert texts.named(of, "discord-00000 and discord-000001, discord-00001") == "Ann and discord-000001, Bob"
+assert shown.named(of, "discord-00000 and discord-000001, discord-00001") == "Ann and discord-000001, Bob"
 assert people.mentioned("<@500000000000000001> <@!500000000000000002> <@500000000000000001> 5") == [500000000000000001, 500000000000000002]
 assert people.user_of("discord-500000000000000001") == 500000000000000001 and people.user_of("guid") is None
 assert queueing.stated("tier=5 modes=a,b sure=yes id=x") == {"tier": 5, "modes": ["a", "b"], "sure": "yes"}
@@ -35,7 +35,7 @@ GOOD = "ruleset = 'futsal'\n[discord]\ntoken = 'a'\n[daemon]\ntoken = 'b'\n[[cha
 
 
 def load(text):
-    with open("bot.toml", "w", encoding="utf-8") as file:
+    with open("bot.toml", "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
     return settings.load("bot.toml")
 
@@ -44,10 +44,29 @@ found = load(GOOD)
 assert found.place(300000000000000001).queue == "quick" and found.place(5).queue is None
 assert found.place(300000000000000001).voice == ("Team 1", "Team 2") and "'a'" not in repr(found)
 for wrong in (GOOD.replace("futsal'", "futsal"), GOOD.replace("queue", "colour"), GOOD.replace("id = '3", "id = 'x"),
-              GOOD.replace("token = 'b'", ""), "voice = 3\n" + GOOD, "poll_seconds = 0\n" + GOOD, "colour = 1\n" + GOOD):
+              GOOD.replace("token = 'b'", ""), "voice = 3\n" + GOOD, GOOD.replace("[discord]", "discord = 'x'\n[other]"), "channel = 'x'\n" + GOOD.split("[[")[0],
+              "channel = ['x']\n" + GOOD.split("[[")[0], GOOD.replace("'a'", "5"), GOOD.replace("token = 'a'", "token_file = 5"), "\udcff", "poll_seconds = 0\n" + GOOD, "colour = 1\n" + GOOD):
     try:
         load(wrong)
     except settings.Mistake:
         continue
     raise AssertionError(wrong)
+try:
+    settings.load("nofile.toml")
+except settings.Mistake as mistake:
+    assert "nofile" not in str(mistake), f"the name is said twice: {mistake}"
+# A file with a token is looked for beside the configuration, as the daemon does it.
+os.mkdir("elsewhere")
+for name, content in (("a.token", "secret\n"), ("bot.toml", GOOD.replace("token = 'a'", "token_file = 'a.token'"))):
+    with open(os.path.join("elsewhere", name), "w", encoding="utf-8") as file:
+        file.write(content)
+assert settings.load("elsewhere/bot.toml").token == "secret"
+# What the daemon answers is said in words for people.
+for answer, words in (("handle: the link is to another player", "out of date"), ("player: must have at most 255 bytes", "cannot be a name"),
+                      ("a ticket of 3 players: 1 to 2 fit on a team", "3 together"), ("Ann: tier is missing", "tier=…"),
+                      ("Ann: tier must be a whole number from 1 to 9", "must be a whole number"), ("the match is void", "does not count"),
+                      ("players[0].wish: invalid value: integer `-1`, expected u8", "wrong form")):
+    assert words in texts.refusal(answer), answer
+assert texts.refusal("a sentence that nobody has translated") is None
+assert people.unknown("<@500000000000000001>, <@!500000000000000002>") == "" and people.unknown("ann <@500000000000000001>") == "ann"
 print("all checks pass")

@@ -176,20 +176,20 @@ class Evening:
         return await self.step(lambda: self.fake.command(who, channel, command, **options), said, None, command)
 
     async def talk(self):
-        """What people ask after a match, and a user who says to be a player of the game."""
+        """What people ask after a match, and a user who claims to be a player of the game."""
         await self.ask(USERS[0], A, "why", "^- ")
         await self.ask(USERS[0], A, "rank", r"Player A: weight \d+\.\d")
         await self.ask(USERS[0], A, "result", "No match is played")
         await self.ask(USERS[0], A, "leave", "not in this queue")
         await self.ask(USERS[0], B, "join", "no queue")
-        await self.ask(USERS[0], A, "teams", "Two people", players=f"<@{USERS[0]}>")
-        await self.ask(USERS[0], A, "link", "nobody called", name="Nobody")
-        message = await self.ask(USERS[0], A, "link", "says to be", name="Player L")
+        await self.ask(USERS[0], A, "teams", "At least two", players=f"<@{USERS[0]}>")
+        await self.ask(USERS[0], A, "link", "Nobody called", name="Nobody")
+        message = await self.ask(USERS[0], A, "link", "says they are", name="Player L")
         await self.fake.press(USERS[1], message, self.button(message, "ek:confirm"))
         refused = lambda: next((one for one in self.fake.messages.values() if "Only organisers" in one["content"]), None)
         assert await self.fake.wait(refused, PATIENCE), "anybody may confirm"
         self.fake.organisers.add(USERS[5])
-        await self.press(USERS[5], message, "refuse", lambda text: "not tied" in text, None)
+        await self.press(USERS[5], message, "refuse", lambda text: "was refused" in text, None)
         self.fake.organisers.discard(USERS[5])
 
     async def queue(self):
@@ -204,7 +204,7 @@ class Evening:
         looks = self.fake.looks
         await self.kill_bot()
         assert await self.fake.wait(lambda: self.fake.looks > looks, PATIENCE), "the new bot does not look"
-        await self.ask(USERS[3], A, "status", "You are in match")
+        await self.ask(USERS[3], A, "status", "announced in this channel")
         teams = self.line_up(message)
         party = [USERS[0] in team for team in teams] == [USERS[1] in team for team in teams]
         assert party and sorted(sum(teams, [])) == sorted(USERS[:4]), teams
@@ -212,14 +212,15 @@ class Evening:
         assert len(offers) == 1, offers
         await self.press(USERS[2], message, "void", lambda text: text.startswith("**Does not count"), None)
 
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v1{path}", timeout=10) as answer:
+            return json.load(answer)
+
     def recorded(self):
         """The matches of the daemon: the names of each team, and who has won."""
-        def get(path):
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v1{path}", timeout=10) as answer:
-                return json.load(answer)
         found = []
-        for line in get("/matches?limit=200")["matches"]:
-            game = get(f"/matches/{line['id']}")
+        for line in self.get("/matches?limit=200")["matches"]:
+            game = self.get(f"/matches/{line['id']}")
             teams = [sorted(seat["player"]["name"] for seat in team["players"]) for team in game["teams"]]
             found.append((teams, game["winner"]))
         return found
@@ -231,7 +232,7 @@ class Evening:
             self.fake.voice[one] = LOBBY
         await self.start_bot()
         names = sorted(one["name"] for one in self.fake.commands)
-        assert names == ["join", "leave", "link", "rank", "result", "status", "teams", "void", "why"], names
+        assert names == ["join", "leave", "link", "rank", "result", "status", "teams", "unlink", "void", "why"], names
         # Two matches at the same time, twice; then one of all twelve.
         for order, winners in ((USERS, (0, 1)), (USERS[::2] + USERS[1::2], (1, 1))):
             one = await self.begin(A, order[:6], ["bot", "daemon", "both"])
@@ -268,4 +269,5 @@ async def main():
         evening.stop()
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

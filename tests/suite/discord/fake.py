@@ -162,8 +162,12 @@ class Fake:
 
     async def command(self, who, channel, typed, **options):
         own = next((one for one in self.commands if one["name"] == typed), {"id": "0"})
-        values = [{"name": key, "type": 3, "value": value} for key, value in options.items()]
-        return await self.interact(who, channel, 2, {"id": own["id"], "name": typed, "type": 1, "options": values})
+        kind = lambda key, value: 6 if key == "user" else 4 if isinstance(value, int) else 3
+        values = [{"name": key, "type": kind(key, value), "value": value} for key, value in options.items()]
+        meant = self.member(options["user"]) if "user" in options else None
+        resolved = {"users": {options["user"]: meant["user"]}, "members": {options["user"]: meant}} if meant else {}
+        data = {"id": own["id"], "name": typed, "type": 1, "options": values, "resolved": resolved}
+        return await self.interact(who, channel, 2, data)
 
     async def press(self, who, message, custom_id):
         found = self.messages[message]
@@ -191,7 +195,8 @@ class Fake:
         call["done"], data = asked["type"], asked.get("data") or {}
         call["hidden"] = bool((data.get("flags") or 0) & EPHEMERAL)
         made = None
-        if asked["type"] == 4:
+        if asked["type"] == 4:  # a message of its own, also where a button was pressed
+            call["message"] = None
             made = self.change(call, data)
         await self.tell()
         answer = {"interaction": {"id": call["id"], "type": 2, "response_message_id": call["message"],

@@ -53,16 +53,32 @@ fn a_pick_up_night_survives_a_bot_and_a_daemon_that_are_killed() {
     let Some(mut evening) = python(folder.path(), "evening.py") else {
         return;
     };
-    let output = evening.arg(BINARY).arg(BOT).output().unwrap();
+    let told = played(&folder, evening.arg(BINARY).arg(BOT));
+    assert_eq!(told["matches"], 5, "{told}");
+    assert!(told["kills"]["bot"].as_u64() >= Some(10), "{told}");
+    assert!(told["kills"]["daemon"].as_u64() >= Some(10), "{told}");
+    println!("{told}");
+}
+
+#[test]
+fn what_went_wrong_on_pick_up_nights_goes_right() {
+    let folder = TempDir::new().unwrap();
+    let Some(mut situations) = python(folder.path(), "situations.py") else {
+        return;
+    };
+    let told = played(&folder, situations.arg(BINARY).arg(BOT));
+    let situations = told["situations"].as_array().map(Vec::len);
+    assert_eq!(situations, Some(9), "{told}");
+}
+
+/// What a script prints once it has played; its errors and the logs if it fails.
+fn played(folder: &TempDir, script: &mut Command) -> Value {
+    let output = script.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         let log =
             |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
         panic!("{errors}\n{}\n{}", log("bot.log"), log("daemon.log"));
     }
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["matches"], 5, "{told}");
-    assert!(told["kills"]["bot"].as_u64() >= Some(10), "{told}");
-    assert!(told["kills"]["daemon"].as_u64() >= Some(10), "{told}");
-    println!("{told}");
+    serde_json::from_slice(&output.stdout).unwrap()
 }
