@@ -188,7 +188,7 @@ def add_results(bot):
         begun = [one for one in mine if one["state"] == "playing"]
         picked = [one for one in mine if one["state"] == "picked" and age(one) < ABANDONED]
         recorded = [one for one in mine if one["state"] == "recorded" and organiser]
-        await choose(interaction, "ask", texts.WHICH_VOID, begun + recorded + picked, ask_void)
+        await choose(interaction, "ask", texts.WHICH_VOID, begun + recorded + picked[:1], ask_void)
 
     async def one_of(interaction, found, match, one):
         if not found:

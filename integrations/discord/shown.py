@@ -52,7 +52,7 @@ def strengths(pickup):
     if not weighed:
         return [texts.ALL_NEW]
     lines = []
-    if len(weighed) > 1:
+    if len(weighed) > 2:
         for text, (one, two) in ((texts.STRONGEST, weighed[:2]), (texts.WEAKEST, weighed[:-3:-1])):
             if len(weighed) > 3 or text == texts.STRONGEST:
                 (_, first, team), (_, second, other) = one, two
