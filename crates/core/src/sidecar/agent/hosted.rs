@@ -87,6 +87,9 @@ pub struct AgentMatch {
     /// Whether the daemon has been sent LEAVE for the players who left while the agent did not look.
     #[serde(skip)]
     pub(super) leavers_sent: bool,
+    /// Whether START was sent, and the daemon has not answered it.
+    #[serde(skip)]
+    pub(super) start_unanswered: bool,
     /// When END was last sent on this connection.
     #[serde(skip)]
     pub(super) ended: Option<u64>,
@@ -144,6 +147,7 @@ impl AgentMatch {
             hurried: None,
             synced: false,
             leavers_sent: false,
+            start_unanswered: false,
             ended: None,
         })
     }

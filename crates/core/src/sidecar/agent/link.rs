@@ -23,6 +23,8 @@ pub(super) enum Refusable {
     Ready(i64),
     /// START of this match.
     Start(i64),
+    /// START of this match, which the daemon may have had before its connection was lost.
+    StartAgain(i64),
     /// END of this match.
     End(i64),
 }
@@ -107,9 +109,9 @@ impl AgentLink {
         acts.push(Act::Send(Request::Ping));
     }
 
-    /// Handles PONG.
-    pub(super) fn pong(&mut self) {
-        self.pongs.pop_front();
+    /// Handles PONG. Returns the request that is answered with it.
+    pub(super) fn pong(&mut self) -> Option<Refusable> {
+        self.pongs.pop_front()
     }
 
     /// The request that an error refuses.

@@ -17,8 +17,9 @@ impl<E: HostEngine> Agent<E> {
                     self.report("the daemon has lost the game: ingest its log", acts);
                     self.leave(now, acts);
                 }
+                self.start_again(acts);
             }
-            Reply::Pong => self.link.pong(),
+            Reply::Pong => self.answered(),
             Reply::End { id, unrated } => {
                 acts.push(Act::Report(recorded_text(id, unrated)));
                 if self.stage() == Some(AgentStage::Over) {
@@ -27,6 +28,26 @@ impl<E: HostEngine> Agent<E> {
             }
             Reply::Error(refusal) => self.refused(&refusal, now, acts),
             _ => {}
+        }
+    }
+
+    /// A daemon that is killed may have noted that play begins, and not have the START. In play, it refuses another one.
+    fn start_again(&mut self, acts: &mut Vec<Act>) {
+        if let Some(hosted) = &self.hosted
+            && hosted.stage == AgentStage::Playing
+            && hosted.start_unanswered
+        {
+            let again = Refusable::StartAgain(hosted.id);
+            self.link.send_checked(Request::Start, again, acts);
+        }
+    }
+
+    /// Handles PONG, which says that a request was answered.
+    fn answered(&mut self) {
+        if let Some(Refusable::Start(id) | Refusable::StartAgain(id)) = self.link.pong()
+            && let Some(hosted) = self.hosted.as_mut().filter(|hosted| hosted.id == id)
+        {
+            hosted.start_unanswered = false;
         }
     }
 

@@ -229,6 +229,7 @@ impl<E: HostEngine> Agent<E> {
         };
         (hosted.stage, hosted.synced, hosted.hurried) = (AgentStage::Playing, false, None);
         hosted.points.clear();
+        hosted.start_unanswered = true;
         let id = hosted.id;
         acts.push(Act::Keep(Some(hosted.clone())));
         self.link

@@ -1,7 +1,7 @@
 //! Crashes, restarts and silence: of the agent, the daemon and the game server.
 
-use super::{SESSION, Stage, fake::FakeServer};
-use crate::sidecar::Sidecar;
+use super::{Act, SESSION, Stage, fake::FakeServer};
+use crate::{protocol::Request, sidecar::Sidecar};
 
 #[test]
 fn a_console_that_does_not_answer_offers_nothing_and_refuses() {
@@ -134,6 +134,43 @@ fn an_agent_that_is_killed_in_a_game_takes_it_over() {
         "{ends:?}"
     );
     assert!(stage.kept.is_none());
+}
+
+#[test]
+fn a_daemon_that_is_killed_with_the_start_gets_it_again() {
+    let mut stage = Stage::ready();
+    stage.push(SESSION);
+    stage.run(5_000);
+    stage.server.connect("Ann", "aa");
+    stage.server.connect("Bob", "bb");
+    // Nothing of START has reached the daemon's journal, and it answers nothing.
+    for _ in 0..300 {
+        if !stage.connected {
+            break;
+        }
+        stage.now += 100;
+        stage.server.clock = stage.now / 1_000;
+        let mut acts = Vec::new();
+        stage.read_log(&mut acts);
+        stage.agent.tick(stage.now, &mut acts);
+        match acts.contains(&Act::Send(Request::Start)) {
+            true => stage.disconnect(),
+            false => stage.perform(acts),
+        }
+    }
+    assert!(!stage.connected, "START is sent");
+    stage.sent.clear();
+    stage.connect("resumed");
+    stage.run(1_000);
+    let sent = stage.sent();
+    let starts = sent.iter().filter(|line| *line == "START").count();
+    assert_eq!((sent[1].as_str(), starts), ("START", 1), "{sent:?}");
+    assert!(sent.contains(&"SCORE 0 total=0".to_owned()), "{sent:?}");
+    // It has answered now.
+    stage.disconnect();
+    stage.connect("resumed");
+    stage.run(1_000);
+    assert!(!stage.sent().contains(&"START".to_owned()));
 }
 
 #[test]
