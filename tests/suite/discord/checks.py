@@ -27,6 +27,16 @@ assert len(said) <= 2000 and "@everyone" not in said, said
 assert len(shown.why(pickup(HOSTILE))) <= 2000
 of = pickup(["Ann", "Bob"])
 assert shown.named(of, "discord-00000 and discord-000001, discord-00001") == "Ann and discord-000001, Bob"
+# Why the teams are as they are: what became of friends and wishes, with names, and teams counted from 1.
+of["picked"]["why"] = [
+    "chance of team 0 to win 0.502973, ratio 1.000000", "picked: ratio_gap 0.010515 costs 1.0515",
+    "party given up: discord-00000, discord-00001", "wishes for a team: 1 of 2 granted",
+    "wish not granted: discord-00001 to team 0, the teams would be too uneven: chance of the weaker team 0.3 at best, instead of 0.5",
+    "with discord-00000 on team 1 instead: chance of team 0 to win 0.362757, ratio 0.662716"]
+assert shown.why(of).split("\n") == [
+    "- Of 100 such matches, Team 1 is expected to win 50.", "- These friends could not play together: Ann, Bob.", "- Wishes for a team: 1 of 2 granted.",
+    "- The wish of Bob for Team 1 was not granted: the teams would be too uneven.",
+    "- Nobody has a rated match yet, so everybody counts the same.", "- With Ann on Team 2 instead, Team 1 would win 36 of 100."], shown.why(of)
 assert people.mentioned("<@500000000000000001> <@!500000000000000002> <@500000000000000001> 5") == [500000000000000001, 500000000000000002]
 assert people.user_of("discord-500000000000000001") == 500000000000000001 and people.user_of("guid") is None
 assert queueing.stated("tier=5 modes=a,b sure=yes id=x") == {"tier": 5, "modes": ["a", "b"], "sure": "yes"}
