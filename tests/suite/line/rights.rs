@@ -16,7 +16,7 @@ use evenkeel::server::{Gate, Limits, Peer, Service, serve};
 const RIGHTS: [&str; 5] = ["ask", "report", "queue", "instance", "admin"];
 
 /// A line for each verb, and the rights of which one is enough; none for verbs that everybody may send.
-const VERBS: [(&str, &[&str]); 50] = [
+const VERBS: [(&str, &[&str]); 51] = [
     ("PING", &[]),
     ("GAME ctf", &["ask", "report"]),
     ("MUTATOR m", &["ask", "report"]),
@@ -38,6 +38,7 @@ const VERBS: [(&str, &[&str]); 50] = [
     ("PLACE ann", &["ask"]),
     ("ADVANTAGE", &["ask"]),
     ("REBALANCE", &["ask"]),
+    ("SWITCH ann", &["ask"]),
     ("EXPLAIN", &["ask"]),
     ("START", &["report"]),
     ("SCORE 0", &["report"]),

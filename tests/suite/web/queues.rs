@@ -68,13 +68,11 @@ fn queues_have_a_page_where_they_are_configured() {
     assert!(pages.get("/queues").body.contains("Oldest ticket"));
     submit("t2", &identity(1), 7);
     let found = wait_until(&pages, "/queues.json", |found| {
-        found["queues"][0]["day"]["matched"] == 2
+        let queue = &found["queues"][0];
+        queue["day"]["matched"] == 2 && queue["tickets"] == 0
     });
     let queue = &found["queues"][0];
-    assert_eq!(
-        (&queue["day"]["matches"], &queue["tickets"]),
-        (&1.into(), &0.into())
-    );
+    assert_eq!(queue["day"]["matches"], 1);
     assert!(queue["day"]["mean_wait"].is_f64());
     assert!(queue["waiting"].as_array().unwrap().is_empty());
     assert_eq!(

@@ -11,8 +11,8 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{DAY, Ruleset, Timestamp, plain_name},
-    store::{Closeness, MapOfBalance, WeekOfBalance, begin_of_week},
+    domain::{DAY, Timestamp},
+    store::{Closeness, WeekOfBalance, begin_of_week},
     web::{
         Site,
         answer::Page,
@@ -34,8 +34,6 @@ use predictions::PredictionLine;
 pub(super) use verdict::Share;
 use verdict::Verdict;
 
-/// The most maps in the table.
-const MAPS: i64 = 25;
 /// The most weeks in the plot: the latest.
 const WEEKS: usize = 26;
 /// The most weeks in the table: two months.
@@ -192,7 +190,6 @@ impl Page for BalancePage {
             Some(_) => gap_bars(&site.pages().balance_gaps(&name).await?),
             None => Vec::new(),
         };
-        let maps = site.pages().balance_maps(&name, MAPS).await?;
         let steps = site.pages().balance_chances(&name).await?;
         let week =
             |week: &&WeekOfBalance| NamedBalance::new(words::day(week.begins), week.closeness);
@@ -207,19 +204,6 @@ impl Page for BalancePage {
             .pages()
             .gaps_by_causes(&name, since.unwrap_or(Timestamp(i64::MIN)))
             .await?;
-        let standings = site.learning().standings_at(site.now());
-        let key = Ruleset::parse(&name);
-        let numbers = site.settings.shows_numbers();
-        let map = |of: &MapOfBalance| {
-            let chance = || sides::between_equals(&standings, &key, &of.map, usual_size);
-            NamedBalance {
-                between_equals: numbers
-                    .then(chance)
-                    .flatten()
-                    .map(|chance| words::rounded(chance, 4)),
-                ..NamedBalance::new(plain_name(&of.map), of.closeness)
-            }
-        };
         let with_teams = weeks.iter().filter(|week| week.closeness.matches > 0);
         let latest: Vec<&WeekOfBalance> = with_teams.collect();
         let latest = &latest[latest.len().saturating_sub(WEEKS)..];
@@ -242,7 +226,7 @@ impl Page for BalancePage {
             causes_since: since.map(words::day),
             span: choice.span,
             usual_size,
-            maps: maps.iter().map(map).collect(),
+            maps: sides::by_map(site, &name, usual_size).await?,
             weeks: latest.iter().map(week).collect(),
             ruleset,
             rulesets,

@@ -1,9 +1,15 @@
-//! How often team 0 wins between equally strong teams on a map.
+//! The balance by map, with how often team 0 wins there between equally strong teams.
 
+use super::NamedBalance;
 use crate::{
-    domain::{Kind, LineupPlayer, PlayerKey, Ruleset},
+    domain::{Kind, LineupPlayer, PlayerKey, Ruleset, plain_name},
     learning::Standings,
+    store::MapOfBalance,
+    web::{Site, error::WebError, words},
 };
+
+/// The most maps in the table.
+const MAPS: i64 = 25;
 
 /// Of how many of the latest matches the usual size is.
 pub(super) const LATEST: i64 = 200;
@@ -17,15 +23,31 @@ pub(super) fn usual_size(mut players: Vec<i64>) -> usize {
     usize::try_from((median / 2).clamp(1, MOST)).unwrap_or(1)
 }
 
+/// The balance on each map, with the chance between equal teams of this size where chances are shown as numbers.
+pub(super) async fn by_map(
+    site: &Site,
+    name: &str,
+    size: usize,
+) -> Result<Vec<NamedBalance>, WebError> {
+    let standings = site.learning().standings_at(site.now());
+    let ruleset = Ruleset::parse(name);
+    let numbers = site.settings.shows_numbers();
+    let chance = |map: &str| {
+        let chance = numbers.then(|| between_equals(&standings, &ruleset, map, size));
+        chance.flatten().map(|chance| words::rounded(chance, 4))
+    };
+    let maps = site.pages().balance_maps(name, MAPS).await?;
+    let line = |of: &MapOfBalance| NamedBalance {
+        between_equals: chance(&of.map),
+        ..NamedBalance::new(plain_name(&of.map), of.closeness)
+    };
+    Ok(maps.iter().map(line).collect())
+}
+
 /// The chance of team 0 on a map, if all players are newcomers, `size` on each team: the side of the map alone makes the
 /// difference, as the rating system has learned it from matches of teams whose strengths it knew. `None` as long as nothing is
 /// learned.
-pub(super) fn between_equals(
-    standings: &Standings,
-    ruleset: &Ruleset,
-    map: &str,
-    size: usize,
-) -> Option<f64> {
+fn between_equals(standings: &Standings, ruleset: &Ruleset, map: &str, size: usize) -> Option<f64> {
     // No player has an empty identity: these are strangers.
     let stranger = PlayerKey {
         kind: Kind::Human,
