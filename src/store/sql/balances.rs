@@ -134,8 +134,8 @@ const TABLES: [Counted; 6] = [
 /// lowest score, NULL without teams. `gap` is the same, NULL also where a team has won with the same score as all
 /// others: then no scores were reported.
 ///
-/// So that sums are exact, differences of scores and their squares are multiples of 2⁻²⁰, minutes of 2⁻³², and what comes from chances of
-/// 2⁻³⁶. Their sums are exact up to 2³³, 2²¹ (100,000 matches of 20 minutes) and 2¹⁷ (500,000 matches).
+/// So that sums are exact, differences of scores and their squares are multiples of 2⁻²⁰, minutes of 2⁻³², and what comes from
+/// chances of 2⁻³⁶. Their sums are exact up to 2³³, 2²¹ (100,000 matches of 20 minutes) and 2¹⁷ (500,000 matches).
 const RATED: &str = "WITH timed AS (
          SELECT r.ruleset, (m.ended_at + 259200000) / 604800000
                            - CASE WHEN (m.ended_at + 259200000) % 604800000 < 0

@@ -1,9 +1,10 @@
-//! The choice between the teams that are open to an arrival.
+//! The choice between the teams that are open to an arrival, and why it is not the team of their wish.
 
-use super::{Place, Prospect, Reason};
+use super::{Place, Placement, Prospect, Reason};
 use crate::{
     domain::{Stream, StreamPurpose, chance_of_weaker},
     lobby::strength::EQUAL,
+    partition::Refusal,
 };
 
 /// A criterion: the team with the lowest value wins.
@@ -134,6 +135,29 @@ impl Place {
             }
         })?;
         (best.evenness_with_party() + EQUAL >= least).then_some(best.team)
+    }
+}
+
+impl Placement {
+    /// Why the arrival is not on the team for which they wish.
+    pub(super) fn against(&self, wish: u8) -> String {
+        let side = |team: u8| self.sides.iter().find(|side| side.team == team);
+        let fewest = self.sides.iter().map(Prospect::too_many).min();
+        let more_to_avoid = |wished: &Prospect| {
+            side(self.team).is_some_and(|chosen| wished.avoided > chosen.avoided)
+        };
+        match (self.reason, side(wish)) {
+            (Reason::Stays, _) => "they are on a team already".to_owned(),
+            (Reason::Pin, _) | (_, None) => Refusal::Pinned.to_string(),
+            (Reason::Party | Reason::PartOfParty, _) => Refusal::Party.to_string(),
+            (_, Some(wished)) if Some(wished.too_many()) > fewest => {
+                "it would have too many players".to_owned()
+            }
+            (_, Some(wished)) if more_to_avoid(wished) => {
+                "more players to avoid are on it".to_owned()
+            }
+            _ => "the game would be less even".to_owned(),
+        }
     }
 }
 

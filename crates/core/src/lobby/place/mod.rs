@@ -123,10 +123,7 @@ impl Question for Place {
         }
         let wish = self.snapshot.humans[self.who].wish;
         if let Some(wish) = wish.filter(|wish| wish != team) {
-            let why = match answer.sides.iter().any(|side| side.team == wish) {
-                true => "that would be less even, or apart from friends",
-                false => "no place is open on it",
-            };
+            let why = answer.against(wish);
             writeln!(f, "wish not granted: {who} to team {wish}, {why}")?;
         }
         if self.late {

@@ -98,6 +98,33 @@ fn ties_go_to_fewer_humans_then_to_the_losing_side_then_to_chance() {
 }
 
 #[test]
+fn why_a_wish_is_not_granted() {
+    // 80 against 30: the arrival makes team 1 stronger, and wishes for team 0.
+    let uneven = || {
+        let mut game = snapshot(2, &[(80.0, 0), (30.0, 1), (20.0, 9)]);
+        game.fill.on = false;
+        game
+    };
+    let against = |game: Snapshot, who: usize| {
+        let answer = place(game, who);
+        assert_eq!(answer.team, 1, "{answer:?}");
+        answer.against(0)
+    };
+    assert_eq!(against(uneven(), 2), "the game would be less even");
+    let mut pinned = uneven();
+    pinned.humans[2].pin = Some(1);
+    assert_eq!(against(pinned, 2), "they are pinned to another team");
+    let mut friends = uneven();
+    for who in [1, 2] {
+        friends.humans[who].party = Some("p".into());
+    }
+    assert_eq!(against(friends, 2), "their party is on another team");
+    let mut full = snapshot(2, &[(10.0, 0), (10.0, 0), (80.0, 1), (20.0, 9)]);
+    full.fill.on = false;
+    assert_eq!(against(full, 3), "it would have too many players");
+}
+
+#[test]
 fn a_party_comes_together_where_the_ratio_allows() {
     let even = |weight: f64| {
         let mut game = snapshot(2, &[(50.0, 0), (50.0, 1), (weight, 9)]);

@@ -1,10 +1,10 @@
 //! Follows the games of one server and moves its players, for any engine: the engine turns log lines into calls of
 //! [`FollowedServer`], and [`Follower`] decides.
 //!
-//! `asked` handles offers: players are asked before one is moved in play. `events` handles what happens in a game until its results, `results` its scores and its end, and
-//! `decide` the daemon's replies. `game` is the state of the game, `roster` the players. `sides`
-//! recognises teams that exchange their sides, `streak` has teams chosen anew, and `opening` is the time in which a server waits for
-//! players. `orders` formats moves by the operator's templates (`template`).
+//! `asked` handles offers: players are asked before one is moved in play. `events` handles what happens in a game until its
+//! results, `results` its scores and its end, and `decide` the daemon's replies. `game` is the state of the game, `roster` the players. `sides`
+//! recognises teams that exchange their sides, `streak` has teams chosen anew, and `opening` is the time in which a server
+//! waits for players. `orders` formats moves by the operator's templates (`template`).
 //!
 //! A *side* is a side of the map, as the log names it; a *team* is a team of the daemon. They are
 //! the same until the teams exchange their sides.
