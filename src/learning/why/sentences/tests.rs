@@ -1,0 +1,208 @@
+use super::*;
+use crate::{
+    domain::{StartWeight, Timestamp},
+    learning::EarlierGames,
+};
+
+/// A match with this chance, result and change of the weight to `weight`.
+fn one(id: i64, expected: f64, result: f64, weight: f64, change: f64) -> WeighedMatch {
+    WeighedMatch {
+        id,
+        ended: Timestamp(id * 86_400_000),
+        expected: Some(expected),
+        result: Some(result),
+        weight: Some(weight),
+        change: Some(change),
+        points_for: 1.0,
+        points_against: 3.0,
+        points: Some(10.0),
+        points_of_others: Some(12.0),
+    }
+}
+
+/// Bob, who loses what he should win.
+fn bob(system: SystemName) -> WhyRating {
+    WhyRating {
+        ruleset: "ctf".into(),
+        weight: 41.2,
+        deviation: 3.1,
+        games: 34,
+        system: Some(system),
+        predicted_by: Some(system),
+        pinned: None,
+        start: None,
+        merged: 0,
+        earlier: Vec::new(),
+        is_whole: true,
+        seasons: 0,
+        season_keeps: 0.8,
+        matches: vec![
+            one(9, 0.75, 0.0, 41.2, -1.4),
+            one(8, 0.5, 1.0, 42.6, 0.9),
+            one(7, 0.75, 0.0, 41.7, -0.8),
+            one(6, 0.75, 0.5, 42.5, -0.3),
+        ],
+    }
+}
+
+#[test]
+fn five_sentences_say_why_bob_is_rated_low() {
+    let said = bob(SystemName::Joint).sentences();
+    let by_hand = [
+        "The weight is 41.2 ± 3.1 after 34 rated matches: 8.8 below the 50 of a newcomer.",
+        "In the last 4 matches, the player's teams were expected to win 2.8 and won 1.5, a draw as half a victory: \
+         1.2 fewer than expected. Where scores are known, it counts by how much a match is won or lost.",
+        "The weight was 42.5 after the first of these matches and 41.2 after the last one: it rose with 1 and fell \
+         with 3, most with match 9 on 1970-01-10 (lost at a chance of 75 %), by −1.4.",
+        "The player made 10.0 points a match, the others in the same matches 12.0 on average. For the weight, they \
+         count only as far as they have shown who wins, and less with each match.",
+        "Nothing comes from elsewhere: the player started at 50, as every newcomer.",
+    ];
+    assert_eq!(said, by_hand);
+}
+
+#[test]
+fn what_counts_is_said_for_each_system() {
+    for system in SystemName::ALL {
+        let text = bob(system).sentences().join(" ");
+        assert_eq!(
+            text.contains("speaks for"),
+            goes_by_results(system),
+            "{system}"
+        );
+    }
+    let text = |system| bob(system).sentences().join(" ");
+    assert!(text(SystemName::Presence).contains("4 for the player and 12 against"));
+    assert!(text(SystemName::Scoreboard).contains("whoever wins"));
+    assert!(text(SystemName::WinRate).contains("share of matches won"));
+    assert!(
+        text(SystemName::Elo).contains("fewer than expected, which speaks for a lower weight.")
+    );
+    assert!(text(SystemName::Elo).contains("best of the winners"));
+    assert!(text(SystemName::Glicko2).contains("these points do not count"));
+}
+
+#[test]
+fn of_weights_of_an_unknown_system_only_the_results_are_told() {
+    let unknown = WhyRating {
+        system: None,
+        predicted_by: None,
+        ..bob(SystemName::Joint)
+    };
+    let said = unknown.sentences();
+    assert_eq!(said.len(), 4, "{said:?}");
+    assert!(said[1].ends_with("1.2 fewer than expected."), "{}", said[1]);
+    assert!(said[2].ends_with("on average."), "{}", said[2]);
+    let other = WhyRating {
+        system: Some(SystemName::Hive),
+        ..bob(SystemName::Joint)
+    };
+    let said = other.sentences();
+    assert!(
+        said[1].contains("win 2.8 (by the system joint) and won"),
+        "{}",
+        said[1]
+    );
+    assert!(!said.join(" ").contains("it rose with"), "{said:?}");
+}
+
+#[test]
+fn a_fixed_weight_is_said_first() {
+    let fixed = WhyRating {
+        pinned: Some(40.0),
+        weight: 40.0,
+        deviation: 0.0,
+        ..bob(SystemName::Joint)
+    };
+    assert_eq!(
+        fixed.sentences()[0],
+        "An operator has fixed the weight at 40: none of the 34 rated matches changes it; after the last match, \
+         the matches alone gave 41.2."
+    );
+}
+
+#[test]
+fn few_matches_are_said_to_tell_little() {
+    let new = WhyRating {
+        weight: 53.0,
+        deviation: 9.0,
+        games: 1,
+        matches: vec![one(1, 0.5, 1.0, 53.0, 0.0)],
+        ..bob(SystemName::Joint)
+    };
+    let said = new.sentences();
+    assert_eq!(
+        said[0],
+        "The weight is 53.0 ± 9.0 after 1 rated match: 3.0 above the 50 of a newcomer. That is less than the \
+         uncertainty (±): more matches will tell."
+    );
+    assert!(said[1].contains("In the last 1 match, "), "{}", said[1]);
+    let exact = WhyRating {
+        weight: 50.0,
+        deviation: 0.0,
+        ..new
+    };
+    assert_eq!(
+        exact.sentences()[0],
+        "The weight is 50.0 after 1 rated match: that of a newcomer, 50."
+    );
+}
+
+#[test]
+fn what_came_from_elsewhere_is_named() {
+    let earlier = |ruleset: &str, is_near| EarlierGames {
+        ruleset: ruleset.into(),
+        games: 12,
+        weight: Some(61.0),
+        is_near,
+    };
+    let of = |start, earlier, is_whole| {
+        let why = WhyRating {
+            start,
+            earlier,
+            is_whole,
+            ..bob(SystemName::Joint)
+        };
+        why.elsewhere()
+    };
+    let start = StartWeight {
+        weight: 62.0,
+        uncertain: true,
+    };
+    assert_eq!(
+        of(Some(start), vec![earlier("tdm", false)], true),
+        "Before the first match here, an operator let the player start at 62, as a guess, and a part of what 12 \
+         matches under tdm (weight 61.0) had shown was taken over."
+    );
+    assert!(of(None, vec![earlier("ctf", true)], true).contains("taken over as it was"));
+    assert!(of(None, Vec::new(), false).contains("is not known any more"));
+    let shared = WhyRating {
+        seasons: 2,
+        merged: 1,
+        ..bob(SystemName::Joint)
+    };
+    assert_eq!(
+        shared.sentences()[5],
+        "Since then 2 seasons have begun, and each left 80 % of the distance from 50. 1 other identity counts as \
+         this player, with all matches."
+    );
+}
+
+#[test]
+fn games_without_predictions_or_teams_have_what_is_known() {
+    let without = |result| {
+        let mut why = bob(SystemName::Hive);
+        for one in &mut why.matches {
+            (one.expected, one.result, one.points) = (None, result, None);
+        }
+        why.sentences()
+    };
+    assert_eq!(
+        without(Some(1.0))[1],
+        "The player's teams won 4 of the last 4 matches, for which nothing was predicted."
+    );
+    assert!(
+        without(None)[1].starts_with("The weight was"),
+        "no result at all"
+    );
+}
