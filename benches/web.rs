@@ -5,7 +5,8 @@
 //! play a hundred times as often as others. They are written to a new database and learned from, which takes a few
 //! minutes; with `EVENKEEL_BENCH_WEB=FOLDER`, the database stays in that folder for the next time. Then one visitor
 //! asks for one page after the other over loopback: first alone, then while a client of the same daemon asks for
-//! weights as fast as it gets answers. The bench `learning` measures what such histories cost to learn.
+//! weights as fast as it gets answers. `cargo bench --bench web -- /balance` asks only for the pages whose name in the table
+//! contains that. The bench `learning` measures what such histories cost to learn.
 
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
@@ -51,7 +52,7 @@ fn main() {
     // Through the text of a file, as a path may contain anything.
     let toml = format!(
         "[store]\ndatabase = {:?}\n[web]\nrequests_per_second = 0\n[api]\nenabled = true\n\
-         [queue.quick]\nteams = 2\nsize = 4\nruleset = 'xgame.xctfgame'\nhost = 'none'\n",
+         [queue.quick]\nteams = 2\nsize = 4\nruleset = 'ctf'\nhost = 'none'\n",
         database.display().to_string()
     );
     let config = Config::load(&toml, []).unwrap();
@@ -106,8 +107,7 @@ fn play(wire: SocketAddr) -> BufReader<TcpStream> {
     let mut stream = BufReader::new(TcpStream::connect(wire).unwrap());
     let joins = (0..8).map(|n| format!("JOIN {} team={}\n", identity(n), n % 2));
     let joins: String = joins.collect();
-    let lines =
-        format!("HELLO bench\nGAME xgame.xctfgame\nMAP map_1\n{joins}START\nSCORE 0\nPING\n");
+    let lines = format!("HELLO bench\nGAME ctf\nMAP map_1\n{joins}START\nSCORE 0\nPING\n");
     stream.get_mut().write_all(lines.as_bytes()).unwrap();
     let mut line = String::new();
     while line.trim() != "PONG" {
@@ -149,7 +149,7 @@ fn ask_for_ever(address: SocketAddr, answers: &AtomicU64) {
         .map(|n| format!("PLAYER {}\n", identity(n)))
         .collect();
     let mut line = String::new();
-    let mut next = "GAME xgame.xctfgame\n".to_owned() + &questions;
+    let mut next = "GAME ctf\n".to_owned() + &questions;
     loop {
         if stream.get_mut().write_all(next.as_bytes()).is_err() {
             return;
@@ -223,7 +223,7 @@ fn late_page() -> u32 {
 /// A kind of page, and the address of a random one.
 type Asked = (&'static str, fn(&mut ChaCha8Rng) -> String);
 
-const RULESETS: [&str; 3] = ["xgame.xctfgame", "xgame.xteamgame", "xgame.xdoubledom"];
+const RULESETS: [&str; 3] = ["ctf", "tdm", "dom"];
 
 fn ruleset(random: &mut ChaCha8Rng) -> &'static str {
     RULESETS[random.random_range(0..3)]
@@ -341,7 +341,9 @@ const PAGES: [Asked; 35] = [
 fn measure(address: SocketAddr) {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     println!("| page | p50 | p99 | largest, compressed |\n| --- | ---: | ---: | ---: |");
-    for (name, path) in PAGES {
+    let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let is_wanted = |name: &str| wanted.as_ref().is_none_or(|part| name.contains(part));
+    for (name, path) in PAGES.into_iter().filter(|(name, _)| is_wanted(name)) {
         let mut times = Vec::new();
         let mut largest = 0;
         for _ in 0..REQUESTS {

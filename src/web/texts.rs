@@ -454,15 +454,15 @@ texts! {
     regulars.regulars = "Regulars";
     regulars.weights_over_time = "Weights over time";
     regulars.those_who_were_in_most_of_the = "Those who were in most of the latest {0} rated matches. The weight \
-         after each of their last 500 matches in this game type, in evenly distributed points. Archived matches are \
-         not among them.";
+         after some of their last 1,000 matches, as far as they are of this game type, and after the latest one. Archived \
+         matches are not among them.";
 
     // search
     search.players_and_rulesets_by_a_part_of = "Players and game types by a part of their names.";
     search.type_a_part_of_a_name_above = "Type a part of a name above.";
     search.no_player_and_no_ruleset_has_in_the = "No player and no game type has “{0}” in the name.";
     search.mostly = "Mostly";
-    search.those_with_most_games_are_listed_a = "Those with most games are listed, of the first 500 names that were found. \
+    search.those_with_most_games_are_listed_a = "Those with most games are listed, of the first 200 names that were found. \
          A longer part of the name finds fewer.";
 
     // share

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// How many of the latest matches are looked at.
-const GAMES: i64 = 500;
+const GAMES: i64 = 300;
 /// The most rulesets.
 const RULESETS: usize = 50;
 /// How many matches are listed.

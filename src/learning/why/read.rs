@@ -232,7 +232,6 @@ mod tests {
             map: "one".into(),
             team: Some(1),
             result: Some(1.0),
-            started: None,
             forecast: Some(0.25),
             after: Some((weight, 5.0)),
             points_for: 3.0,

@@ -44,6 +44,9 @@ const APPLICATION_ID: i64 = 0x4556_4b4c;
 const PAGE_PATIENCE: Duration = Duration::from_secs(2);
 /// How many rows a query of a page may be ahead of its reader: so that the two take turns less often.
 const PAGE_ROWS: usize = 1_024;
+/// How much of the database each connection for pages keeps in memory, in KiB with a minus sign: a page reads the same parts
+/// with several queries.
+const PAGE_CACHE: &str = "-8192";
 /// The most statements that a connection keeps prepared: a group of games has up to seven for each of its tables.
 const STATEMENTS: usize = 256;
 /// The delay before a locked database is tried again.
@@ -119,6 +122,7 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
     let pages = pool(2).acquire_timeout(PAGE_PATIENCE).connect_lazy_with(
         options
             .pragma("query_only", "ON")
+            .pragma("cache_size", PAGE_CACHE)
             .row_buffer_size(PAGE_ROWS),
     );
     let file = File {

@@ -5,7 +5,10 @@ use sqlx::{Row, sqlite::SqlitePoolOptions};
 use super::MIGRATIONS;
 use crate::{
     domain::Cause,
-    store::{MatchFilter, sql::pages::boards},
+    store::{
+        MatchFilter,
+        sql::pages::{boards, search},
+    },
 };
 
 /// The steps of a statement in a new database.
@@ -79,6 +82,15 @@ async fn a_list_of_matches_reads_an_index_in_order_and_sorts_nothing() {
     let steps = steps(picked.list(true, None, 51).text()).await;
     let of_few = |step: &String| step.contains("match_chances_picked");
     assert!(steps.iter().any(of_few), "{steps:#?}");
+}
+
+#[tokio::test]
+async fn a_player_is_looked_up_and_matches_of_two_are_found_without_a_scan() {
+    let steps = [steps(boards::PERSON).await, steps(search::SHARED).await].concat();
+    let scans = |step: &&String| step.starts_with("SCAN ") && !step.starts_with("SCAN found");
+    assert_eq!(steps.iter().find(scans), None, "{steps:#?}");
+    let other = "SEARCH e USING COVERING INDEX performances_by_person (person=? AND ended_at=? AND match_id=?)";
+    assert!(steps.iter().any(|step| step == other), "{steps:#?}");
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// In how many of the latest matches regulars are looked for.
-const MATCHES: i64 = 200;
+const MATCHES: i64 = 100;
 /// How many regulars have a line: as many as there are colours.
 const LINES: i64 = 8;
 /// The most points of a line. Of more, evenly distributed ones are drawn.

@@ -38,6 +38,16 @@ pub(super) async fn regulars(site: &Site, ruleset: &str) -> Result<Vec<Known>, W
     Ok(rows.iter().filter_map(Known::new).collect())
 }
 
+/// The players of a ruleset's latest matches, at most `limit`; nobody if there is no such ruleset.
+pub(super) async fn latest_players(
+    site: &Site,
+    ruleset: &str,
+    limit: i64,
+) -> Result<Vec<Known>, WebError> {
+    let rows = site.pages().latest_players(ruleset, limit).await?;
+    Ok(rows.iter().filter_map(Known::new).collect())
+}
+
 /// The players of a ruleset with these names, identities or handles, and those with these handles who have not played
 /// it yet.
 pub(super) async fn called(

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     Shown,
-    ask::{called, regulars},
+    ask::{called, latest_players},
     parts::{alert, form, sign_in},
     people::{Known, Person},
     pick::Pick,
@@ -70,7 +70,7 @@ async fn ticks(site: &Site, pick: &mut Pick) -> Result<Vec<Known>, Problem> {
     pick.settle(&people);
     pick.names = names;
     let mut ticks: Vec<Known> = people.into_iter().filter_map(Person::known).collect();
-    let mut others = regulars(site, &pick.ruleset).await?;
+    let mut others = latest_players(site, &pick.ruleset, 2 * TICKS as i64).await?;
     others.retain(|one| !pick.known.contains(&one.handle));
     others.sort_by_key(|one| std::cmp::Reverse((one.last_seen, one.games)));
     others.truncate(TICKS.saturating_sub(ticks.len()));

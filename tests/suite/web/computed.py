@@ -115,8 +115,8 @@ def causes(shown):
 
 
 def regulars():
-    """Who was in most of the latest 200 matches, and the last weights."""
-    ids = [match["id"] for match in MATCHES[-200:]]
+    """Who was in most of the latest 100 matches, and the last weights."""
+    ids = [match["id"] for match in MATCHES[-100:]]
     marks = ",".join("?" * len(ids))
     for line in page(f"/regulars.json?ruleset={ruleset}&kind=bot")["regulars"]:
         handle = line["player"]["handle"]

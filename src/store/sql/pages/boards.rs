@@ -93,8 +93,10 @@ macro_rules! rows {
                          WHERE g.kind = w.kind AND o.ruleset = w.ruleset AND o.kind = g.kind AND o.player = g.player
                            AND o.standing = 0 AND o.position < w.position)
                     END AS place, w.kind, w.player, w.name, w.weight, w.deviation, w.games, w.last_seen, p.handle,
-                    (SELECT d.name FROM displayed_ranks r JOIN divisions d ON d.division = r.division
-                     WHERE r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player) AS division",
+                    CASE WHEN EXISTS (SELECT 1 FROM divisions) THEN
+                        (SELECT d.name FROM displayed_ranks r JOIN divisions d ON d.division = r.division
+                         WHERE r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player)
+                    END AS division",
             $columns,
             " FROM ",
             $from,
@@ -120,12 +122,43 @@ macro_rules! found {
     };
 }
 
+/// In how many of the latest matches players are looked for.
+const LATEST: i64 = 50;
+
+/// At most $3 players who were in the latest $2 matches.
+macro_rules! latest {
+    () => {
+        "(SELECT o.player, max(l.ended_at) AS last
+          FROM (SELECT match_id, ended_at FROM rulings WHERE ruleset = $1 AND unrated IS NULL
+                ORDER BY ended_at DESC LIMIT $2) l
+          CROSS JOIN performances q
+          CROSS JOIN persons o
+          WHERE q.match_id = l.match_id AND o.person = q.person AND o.kind = 'human' GROUP BY o.player ORDER BY last DESC, o.player LIMIT $3) f
+         CROSS JOIN weights w"
+    };
+}
+
 /// The players whose names contain a text.
 pub(in crate::store) const SEARCH: &str = rows!(
     "",
     found!(),
     "w.ruleset = $1 AND w.kind = $2 AND w.player = f.player ORDER BY w.position"
 );
+
+/// The person $1, of the kind $2 if that is not NULL. Each part looks into an index: with OR, SQLite would read all persons.
+pub(in crate::store) const PERSON: &str = "SELECT p.person, p.kind, p.player, p.handle FROM
+         (SELECT person FROM persons WHERE handle = $1
+          UNION SELECT person FROM persons WHERE kind IN ('human', 'bot') AND player = $1
+          UNION SELECT o.person FROM merged_players m
+                JOIN persons o ON o.kind = m.kind AND o.player = m.into_player
+                WHERE m.kind IN ('human', 'bot') AND m.player = $1) found
+     JOIN persons p ON p.person = found.person
+     WHERE ($2 IS NULL OR p.kind = $2)
+       AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
+       AND EXISTS (SELECT 1 FROM weight_parts w
+                   JOIN weight_places o ON o.ruleset = w.ruleset AND o.kind = w.kind AND o.player = w.player
+                   WHERE w.player = p.player AND w.kind = p.kind)
+     ORDER BY p.handle = $1 DESC, p.kind = 'human' DESC, p.player = $1 DESC LIMIT 1";
 
 impl Store {
     /// A part of a leaderboard, and how many players it has.
@@ -182,6 +215,21 @@ impl Store {
         query.build_tuple().fetch_all(&self.pages).await
     }
 
+    /// The humans of a leaderboard who were in the latest matches of its ruleset, at most `limit`, those who played last first.
+    pub async fn latest_players(
+        &self,
+        ruleset: &str,
+        limit: i64,
+    ) -> Result<Vec<BoardRow>, StoreError> {
+        let query = tuple(rows!(
+            "",
+            latest!(),
+            "w.ruleset = $1 AND w.kind = 'human' AND w.player = f.player ORDER BY f.last DESC, w.position"
+        ));
+        let query = query.bind(ruleset).bind(LATEST).bind(limit);
+        query.fetch_all(&self.pages).await
+    }
+
     /// The player with this handle, else with this identity: the human, or the bot if there is no such
     /// human. With a kind, only that. Identities that were merged lead to the player they count as.
     /// `None` for players without a page.
@@ -190,16 +238,7 @@ impl Store {
         text: &str,
         kind: Option<Kind>,
     ) -> Result<Option<PersonRow>, StoreError> {
-        let query = tuple(
-            "SELECT p.person, p.kind, p.player, p.handle FROM persons p
-             WHERE (p.handle = $1
-                    OR p.player = $1
-                    OR (p.kind, p.player) IN (SELECT kind, into_player FROM merged_players WHERE player = $1))
-               AND ($2 IS NULL OR p.kind = $2)
-               AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
-               AND EXISTS (SELECT 1 FROM weight_places w WHERE w.player = p.player AND w.kind = p.kind)
-             ORDER BY p.handle = $1 DESC, p.kind = 'human' DESC, p.player = $1 DESC LIMIT 1",
-        );
+        let query = tuple(PERSON);
         let query = query.bind(text).bind(kind.map(Kind::as_str));
         query.fetch_optional(&self.pages).await
     }

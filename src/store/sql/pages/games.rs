@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, collections::HashMap};
 
 use super::super::{
-    chances::{self, told_columns, told_tables},
+    chances,
     persons::{is_forgotten, public_name},
 };
 use crate::{
@@ -26,8 +26,6 @@ pub struct GameOfPerson {
     pub team: Option<u8>,
     /// 1 if it won, 0.5 for a draw, 0 if it lost; `None` without a result.
     pub result: Option<f64>,
-    /// The teams as they were at START, with the chances that were predicted then.
-    pub started: Option<TeamChances>,
     /// The forecast: see [`MatchLine::forecast`](super::MatchLine::forecast).
     pub forecast: Option<f64>,
     /// The weight after the match, and its deviation.
@@ -93,22 +91,37 @@ pub struct Companion {
 impl Store {
     /// A player's latest rated matches, the last one first.
     pub async fn games_of(&self, person: i64, limit: i64) -> Result<Vec<GameOfPerson>, StoreError> {
-        let query = sql(concat!(
+        let query = sql(
             "SELECT p.match_id, p.ended_at, p.team, p.result, p.weight, p.deviation, p.points_for,
-                    p.points_against, r.ruleset, r.chance AS forecast, m.map, ",
-            told_columns!(),
-            " FROM performances p
+                    p.points_against, r.ruleset, r.chance AS forecast, m.map
+             FROM performances p
              JOIN rulings r ON r.match_id = p.match_id
-             JOIN matches m ON m.id = p.match_id",
-            told_tables!(),
-            "WHERE p.person = $1 ORDER BY p.ended_at DESC, p.match_id DESC LIMIT $2"
-        ));
+             JOIN matches m ON m.id = p.match_id
+             WHERE p.person = $1 ORDER BY p.ended_at DESC, p.match_id DESC LIMIT $2",
+        );
         let rows = query
             .bind(person)
             .bind(limit)
             .fetch_all(&self.pages)
             .await?;
         rows.iter().map(game).collect()
+    }
+
+    /// The teams of those of these matches of which it is known how they were at START, with the chances that were
+    /// predicted then.
+    pub async fn started_teams(
+        &self,
+        ids: &[i64],
+    ) -> Result<HashMap<i64, TeamChances>, StoreError> {
+        let mut query = Sql::new(chances::STARTED_TEAMS);
+        query.list(ids.iter().copied());
+        let rows = query.build().fetch_all(&self.pages).await?;
+        let mut all = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            let started = chances::started(row, 2)?;
+            all.extend(row.get("match_id").ok().zip(started));
+        }
+        Ok(all)
     }
 
     /// A player's points in those of these matches that have any and are not archived, in no particular order.
@@ -185,7 +198,6 @@ fn game(row: &Row) -> Result<GameOfPerson, StoreError> {
         map: row.get("map")?,
         team: row.get("team")?,
         result: row.get("result")?,
-        started: chances::summary(row, 2)?.started,
         forecast: row.get("forecast")?,
         after: weight.zip(row.get("deviation")?),
         points_for: row.get("points_for")?,

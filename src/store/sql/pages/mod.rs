@@ -15,7 +15,7 @@ mod page_match;
 mod present;
 mod queues;
 mod regulars;
-mod search;
+pub(in crate::store) mod search;
 mod standings;
 mod systems;
 

@@ -60,21 +60,14 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<SharedGame>, StoreError> {
         let rarer = self.rarer(one, other).await?;
-        let query = tuple(
-            "SELECT p.match_id AS id, p.team = q.team AS together, p.team, p.result, r.chance AS forecast
-             FROM performances d
-             JOIN performances p ON p.match_id = d.match_id AND p.person = $1
-             JOIN performances q ON q.match_id = d.match_id AND q.person = $2
-             JOIN rulings r ON r.match_id = d.match_id
-             WHERE d.person = $3 AND p.result IS NOT NULL AND q.team IS NOT NULL AND q.person <> p.person
-             ORDER BY d.ended_at DESC, d.match_id DESC LIMIT $4",
-        );
-        let query = query.bind(one).bind(other).bind(rarer).bind(limit);
+        let commoner = if rarer == one { other } else { one };
+        let query = tuple(SHARED).bind(rarer).bind(commoner);
+        let query = query.bind(one).bind(limit);
         query.fetch_all(&self.pages).await
     }
 
     /// The players of all rulesets with this text, in lower case, in their names, those with most matches first; of the first
-    /// 500 names that have it.
+    /// 200 names that have it.
     pub async fn find_persons(
         &self,
         text: &str,
@@ -98,12 +91,24 @@ impl Store {
     }
 }
 
-/// The players with a text in a name, of the first 500 names that have it: all names of a large club contain some
+/// The matches with a result of $1 and $2, who was in more matches, from the side of $3. An index has all that is read of the
+/// matches in which only one of them was. SQLite keeps the order of a CROSS JOIN.
+pub(in crate::store) const SHARED: &str = "SELECT a.match_id AS id, a.team = b.team AS together,
+        CASE WHEN a.person = $3 THEN a.team ELSE b.team END AS team,
+        CASE WHEN a.person = $3 THEN a.result ELSE b.result END AS result, r.chance AS forecast
+    FROM performances d CROSS JOIN performances e
+    CROSS JOIN performances a CROSS JOIN performances b CROSS JOIN rulings r
+    WHERE d.person = $1 AND e.person = $2 AND e.ended_at = d.ended_at AND e.match_id = d.match_id
+      AND a.match_id = d.match_id AND a.seat = d.seat AND b.match_id = e.match_id AND b.seat = e.seat
+      AND r.match_id = d.match_id AND a.result IS NOT NULL AND b.result IS NOT NULL AND a.person <> b.person
+    ORDER BY d.ended_at DESC, d.match_id DESC LIMIT $4";
+
+/// The players with a text in a name, of the first 200 names that have it: all names of a large club contain some
 /// letter. An index contains all that is read of those whose name is another; the rest is read of the players who are listed.
 const FIND: &str = "WITH found AS (
         SELECT DISTINCT kind, player FROM (
             SELECT kind, player FROM weight_places WHERE instr(plain, $1) > 0
-            ORDER BY ruleset, kind, position LIMIT 500) AS places),
+            ORDER BY ruleset, kind, position LIMIT 200) AS places),
     most AS (
         SELECT f.kind, f.player, p.handle,
             CAST((SELECT sum(w.games) FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind) AS BIGINT) AS games

@@ -40,7 +40,7 @@ const WEEKS: usize = 26;
 const LISTED_WEEKS: usize = 8;
 
 /// Of how many of the latest matches those that Evenkeel picked are compared with others.
-const COMPARED: i64 = 2_000;
+const COMPARED: i64 = 1_000;
 
 /// What a visitor chooses on this page.
 #[derive(Debug, Default, Deserialize)]
@@ -180,28 +180,29 @@ impl Page for BalancePage {
             Some(date) => Some(Timestamp::parse(date).ok_or(WebError::BadRequest)?),
             None => None,
         };
-        let weeks = site.pages().balance_weeks(&name).await?;
+        let pages = site.pages();
+        let (weeks, gaps, steps, sizes, maps, favoured) = tokio::try_join!(
+            pages.balance_weeks(&name),
+            pages.balance_gaps(&name),
+            pages.balance_chances(&name),
+            pages.match_sizes(&name, sides::LATEST),
+            pages.balance_maps(&name, sides::MAPS),
+            pages.favoured(&name, COMPARED),
+        )?;
         let part = |wanted: &dyn Fn(Timestamp) -> bool| {
             let weeks = weeks.iter().filter(|week| wanted(week.begins));
             BalanceLine::from(weeks.map(|week| week.closeness).sum::<Closeness>())
         };
         let all = part(&|_| true);
-        let gaps = match all.mean_gap {
-            Some(_) => gap_bars(&site.pages().balance_gaps(&name).await?),
-            None => Vec::new(),
-        };
-        let steps = site.pages().balance_chances(&name).await?;
         let week =
             |week: &&WeekOfBalance| NamedBalance::new(words::day(week.begins), week.closeness);
-        let sizes = site.pages().match_sizes(&name, sides::LATEST).await?;
         let usual_size = sides::usual_size(sizes);
         let last = weeks.last().map_or(Timestamp(0), |week| week.begins);
         let since = choice
             .span
             .since(last.plus_millis(7 * DAY))
             .map(begin_of_week);
-        let gaps_by_causes = site
-            .pages()
+        let gaps_by_causes = pages
             .gaps_by_causes(&name, since.unwrap_or(Timestamp(i64::MIN)))
             .await?;
         let with_teams = weeks.iter().filter(|week| week.closeness.matches > 0);
@@ -212,21 +213,23 @@ impl Page for BalancePage {
             .map(|week| week.closeness)
             .filter(|of| of.matches > 0);
         let with_matches: Vec<Closeness> = with_matches.collect();
-        let favoured = site.pages().favoured(&name, COMPARED).await?;
         let predictions = PredictionLine::of(site, &name);
         Ok(Self {
             predictions,
             verdict: Verdict::new(&with_matches, &favoured),
-            all,
             before: from.map(|from| part(&|begins| begins < from)),
             after: from.map(|from| part(&|begins| begins >= from)),
-            gaps,
+            gaps: match all.mean_gap {
+                Some(_) => gap_bars(&gaps),
+                None => Vec::new(),
+            },
+            all,
             calibration: steps.into_iter().map(CalibrationPoint::from).collect(),
             causes: causes::causes(&gaps_by_causes),
             causes_since: since.map(words::day),
             span: choice.span,
             usual_size,
-            maps: sides::by_map(site, &name, usual_size).await?,
+            maps: sides::by_map(site, &name, usual_size, &maps),
             weeks: latest.iter().map(week).collect(),
             ruleset,
             rulesets,

@@ -5,11 +5,11 @@ use crate::{
     domain::{Kind, LineupPlayer, PlayerKey, Ruleset, plain_name},
     learning::Standings,
     store::MapOfBalance,
-    web::{Site, error::WebError, words},
+    web::{Site, words},
 };
 
 /// The most maps in the table.
-const MAPS: i64 = 25;
+pub(super) const MAPS: i64 = 25;
 
 /// Of how many of the latest matches the usual size is.
 pub(super) const LATEST: i64 = 200;
@@ -24,11 +24,12 @@ pub(super) fn usual_size(mut players: Vec<i64>) -> usize {
 }
 
 /// The balance on each map, with the chance between equal teams of this size where chances are shown as numbers.
-pub(super) async fn by_map(
+pub(super) fn by_map(
     site: &Site,
     name: &str,
     size: usize,
-) -> Result<Vec<NamedBalance>, WebError> {
+    maps: &[MapOfBalance],
+) -> Vec<NamedBalance> {
     let standings = site.learning().standings_at(site.now());
     let ruleset = Ruleset::parse(name);
     let numbers = site.settings.shows_numbers();
@@ -36,12 +37,11 @@ pub(super) async fn by_map(
         let chance = numbers.then(|| between_equals(&standings, &ruleset, map, size));
         chance.flatten().map(|chance| words::rounded(chance, 4))
     };
-    let maps = site.pages().balance_maps(name, MAPS).await?;
     let line = |of: &MapOfBalance| NamedBalance {
         between_equals: chance(&of.map),
         ..NamedBalance::new(plain_name(&of.map), of.closeness)
     };
-    Ok(maps.iter().map(line).collect())
+    maps.iter().map(line).collect()
 }
 
 /// The chance of team 0 on a map, if all players are newcomers, `size` on each team: the side of the map alone makes the

@@ -129,7 +129,15 @@ impl Page for Board {
         }
         let listed = if choice.away { size.all } else { size.listed };
         let by_place = search.is_empty();
-        let lines = site.pages().latest_finished(Some(name), MATCHES).await?;
+        // Who looks for somebody wants the player alone.
+        let lines = match by_place {
+            true => site.pages().latest_finished(Some(name), MATCHES).await?,
+            false => Vec::new(),
+        };
+        let distribution = match by_place {
+            true => Distribution::read(site, name, kind).await?,
+            false => None,
+        };
         let mut games = running(site);
         let playing = identities(site, &games);
         games.retain(|game| ruleset_of(site, game).to_string() == name);
@@ -149,7 +157,7 @@ impl Page for Board {
             away: size.all - size.listed,
             shows_away: choice.away,
             rows: rows.into_iter().map(line).collect(),
-            distribution: Distribution::read(site, name, kind).await?,
+            distribution,
             now: present(site, &games, Room::BESIDES).await?,
             matches: MatchSummary::list(site, lines),
             search,
@@ -225,8 +233,10 @@ impl Page for Board {
                     p { (game.server_or_dash()) ", " (game.score()) ": " (names(site, game.players())) }
                 }
             }
-            h2 { (text!(common.latest_matches)) }
-            (matches(site, &self.matches, false))
+            @if self.search.is_empty() {
+                h2 { (text!(common.latest_matches)) }
+                (matches(site, &self.matches, false))
+            }
             p { a href=(site.links.to(&format!("/matches?ruleset={}", path_part(&self.ruleset)))) { (text!(common.all_its_matches)) } }
             (share(site, &format!("/rulesets/{}", path_part(&self.ruleset)), false, true))
         })

@@ -1,13 +1,16 @@
 //! The latest matches of a player.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::{letter, result_word};
 use crate::{
-    domain::{Timestamp, plain_name},
+    domain::{TeamChances, Timestamp, plain_name},
     store::GameOfPerson,
     web::{
         Site,
+        error::WebError,
         pages::{
             lists::{chance_head, match_link},
             table::Table,
@@ -52,8 +55,19 @@ impl PlayedGame {
     }
 }
 
+/// The latest matches, each with the chance as started.
+pub(super) async fn read(site: &Site, games: &[GameOfPerson]) -> Result<Vec<PlayedGame>, WebError> {
+    let ids: Vec<i64> = games.iter().take(LISTED).map(|game| game.id).collect();
+    let started = site.pages().started_teams(&ids).await?;
+    Ok(listed(games, &started, site.settings.shows_numbers()))
+}
+
 /// The latest matches, each with the change of the weight since the match before in the same ruleset.
-pub(super) fn listed(games: &[GameOfPerson], numbers: bool) -> Vec<PlayedGame> {
+fn listed(
+    games: &[GameOfPerson],
+    started: &HashMap<i64, TeamChances>,
+    numbers: bool,
+) -> Vec<PlayedGame> {
     let mut list = Vec::new();
     for (at, game) in games.iter().enumerate().take(LISTED) {
         let before = games[at + 1..]
@@ -62,7 +76,7 @@ pub(super) fn listed(games: &[GameOfPerson], numbers: bool) -> Vec<PlayedGame> {
         let before = before.and_then(|before| Some(before.after?.0));
         let after = game.after.map(|(weight, _)| weight);
         let team = game.team.map(usize::from);
-        let started = game.started.as_ref().zip(team);
+        let started = started.get(&game.id).zip(team);
         let started = started.and_then(|(teams, team)| teams.win.get(team).copied());
         list.push(PlayedGame {
             id: game.id,
@@ -119,11 +133,18 @@ mod tests {
     #[test]
     fn games_have_the_chance_of_the_own_team_and_the_change() {
         let games = [game(3, "a", 1.0), game(1, "a", 0.0)];
-        let list = listed(&games, true);
+        let teams = TeamChances {
+            win: vec![0.625, 0.375],
+            humans: vec![1, 1],
+            bots: vec![0, 0],
+        };
+        let started = HashMap::from([(3, teams)]);
+        let list = listed(&games, &started, true);
         assert_eq!(list[0].forecast, Some(0.75));
         assert_eq!(list[0].chance_as_started, Some(0.375));
         assert_eq!((list[0].change, list[1].change), (Some(2.0), None));
-        let hidden = listed(&games, false);
+        assert_eq!(list[1].chance_as_started, None);
+        let hidden = listed(&games, &started, false);
         assert_eq!(
             (hidden[0].chance(true), hidden[0].chance(false)),
             (None, None)

@@ -29,7 +29,7 @@ use record::{Progress, Record, in_a_line};
 pub(in crate::web) use standing::{KnownPlayer, PlayerStanding};
 
 /// How many of the latest matches are read.
-const GAMES: i64 = 500;
+const GAMES: i64 = 300;
 /// How many of them are the form.
 const FORM: usize = 10;
 /// The most rulesets with a plot, and with reasons for the weight.
@@ -192,10 +192,18 @@ impl Page for PlayerPage {
         };
         let first = standings.first().filter(|_| numbers);
         let progress = first.and_then(|line| Progress::of(&games, &line.ruleset, line.row.weight));
-        let distribution = match first.filter(|line| line.row.standing == Standing::Placed) {
-            Some(line) => Distribution::read(site, &line.ruleset, person.key.kind).await?,
-            None => None,
+        let placed = first.filter(|line| line.row.standing == Standing::Placed);
+        let distribution = async {
+            match placed {
+                Some(line) => Distribution::read(site, &line.ruleset, person.key.kind).await,
+                None => Ok(None),
+            }
         };
+        let (distribution, companions, listed) = tokio::try_join!(
+            distribution,
+            companions(site, person.person, &games),
+            games::read(site, &games),
+        )?;
         Ok(Self {
             span: choice.span,
             distribution,
@@ -203,9 +211,9 @@ impl Page for PlayerPage {
             record: Record::of(&games, numbers),
             standings: standings.into_iter().map(standing).collect(),
             why: why.iter().map(why_weight).collect(),
-            companions: companions(site, person.person, &games).await?,
+            companions,
             form: results.map(letter).take(FORM).collect(),
-            games: games::listed(&games, numbers),
+            games: listed,
             best_maps,
             worst_maps,
             identity: site.settings.show_ids.then_some(person.key.id),
@@ -277,10 +285,7 @@ fn result_word(letter: char) -> &'static str {
 
 #[cfg(test)]
 pub(in crate::web::pages) mod tests {
-    use crate::{
-        domain::{TeamChances, Timestamp},
-        store::GameOfPerson,
-    };
+    use crate::{domain::Timestamp, store::GameOfPerson};
 
     /// A match of a player on team 1.
     pub(in crate::web::pages) fn game(id: i64, map: &str, result: f64) -> GameOfPerson {
@@ -291,11 +296,6 @@ pub(in crate::web::pages) mod tests {
             map: map.into(),
             team: Some(1),
             result: Some(result),
-            started: Some(TeamChances {
-                win: vec![0.625, 0.375],
-                humans: vec![1, 1],
-                bots: vec![0, 0],
-            }),
             forecast: Some(0.25),
             after: Some((50.0 + id as f64, 5.0)),
             points_for: 3.0,
