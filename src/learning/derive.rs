@@ -10,7 +10,7 @@ use super::{
     spacing::EVERY,
     writer::WriteGuard,
 };
-use crate::store::{Cursor, DerivedFrom};
+use crate::store::{Cursor, DerivedFrom, Stored};
 
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
@@ -85,9 +85,10 @@ impl Learning {
             };
             self.know_written(&look, &learned);
             let is_daemon = mode == RefreshMode::KeepOthers;
-            let rests = is_daemon && self.pace.checkpoints.rests();
             let weighs = look.all || !is_daemon || !self.pace.weights.rests();
-            learned.goal = (look.saves() && !rests).then_some(look.stored);
+            let many = look.stored - learned.matches > EVERY && !self.pace.checkpoints.rests();
+            let takes = look.saves() && (many || !is_daemon);
+            learned.goal = takes.then_some(look.stored);
             let guard = look.guard.as_ref();
             let learned = self.fold(learned, look.stored, true, guard, &mut progress);
             let learned = learned.await?;
@@ -120,7 +121,7 @@ impl Learning {
             if !due && look.is_behind.1 {
                 self.pace.places.note_behind();
             }
-            self.save_checkpoints(&mut slot, &look, (&from, rests))
+            self.save_checkpoints(&mut slot, &look, &from, is_daemon)
                 .await?;
             if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
@@ -129,13 +130,14 @@ impl Learning {
         }
     }
 
-    /// Writes the checkpoints of a state that is `from` these matches, if this process may and they are due, but not
-    /// while it rests. Otherwise notes that other daemons wait for them.
+    /// Writes the checkpoints of a state that is `from` these matches, if this process may and they are due. A daemon
+    /// only notes that: it writes them beside its work, because matches wait for this call.
     async fn save_checkpoints(
         &self,
         slot: &mut Option<(String, Learned)>,
         look: &Look,
-        (from, rests): (&DerivedFrom, bool),
+        from: &DerivedFrom,
+        is_daemon: bool,
     ) -> Result<(), LearningError> {
         let Some(guard) = look.guard.as_ref().filter(|_| look.saves()) else {
             return Ok(());
@@ -145,11 +147,11 @@ impl Learning {
             let is_new = look.all || new >= EVERY || !learned.taken.is_empty();
             is_new && learned.ruled.as_ref() == Some(from)
         });
-        if is_due && !rests {
+        if is_due && !is_daemon {
             return self.write_checkpoint(slot, guard).await;
         }
         let is_new = |(_, learned): &(String, Learned)| learned.matches > learned.checkpointed;
-        if self.store.is_shared() && slot.as_ref().is_some_and(is_new) {
+        if is_due || (self.store.is_shared() && slot.as_ref().is_some_and(is_new)) {
             self.pace.checkpoints.note_behind();
         }
         Ok(())
@@ -182,29 +184,42 @@ impl Learning {
         guard: Option<&WriteGuard>,
         progress: &mut impl FnMut(u64),
     ) -> Result<Learned, LearningError> {
-        loop {
-            let missing = (enough - learned.matches).clamp(0, i64::from(CHUNK));
-            let missing = u32::try_from(missing).unwrap_or(0);
-            let (matches, _) = self.store.matches(learned.cursor, missing).await?;
-            let done = matches.is_empty();
-            learned = on_blocking_thread(move || {
+        let mut read = self
+            .read_some(learned.cursor, enough - learned.matches)
+            .await?;
+        while !read.0.is_empty() {
+            let (matches, cursor) = read;
+            let left = enough - learned.matches - i64::try_from(matches.len()).unwrap_or(0);
+            let folding = on_blocking_thread(move || {
                 learned.push_all(matches);
                 learned
-            })
-            .await?;
+            });
+            // The next ones are read meanwhile.
+            let (folded, next) = tokio::join!(folding, self.read_some(cursor, left));
+            (learned, read) = (folded?, next?);
             if let Some(guard) = guard
                 && let Err(error) = self.write_pieces(&mut learned, guard).await
             {
                 tracing::warn!(%error, "cannot write a checkpoint");
             }
-            if done {
-                if let Some(due) = learned.comparison_due().filter(|_| compares) {
-                    learned = self.compare(learned, due).await?;
-                }
-                learned.log_warnings();
-                return Ok(learned);
-            }
             progress(u64::try_from(learned.matches).unwrap_or(0));
+        }
+        if let Some(due) = learned.comparison_due().filter(|_| compares) {
+            learned = self.compare(learned, due).await?;
+        }
+        learned.log_warnings();
+        Ok(learned)
+    }
+
+    /// Some of the matches after a cursor, at most this many, and the cursor after them; none if that is not positive.
+    async fn read_some(
+        &self,
+        cursor: Cursor,
+        most: i64,
+    ) -> Result<(Vec<Stored>, Cursor), LearningError> {
+        match u32::try_from(most.min(i64::from(CHUNK))) {
+            Ok(most @ 1..) => Ok(self.store.matches(cursor, most).await?),
+            _ => Ok((Vec::new(), cursor)),
         }
     }
 

@@ -84,7 +84,7 @@ impl Store {
         lease: Option<&Lease>,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        match may_replace(&mut tx, derived, all, lease).await {
+        match self.may_replace(&mut tx, derived, all, lease).await {
             Ok(true) if all => delete_rulings(&mut tx).await?,
             Ok(true) => {}
             refused => {
@@ -152,34 +152,34 @@ impl Store {
         placed.bind(weighed.unwrap_or(0)).execute(&mut tx).await?;
         self.commit(tx).await
     }
-}
 
-/// Whether rows made from these matches may replace those in the tables.
-async fn may_replace(
-    tx: &mut Connection,
-    derived: &DerivedRows,
-    all: bool,
-    lease: Option<&Lease>,
-) -> Result<bool, StoreError> {
-    if let Some(lease) = lease {
-        leases::check(tx, lease).await?;
+    /// Whether rows made from these matches may replace those in the tables.
+    async fn may_replace(
+        &self,
+        tx: &mut Connection,
+        derived: &DerivedRows,
+        all: bool,
+        lease: Option<&Lease>,
+    ) -> Result<bool, StoreError> {
+        if let Some(lease) = lease {
+            leases::check(tx, lease).await?;
+        }
+        let (from, before) = (&derived.from, stored_from(tx).await?);
+        let since = derived.weights.as_ref().and_then(|new| new.since.as_ref());
+        if since.is_some() && since != before.as_ref() {
+            return Ok(false);
+        }
+        let Some(before) = before.filter(|before| before.settings == from.settings) else {
+            return Ok(all);
+        };
+        let now = self.extent_in(tx).await?;
+        let is_complete = |from: &DerivedFrom| (from.matches, from.last_match) == now;
+        let keeps_up = match all {
+            true => from.matches >= before.matches,
+            false => !is_complete(&before),
+        };
+        Ok(keeps_up || is_complete(from))
     }
-    let (from, before) = (&derived.from, stored_from(tx).await?);
-    let since = derived.weights.as_ref().and_then(|new| new.since.as_ref());
-    if since.is_some() && since != before.as_ref() {
-        return Ok(false);
-    }
-    let Some(before) = before.filter(|before| before.settings == from.settings) else {
-        return Ok(all);
-    };
-    let query = tuple("SELECT count(*), coalesce(max(id), 0) FROM matches");
-    let now: (i64, i64) = query.fetch_one(tx).await?;
-    let is_complete = |from: &DerivedFrom| (from.matches, from.last_match) == now;
-    let keeps_up = match all {
-        true => from.matches >= before.matches,
-        false => !is_complete(&before),
-    };
-    Ok(keeps_up || is_complete(from))
 }
 
 /// The input that the derived tables were made from, as this transaction sees it.

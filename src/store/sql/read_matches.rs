@@ -73,13 +73,12 @@ impl Store {
     }
 
     /// The same, as this connection sees it.
-    async fn extent_in(&self, on: &mut Connection) -> Result<(i64, i64), StoreError> {
+    pub(super) async fn extent_in(&self, on: &mut Connection) -> Result<(i64, i64), StoreError> {
         if let Backend::Postgres(server) = &self.backend {
             return server.counted.extent(on).await;
         }
-        // In one query each: SQLite counts rows without reading them only if it need not look at their ids.
         let query = tuple(
-            "SELECT (SELECT count(*) FROM matches), (SELECT coalesce(max(id), 0) FROM matches)",
+            "SELECT (SELECT matches FROM match_count), (SELECT coalesce(max(id), 0) FROM matches)",
         );
         query.fetch_one(on).await
     }

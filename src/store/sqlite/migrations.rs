@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 17] = [
+const FILES: [(&str, &str); 18] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -38,6 +38,7 @@ const FILES: [(&str, &str); 17] = [
     file!("0016_queue_page"),
     file!("0017_causes"),
     file!("0018_lists"),
+    file!("0019_match_count"),
 ];
 
 /// All migrations, in the order in which they run.

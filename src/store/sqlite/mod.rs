@@ -44,6 +44,9 @@ const APPLICATION_ID: i64 = 0x4556_4b4c;
 const PAGE_PATIENCE: Duration = Duration::from_secs(2);
 /// How many rows a query of a page may be ahead of its reader: so that the two take turns less often.
 const PAGE_ROWS: usize = 1_024;
+/// How much of the database the connection that writes keeps in memory at most, in KiB with a minus sign: matches of many
+/// players change parts of indexes that lie far apart.
+const WRITER_CACHE: &str = "-32768";
 /// How much of the database each connection for pages keeps in memory, in KiB with a minus sign: a page reads the same parts
 /// with several queries.
 const PAGE_CACHE: &str = "-8192";
@@ -110,7 +113,8 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
         let pool = SqlitePoolOptions::new().max_connections(connections);
         pool.idle_timeout(None).max_lifetime(None)
     };
-    let writer = pool(1).connect_with(options.clone()).await.map_err(fail)?;
+    let writing = options.clone().pragma("cache_size", WRITER_CACHE);
+    let writer = pool(1).connect_with(writing).await.map_err(fail)?;
     migrate(path, &writer).await?;
     if create {
         // Report a database that cannot be written now, not at the first match.

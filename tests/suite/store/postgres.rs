@@ -34,7 +34,8 @@ async fn columns_of_sqlite(open: &Sqlite) -> BTreeSet<(String, String)> {
     let url = format!("sqlite:{place}");
     let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
     let columns = "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
-                   WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite%' AND t.name NOT LIKE '_sqlx%'";
+                   WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite%' AND t.name NOT LIKE '_sqlx%'
+                     AND t.name <> 'match_count'";
     let columns = sqlx::query_as(columns).fetch_all(&mut connection);
     columns.await.unwrap().into_iter().collect()
 }
