@@ -319,7 +319,7 @@ texts! {
     matches.since = ", since {0}";
     matches.with = " with ";
     matches.against = " against ";
-    matches.rated_matches_of_archived_ones_are = "Rated matches of {0}{1}. Archived ones are not among them.";
+    matches.rated_matches_of_archived_ones_are = "Rated matches of {0}{1}.";
     matches.all_matches_with_their_results_and = "All matches with their results and the chances that were predicted.";
     matches.pages_of_matches = "Pages of matches";
     matches.latest = "← Latest";

@@ -197,16 +197,11 @@ impl Page for MatchesPage {
                 players.push(known.player);
             }
         }
-        let mut lines = site
-            .pages()
-            .filtered_matches(&filter, LISTED as i64 + 1)
-            .await?;
-        let has_next = lines.len() > LISTED;
-        lines.truncate(LISTED);
+        let list = site.pages().filtered_matches(&filter, LISTED).await?;
         let rulesets = site.pages().ruleset_lines().await?;
         Ok(Self {
-            next: lines.last().map(|line| line.id).filter(|_| has_next),
-            matches: MatchSummary::list(site, lines),
+            next: list.next,
+            matches: MatchSummary::list(site, list.lines),
             rulesets: rulesets.into_iter().map(|line| line.ruleset).collect(),
             filter: said,
             players,

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The number of matches on these pages.
-const MATCHES: i64 = 20;
+const MATCHES: usize = 20;
 
 /// The page of a map.
 #[derive(Debug, Serialize)]
@@ -44,7 +44,8 @@ pub(in crate::web) struct ServerPage {
 
 /// The latest matches that a filter leaves.
 async fn latest(site: &Site, filter: MatchFilter<'_>) -> Result<Vec<MatchSummary>, WebError> {
-    let lines = site.pages().filtered_matches(&filter, MATCHES).await?;
+    let list = site.pages().filtered_matches(&filter, MATCHES).await?;
+    let lines = list.lines;
     match lines.is_empty() {
         true => Err(WebError::NotFound),
         false => Ok(MatchSummary::list(site, lines)),

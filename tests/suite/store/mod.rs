@@ -2,6 +2,7 @@
 //! name the fault of a file.
 
 mod archive;
+mod archived_lists;
 mod backup;
 mod leases;
 mod migrate;

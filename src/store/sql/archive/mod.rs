@@ -22,7 +22,7 @@ use crate::{
 
 pub(super) use forget::{begin_to_forget, remove};
 pub(super) use read::{archived, complete, fetch};
-pub(super) use search::{matches_in_chunks, names_in_chunks};
+pub(super) use search::{ArchivedOf, latest_in_chunks, matches_in_chunks, names_in_chunks};
 
 columns! {
     /// What the database notes about a chunk, without its content.

@@ -1,14 +1,19 @@
-//! Finds the archived matches of players. There is no index, so every chunk is read. This takes a few seconds for a
-//! million matches.
+//! Finds the archived matches of players. There is no index, so chunks are read. To read all of them takes a few seconds for
+//! a million matches.
+
+use std::collections::BTreeMap;
 
 use super::{
     Store, StoreError, apart, bad, numbers,
-    read::{forgets, load, rename},
+    read::{Forgets, forgets, load, rename},
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, PlayerKey, Timestamp},
     store::{NameSeen, chunk::ChunkCache, db::*},
 };
+
+/// The most chunks that are read for one page: some hundredths of a second.
+const CHUNKS: usize = 16;
 
 /// Finds the archived matches of these players, in chunks whose latest match ended at `since` or later. Calls `found`
 /// with each match.
@@ -22,31 +27,123 @@ async fn search(
         let mut connection = store.readers.acquire().await?;
         forgets(&mut connection).await?
     };
-    // A chunk may still contain a forgotten player under the old identity.
-    let old = forgets.iter().filter(|(key, instead)| {
-        let now = |player: &PlayerKey| player.kind == key.kind && player.id == **instead;
-        players.iter().any(now)
-    });
-    let wanted: Vec<PlayerKey> = old.map(|(key, _)| key).chain(players).cloned().collect();
+    let wanted = in_chunks(players, &forgets);
     for chunk in numbers(&store.readers, since).await? {
-        let mut connection = store.readers.acquire().await?;
-        let content = load(&mut connection, &ChunkCache::default(), chunk).await?;
-        drop(connection);
-        let wanted = wanted.clone();
-        let read = apart(move || {
-            let lines = content.lines_with(&wanted).into_iter();
-            lines
-                .map(|line| content.read(line))
-                .collect::<Result<Vec<_>, _>>()
-        });
-        for (mut record, fingerprint) in read.await?.map_err(|why| bad(chunk, why))? {
-            rename(&mut record, &forgets);
+        let cache = ChunkCache::default(); // all chunks have their turn once
+        for (record, fingerprint) in read_chunk(store, &cache, chunk, &wanted, &forgets).await? {
             if record.participants.iter().any(|p| players.contains(&p.key)) {
                 found(record, fingerprint);
             }
         }
     }
     Ok(())
+}
+
+/// The identities under which chunks may contain these players: a forgotten one may still be in them under the old one.
+fn in_chunks(players: &[PlayerKey], forgets: &Forgets) -> Vec<PlayerKey> {
+    let old = forgets.iter().filter(|(key, instead)| {
+        let now = |player: &PlayerKey| player.kind == key.kind && player.id == **instead;
+        players.iter().any(now)
+    });
+    old.map(|(key, _)| key).chain(players).cloned().collect()
+}
+
+/// The matches of a chunk in which one of these identities may be.
+async fn read_chunk(
+    store: &Store,
+    cache: &ChunkCache,
+    chunk: i64,
+    wanted: &[PlayerKey],
+    forgets: &Forgets,
+) -> Result<Vec<(MatchRecord, Fingerprint)>, StoreError> {
+    let mut connection = store.readers.acquire().await?;
+    let content = load(&mut connection, cache, chunk).await?;
+    drop(connection);
+    let wanted = wanted.to_vec();
+    let read = apart(move || {
+        let lines = content.lines_with(&wanted).into_iter();
+        lines
+            .map(|line| content.read(line))
+            .collect::<Result<Vec<_>, _>>()
+    });
+    let mut matches = read.await?.map_err(|why| bad(chunk, why))?;
+    for (record, _) in &mut matches {
+        rename(record, forgets);
+    }
+    Ok(matches)
+}
+
+/// Which archived matches of a player to look for.
+pub(in super::super) struct ArchivedOf {
+    /// The player that matches count for.
+    pub player: PlayerKey,
+    /// Another one who was in the match, too, and whether on the same team.
+    pub other: Option<(PlayerKey, bool)>,
+    /// All identities of both, and whom each counts as.
+    pub counts_as: BTreeMap<PlayerKey, PlayerKey>,
+    /// Matches that ended in this time.
+    pub from: Timestamp,
+    pub until: Timestamp,
+}
+
+impl ArchivedOf {
+    fn has(&self, record: &mut MatchRecord) -> bool {
+        if record.end < self.from || record.end > self.until {
+            return false;
+        }
+        record.merge_players(&self.counts_as);
+        let of = |key: &PlayerKey| record.participants.iter().find(|p| p.key == *key);
+        let Some(own) = of(&self.player) else {
+            return false;
+        };
+        self.other.as_ref().is_none_or(|(key, together)| {
+            let teams = of(key).and_then(|other| own.main_team().zip(other.main_team()));
+            teams.is_some_and(|(own, other)| (own == other) == *together)
+        })
+    }
+}
+
+/// The ids of the latest archived matches of a player: at least `enough` of them, if there are so many in the first
+/// [`CHUNKS`] chunks. Also returns up to when some may be missing; `None` if none is.
+pub(in super::super) async fn latest_in_chunks(
+    store: &Store,
+    wanted: &ArchivedOf,
+    enough: usize,
+) -> Result<(Vec<i64>, Option<Timestamp>), StoreError> {
+    let mut connection = store.pages.acquire().await?;
+    let forgets = forgets(&mut connection).await?;
+    drop(connection);
+    let query = tuple(
+        "SELECT chunk, last_end FROM archive_chunks WHERE matches > 0 AND first_end <= $1 AND last_end >= $2
+         ORDER BY last_end DESC, chunk DESC",
+    );
+    let query = query.bind(wanted.until.0).bind(wanted.from.0);
+    let chunks: Vec<(i64, Timestamp)> = query.fetch_all(&store.pages).await?;
+    let identities: Vec<PlayerKey> = wanted.counts_as.keys().cloned().collect();
+    let identities = in_chunks(&identities, &forgets);
+    let mut found: Vec<(Timestamp, Fingerprint)> = Vec::new();
+    let mut unread = None;
+    for (count, (chunk, last_end)) in chunks.into_iter().enumerate() {
+        let is_later = |(end, _): &&(Timestamp, Fingerprint)| *end > last_end;
+        if count == CHUNKS || found.iter().filter(is_later).count() >= enough {
+            unread = Some(last_end);
+            break;
+        }
+        let read = read_chunk(store, &store.chunks, chunk, &identities, &forgets);
+        for (mut record, fingerprint) in read.await? {
+            if wanted.has(&mut record) {
+                found.push((record.end, fingerprint));
+            }
+        }
+    }
+    let mut ids = Vec::with_capacity(found.len());
+    for (_, fingerprint) in found {
+        let query = scalar("SELECT id FROM matches WHERE fingerprint = $1");
+        let query = query.bind(&fingerprint.0[..]);
+        let id: Option<i64> = query.fetch_optional(&store.pages).await?;
+        ids.extend(id);
+    }
+    Ok((ids, unread))
 }
 
 /// The end, the fingerprint and the id of each archived match of these players that ended at `since` or later.

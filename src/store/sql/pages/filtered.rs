@@ -1,9 +1,14 @@
 //! Lists of matches by what they have in common.
 
-use super::super::chances::{told_columns, told_tables};
+use std::collections::BTreeMap;
+
+use super::super::{
+    archive::{ArchivedOf, latest_in_chunks},
+    chances::{told_columns, told_tables},
+};
 use super::{matches::line, page_match::MatchLine};
 use crate::{
-    domain::{Cause, Timestamp},
+    domain::{Cause, PlayerKey, Timestamp},
     store::{Store, StoreError, db::*},
 };
 
@@ -28,6 +33,8 @@ pub struct MatchFilter<'a> {
     pub since: Option<Timestamp>,
     /// The match before which the list begins.
     pub before: Option<i64>,
+    /// Only rated ones of the matches with these ids.
+    pub among: Option<&'a [i64]>,
 }
 
 impl Store {
@@ -40,21 +47,134 @@ impl Store {
         Ok(picked < 3_000)
     }
 
-    /// The latest matches that a filter leaves, the last one first; archived ones too, unless a person is stated.
+    /// The latest matches that a filter leaves, the last one first, archived ones too: at most `limit`.
     pub async fn filtered_matches(
         &self,
         filter: &MatchFilter<'_>,
-        limit: i64,
-    ) -> Result<Vec<MatchLine>, StoreError> {
+        limit: usize,
+    ) -> Result<MatchPage, StoreError> {
         let few_picked = filter.picked && self.are_few_picked().await?;
         let rarer = match (filter.person, filter.other) {
             (Some(person), Some((other, _))) => Some(self.rarer(person, other).await?),
             (person, _) => person,
         };
-        let query = filter.list(few_picked, rarer, limit);
+        let one_more = limit.saturating_add(1);
+        let query = filter.list(
+            few_picked,
+            rarer,
+            i64::try_from(one_more).unwrap_or(i64::MAX),
+        );
         let rows = query.build().fetch_all(&self.pages).await?;
-        rows.iter().map(line).collect()
+        let mut lines: Vec<MatchLine> = rows.iter().map(line).collect::<Result<_, _>>()?;
+        let mut unread = None;
+        if let Some(person) = filter.person {
+            // Those that are earlier than a full page are on the next one.
+            let from = lines
+                .get(limit)
+                .map_or(Timestamp(i64::MIN), |last| last.ended);
+            let (ids, missing) = self.archived_of(filter, person, from, one_more).await?;
+            unread = missing;
+            if !ids.is_empty() {
+                let tables = lines.iter().map(|line| line.id);
+                let ids: Vec<i64> = tables.chain(ids).collect();
+                let among = MatchFilter {
+                    among: Some(&ids),
+                    person: None,
+                    other: None,
+                    ..*filter
+                };
+                let query = among.list(
+                    few_picked,
+                    None,
+                    i64::try_from(ids.len()).unwrap_or(i64::MAX),
+                );
+                let rows = query.build().fetch_all(&self.pages).await?;
+                lines = rows.iter().map(line).collect::<Result<_, _>>()?;
+            }
+            lines.retain(|line| unread.is_none_or(|unread| line.ended > unread));
+        }
+        let next = match (lines.len() > limit, unread) {
+            (true, _) => lines.get(limit.saturating_sub(1)).map(|last| last.id),
+            (false, Some(unread)) => self.first_after(unread).await?,
+            (false, None) => None,
+        };
+        lines.truncate(limit);
+        Ok(MatchPage { lines, next })
     }
+
+    /// The ids of the latest archived matches of a person that ended at `from` or later, perhaps with some that the filter
+    /// does not leave, and up to when some may be missing.
+    async fn archived_of(
+        &self,
+        filter: &MatchFilter<'_>,
+        person: i64,
+        from: Timestamp,
+        enough: usize,
+    ) -> Result<(Vec<i64>, Option<Timestamp>), StoreError> {
+        let any = scalar("SELECT EXISTS (SELECT 1 FROM archive_chunks)");
+        if !any.fetch_one(&self.pages).await? {
+            return Ok((Vec::new(), None));
+        }
+        let until = match filter.before {
+            Some(before) => {
+                let query = scalar("SELECT ended_at FROM matches WHERE id = $1").bind(before);
+                query.fetch_optional(&self.pages).await?
+            }
+            None => None,
+        };
+        let mut counts_as = BTreeMap::new();
+        let Some(player) = self.key_of(person, &mut counts_as).await? else {
+            return Ok((Vec::new(), None));
+        };
+        let other = match filter.other {
+            Some((other, together)) => match self.key_of(other, &mut counts_as).await? {
+                Some(key) => Some((key, together)),
+                None => return Ok((Vec::new(), None)),
+            },
+            None => None,
+        };
+        let wanted = ArchivedOf {
+            player,
+            other,
+            counts_as,
+            from: filter.since.map_or(from, |since| since.max(from)),
+            until: until.unwrap_or(Timestamp(i64::MAX)),
+        };
+        latest_in_chunks(self, &wanted, enough).await
+    }
+
+    /// The player who is a person, whose identities are added to `counts_as`; `None` if there is no such person.
+    async fn key_of(
+        &self,
+        person: i64,
+        counts_as: &mut BTreeMap<PlayerKey, PlayerKey>,
+    ) -> Result<Option<PlayerKey>, StoreError> {
+        let query = sql("SELECT kind, player FROM persons WHERE person = $1").bind(person);
+        let Some(row) = query.fetch_optional(&self.pages).await? else {
+            return Ok(None);
+        };
+        let key = row.player()?;
+        let identities = self.identities_of(&key).await?;
+        counts_as.extend(identities.into_iter().map(|one| (one, key.clone())));
+        Ok(Some(key))
+    }
+
+    /// The first match that ended after a time: the list before it goes on with those that ended until then.
+    async fn first_after(&self, time: Timestamp) -> Result<Option<i64>, StoreError> {
+        let query = scalar(
+            "SELECT id FROM matches WHERE ended_at > $1 ORDER BY ended_at, fingerprint LIMIT 1",
+        );
+        query.bind(time.0).fetch_optional(&self.pages).await
+    }
+}
+
+/// A part of a list of matches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MatchPage {
+    /// The matches, the last one first.
+    pub lines: Vec<MatchLine>,
+    /// The match before which the list goes on; `None` at its end.
+    pub next: Option<i64>,
 }
 
 impl MatchFilter<'_> {
@@ -115,6 +235,10 @@ impl MatchFilter<'_> {
                 .push(ended)
                 .push(" >= ")
                 .push_bind(since.0);
+        }
+        if let Some(ids) = self.among {
+            query.push(" AND r.unrated IS NULL AND m.id IN ");
+            query.list(ids.iter().copied());
         }
         self.of_person(&mut query, rarer);
         self.go_on(&mut query);
