@@ -125,7 +125,9 @@ pub(in super::super) async fn latest_in_chunks(
     let mut unread = None;
     for (count, (chunk, last_end)) in chunks.into_iter().enumerate() {
         let is_later = |(end, _): &&(Timestamp, Fingerprint)| *end > last_end;
-        if count == CHUNKS || found.iter().filter(is_later).count() >= enough {
+        let is_enough = count >= CHUNKS || found.iter().filter(is_later).count() >= enough;
+        // The next page begins after that match: without one, it would be this page again.
+        if is_enough && has_match_between(store, last_end, wanted.until).await? {
             unread = Some(last_end);
             break;
         }
@@ -144,6 +146,18 @@ pub(in super::super) async fn latest_in_chunks(
         ids.extend(id);
     }
     Ok((ids, unread))
+}
+
+/// Whether a match ended after one time and before another one.
+async fn has_match_between(
+    store: &Store,
+    after: Timestamp,
+    before: Timestamp,
+) -> Result<bool, StoreError> {
+    let query =
+        scalar("SELECT EXISTS (SELECT 1 FROM matches WHERE ended_at > $1 AND ended_at < $2)");
+    let query = query.bind(after.0).bind(before.0);
+    query.fetch_one(&store.pages).await
 }
 
 /// The end, the fingerprint and the id of each archived match of these players that ended at `since` or later.
