@@ -87,8 +87,7 @@ impl Learning {
             let is_daemon = mode == RefreshMode::KeepOthers;
             let weighs = look.all || !is_daemon || !self.pace.weights.rests();
             let many = look.stored - learned.matches > EVERY && !self.pace.checkpoints.rests();
-            let takes = look.saves() && (many || !is_daemon);
-            learned.goal = takes.then_some(look.stored);
+            learned.goal = (look.saves() && (many || !is_daemon)).then_some(look.stored);
             let guard = look.guard.as_ref();
             let learned = self.fold(learned, look.stored, true, guard, &mut progress);
             let learned = learned.await?;
