@@ -73,7 +73,7 @@ pub use sql::{
     pages::{
         BoardQuery, BoardRow, BoardSize, ChanceStep, Closeness, Companion, Companions, Favoured,
         FoundPerson, GameOfPerson, GapsByCauses, HostedLine, InstanceLine, MapOfBalance,
-        MatchFilter, MatchLine, MatchPage, PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch,
+        MatchFilter, MatchLine, MatchList, PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch,
         PresentPlayer, QueueEvenness, QueueHour, Regular, RulesetLine, RulesetOfMap, SharedGame,
         Standing, StandingLine, SystemsRow, WaitingTicket, WeekOfBalance, begin_of_week,
     },

@@ -189,13 +189,13 @@ macro_rules! told_tables {
 
 pub(super) use {told_columns, told_tables};
 
-/// The teams as they were at START, of the matches in the list that is to follow.
+/// The teams as they were at START, of the matches in a list that has to follow.
 pub(super) const STARTED_TEAMS: &str =
     "SELECT match_id, chance AS started_chance, chances AS started_chances,
         humans AS started_humans, bots AS started_bots
     FROM match_chances WHERE step = 1 AND match_id IN ";
 
-/// Reads them.
+/// Reads these teams of a match with `teams` teams.
 pub(super) fn started(row: &Row, teams: usize) -> Result<Option<TeamChances>, StoreError> {
     step(row, "started_", teams)
 }

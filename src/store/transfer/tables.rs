@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::store::sqlite::migrations::MIGRATIONS;
 
-    /// Tables that are about the daemons of one database, and stay behind.
+    /// Tables that are about one database and its daemons, and stay behind.
     const LEFT_BEHIND: [&str; 8] = [
         "daemons",
         "host_notices",

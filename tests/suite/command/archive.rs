@@ -260,6 +260,7 @@ async fn the_page_of_an_archived_match_shows_its_players_and_no_identity() {
         "/rulesets/baseoa.ctf.json",
         "/balance.json?ruleset=baseoa.ctf",
         "/matches.json?ruleset=baseoa.ctf&cause=newcomers",
+        "/matches.json?player=Sarge",
     ];
     let all = |pages: &[&str]| -> Vec<Value> {
         let list = |page: &&str| {
@@ -283,4 +284,7 @@ async fn the_page_of_an_archived_match_shows_its_players_and_no_identity() {
     assert_eq!(all(&lists), lists_before);
     let page = read("/matches/1".to_owned());
     assert!(page.contains("This match is archived."), "{page}");
+    // Nothing is left in the tables of what this player played.
+    let page = read("/players/Sarge".to_owned());
+    assert!(page.contains("<h1>") && page.contains("Sarge"), "{page}");
 }

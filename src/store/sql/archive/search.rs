@@ -8,7 +8,7 @@ use super::{
     read::{Forgets, forgets, load, rename},
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord, PlayerKey, Timestamp},
+    domain::{Fingerprint, MatchRecord, Participant, PlayerKey, Timestamp},
     store::{NameSeen, chunk::ChunkCache, db::*},
 };
 
@@ -30,7 +30,8 @@ async fn search(
     let wanted = in_chunks(players, &forgets);
     for chunk in numbers(&store.readers, since).await? {
         let cache = ChunkCache::default(); // all chunks have their turn once
-        for (record, fingerprint) in read_chunk(store, &cache, chunk, &wanted, &forgets).await? {
+        let read = read_chunk((&store.readers, &cache), chunk, &wanted, &forgets);
+        for (record, fingerprint) in read.await? {
             if record.participants.iter().any(|p| players.contains(&p.key)) {
                 found(record, fingerprint);
             }
@@ -50,13 +51,12 @@ fn in_chunks(players: &[PlayerKey], forgets: &Forgets) -> Vec<PlayerKey> {
 
 /// The matches of a chunk in which one of these identities may be.
 async fn read_chunk(
-    store: &Store,
-    cache: &ChunkCache,
+    (pool, cache): (&Pool, &ChunkCache),
     chunk: i64,
     wanted: &[PlayerKey],
     forgets: &Forgets,
 ) -> Result<Vec<(MatchRecord, Fingerprint)>, StoreError> {
-    let mut connection = store.readers.acquire().await?;
+    let mut connection = pool.acquire().await?;
     let content = load(&mut connection, cache, chunk).await?;
     drop(connection);
     let wanted = wanted.to_vec();
@@ -81,8 +81,9 @@ pub(in super::super) struct ArchivedOf {
     pub other: Option<(PlayerKey, bool)>,
     /// All identities of both, and whom each counts as.
     pub counts_as: BTreeMap<PlayerKey, PlayerKey>,
-    /// Matches that ended in this time.
+    /// When the first of the matches ended, at the earliest.
     pub from: Timestamp,
+    /// When the last of them ended, at the latest.
     pub until: Timestamp,
 }
 
@@ -93,7 +94,8 @@ impl ArchivedOf {
         }
         record.merge_players(&self.counts_as);
         let of = |key: &PlayerKey| record.participants.iter().find(|p| p.key == *key);
-        let Some(own) = of(&self.player) else {
+        let has_played = |p: &&Participant| p.presence.iter().any(|stay| stay.span.millis() > 0);
+        let Some(own) = of(&self.player).filter(has_played) else {
             return false;
         };
         self.other.as_ref().is_none_or(|(key, together)| {
@@ -131,7 +133,7 @@ pub(in super::super) async fn latest_in_chunks(
             unread = Some(last_end);
             break;
         }
-        let read = read_chunk(store, &store.chunks, chunk, &identities, &forgets);
+        let read = read_chunk((&store.pages, &store.chunks), chunk, &identities, &forgets);
         for (mut record, fingerprint) in read.await? {
             if wanted.has(&mut record) {
                 found.push((record.end, fingerprint));
@@ -140,12 +142,15 @@ pub(in super::super) async fn latest_in_chunks(
     }
     let mut ids = Vec::with_capacity(found.len());
     for (_, fingerprint) in found {
-        let query = scalar("SELECT id FROM matches WHERE fingerprint = $1");
-        let query = query.bind(&fingerprint.0[..]);
-        let id: Option<i64> = query.fetch_optional(&store.pages).await?;
-        ids.extend(id);
+        ids.extend(id_of(&store.pages, fingerprint).await?);
     }
     Ok((ids, unread))
+}
+
+/// The id of the match with this fingerprint.
+async fn id_of(pool: &Pool, fingerprint: Fingerprint) -> Result<Option<i64>, StoreError> {
+    let query = scalar("SELECT id FROM matches WHERE fingerprint = $1");
+    query.bind(&fingerprint.0[..]).fetch_optional(pool).await
 }
 
 /// Whether a match ended after one time and before another one.
@@ -171,9 +176,7 @@ pub(in super::super) async fn matches_in_chunks(
     search(store, players, since, add).await?;
     let mut matches = Vec::with_capacity(found.len());
     for (end, fingerprint) in found.into_iter().filter(|(end, _)| *end >= since.0) {
-        let query = scalar("SELECT id FROM matches WHERE fingerprint = $1");
-        let query = query.bind(&fingerprint.0[..]);
-        if let Some(id) = query.fetch_optional(&store.readers).await? {
+        if let Some(id) = id_of(&store.readers, fingerprint).await? {
             matches.push((end, fingerprint.0.to_vec(), id));
         }
     }

@@ -52,44 +52,34 @@ impl Store {
         &self,
         filter: &MatchFilter<'_>,
         limit: usize,
-    ) -> Result<MatchPage, StoreError> {
+    ) -> Result<MatchList, StoreError> {
         let few_picked = filter.picked && self.are_few_picked().await?;
         let rarer = match (filter.person, filter.other) {
             (Some(person), Some((other, _))) => Some(self.rarer(person, other).await?),
             (person, _) => person,
         };
         let one_more = limit.saturating_add(1);
-        let query = filter.list(
-            few_picked,
-            rarer,
-            i64::try_from(one_more).unwrap_or(i64::MAX),
-        );
-        let rows = query.build().fetch_all(&self.pages).await?;
-        let mut lines: Vec<MatchLine> = rows.iter().map(line).collect::<Result<_, _>>()?;
+        let mut lines = self
+            .lines_of(filter.list(few_picked, rarer, one_more))
+            .await?;
         let mut unread = None;
         if let Some(person) = filter.person {
             // Those that are earlier than a full page are on the next one.
-            let from = lines
-                .get(limit)
-                .map_or(Timestamp(i64::MIN), |last| last.ended);
+            let last = lines.get(limit);
+            let from = last.map_or(Timestamp(i64::MIN), |last| last.ended);
             let (ids, missing) = self.archived_of(filter, person, from, one_more).await?;
             unread = missing;
             if !ids.is_empty() {
-                let tables = lines.iter().map(|line| line.id);
-                let ids: Vec<i64> = tables.chain(ids).collect();
+                let ids: Vec<i64> = lines.iter().map(|line| line.id).chain(ids).collect();
                 let among = MatchFilter {
                     among: Some(&ids),
                     person: None,
                     other: None,
                     ..*filter
                 };
-                let query = among.list(
-                    few_picked,
-                    None,
-                    i64::try_from(ids.len()).unwrap_or(i64::MAX),
-                );
-                let rows = query.build().fetch_all(&self.pages).await?;
-                lines = rows.iter().map(line).collect::<Result<_, _>>()?;
+                lines = self
+                    .lines_of(among.list(few_picked, None, ids.len()))
+                    .await?;
             }
             lines.retain(|line| unread.is_none_or(|unread| line.ended > unread));
         }
@@ -99,7 +89,12 @@ impl Store {
             (false, None) => None,
         };
         lines.truncate(limit);
-        Ok(MatchPage { lines, next })
+        Ok(MatchList { lines, next })
+    }
+
+    async fn lines_of(&self, list: Sql) -> Result<Vec<MatchLine>, StoreError> {
+        let rows = list.build().fetch_all(&self.pages).await?;
+        rows.iter().map(line).collect()
     }
 
     /// The ids of the latest archived matches of a person that ended at `from` or later, perhaps with some that the filter
@@ -170,7 +165,7 @@ impl Store {
 
 /// A part of a list of matches.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MatchPage {
+pub struct MatchList {
     /// The matches, the last one first.
     pub lines: Vec<MatchLine>,
     /// The match before which the list goes on; `None` at its end.
@@ -191,7 +186,7 @@ impl MatchFilter<'_> {
 
     /// The statement that reads the list; `few_picked` is whether Evenkeel has picked the teams of few matches, `rarer` the
     /// person, or of two the one who was in fewer matches.
-    pub(in crate::store) fn list(&self, few_picked: bool, rarer: Option<i64>, limit: i64) -> Sql {
+    pub(in crate::store) fn list(&self, few_picked: bool, rarer: Option<i64>, limit: usize) -> Sql {
         let mut query = match rarer {
             None => Sql::new(super::matches::lines!(
                 "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
@@ -237,7 +232,7 @@ impl MatchFilter<'_> {
                 .push_bind(since.0);
         }
         if let Some(ids) = self.among {
-            query.push(" AND r.unrated IS NULL AND m.id IN ");
+            query.push(" AND r.match_id IS NOT NULL AND r.unrated IS NULL AND m.id IN ");
             query.list(ids.iter().copied());
         }
         self.of_person(&mut query, rarer);

@@ -113,13 +113,16 @@ impl Store {
         &self,
         ids: &[i64],
     ) -> Result<HashMap<i64, TeamChances>, StoreError> {
+        let mut all = HashMap::with_capacity(ids.len());
+        if ids.is_empty() {
+            return Ok(all);
+        }
         let mut query = Sql::new(chances::STARTED_TEAMS);
         query.list(ids.iter().copied());
-        let rows = query.build().fetch_all(&self.pages).await?;
-        let mut all = HashMap::with_capacity(rows.len());
-        for row in &rows {
-            let started = chances::started(row, 2)?;
-            all.extend(row.get("match_id").ok().zip(started));
+        for row in query.build().fetch_all(&self.pages).await? {
+            if let Some(started) = chances::started(&row, 2)? {
+                all.insert(row.get("match_id")?, started);
+            }
         }
         Ok(all)
     }

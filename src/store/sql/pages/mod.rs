@@ -24,7 +24,7 @@ pub use balance::{
 };
 pub use boards::{BoardQuery, BoardRow, PersonRow, StandingLine};
 pub use causes::{GapsByCauses, begin_of_week};
-pub use filtered::{MatchFilter, MatchPage};
+pub use filtered::{MatchFilter, MatchList};
 pub use games::{Companion, Companions, GameOfPerson, PointsInMatch};
 pub use page_match::{MatchLine, PageMatch, PageSeat, PageStay};
 pub use present::PresentPlayer;

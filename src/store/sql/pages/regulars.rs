@@ -8,7 +8,7 @@ use crate::{
 
 /// Of how many of a player's latest matches, under all rulesets, the weights are read, at most.
 const LATEST: i64 = 1_000;
-/// Of more matches than this, about as many are read, at equal distances: to read all takes long.
+/// Of more matches than this, about as many are read: to read all takes long.
 const WEIGHTS: i64 = 90;
 
 /// A player who was in many of the latest matches of a ruleset.

@@ -130,14 +130,11 @@ impl Page for Board {
         let listed = if choice.away { size.all } else { size.listed };
         let by_place = search.is_empty();
         // Who looks for somebody wants the player alone.
-        let lines = match by_place {
-            true => site.pages().latest_finished(Some(name), MATCHES).await?,
-            false => Vec::new(),
-        };
-        let distribution = match by_place {
-            true => Distribution::read(site, name, kind).await?,
-            false => None,
-        };
+        let (mut lines, mut distribution) = (Vec::new(), None);
+        if by_place {
+            lines = site.pages().latest_finished(Some(name), MATCHES).await?;
+            distribution = Distribution::read(site, name, kind).await?;
+        }
         let mut games = running(site);
         let playing = identities(site, &games);
         games.retain(|game| ruleset_of(site, game).to_string() == name);

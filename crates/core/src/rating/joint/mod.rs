@@ -63,7 +63,8 @@ use super::{
 use crate::domain::{Company, Crowding, Link, Outlook};
 
 /// The most columns in the covariance: half a megabyte per member of the bank. With twice as many, 84,000 matches of 6,113
-/// players took 1.8 times as long, and 852 beach volleyball players were predicted no better (docs/internals/figures.md).
+/// players took 1.8 times as long, and the log loss of 852 beach volleyball players fell by .0001
+/// (docs/internals/figures.md).
 pub const ACTIVE: usize = 512;
 /// The unit of weights, see [`Scale`].
 const UNIT: f64 = 0.46;
