@@ -185,7 +185,7 @@ fn open(folder: &Path) {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// The tutorial, word by word: an evening with bots, shortened to one match. Four minutes. The tests above
+/// The tutorial, word by word: an evening with bots, shortened to one match. Three minutes, or more. The tests above
 /// install what it needs.
 #[test]
 fn the_first_evening_is_as_the_tutorial_tells_it() {
