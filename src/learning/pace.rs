@@ -21,7 +21,7 @@ const OLDEST: Duration = Duration::from_secs(30);
 /// Other daemons read a checkpoint this often while matches come: their chances are at most this much older than those
 /// of the daemon that learns, and for large states the time that [`REST`] gives.
 const FOLLOWED: Duration = Duration::from_secs(10);
-/// The most weights that are written, and the most places that are counted, after every match.
+/// With at most this many weights, they are written and their places are counted after every match.
 pub(super) const FEW: usize = 500;
 
 /// When a daemon writes next.
@@ -35,13 +35,15 @@ pub(super) struct Pace {
 impl Pace {
     /// Notes that these weights were written, which began at `since`.
     pub fn wrote(&self, new: &NewWeights, since: Instant) {
-        let rows = new.named.len() + new.changed.len();
-        let rest = (REST * since.elapsed()).min(OLDEST);
-        self.weights
-            .done(if rows > FEW { rest } else { Duration::ZERO });
         match new.places {
-            true => self.places_counted(since),
-            false => self.places.note_behind(),
+            true => {
+                self.weights.done(Duration::ZERO);
+                self.places_counted(since);
+            }
+            false => {
+                self.weights.done((REST * since.elapsed()).min(OLDEST));
+                self.places.note_behind();
+            }
         }
     }
 
@@ -121,34 +123,10 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        domain::{Kind, PlayerKey, RoleWeights, Timestamp},
-        store::{DerivedFrom, WeightRow},
-    };
 
-    fn new(rows: usize) -> NewWeights {
-        let row = WeightRow {
-            ruleset: "ctf".into(),
-            key: PlayerKey {
-                kind: Kind::Human,
-                id: "ann".into(),
-            },
-            name: String::new(),
-            weight: 50.0,
-            scale: 0,
-            deviation: 0.0,
-            rank: None,
-            roles: RoleWeights::default(),
-            games: 1,
-            last_seen: Timestamp(0),
-        };
+    fn new(weights: usize) -> NewWeights {
         NewWeights {
-            since: Some(DerivedFrom {
-                matches: 1,
-                last_match: 1,
-                settings: String::new(),
-            }),
-            changed: vec![row.into(); rows],
+            places: weights <= FEW,
             ..NewWeights::default()
         }
     }

@@ -28,7 +28,7 @@ mod parts;
 mod persons;
 pub(super) mod pickups;
 mod played;
-mod players;
+pub(super) mod players;
 mod pools;
 mod queue_hours;
 mod queue_write;

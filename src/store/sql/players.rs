@@ -10,6 +10,9 @@ use crate::{
     store::{FoundPlayer, NameSeen, OperatorOverrides, StoreError, db::*},
 };
 
+/// The matches that an operator has made void.
+pub(in crate::store) const VOID: &str = "SELECT match_id FROM voided_matches";
+
 impl Store {
     /// The overrides on all players.
     pub async fn overrides(&self) -> Result<OperatorOverrides, StoreError> {
@@ -47,7 +50,7 @@ impl Store {
             }
             overrides.starts.push((key, start));
         }
-        let void = scalar("SELECT match_id FROM voided_matches");
+        let void = scalar(VOID);
         overrides.void = void.fetch_all(&mut tx).await?.into_iter().collect();
         let changes = scalar("SELECT changes FROM player_changes");
         overrides.changes = changes.fetch_one(&mut tx).await?;

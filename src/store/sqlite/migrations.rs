@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 19] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -39,6 +39,7 @@ const FILES: [(&str, &str); 18] = [
     file!("0017_causes"),
     file!("0018_lists"),
     file!("0019_match_count"),
+    file!("0020_voided_matches"),
 ];
 
 /// All migrations, in the order in which they run.

@@ -7,7 +7,10 @@ use crate::{
     domain::Cause,
     store::{
         MatchFilter,
-        sql::pages::{boards, search},
+        sql::{
+            pages::{boards, search},
+            players,
+        },
     },
 };
 
@@ -105,4 +108,14 @@ async fn a_search_goes_through_the_names_once() {
         None,
         "{steps:#?}"
     );
+}
+
+#[tokio::test]
+async fn void_matches_are_found_by_their_fingerprints() {
+    let steps = steps(players::VOID).await;
+    for table in ["m", "h"] {
+        let found = format!("SEARCH {table} USING");
+        let is_found = steps.iter().any(|step| step.starts_with(&found));
+        assert!(is_found, "{steps:#?}");
+    }
 }
