@@ -13,11 +13,10 @@ use crate::{
     domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight},
     history::{self, Fold, Late},
     rating::{SystemChoice, SystemName},
-    store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Stored},
+    store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Spool, Stored},
 };
 
 /// What was learned from the matches folded so far, and the position after the last of them.
-#[derive(Clone)]
 pub(super) struct Learned {
     /// The position after the last match folded.
     pub(super) cursor: Cursor,
@@ -28,7 +27,7 @@ pub(super) struct Learned {
     /// How many of the folded matches are rated.
     pub(super) rated: u64,
     /// Rulings that have not been written to disk yet.
-    pub(super) pending: Vec<RulingRow>,
+    pub(super) pending: Spool<RulingRow>,
     /// Whether these are the rulings on all folded matches.
     pub(super) has_all_rulings: bool,
     /// What the derived tables were made from when they had the rulings on all folded matches but the pending ones;
@@ -89,7 +88,7 @@ impl Learned {
             matches: 0,
             last_match: 0,
             rated: 0,
-            pending: Vec::new(),
+            pending: Spool::default(),
             has_all_rulings: true,
             ruled: None,
             predictions: Predictions::default(),
@@ -142,7 +141,7 @@ impl Learned {
                     }
                     let mut row = rulings::row(id, &record, &seats, &ruling);
                     if self.void.contains(&id) {
-                        row.unrated = Some(VOID);
+                        row.unrated = Some(VOID.into());
                     }
                     self.pending.push(row);
                 }

@@ -160,12 +160,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn places_are_counted_every_thirty_seconds() {
         let pace = Pace::default();
-        pace.wrote(&new(1), Instant::now());
+        pace.wrote(&new(FEW + 1), Instant::now());
         let asked = Instant::now();
         pace.places.due().await;
         assert_eq!(asked.elapsed(), Duration::ZERO);
         pace.places_counted(Instant::now());
-        pace.wrote(&new(1), Instant::now());
+        pace.wrote(&new(FEW + 1), Instant::now());
         pace.places.due().await;
         assert!(asked.elapsed() >= OLDEST);
     }

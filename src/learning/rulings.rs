@@ -31,7 +31,7 @@ pub(super) fn row(
     RulingRow {
         match_id,
         ruleset: ruling.ruleset.to_string(),
-        unrated: ruling.rated.as_ref().err().map(|why| why.as_str()),
+        unrated: ruling.rated.as_ref().err().map(|why| why.as_str().into()),
         ended_at: record.end,
         chance: ruling.chance,
         causes: ruling.causes,

@@ -10,7 +10,7 @@
 use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::{Learning, LearningError};
 use crate::{
@@ -22,6 +22,8 @@ use crate::{
 const LEASE: &str = "fold";
 /// The delay before a failed read or write is tried again.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
+/// How long a daemon counts places before it ends. If that is not enough, the next one begins with it.
+const LONGEST_COUNT: Duration = Duration::from_secs(1);
 
 /// Whether this process writes what it derives.
 #[derive(Debug, Default)]
@@ -114,8 +116,10 @@ impl Learning {
             self.learn_beside_others().await?;
         }
         self.save_checkpoint().await?;
-        if self.pace.places.hurry() {
-            self.count_places().await?;
+        if self.pace.places.hurry()
+            && let Ok(counted) = timeout(LONGEST_COUNT, self.count_places()).await
+        {
+            counted?;
         }
         let held = self.writer.held.lock().take();
         if let Some(held) = held.and_then(Arc::into_inner) {

@@ -1,6 +1,10 @@
 //! Data derived from the matches: rulings, weights, and a checkpoint of the learned state.
 
-use super::Cursor;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cursor, Spool};
 use crate::domain::{Causes, PlayerKey, Rank, RoleWeights, Timestamp};
 use crate::store::db::columns;
 
@@ -126,14 +130,14 @@ columns! {
 }
 
 /// The ruling on one match: whether it is rated, and what its participants did.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RulingRow {
     /// The match that is ruled on.
     pub match_id: i64,
     /// The key of the ruleset that the match belongs to.
     pub ruleset: String,
     /// The code of the reason if the match is not rated; `None` if it is rated.
-    pub unrated: Option<&'static str>,
+    pub unrated: Option<Cow<'static, str>>,
     /// When the match ended.
     pub ended_at: Timestamp,
     /// The chance that team 0 wins, as predicted from earlier matches; `None` without two teams.
@@ -145,7 +149,7 @@ pub struct RulingRow {
 }
 
 /// What a player did in a rated match.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Performance {
     /// The identity that the match counts for.
     pub key: PlayerKey,
@@ -177,12 +181,12 @@ columns! {
 }
 
 /// New content for the derived tables.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct DerivedRows {
     /// The input that the rows were made from.
     pub from: DerivedFrom,
     /// Rulings on all matches, or only on those that the tables do not contain yet.
-    pub rulings: Vec<RulingRow>,
+    pub rulings: Spool<RulingRow>,
     /// The weights; `None` if they are written later.
     pub weights: Option<NewWeights>,
     /// The divisions, the lowest first.

@@ -179,6 +179,9 @@ pub enum StoreError {
     /// An error of one of these types that several writes have in common.
     #[error(transparent)]
     Shared(Arc<StoreError>),
+    /// Rows that wait to be written cannot be kept in a temporary file, or not be read from it.
+    #[error("a temporary file failed: {0}")]
+    Temporary(#[source] std::io::Error),
     /// Any other error of the database.
     #[error("the database failed: {0}")]
     Other(#[source] sqlx::Error),

@@ -26,6 +26,7 @@ mod metrics;
 mod players;
 pub mod postgres;
 mod requests;
+mod spool;
 mod sql;
 mod sqlite;
 mod tickets;
@@ -62,6 +63,7 @@ pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
 pub use requests::{
     Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
 };
+pub use spool::Spool;
 pub use sql::{
     archive::ChunkRow,
     behaviour::{BehaviourReport, BehaviourRows},

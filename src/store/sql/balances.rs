@@ -158,10 +158,7 @@ const WEEK_MILLIS: i64 = 7 * DAY;
 const BEFORE_1970: i64 = 3 * DAY;
 
 /// Subtracts the matches of these rulings, as far as they are counted. Call it before the rulings are replaced.
-pub(super) async fn subtract(
-    tx: &mut Connection,
-    rulings: &[&RulingRow],
-) -> Result<(), StoreError> {
+pub(super) async fn subtract(tx: &mut Connection, rulings: &[RulingRow]) -> Result<(), StoreError> {
     let ids: Vec<i64> = rulings.iter().map(|ruling| ruling.match_id).collect();
     let mut counted = Vec::new();
     for some in ids.chunks(ROWS) {
@@ -184,7 +181,7 @@ pub(super) async fn subtract(
 }
 
 /// Adds the matches of these rulings. Call it after the rulings are written.
-pub(super) async fn add(tx: &mut Connection, rulings: &[&RulingRow]) -> Result<(), StoreError> {
+pub(super) async fn add(tx: &mut Connection, rulings: &[RulingRow]) -> Result<(), StoreError> {
     let ids: Vec<i64> = rulings.iter().map(|ruling| ruling.match_id).collect();
     count(tx, &ids, "").await
 }

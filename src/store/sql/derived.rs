@@ -92,18 +92,22 @@ impl Store {
                 return refused;
             }
         }
-        let new: Vec<&RulingRow> = derived.rulings.iter().collect();
         if all {
             persons::clear(&mut tx).await?;
         }
-        let persons = persons::of(&mut tx, &new).await?;
-        if !all {
-            balances::subtract(&mut tx, &new).await?;
+        for part in derived.rulings.parts() {
+            let new = &part.map_err(StoreError::Temporary)?;
+            if !all {
+                balances::subtract(&mut tx, new).await?;
+            }
+            let persons = persons::of(&mut tx, new).await?;
+            insert_rulings(&mut tx, new, &persons).await?;
+            if !all {
+                balances::add(&mut tx, new).await?;
+            }
         }
-        insert_rulings(&mut tx, &new, &persons).await?;
-        match all {
-            true => balances::recount(&mut tx).await?,
-            false => balances::add(&mut tx, &new).await?,
+        if all {
+            balances::recount(&mut tx).await?;
         }
         if let Some(new) = &derived.weights {
             weights::write(&mut tx, new).await?;
@@ -141,10 +145,12 @@ impl Store {
                 let mut reader = self.readers.acquire().await?;
                 weights::places(&mut reader, ruleset).await?
             };
-            for some in places.chunks(ROWS) {
-                let mut tx = self.begin_with(lease).await?;
-                weights::place(&mut tx, ruleset, some).await?;
-                self.commit(tx).await?;
+            for part in places.parts() {
+                for some in part.map_err(StoreError::Temporary)?.chunks(ROWS) {
+                    let mut tx = self.begin_with(lease).await?;
+                    weights::place(&mut tx, ruleset, some).await?;
+                    self.commit(tx).await?;
+                }
             }
         }
         let mut tx = self.begin().await?;
@@ -223,7 +229,7 @@ async fn delete_rulings(tx: &mut Connection) -> Result<(), StoreError> {
 
 async fn insert_rulings(
     tx: &mut Connection,
-    rulings: &[&RulingRow],
+    rulings: &[RulingRow],
     persons: &Persons,
 ) -> Result<(), StoreError> {
     let target = Target::new(
@@ -236,7 +242,12 @@ async fn insert_rulings(
     let rows = rows.map(|r| {
         let causes = r.causes.map(|causes| i64::from(causes.bits()));
         values![
-            r.match_id, &r.ruleset, r.unrated, r.chance, r.ended_at, causes
+            r.match_id,
+            &r.ruleset,
+            r.unrated.as_deref(),
+            r.chance,
+            r.ended_at,
+            causes
         ]
     });
     insert(tx, target, replaced, rows).await?;

@@ -49,7 +49,7 @@ pub(super) async fn clear(tx: &mut Connection) -> Result<(), StoreError> {
 }
 
 /// The persons in the performances of these rulings. Those who are new get a handle.
-pub(super) async fn of(tx: &mut Connection, rulings: &[&RulingRow]) -> Result<Persons, StoreError> {
+pub(super) async fn of(tx: &mut Connection, rulings: &[RulingRow]) -> Result<Persons, StoreError> {
     let performances = rulings.iter().flat_map(|ruling| &ruling.performances);
     let keys: BTreeSet<&PlayerKey> = performances.map(|(_, own)| &own.key).collect();
     let keys: Vec<&PlayerKey> = keys.into_iter().collect();

@@ -2,7 +2,8 @@
 //!
 //! The view `computed_weights` computes the weights, with the bits that the daemon has.
 
-use std::collections::HashSet;
+use futures_util::TryStreamExt;
+use serde::{Deserialize, Serialize};
 
 use super::{
     persons::{self, FORGOTTEN},
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     domain::plain_name,
-    store::{NewWeights, PartRow, SharesRow, StoreError, db::*},
+    store::{NewWeights, PartRow, SharesRow, Spool, StoreError, db::*},
 };
 
 const PARTS: Target = Target::new(
@@ -66,8 +67,9 @@ pub(super) async fn write(tx: &mut Connection, new: &NewWeights) -> Result<(), S
     }
     if new.places {
         for SharesRow { ruleset, .. } in &new.shares {
-            let places = places(tx, ruleset).await?;
-            place(tx, ruleset, &places).await?;
+            for some in places(tx, ruleset).await?.parts() {
+                place(tx, ruleset, &some.map_err(StoreError::Temporary)?).await?;
+            }
         }
     }
     Ok(())
@@ -157,7 +159,7 @@ async fn share(tx: &mut Connection, shares: &[SharesRow]) -> Result<(), StoreErr
 }
 
 /// The position of a player in the order of the leaderboard.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Place {
     kind: String,
     player: String,
@@ -180,23 +182,23 @@ impl FromRow for Place {
 
 /// Counts the positions in a ruleset, from 1 among humans and among bots, and returns those that differ from the table's.
 /// Players who were forgotten have none.
-pub(super) async fn places(tx: &mut Connection, ruleset: &str) -> Result<Vec<Place>, StoreError> {
-    let known = tuple(
-        "SELECT kind, player, plain, standing, position FROM weight_places WHERE ruleset = $1",
-    );
-    let known: Vec<Place> = known.bind(ruleset).fetch_all(&mut *tx).await?;
-    // The database would have to know how many rows there are, to join the two well.
-    let counted = tuple(
+pub(super) async fn places(tx: &mut Connection, ruleset: &str) -> Result<Spool<Place>, StoreError> {
+    let counted = sql(
         "SELECT kind, player, plain, standing,
                 row_number() OVER (PARTITION BY kind ORDER BY standing, at_least DESC, player) AS position
          FROM ranked_weights
-         WHERE ruleset = $1 AND NOT (name = '' AND substr(player, 1, length(CAST($2 AS TEXT))) = CAST($2 AS TEXT))",
+         WHERE ruleset = $1 AND NOT (name = '' AND substr(player, 1, length(CAST($2 AS TEXT))) = CAST($2 AS TEXT))
+         EXCEPT
+         SELECT kind, player, plain, standing, position FROM weight_places WHERE ruleset = $1",
     );
     let counted = counted.bind(ruleset).bind(FORGOTTEN);
-    let mut counted: Vec<Place> = counted.fetch_all(tx).await?;
-    let known: HashSet<Place> = known.into_iter().collect();
-    counted.retain(|place| !known.contains(place));
-    Ok(counted)
+    let mut rows = tx.stream(counted.into_statement());
+    let mut places = Spool::default();
+    while let Some(row) = rows.try_next().await? {
+        places.push(Place::from_row(&row)?);
+        places.spill().map_err(StoreError::Temporary)?;
+    }
+    Ok(places)
 }
 
 /// Writes places of a ruleset, without those of players who have been removed meanwhile.

@@ -1,4 +1,4 @@
-//! `POST /v1/matches`: records finished matches. `…/void` and `…/unvoid`: leaves one out of the ratings, or no longer.
+//! `POST /v1/matches`: records finished matches.
 
 use axum::{
     http::{HeaderMap, StatusCode},
@@ -36,14 +36,6 @@ struct Answer {
     rated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-}
-
-/// Whether a match is left out of the ratings.
-#[derive(Debug, Serialize)]
-struct Void {
-    r#match: i64,
-    void: bool,
-    changed: bool,
 }
 
 /// `POST /v1/matches`
@@ -261,44 +253,4 @@ fn taken<T: DeserializeOwned>(
 fn stated<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(value)
         .map_err(|error| wrong_at(error.path(), wrong_in(&error.inner().to_string())))
-}
-
-/// `POST /v1/matches/{n}/void` and `…/unvoid`
-pub(super) async fn change(call: Call, void: bool) -> Result<Response, Problem> {
-    call.client(&[Right::Admin, Right::Report])?;
-    let id: i64 = call.part("name").parse().map_err(|_| no_match())?;
-    let changed = set_void(&call, id, void).await?;
-    answer(&Void {
-        r#match: id,
-        void,
-        changed,
-    })
-}
-
-fn no_match() -> Problem {
-    Problem::nothing("no match has this number")
-}
-
-/// Leaves a match out of the ratings, or no longer. Returns whether that changes anything.
-pub(in crate::web) async fn set_void(call: &Call, id: i64, void: bool) -> Result<bool, Problem> {
-    may_void(call, id).await?;
-    let store = call.site.service().store();
-    Ok(store.set_void(&[id], void).await? > 0)
-}
-
-/// Refuses a caller who may not leave a match out of the ratings.
-pub(super) async fn may_void(call: &Call, id: i64) -> Result<(), Problem> {
-    let client = call.client(&[Right::Admin, Right::Report])?;
-    call.count(Charge::Report, 1)?;
-    let store = call.site.service().store();
-    store.start_of(id).await?.ok_or_else(no_match)?;
-    if !call.caller.has(Right::Admin) {
-        let since = call.site.now().plus_millis(-DAY);
-        let own = store.reporter_of(id).await?;
-        if !own.is_some_and(|(name, at)| name == client && at >= since) {
-            let why = "with the right report, only your own matches of the last 24 hours";
-            return Err(Problem::forbidden(why));
-        }
-    }
-    Ok(())
 }

@@ -25,6 +25,7 @@ mod read;
 mod settings;
 mod short;
 mod teams;
+mod void;
 
 use std::sync::Arc;
 
@@ -44,12 +45,13 @@ pub(super) use body::{read_out, within};
 use call::no_such_path;
 pub(super) use call::{Call, address, prove, too_often};
 pub(super) use game::{AskedGame, LARGEST_SEED, MOST_PLAYERS};
-pub(super) use matches::{record_one, set_void};
+pub(super) use matches::record_one;
 pub(super) use origins::Api;
 use origins::FOREIGN;
 pub(super) use problem::Problem;
 pub use settings::{ApiSettings, WebOrigin};
 pub(super) use teams::picked;
+pub(super) use void::set_void;
 
 /// The contract.
 const OPENAPI: &str = include_str!("openapi.json");
@@ -70,11 +72,11 @@ pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
         .route("/matches/{name}", get(read::game))
         .route(
             "/matches/{name}/unvoid",
-            post(|call: Call| matches::change(call, false)),
+            post(|call: Call| void::change(call, false)),
         )
         .route(
             "/matches/{name}/void",
-            post(|call: Call| matches::change(call, true)),
+            post(|call: Call| void::change(call, true)),
         )
         .merge(links::router())
         .merge(pickups::router())

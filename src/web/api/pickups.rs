@@ -14,11 +14,12 @@ use super::{
     Call, Problem,
     call::answer,
     game::check_name,
-    matches::{hash, may_void, report},
+    matches::{hash, report},
     pickup_call::{
         AskedPickup, AskedResult, AskedVoid, Listed, Moved, Seen, question, record, shown,
     },
     teams::picked,
+    void::may_void,
 };
 use crate::{
     domain::Right,

@@ -199,7 +199,7 @@ async fn a_writer_that_slept_longer_than_its_lease_writes_nothing() {
     let from = store.derived_from().await.unwrap().unwrap();
     let rows = DerivedRows {
         from,
-        rulings: Vec::new(),
+        rulings: vec![].into(),
         weights: as_they_stand(Vec::new()),
         divisions: Vec::new(),
         seasons: Vec::new(),

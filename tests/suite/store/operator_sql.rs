@@ -283,7 +283,7 @@ async fn fill(store: &Arc<Store>) {
     short.events.clear();
     let id = record(store, &short).await;
     rulings.push(RulingRow {
-        unrated: Some("too-short"),
+        unrated: Some("too-short".into()),
         performances: vec![],
         ..ruling(id, &short, None, 0.0)
     });
@@ -307,7 +307,7 @@ async fn fill(store: &Arc<Store>) {
             last_match: 16,
             settings: "one".into(),
         },
-        rulings,
+        rulings: rulings.into(),
         weights: as_they_stand(vec![
             weight("ann", 51.25, last_seen),
             weight("bob", 49.0, last_seen),
@@ -464,7 +464,7 @@ async fn closeness_is_counted_by_outcomes(open: impl Backend) {
             last_match: id,
             settings: "one".into(),
         },
-        rulings: vec![ruling(id, &draw, Some(0.6), 50.0)],
+        rulings: vec![ruling(id, &draw, Some(0.6), 50.0)].into(),
         weights: as_they_stand(Vec::new()),
         divisions: vec![],
         seasons: vec![],

@@ -395,10 +395,10 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
         points_for: 3.0,
         points_against: 1.0,
     };
-    let ruling = |id: i64, unrated| RulingRow {
+    let ruling = |id: i64, unrated: Option<&'static str>| RulingRow {
         match_id: id,
         ruleset: "ctf".into(),
-        unrated,
+        unrated: unrated.map(Into::into),
         ended_at: Timestamp(7),
         chance: Some(0.5),
         causes: None,
@@ -433,7 +433,7 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
             last_match: ids[1],
             settings: "one".into(),
         },
-        rulings: vec![ruling(ids[0], None), ruling(ids[1], Some("too-short"))],
+        rulings: vec![ruling(ids[0], None), ruling(ids[1], Some("too-short"))].into(),
         weights: as_they_stand(vec![weight("ann", 60.5), weight("bob", 70.25)]),
         divisions: ["Low", "High"].map(division).to_vec(),
         seasons: vec![Timestamp(86_400_000), Timestamp(1_000)],
@@ -464,7 +464,7 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
     // One match more; and another configuration, which may only replace everything.
     rows.from.matches = 3;
     rows.from.last_match = ids[2];
-    rows.rulings = vec![ruling(ids[2], None)];
+    rows.rulings = vec![ruling(ids[2], None)].into();
     assert!(elsewhere.replace_derived(&rows, false, None).await.unwrap());
     assert_eq!(store.rulings(ids).await.unwrap().len(), 3);
     rows.from.settings = "other".into();
@@ -473,7 +473,7 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
     assert!(elsewhere.replace_derived(&rows, true, None).await.unwrap());
     assert_eq!(store.rulings(ids).await.unwrap().len(), 1);
     // A match of a queue may be recorded after others with higher ids, and one that was ruled may be ruled again.
-    rows.rulings = vec![ruling(ids[0], None), ruling(ids[2], Some("void"))];
+    rows.rulings = vec![ruling(ids[0], None), ruling(ids[2], Some("void"))].into();
     assert!(elsewhere.replace_derived(&rows, false, None).await.unwrap());
     let mut reasons = store.rulings(ids).await.unwrap();
     reasons.sort();

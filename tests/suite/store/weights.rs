@@ -209,7 +209,7 @@ fn derived(number: i64, weights: Option<NewWeights>) -> DerivedRows {
             last_match: number,
             settings: "settings".into(),
         },
-        rulings: Vec::new(),
+        rulings: vec![].into(),
         weights,
         divisions: Vec::new(),
         seasons: Vec::new(),
@@ -241,13 +241,16 @@ async fn same_tables(stores: [Arc<Store>; 2], tables: impl AsyncFn() -> [Vec<Lin
             places: !counts_later,
             ..new
         };
-        let added = derived(number, Some(new));
         if let Some(mut other) = since {
             other.last_match += 1;
-            let mut refused = added.clone();
-            refused.weights.as_mut().unwrap().since = Some(other);
+            let refused = NewWeights {
+                since: Some(other),
+                ..new.clone()
+            };
+            let refused = derived(number, Some(refused));
             assert!(!one.replace_derived(&refused, false, None).await.unwrap());
         }
+        let added = derived(number, Some(new));
         let is_first = number == 1;
         assert!(one.replace_derived(&added, is_first, None).await.unwrap());
         assert_eq!(one.are_behind().await.unwrap(), (false, counts_later));

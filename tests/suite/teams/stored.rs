@@ -45,7 +45,7 @@ async fn players_are_found_by_names_and_identities(store: &Store) {
             last_match: 1,
             settings: "settings".into(),
         },
-        rulings: Vec::new(),
+        rulings: vec![].into(),
         weights: as_they_stand(weights),
         divisions: Vec::new(),
         seasons: Vec::new(),

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::MatchRecord;
 
 /// Who comes later than this, in milliseconds of play, is late.
@@ -58,7 +60,7 @@ impl Cause {
 }
 
 /// The causes that a match has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Causes(u8);
 
 impl Causes {

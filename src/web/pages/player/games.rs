@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{letter, result_word};
+use super::form::{letter, result_word};
 use crate::{
     domain::{TeamChances, Timestamp, plain_name},
     store::GameOfPerson,

@@ -1,5 +1,6 @@
 //! `/players/ID`: one player.
 
+mod form;
 mod games;
 mod history;
 mod maps;
@@ -23,6 +24,7 @@ use crate::{
     web::{Site, answer::Page, error::WebError, name::Player, share::share, words},
 };
 
+use form::Form;
 use games::PlayedGame;
 use maps::MapResult;
 use record::{Progress, Record, in_a_line};
@@ -30,8 +32,6 @@ pub(in crate::web) use standing::{KnownPlayer, PlayerStanding};
 
 /// How many of the latest matches are read.
 const GAMES: i64 = 300;
-/// How many of them are the form.
-const FORM: usize = 10;
 /// The most rulesets with a plot, and with reasons for the weight.
 const PLOTS: usize = 3;
 
@@ -73,8 +73,7 @@ pub(in crate::web) struct PlayerPage {
     /// How strong the players of the first of the standings are.
     #[serde(skip_serializing_if = "Option::is_none")]
     distribution: Option<Distribution>,
-    /// The results of the last matches, the latest first: `W`, `D` or `L`.
-    form: Vec<char>,
+    form: Form,
     /// Why the weights are what they are, those with most matches first; none if numbers are not shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     why: Vec<WhyWeight>,
@@ -97,15 +96,6 @@ fn weight_here(line: &StandingLine) -> WeightHere {
         weight: line.row.weight,
         deviation: line.row.deviation,
         games: u32::try_from(line.row.games).unwrap_or(0),
-    }
-}
-
-/// The letter of a result.
-fn letter(result: f64) -> char {
-    match result {
-        result if result > 0.5 => 'W',
-        result if result < 0.5 => 'L',
-        _ => 'D',
     }
 }
 
@@ -134,18 +124,6 @@ impl PlayerPage {
             .wide_text(text!(common.last_seen), |row| {
                 words::day(row.line.last_seen)
             })
-    }
-
-    fn last_results(&self) -> Markup {
-        html! {
-            @if !self.form.is_empty() {
-                p {
-                    (mark!(player.last_results_the_latest_first,
-                        { span.form { @for result in &self.form { span class=(result_word(*result)) { (result) } " " } } }
-                    ))
-                }
-            }
-        }
     }
 
     fn handle(&self) -> &str {
@@ -178,7 +156,6 @@ impl Page for PlayerPage {
             true => site.learning().why(&asked).await?,
             false => Vec::new(),
         };
-        let results = games.iter().filter_map(|game| game.result);
         let why_weight = |why: &WhyRating| WhyWeight {
             ruleset: why.ruleset.clone(),
             sentences: why.sentences(),
@@ -212,7 +189,7 @@ impl Page for PlayerPage {
             standings: standings.into_iter().map(standing).collect(),
             why: why.iter().map(why_weight).collect(),
             companions,
-            form: results.map(letter).take(FORM).collect(),
+            form: Form::of(&games),
             games: listed,
             best_maps,
             worst_maps,
@@ -231,11 +208,7 @@ impl Page for PlayerPage {
 
     fn description(&self, _: &Site) -> String {
         let standing = self.standings.first().map(PlayerStanding::in_short);
-        let form: String = self.form.iter().collect();
-        let form = match form.is_empty() {
-            true => form,
-            false => format!(text!(player.last_results_the_latest_first_2), form = form),
-        };
+        let form = self.form.in_a_sentence();
         format!("{}: {}.{form}", self.title(), words::or_dash(standing))
     }
 
@@ -244,7 +217,7 @@ impl Page for PlayerPage {
     }
 
     fn card(&self, site: &Site) -> Option<Markup> {
-        Some(html! { (self.last_results()) (self.standings(site)) })
+        Some(html! { (self.form.body()) (self.standings(site)) })
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
@@ -254,7 +227,7 @@ impl Page for PlayerPage {
             @if site.settings.shows_numbers() {
                 @if let Some(row) = self.standings.first() { (in_a_line(site, row, self.progress.as_ref())) }
             }
-            (self.last_results())
+            (self.form.body())
             @if self.standings.len() > 1 || !site.settings.shows_numbers() { (self.standings(site)) }
             (self.plots(site)?)
             @if site.settings.shows_numbers() {
@@ -271,15 +244,6 @@ impl Page for PlayerPage {
             (self.why())
             (share(site, &self.path(), true, true))
         })
-    }
-}
-
-/// The word for the letter of a result, which is also its class.
-fn result_word(letter: char) -> &'static str {
-    match letter {
-        'W' => "won",
-        'L' => "lost",
-        _ => "draw",
     }
 }
 
