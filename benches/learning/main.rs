@@ -54,7 +54,7 @@ const PLAYERS: History = History {
     everybody: true,
 };
 /// How many games are played in the end.
-const FURTHER: u32 = 101;
+const FURTHER: u32 = 1_001;
 /// The limit of a command.
 const LONGEST: Duration = Duration::from_secs(7_200);
 const CONFIG: &str = r#"

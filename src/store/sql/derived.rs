@@ -15,6 +15,10 @@ use crate::{
     },
 };
 
+/// The most places in a transaction. They are on pages all over the table, and a match that ends waits for them: with a
+/// million players some 15 ms.
+const PLACES: usize = 256;
+
 impl Store {
     /// The input that the derived tables were made from; `None` if they have never been written.
     pub async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError> {
@@ -146,7 +150,7 @@ impl Store {
                 weights::places(&mut reader, ruleset).await?
             };
             for part in places.parts() {
-                for some in part.map_err(StoreError::Temporary)?.chunks(ROWS) {
+                for some in part.map_err(StoreError::Temporary)?.chunks(PLACES) {
                     let mut tx = self.begin_with(lease).await?;
                     weights::place(&mut tx, ruleset, some).await?;
                     self.commit(tx).await?;
