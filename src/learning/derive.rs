@@ -191,12 +191,12 @@ impl Learning {
             let left = enough - learned.matches - i64::try_from(matches.len()).unwrap_or(0);
             let folding = on_blocking_thread(move || {
                 learned.push_all(matches);
-                let spilled = learned.pending.spill().map_err(LearningError::Spill);
-                spilled.map(|()| learned)
+                learned.pending.spill();
+                learned
             });
             // The next ones are read meanwhile.
             let (folded, next) = tokio::join!(folding, self.read_some(cursor, left));
-            (learned, read) = (folded??, next?);
+            (learned, read) = (folded?, next?);
             if let Some(guard) = guard
                 && let Err(error) = self.write_pieces(&mut learned, guard).await
             {

@@ -18,9 +18,6 @@ pub enum LearningError {
     /// The learned state cannot be encoded.
     #[error("the learned state cannot be encoded")]
     Encode(#[from] std::io::Error),
-    /// The rulings are more than memory holds.
-    #[error("rulings that wait to be written cannot be kept in a temporary file: {0}")]
-    Spill(#[source] std::io::Error),
     /// The thread that folds matches panicked or was cancelled.
     #[error("a task was cancelled or panicked")]
     Task(#[from] tokio::task::JoinError),

@@ -179,8 +179,8 @@ pub enum StoreError {
     /// An error of one of these types that several writes have in common.
     #[error(transparent)]
     Shared(Arc<StoreError>),
-    /// Rows that wait to be written cannot be kept in a temporary file, or not be read from it.
-    #[error("a temporary file failed: {0}")]
+    /// Rows that wait to be written cannot be read from their temporary file.
+    #[error("a temporary file cannot be read: {0}")]
     Temporary(#[source] std::io::Error),
     /// Any other error of the database.
     #[error("the database failed: {0}")]

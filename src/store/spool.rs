@@ -19,6 +19,8 @@ pub struct Spool<T> {
     /// The lengths of the parts in the file, in bytes.
     parts: Vec<usize>,
     latest: Vec<T>,
+    /// Whether the file could not be made or written.
+    has_failed: bool,
 }
 
 impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
@@ -37,23 +39,34 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
         *self = Self::default();
     }
 
-    /// Moves the rows from memory to the file if they are many.
-    pub fn spill(&mut self) -> io::Result<()> {
-        if self.latest.len() < IN_MEMORY {
-            return Ok(());
+    /// Moves the rows from memory to the file if they are many. They stay in memory if there can be no such file.
+    pub fn spill(&mut self) {
+        if self.latest.len() < IN_MEMORY || self.has_failed {
+            return;
         }
+        if let Err(error) = self.write() {
+            tracing::warn!(%error, "rows stay in memory until they are written: a temporary file failed");
+            self.has_failed = true;
+        }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
         let bytes = postcard::to_stdvec(&self.latest).map_err(io::Error::other)?;
         let file = match self.file.take() {
             Some(file) => file,
             None => tempfile::tempfile()?,
         };
-        self.file.insert(file).write_all(&bytes)?;
+        // Readers have moved on in the file, perhaps not to its end.
+        let end: usize = self.parts.iter().sum();
+        let file = self.file.insert(file);
+        file.seek(SeekFrom::Start(end as u64))?;
+        file.write_all(&bytes)?;
         self.parts.push(bytes.len());
         self.latest.clear();
         Ok(())
     }
 
-    /// The rows in parts that fit into memory, the first ones first. Stops at the first error.
+    /// The rows in parts that fit into memory, the first ones first.
     pub fn parts(&self) -> impl Iterator<Item = io::Result<Cow<'_, [T]>>> {
         let mut at = 0;
         let in_file = self.parts.iter().map(move |&length| {
@@ -81,6 +94,7 @@ impl<T> From<Vec<T>> for Spool<T> {
             file: None,
             parts: Vec::new(),
             latest,
+            has_failed: false,
         }
     }
 }
@@ -92,21 +106,36 @@ mod tests {
     #[test]
     fn rows_in_the_file_and_in_memory_are_read_in_their_order_as_often_as_wanted() {
         let row = |number: u64| (number.to_string(), f64::from_bits(number));
-        let all: Vec<(String, f64)> = (0..2 * IN_MEMORY as u64 + 3).map(row).collect();
+        let all: Vec<(String, f64)> = (0..3 * IN_MEMORY as u64 + 3).map(row).collect();
+        let read = |spool: &Spool<(String, f64)>| -> Vec<(String, f64)> {
+            let parts = spool.parts().map(Result::unwrap);
+            parts.flat_map(Cow::into_owned).collect()
+        };
         let mut spool = Spool::default();
         assert!(spool.is_empty());
-        for one in &all {
+        for (number, one) in all.iter().enumerate() {
             spool.push(one.clone());
-            spool.spill().unwrap();
+            spool.spill();
+            if number == 2 * IN_MEMORY {
+                // Who reads some of it, and then adds more, replaces nothing.
+                assert_eq!(*spool.parts().next().unwrap().unwrap(), all[..IN_MEMORY]);
+                assert_eq!(read(&spool), all[..=number]);
+                assert_eq!(*spool.parts().next().unwrap().unwrap(), all[..IN_MEMORY]);
+            }
         }
-        assert_eq!((spool.parts.len(), spool.latest.len()), (2, 3));
-        for _ in 0..2 {
-            let parts = spool.parts().map(Result::unwrap);
-            let read: Vec<(String, f64)> = parts.flat_map(Cow::into_owned).collect();
-            assert_eq!(read, all);
-        }
+        assert_eq!((spool.parts.len(), spool.latest.len()), (3, 3));
+        assert_eq!(read(&spool), all);
         spool.clear();
         assert!(spool.is_empty());
         assert!(spool.parts().all(|part| part.unwrap().is_empty()));
+    }
+
+    #[test]
+    fn without_a_file_rows_stay_in_memory() {
+        let mut spool = Spool::from(vec![7; IN_MEMORY]);
+        spool.has_failed = true;
+        spool.spill();
+        assert_eq!(*spool.parts().next().unwrap().unwrap(), [7; IN_MEMORY]);
+        assert_eq!(spool.parts().count(), 1);
     }
 }

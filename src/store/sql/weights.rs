@@ -196,7 +196,7 @@ pub(super) async fn places(tx: &mut Connection, ruleset: &str) -> Result<Spool<P
     let mut places = Spool::default();
     while let Some(row) = rows.try_next().await? {
         places.push(Place::from_row(&row)?);
-        places.spill().map_err(StoreError::Temporary)?;
+        places.spill();
     }
     Ok(places)
 }
