@@ -9,6 +9,7 @@ mod parts;
 mod people;
 mod pick;
 mod played;
+mod result;
 mod settle;
 mod show;
 mod signed;
@@ -203,7 +204,7 @@ async fn record(
     let recording = async {
         let outcome = played.outcome(action, fields)?;
         let (number, unrated) = played.record(sender, &outcome).await?;
-        Ok::<_, Problem>(show::Recorded {
+        Ok::<_, Problem>(result::Recorded {
             number,
             outcome,
             unrated,
@@ -213,11 +214,11 @@ async fn record(
         Ok(of) => {
             pick.last = played.last();
             (pick.place, pick.seed) = (0, draw_seed());
-            Ok(show::recorded(site, sender, &pick, &played, &of).into())
+            Ok(result::recorded(site, sender, &pick, &played, &of).into())
         }
         Err(problem) => {
             let latest = played::latest(site, sender).await?;
-            let page = show::to_record(site, sender, &pick, &played, Some(&problem), latest);
+            let page = result::to_record(site, sender, &pick, &played, Some(&problem), latest);
             Ok(Shown {
                 status: problem.status,
                 ..page.into()
@@ -230,7 +231,7 @@ async fn record(
 async fn undo(site: &Site, sender: &Sender, pick: Pick, fields: &Fields) -> Result<Shown, Problem> {
     let number = played::undo(sender, fields).await?;
     let played = Played::read(site, fields).await?.again()?;
-    Ok(show::undone(site, sender, &pick, &played, number).into())
+    Ok(result::undone(site, sender, &pick, &played, number).into())
 }
 
 /// The answer with a page, or with why there is none. Nobody keeps it: it is about one visitor.

@@ -9,8 +9,8 @@ use super::{
     people::{Known, Person},
     pick::Pick,
     played::latest,
+    result,
     settle::{Question, settle},
-    show,
     signed::Sender,
 };
 use crate::{
@@ -47,7 +47,7 @@ pub(super) async fn page(
     let page = html! {
         h1 { (text!(teams.fair_teams)) }
         @if let Some(problem) = &problem { (alert(problem)) }
-        @if let Some(line) = &latest { (show::latest(site, sender, &pick, line)) }
+        @if let Some(line) = &latest { (result::latest(site, sender, &pick, line)) }
         @if sender.may_pick() {
             (choice_of_ruleset(site, &pick, &rulesets))
             (form(site, sender, &hidden(&pick), &fields(&pick, &rulesets, &ticks)))
