@@ -15,8 +15,8 @@ use crate::{
     },
 };
 
-/// The most places in a transaction. They are on pages all over the table, and a match that ends waits for them: with a
-/// million players some 15 ms.
+/// The most places in a transaction. They are on pages all over the table, so that writing them takes long, and a match
+/// that ends waits for it.
 const PLACES: usize = 256;
 
 impl Store {
