@@ -169,8 +169,9 @@ impl Store {
     pub async fn close(&self) {
         self.pages.close().await;
         self.readers.close().await;
-        if let Backend::Postgres(server) = &self.backend {
-            server.close().await;
+        match &self.backend {
+            Backend::Postgres(server) => server.close().await,
+            Backend::Sqlite(file) => file.complete(&self.writer).await,
         }
         self.writer.close().await;
     }

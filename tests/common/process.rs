@@ -28,13 +28,14 @@ pub fn evenkeel(folder: &Path) -> Command {
 
 /// Runs a command of the program; returns the exit code, and what it has printed.
 pub fn run(folder: &Path, words: &[&str]) -> (i32, String, String) {
-    printed(evenkeel(folder).args(words).output().unwrap())
+    run_with(folder, words, "")
 }
 
 /// Runs a command of the program that reads this from standard input.
 pub fn run_with(folder: &Path, words: &[&str], stdin: &str) -> (i32, String, String) {
     let mut command = assert_cmd::Command::from_std(evenkeel(folder));
-    printed(command.args(words).write_stdin(stdin).output().unwrap())
+    let command = command.args(words).write_stdin(stdin).timeout(5 * HANG);
+    printed(command.output().unwrap())
 }
 
 /// The exit code of a command, and what it has printed.

@@ -37,6 +37,15 @@ pub(super) fn look_at(path: &Path) -> Result<(), StoreError> {
     }
 }
 
+/// Refuses a disk that may not be written. Where a daemon was cut off, its write-ahead log lies beside the file, and SQLite
+/// opens the two for reading alone without a word.
+pub(super) fn refuse_read_only(path: &Path) -> Result<(), StoreError> {
+    match is_read_only(path) {
+        true => Err(StoreError::at(&path.display(), StoreError::ReadOnlyDisk)),
+        false => Ok(()),
+    }
+}
+
 /// The error with the path of the database, and with its cause if the disk is read-only.
 pub(super) fn cannot_open(path: &Path, error: sqlx::Error) -> StoreError {
     let error = match StoreError::from(error) {

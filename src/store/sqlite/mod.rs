@@ -71,8 +71,9 @@ pub(super) struct File {
 
 /// Does what [`open`](super::open) does.
 pub(super) async fn open(path: &Path, create: bool, busy: Duration) -> Result<Store, StoreError> {
-    if !create {
-        denied::refuse_missing(path)?;
+    match create {
+        true => file::refuse_read_only(path)?,
+        false => denied::refuse_missing(path)?,
     }
     file::look_at(path)?;
     let deadline = Instant::now() + busy;
@@ -117,8 +118,11 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
     let writer = pool(1).connect_with(writing).await.map_err(fail)?;
     migrate(path, &writer).await?;
     if create {
-        // Report a database that cannot be written now, not at the first match.
-        let trial = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fail)?;
+        // Report a database that cannot be written now, not at the first match. Beginning alone does not show it: where
+        // nothing may be written, `BEGIN IMMEDIATE` only reads.
+        let mut trial = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fail)?;
+        let nothing = sqlx::query("DELETE FROM matches WHERE FALSE");
+        nothing.execute(&mut *trial).await.map_err(fail)?;
         trial.rollback().await.map_err(fail)?;
     }
     // One of the three connections is for `changes`.
@@ -144,6 +148,18 @@ impl File {
     /// Whether the path still leads to the file that was opened.
     pub fn is_in_place(&self) -> bool {
         get_file_id(&self.path).ok() == self.id
+    }
+
+    /// Copies what was committed from the write-ahead log to the file, as far as nobody reads what was before it: the last
+    /// connection does so when it is closed, but one that was just being opened may end with the process.
+    pub async fn complete(&self, writer: &Pool) {
+        let Ok(mut connection) = writer.acquire().await else {
+            return; // it is closed already
+        };
+        let copied = connection.execute_text("PRAGMA wal_checkpoint(PASSIVE)");
+        if let Err(error) = copied.await {
+            tracing::warn!(%error, "the write-ahead log is not copied to the database");
+        }
     }
 
     /// A stream of the commits to this file.

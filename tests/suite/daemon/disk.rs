@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use crate::common::process::{Process, ask, evenkeel, poll};
+use crate::common::process::{Process, ask, evenkeel, poll, run};
 use tempfile::TempDir;
 
 /// A file system of a few megabytes in memory, unmounted when this is dropped.
@@ -259,26 +259,26 @@ fn a_disk_that_may_only_be_read_is_named() {
     let Some(disk) = SmallDisk::mount() else {
         return;
     };
-    for has_database in [false, true] {
-        let remount = |how: &str| {
-            let mut command = Command::new("mount");
-            let mounted = command
-                .args(["-o", &format!("remount,{how}")])
-                .arg(disk.path());
-            assert!(mounted.status().unwrap().success());
-        };
-        remount("rw");
-        if has_database {
-            Process::start(disk.path()).stop();
-        }
+    let remount = |how: &str| {
+        let mut command = Command::new("mount");
+        let mounted = command
+            .args(["-o", &format!("remount,{how}")])
+            .arg(disk.path());
+        assert!(mounted.status().unwrap().success());
+    };
+    let refused = || {
         remount("ro");
-        let serve = ["serve", "--listen", "127.0.0.1:0"];
-        let output = evenkeel(disk.path()).args(serve).output().unwrap();
-        assert!(!output.status.success());
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            said.contains("evenkeel.db: the disk is mounted read-only"),
-            "{said}"
-        );
-    }
+        let (code, _, said) = run(disk.path(), &["serve", "--listen", "127.0.0.1:0"]);
+        assert_eq!(code, 5, "{said}");
+        let named = "evenkeel.db: the disk is mounted read-only";
+        assert!(said.contains(named), "{said}");
+        remount("rw");
+    };
+    refused();
+    // With a database that was closed, and with one that has its write-ahead log beside it.
+    Process::start(disk.path()).stop();
+    refused();
+    Process::start(disk.path()).kill();
+    assert!(disk.path().join("evenkeel.db-wal").exists());
+    refused();
 }
