@@ -131,7 +131,7 @@ async fn the_short_side_comes_first() {
 }
 
 #[tokio::test]
-#[ignore = "takes a minute; `.ci/run` runs it"]
+#[ignore = "takes minutes: a longer run of `the_short_side_comes_first`"]
 async fn the_short_side_comes_first_in_150_games_of_each_kind() {
     measure_late_arrivals(150).await;
 }
