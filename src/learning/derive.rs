@@ -1,10 +1,14 @@
-//! Derives weights from the stored matches.
+//! Derives weights from the stored matches, and publishes them.
+
+use std::sync::{Arc, atomic::Ordering};
 
 use tokio::time::Instant;
 use tracing::Span;
 
 use super::{
-    Learning, LearningError,
+    CURRENT, Learning, LearningError, Standings,
+    gaps::Gaps,
+    knowledge::Knowledge,
     learned::Learned,
     look::{Look, RefreshMode},
     spacing::EVERY,
@@ -127,6 +131,21 @@ impl Learning {
             }
             return Ok(due);
         }
+    }
+
+    /// Publishes the weights of a fold by the present settings.
+    fn publish(&self, learned: &Learned) {
+        self.metrics.publish(learned);
+        self.replace(learned.knowledge.clone(), None, CURRENT);
+        *self.taken_over.lock() = None;
+    }
+
+    /// Replaces the published weights.
+    pub(super) fn replace(&self, knowledge: Knowledge, gaps: Option<Gaps>, phase: u8) {
+        *self.standings.write() = Arc::new(Standings::new(knowledge, gaps));
+        self.edition.fetch_add(1, Ordering::Release);
+        self.phase.store(phase, Ordering::Release);
+        self.published.notify_waiters();
     }
 
     /// Writes the checkpoints of a state that is `from` these matches, if this process may and they are due. A daemon

@@ -85,8 +85,6 @@ pub use verify::Verified;
 pub use view::View;
 pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};
 
-use gaps::Gaps;
-use knowledge::Knowledge;
 use learned::Learned;
 use pace::Pace;
 use parts::Written;
@@ -270,20 +268,5 @@ impl Learning {
 
     fn phase(&self) -> u8 {
         self.phase.load(Ordering::Acquire)
-    }
-
-    /// Publishes the weights of a fold by the present settings.
-    fn publish(&self, learned: &Learned) {
-        self.metrics.publish(learned);
-        self.replace(learned.knowledge.clone(), None, CURRENT);
-        *self.taken_over.lock() = None;
-    }
-
-    /// Replaces the published weights.
-    fn replace(&self, knowledge: Knowledge, gaps: Option<Gaps>, phase: u8) {
-        *self.standings.write() = Arc::new(Standings::new(knowledge, gaps));
-        self.edition.fetch_add(1, Ordering::Release);
-        self.phase.store(phase, Ordering::Release);
-        self.published.notify_waiters();
     }
 }
