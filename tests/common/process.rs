@@ -99,23 +99,7 @@ impl Process {
         let mut command = evenkeel(folder);
         command.args(words).envs(variables.iter().copied());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let (mut said, mut tls) = (String::new(), None);
-        let address = loop {
-            let mut line = String::new();
-            assert_ne!(
-                log.read_line(&mut line).unwrap(),
-                0,
-                "the daemon has ended: {said}"
-            );
-            if let Some((_, rest)) = line.split_once("listening address=") {
-                break rest.split_whitespace().next().unwrap().parse().unwrap();
-            }
-            if let Some((_, rest)) = line.split_once(" tls=") {
-                tls = rest.split_whitespace().next().unwrap().parse().ok();
-            }
-            said.push_str(&line);
-        };
+        let log = BufReader::new(child.stderr.take().unwrap());
         // The daemon would block on a full pipe, so its log is read, whether anybody wants it or not.
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
@@ -123,6 +107,21 @@ impl Process {
                 let _ = sender.send(line);
             }
         });
+        let (mut said, mut tls) = (String::new(), None);
+        let address = loop {
+            let line = lines.recv_timeout(5 * HANG).unwrap_or_else(|error| {
+                let _ = child.kill();
+                panic!("the daemon does not listen ({error}): {said}")
+            });
+            if let Some((_, rest)) = line.split_once("listening address=") {
+                break rest.split_whitespace().next().unwrap().parse().unwrap();
+            }
+            if let Some((_, rest)) = line.split_once(" tls=") {
+                tls = rest.split_whitespace().next().unwrap().parse().ok();
+            }
+            said.push_str(&line);
+            said.push('\n');
+        };
         Self {
             child,
             address,

@@ -38,7 +38,7 @@ pub(super) fn look_at(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Refuses a disk that may not be written. Where a daemon was cut off, its write-ahead log lies beside the file, and SQLite
-/// opens the two for reading alone without a word.
+/// opens the two for reading alone, without an error.
 pub(super) fn refuse_read_only(path: &Path) -> Result<(), StoreError> {
     match is_read_only(path) {
         true => Err(StoreError::at(&path.display(), StoreError::ReadOnlyDisk)),
