@@ -93,6 +93,7 @@ async fn load(
     let slot = shared.store.slot(partition).await?;
     let mut stored = shared.store.hosting(slot).await?;
     (stored.tickets, stored.formed) = shared.store.tickets_of(slot).await?;
+    stored.players = shared.store.ticket_players(slot).await?;
     let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
     shared.learning.behaviour().refresh().await?;
     let now = clock.now(shared);

@@ -159,9 +159,15 @@ pub enum StoreError {
     /// A write that only the holder of a lease may make: the lease has ended, or another process has it.
     #[error("the lease {0} is lost")]
     LeaseLost(String),
-    /// A match was to be formed of a ticket that has left its queue on disk.
-    #[error("a ticket of match {0} has left its queue")]
-    TicketTaken(i64),
+    /// A change of a ticket whose row is not in the state that the ticket had before the change.
+    #[error("ticket {0} is in another state")]
+    OtherState(i64),
+    /// A player was to accept a match that does not wait to be accepted.
+    #[error("match {0} does not wait to be accepted")]
+    NoCheck(i64),
+    /// A player was to get into a ticket, and is in another one of the same group of queues.
+    #[error("{0} is in another ticket")]
+    InAnother(String),
     /// The daemon that has made a request does not wait for its answer any more.
     #[error("a request of another daemon was withdrawn")]
     Withdrawn,

@@ -37,6 +37,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0016_queue_page"),
         file!("0017_causes"),
         file!("0018_lists"),
+        file!("0019_ticket_players"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

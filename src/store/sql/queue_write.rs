@@ -8,9 +8,9 @@ impl Store {
     /// none. Returns the version of the reports about behaviour if there are no-shows.
     ///
     /// # Errors
-    /// Fails if the lease is lost ([`StoreError::LeaseLost`]), if a match is formed of a ticket that is in no queue
-    /// any more ([`StoreError::TicketTaken`]), or if a request was withdrawn that was carried out
-    /// ([`StoreError::Withdrawn`]).
+    /// Fails if the lease is lost ([`StoreError::LeaseLost`]), if a ticket is in another state than before its change
+    /// ([`StoreError::OtherState`]), a match not open to be accepted ([`StoreError::NoCheck`]) or a player in another
+    /// ticket of the group ([`StoreError::InAnother`]), or if a request was withdrawn that was carried out ([`StoreError::Withdrawn`]).
     pub async fn write_queues(&self, write: QueueWrite<'_>) -> Result<Option<i64>, StoreError> {
         let adds_reports = !write.no_shows.days.is_empty();
         let mut tx = self.begin_turn(adds_reports).await?;

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     domain::{MatchId, Timestamp},
-    lifecycle::{Match, State, TicketNumber, TicketRecord},
+    lifecycle::{Match, State, TicketNumber, TicketPlayer, TicketRecord},
     store::{StoreError, db::*},
 };
 
@@ -71,6 +71,20 @@ impl Store {
                          ORDER BY submitted_at DESC, number DESC LIMIT 1");
         let rows = query.bind(owner).bind(id).fetch_all(&mut tx).await?;
         Ok(with_matches(&mut tx, &rows).await?.pop())
+    }
+
+    /// Who is in which ticket of the partition with this slot.
+    pub async fn ticket_players(&self, partition: i64) -> Result<Vec<TicketPlayer>, StoreError> {
+        let query =
+            tuple("SELECT queue_group, player, ticket FROM ticket_players WHERE partition = $1");
+        let rows: Vec<(String, String, TicketNumber)> =
+            query.bind(partition).fetch_all(&self.readers).await?;
+        let player = |(group, player, ticket)| TicketPlayer {
+            group,
+            player,
+            ticket,
+        };
+        Ok(rows.into_iter().map(player).collect())
     }
 
     /// The first tickets of these clients, in the partitions with these slots, whose client was not sent the present

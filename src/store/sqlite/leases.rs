@@ -25,16 +25,29 @@ pub(super) const SUFFIX: &str = "-lease";
 /// What keeps others from taking a lease, in this process and in others.
 #[derive(Debug)]
 pub(in crate::store) struct Held {
-    _file: Arc<File>,
+    _file: Arc<Locked>,
+}
+
+/// The locked file.
+#[derive(Debug)]
+struct Locked(File);
+
+impl Drop for Locked {
+    /// To close the file is not enough: a program that this process is just starting has the file open, too.
+    fn drop(&mut self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "the lock of the leases is given back only when its file is closed");
+        }
+    }
 }
 
 /// The leases that this process holds.
 #[derive(Debug, Default)]
-pub(super) struct Locks(Mutex<Locked>);
+pub(super) struct Locks(Mutex<Own>);
 
 #[derive(Debug, Default)]
-struct Locked {
-    file: Weak<File>,
+struct Own {
+    file: Weak<Locked>,
     names: BTreeMap<String, Weak<Held>>,
 }
 
@@ -65,14 +78,14 @@ impl Locks {
 }
 
 /// Locks the file beside the database; `None` if another process has locked it.
-fn lock(database: &Path) -> io::Result<Option<File>> {
+fn lock(database: &Path) -> io::Result<Option<Locked>> {
     let mut path = database.as_os_str().to_owned();
     path.push(SUFFIX);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     let file = options.open(PathBuf::from(path))?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(Some(Locked(file))),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }

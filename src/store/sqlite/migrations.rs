@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 19] = [
+const FILES: [(&str, &str); 20] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -40,6 +40,7 @@ const FILES: [(&str, &str); 19] = [
     file!("0018_lists"),
     file!("0019_match_count"),
     file!("0020_voided_matches"),
+    file!("0021_ticket_players"),
 ];
 
 /// All migrations, in the order in which they run.

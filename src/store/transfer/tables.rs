@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 57] = [
+pub(super) const TABLES: [Table; 58] = [
     table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
@@ -79,6 +79,7 @@ pub(super) const TABLES: [Table; 57] = [
     table("behaviour_changes", &["changes"]),
     table("partitions", &["name"]),
     table("tickets", &["number"]),
+    table("ticket_players", &["partition", "queue_group", "player"]),
     table("formed_matches", &["match_id"]),
     table("formed_seats", &["match_id", "seat"]),
     table("pools", &["pool_id"]),

@@ -149,7 +149,7 @@ async fn a_ticket_is_in_one_match_whoever_is_wrong(backend: impl Backend) {
     assert_eq!(late.propose("duel", vec![duel()], first + 1), 1);
     let refused = write(&store, &lease, &taken_changes(&mut late)).await;
     let refused = refused.unwrap_err();
-    assert!(matches!(refused, StoreError::TicketTaken(_)), "{refused}");
+    assert!(matches!(refused, StoreError::OtherState(_)), "{refused}");
     assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 1);
 }
 

@@ -48,6 +48,10 @@ fn restored(tickets: Vec<TicketRecord>, formed: Vec<Match>, now: Timestamp) -> L
         formed,
         ..Stored::default()
     };
+    restored_from(stored, now)
+}
+
+fn restored_from(stored: Stored, now: Timestamp) -> Lifecycle {
     let settings = CoordinatorSettings::default();
     Lifecycle::restore(settings, queues(), stored, now, |_| true)
 }
@@ -59,14 +63,17 @@ fn taken_changes(life: &mut Lifecycle) -> Vec<Change> {
 
 /// Submits a ticket of two players whose ids begin with that of the ticket.
 fn submit(life: &mut Lifecycle, id: &str, queue: &str) -> TicketNumber {
-    let ticket = Submission {
+    life.submit(submission(id, queue)).unwrap()
+}
+
+fn submission(id: &str, queue: &str) -> Submission {
+    Submission {
         owner: "bäckend \"1\"".to_owned(),
         id: id.to_owned(),
         queue: queue.to_owned(),
         players: vec![format!("{id}-a"), format!("{id} 'b'")],
         content: format!("{{\"ticket\":\"{id}\"}}"),
-    };
-    life.submit(ticket).unwrap()
+    }
 }
 
 fn pair(one: TicketNumber, other: TicketNumber) -> Proposal {
@@ -129,8 +136,13 @@ async fn survives(store: &Store, life: &mut Lifecycle) {
     for formed in &matches {
         assert_eq!(life.formed(formed.id), Some(formed));
     }
-    let now = life.now();
-    let mut again = restored(tickets.clone(), matches.clone(), now);
+    let stored = Stored {
+        tickets,
+        formed: matches,
+        players: store.ticket_players(0).await.unwrap(),
+        ..Stored::default()
+    };
+    let mut again = restored_from(stored, life.now());
     assert_eq!(taken_changes(&mut again), [], "nothing has to be mended");
 }
 
@@ -184,8 +196,11 @@ async fn rows(store: &Store) -> String {
     for queue in ["plain", "checked", "hosted"] {
         hours.extend(store.queue_hours(queue, 0).await.unwrap());
     }
+    let mut players = store.ticket_players(0).await.unwrap();
+    players.sort();
     let (tickets, hosting) = (store.tickets_of(0).await, store.hosting(0).await);
-    format!("{:#?} {:#?} {hours:#?}", tickets.unwrap(), hosting.unwrap())
+    let (tickets, hosting) = (tickets.unwrap(), hosting.unwrap());
+    format!("{tickets:#?} {players:#?} {hosting:#?} {hours:#?}")
 }
 
 #[tokio::test]
@@ -258,11 +273,74 @@ async fn no_turn_puts_a_ticket_into_two_matches() {
     let twice = [formed.clone(), taken_changes(&mut wrong)].concat();
     for turn in [[submitted.clone(), twice.clone()].concat(), twice] {
         let refused = write_changes(&store, &turn).await.unwrap_err();
-        assert!(matches!(refused, StoreError::TicketTaken(8)), "{refused}");
+        let StoreError::OtherState(taken) = refused else {
+            panic!("{refused}");
+        };
+        assert_eq!(taken, one);
         assert!(store.tickets_of(0).await.unwrap().1.is_empty());
         let _ = write_changes(&store, &submitted).await;
     }
     write_changes(&store, &formed).await.unwrap();
+}
+
+#[tokio::test]
+async fn no_turn_puts_a_player_into_two_tickets_of_a_group() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(1_000));
+    submit(&mut life, "t1", "plain");
+    write(&store, &mut life).await;
+    // A holder of the lease that knows nothing of the ticket.
+    let mut wrong = restored(Vec::new(), Vec::new(), Timestamp(1_000));
+    wrong.number_above(1);
+    let another = Submission {
+        players: vec!["other".to_owned(), "t1 'b'".to_owned()],
+        ..submission("t2", "checked")
+    };
+    wrong.submit(another.clone()).unwrap();
+    let refused = write_changes(&store, &taken_changes(&mut wrong)).await;
+    let Err(StoreError::InAnother(player)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(player, "t1 'b'");
+    assert_eq!(store.tickets_of(0).await.unwrap().0.len(), 1);
+    // Once the player has left the first ticket, also in the same turn.
+    life.cancel("bäckend \"1\"", "t1").unwrap();
+    life.submit(another).unwrap();
+    write(&store, &mut life).await;
+    let players = store.ticket_players(0).await.unwrap();
+    assert_eq!(players.len(), 2, "{players:?}");
+}
+
+#[tokio::test]
+async fn a_ticket_whose_row_has_another_state_is_not_changed() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let mut life = restored(Vec::new(), Vec::new(), Timestamp(1_000));
+    let tickets = ["t1", "t2"].map(|id| submit(&mut life, id, "checked"));
+    write(&store, &mut life).await;
+    life.propose("checked", vec![pair(tickets[0], tickets[1])], 7);
+    write(&store, &mut life).await;
+    // Somebody else has written meanwhile: one ticket is cancelled, and the check is over.
+    let before = "UPDATE tickets SET state = 'cancelled', match_id = NULL WHERE number = 1;
+         UPDATE formed_matches SET open_until = NULL";
+    execute(&folder.path().join("test.db"), before, before).await;
+    let owner = "bäckend \"1\"";
+    life.accept(owner, 7, "t2-a").unwrap();
+    let refused = write_changes(&store, &taken_changes(&mut life)).await;
+    assert!(
+        matches!(refused, Err(StoreError::NoCheck(7))),
+        "{refused:?}"
+    );
+    life.cancel(owner, "t1").unwrap();
+    let refused = write_changes(&store, &taken_changes(&mut life)).await;
+    assert!(
+        matches!(refused, Err(StoreError::OtherState(1))),
+        "{refused:?}"
+    );
+    let (stored, _) = store.tickets_of(0).await.unwrap();
+    let states: Vec<_> = stored.iter().map(|ticket| ticket.state).collect();
+    assert_eq!(states, [State::Cancelled, State::Proposed(7)]);
 }
 
 #[tokio::test]

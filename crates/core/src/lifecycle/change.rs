@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Instance, Match, Reason, SearchedPool, Seat, State, TicketNumber, TicketRecord, Why};
+use super::{
+    Instance, Match, Reason, SearchedPool, Seat, State, TicketNumber, TicketPlayer, TicketRecord,
+    Why,
+};
 use crate::domain::{MatchId, Timestamp};
 
 /// A change to what is stored. Changes apply in order.
@@ -14,6 +17,8 @@ pub enum Change {
     Became {
         /// The number of the ticket.
         ticket: TicketNumber,
+        /// The state that it had.
+        from: State,
         /// Its new state.
         state: State,
         /// Why the ticket has this state.
@@ -21,6 +26,10 @@ pub enum Change {
         /// When the state changed.
         at: Timestamp,
     },
+    /// A player is in this ticket, and in no other one of the group.
+    Entered(TicketPlayer),
+    /// A player is not in this ticket of the group any more.
+    Left(TicketPlayer),
     /// A client was sent the state of a ticket.
     Sent(TicketNumber),
     /// The state of a ticket is no longer kept.
@@ -89,6 +98,8 @@ impl Change {
         match self {
             Self::Submitted(_)
             | Self::Became { .. }
+            | Self::Entered(_)
+            | Self::Left(_)
             | Self::Searched(..)
             | Self::Formed(_)
             | Self::Accepted { .. }

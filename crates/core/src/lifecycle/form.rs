@@ -55,6 +55,7 @@ impl Lifecycle {
         self.pending
             .changes
             .push(Change::Submitted(Box::new(record.clone())));
+        self.enter_players(&record);
         self.enter_ticket(record);
         Ok(number)
     }

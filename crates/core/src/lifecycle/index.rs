@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::TicketNumber;
+use super::{Change, TicketNumber, TicketPlayer};
 use crate::domain::Timestamp;
 
 /// The indexes of all tickets.
@@ -41,14 +41,52 @@ impl Index {
         players.insert(player.to_owned(), ticket);
     }
 
-    pub fn remove_player(&mut self, group: &str, player: &str, ticket: TicketNumber) {
-        if self.player(group, player) == Some(ticket) {
+    /// Removes a player who is in this ticket. Returns whether they were in it.
+    pub fn remove_player(&mut self, group: &str, player: &str, ticket: TicketNumber) -> bool {
+        let is_in = self.player(group, player) == Some(ticket);
+        if is_in {
             remove(&mut self.players, group, player);
         }
+        is_in
     }
 
-    pub fn clear_players(&mut self) {
-        self.players.clear();
+    /// Removes all players, and returns who was in which ticket, in order.
+    pub fn take_players(&mut self) -> BTreeSet<TicketPlayer> {
+        let groups = std::mem::take(&mut self.players).into_iter();
+        let of_group = |(group, players): (String, HashMap<String, TicketNumber>)| {
+            let player = move |(player, ticket)| TicketPlayer {
+                group: group.clone(),
+                player,
+                ticket,
+            };
+            players.into_iter().map(player)
+        };
+        groups.flat_map(of_group).collect()
+    }
+
+    /// What has changed since `before`, which [`take_players`](Self::take_players) has returned: first who has left.
+    pub fn changes_since(&self, before: BTreeSet<TicketPlayer>) -> Vec<Change> {
+        let mut stays = BTreeSet::new();
+        let mut changes = Vec::new();
+        for one in before {
+            match self.player(&one.group, &one.player) == Some(one.ticket) {
+                true => drop(stays.insert(one)),
+                false => changes.push(Change::Left(one)),
+            }
+        }
+        for (group, players) in &self.players {
+            let entered = players.iter().map(|(player, ticket)| TicketPlayer {
+                group: group.clone(),
+                player: player.clone(),
+                ticket: *ticket,
+            });
+            changes.extend(
+                entered
+                    .filter(|one| !stays.contains(one))
+                    .map(Change::Entered),
+            );
+        }
+        changes
     }
 
     pub fn add_unsent(&mut self, owner: &str, ticket: TicketNumber) {

@@ -119,7 +119,7 @@ pub use record::{ExpectedPlayer, Match, Seat, Stage, Why};
 pub use restore::Stored;
 pub use settings::CoordinatorSettings;
 pub use state::Lifecycle;
-pub use ticket::{QueueTerms, Reason, State, Submission, TicketNumber, TicketRecord};
+pub use ticket::{QueueTerms, Reason, State, Submission, TicketNumber, TicketPlayer, TicketRecord};
 pub use wanted::Wanted;
 
 /// The most tickets that wait, in all queues together.

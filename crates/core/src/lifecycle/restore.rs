@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     CoordinatorSettings, Lifecycle, MAX_INSTANCES, Match, Offer, QueueTerms, Reason, Stage, State,
-    TicketNumber, TicketRecord, Why, settings::millis,
+    TicketNumber, TicketPlayer, TicketRecord, Why, settings::millis,
 };
 use crate::domain::{MatchId, Timestamp};
 
@@ -13,6 +13,8 @@ use crate::domain::{MatchId, Timestamp};
 pub struct Stored {
     /// The tickets that are kept.
     pub tickets: Vec<TicketRecord>,
+    /// Who is in which ticket that has not ended.
+    pub players: Vec<TicketPlayer>,
     /// The matches that were formed of them.
     pub formed: Vec<Match>,
     /// The instances.
@@ -67,6 +69,10 @@ impl Lifecycle {
             restored.owed.entry(name).or_default().insert(id, why);
         }
         restored.restore_tickets(stored.tickets);
+        for one in stored.players {
+            let index = &mut restored.index;
+            index.add_player(&one.group, &one.player, one.ticket);
+        }
         restored.restore_hosting();
         // Everything up to here is what is stored.
         restored.pending = Default::default();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Change, Happened, KEEP_MILLIS, Lifecycle, MAX_ENDED, QueueTerms, Reason, State, TicketNumber,
-    TicketRecord, due::Due,
+    TicketPlayer, TicketRecord, due::Due,
 };
 use crate::domain::{MatchId, Timestamp};
 
@@ -21,14 +21,6 @@ impl Lifecycle {
             self.index.ended.insert((record.changed_at, number));
         } else {
             self.waiting += 1;
-            let group = self
-                .queues
-                .get(&ticket.queue)
-                .map(|terms| terms.group.as_str());
-            for player in &ticket.players {
-                self.index
-                    .add_player(group.unwrap_or_default(), player, number);
-            }
         }
         if let Some(due) = self.ticket_due(&record) {
             self.due.insert((due, Due::Ticket(number)));
@@ -64,7 +56,8 @@ impl Lifecycle {
             return;
         }
         self.leave_ticket(&record);
-        let was_hosted = matches!(record.state, State::Hosted(_) | State::Called(_));
+        let from = record.state;
+        let was_hosted = matches!(from, State::Hosted(_) | State::Called(_));
         (record.state, record.reason) = (state, reason);
         (record.changed_at, record.is_sent) = (self.now, false);
         if state == State::Queued && self.ticket_due(&record).is_some_and(|due| due <= self.now) {
@@ -83,10 +76,14 @@ impl Lifecycle {
         }
         self.pending.changes.push(Change::Became {
             ticket: number,
+            from,
             state: record.state,
             reason,
             at: self.now,
         });
+        if record.state.is_final() {
+            self.leave_players(&record);
+        }
         self.enter_ticket(record);
         while self.index.ended.len() > MAX_ENDED
             && let Some(&(_, oldest)) = self.index.ended.first()
@@ -133,14 +130,37 @@ impl Lifecycle {
             return;
         }
         self.waiting -= 1;
-        let group = self
-            .queues
-            .get(&record.ticket.queue)
-            .map(|terms| terms.group.as_str());
-        for player in &record.ticket.players {
-            self.index
-                .remove_player(group.unwrap_or_default(), player, number);
+    }
+
+    /// The players of a new ticket are in it from now on.
+    pub(super) fn enter_players(&mut self, record: &TicketRecord) {
+        for one in self.players_of(record) {
+            self.index.add_player(&one.group, &one.player, one.ticket);
+            self.pending.changes.push(Change::Entered(one));
         }
+    }
+
+    /// The players of a ticket that has ended can be in another one.
+    fn leave_players(&mut self, record: &TicketRecord) {
+        for one in self.players_of(record) {
+            let Self { index, pending, .. } = self;
+            if index.remove_player(&one.group, &one.player, one.ticket) {
+                pending.changes.push(Change::Left(one));
+            }
+        }
+    }
+
+    /// The players of a ticket, in the group of its queue.
+    fn players_of(&self, record: &TicketRecord) -> Vec<TicketPlayer> {
+        let terms = self.queues.get(&record.ticket.queue);
+        let group = terms.map_or("", |terms| terms.group.as_str());
+        let players = record.ticket.players.iter();
+        let player = |player: &String| TicketPlayer {
+            group: group.to_owned(),
+            player: player.clone(),
+            ticket: record.number,
+        };
+        players.map(player).collect()
     }
 
     /// Removes a ticket in a final state, and its match if it was the last of its tickets.
@@ -166,7 +186,7 @@ impl Lifecycle {
         fits: impl Fn(&TicketRecord) -> bool,
     ) {
         self.queues = queues.into_iter().collect();
-        self.index.clear_players();
+        let players = self.index.take_players();
         self.due.retain(|(_, due)| !matches!(due, Due::Ticket(_)));
         let mut out = BTreeSet::new();
         for record in self.tickets.values() {
@@ -198,6 +218,8 @@ impl Lifecycle {
                 self.index.add_player(group, player, number);
             }
         }
+        let changes = self.index.changes_since(players);
+        self.pending.changes.extend(changes);
         for &number in &out {
             match self.tickets.get(&number).map(|ticket| ticket.state) {
                 Some(State::Proposed(id)) => {

@@ -46,6 +46,17 @@ pub struct Submission {
     pub content: String,
 }
 
+/// A player who is in a ticket that has not ended, and in no other ticket of the group.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TicketPlayer {
+    /// The group of the ticket's queue; empty for the queues of a partition that name none.
+    pub group: String,
+    /// The id of the player.
+    pub player: String,
+    /// The number of the ticket.
+    pub ticket: TicketNumber,
+}
+
 /// The state of a ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {

@@ -8,6 +8,7 @@ use crate::domain::{MatchId, Timestamp};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Disk {
     pub tickets: BTreeMap<TicketNumber, TicketRecord>,
+    pub players: BTreeMap<(String, String), TicketNumber>,
     pub matches: BTreeMap<MatchId, Match>,
     pub hosted: BTreeMap<MatchId, Match>,
     pub offers: BTreeMap<String, Offer>,
@@ -28,13 +29,23 @@ impl Disk {
             }
             Change::Became {
                 ticket,
+                from,
                 state,
                 reason,
                 at,
             } => {
                 let row = self.tickets.get_mut(&ticket).unwrap();
+                assert_eq!(row.state, from);
                 assert!(!row.state.is_final(), "{row:?} becomes {state:?}");
                 (row.state, row.reason, row.changed_at, row.is_sent) = (state, reason, at, false);
+            }
+            Change::Entered(one) => {
+                let other = self.players.insert((one.group, one.player), one.ticket);
+                assert_eq!(other, None, "a player is in one ticket of a group");
+            }
+            Change::Left(one) => {
+                let left = self.players.remove(&(one.group, one.player));
+                assert_eq!(left, Some(one.ticket));
             }
             Change::Sent(ticket) => self.tickets.get_mut(&ticket).unwrap().is_sent = true,
             Change::Forgotten(ticket) => assert!(self.tickets.remove(&ticket).is_some()),
@@ -89,8 +100,16 @@ impl Disk {
 
     pub fn stored(&self) -> Stored {
         let owed = self.owed.iter();
+        let players = self.players.iter();
         Stored {
             tickets: self.tickets.values().cloned().collect(),
+            players: players
+                .map(|((group, player), ticket)| TicketPlayer {
+                    group: group.clone(),
+                    player: player.clone(),
+                    ticket: *ticket,
+                })
+                .collect(),
             formed: self.matches.values().cloned().collect(),
             offers: self.offers.values().cloned().collect(),
             hosted: self.hosted.values().cloned().collect(),
