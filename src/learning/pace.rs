@@ -1,8 +1,7 @@
 //! How often a daemon writes what grows with the number of players: weights, places and checkpoints.
 //!
-//! Weights are published at once. The tables, from which pages read, follow so soon that writing them takes a small part
-//! of the daemon's time, and its matches seldom wait for it: after the first match at once, while many matches come at
-//! the latest a second later, and with many players half a minute.
+//! Weights are published at once. The tables, from which pages read, follow at once as long as there are few players;
+//! with more, writing them takes a small part of the daemon's time.
 
 use std::time::Duration;
 
@@ -16,15 +15,13 @@ use crate::store::NewWeights;
 
 /// After a write, a daemon waits this many times as long as it took.
 const REST: u32 = 20;
-/// The weights in the database are never older than this as long as there are few.
-const OLDEST_OF_FEW: Duration = Duration::from_secs(1);
 /// The weights in the database are never older than this, and the time that it takes to write them. Places, which
 /// change for everybody below a player who rises, are counted again after this time.
 const OLDEST: Duration = Duration::from_secs(30);
 /// Other daemons read a checkpoint this often while matches come: their chances are at most this much older than those
 /// of the daemon that learns, and for large states the time that [`REST`] gives.
 const FOLLOWED: Duration = Duration::from_secs(10);
-/// With at most this many weights, their places are counted whenever they are written.
+/// With at most this many weights, they are written and their places are counted after every match.
 pub(super) const FEW: usize = 500;
 
 /// When a daemon writes next.
@@ -38,11 +35,15 @@ pub(super) struct Pace {
 impl Pace {
     /// Notes that these weights were written, which began at `since`.
     pub fn wrote(&self, new: &NewWeights, since: Instant) {
-        let oldest = if new.places { OLDEST_OF_FEW } else { OLDEST };
-        self.weights.done((REST * since.elapsed()).min(oldest));
         match new.places {
-            true => self.places_counted(since),
-            false => self.places.note_behind(),
+            true => {
+                self.weights.done(Duration::ZERO);
+                self.places_counted(since);
+            }
+            false => {
+                self.weights.done((REST * since.elapsed()).min(OLDEST));
+                self.places.note_behind();
+            }
         }
     }
 
@@ -135,13 +136,6 @@ mod tests {
         let pace = Pace::default();
         assert!(!pace.weights.rests());
         pace.wrote(&new(FEW), Instant::now());
-        assert!(!pace.weights.rests());
-        pace.wrote(&new(FEW), Instant::now() - Duration::from_millis(20));
-        assert!(pace.weights.rests());
-        tokio::time::advance(Duration::from_millis(400)).await;
-        assert!(!pace.weights.rests());
-        pace.wrote(&new(FEW), Instant::now() - Duration::from_millis(100));
-        tokio::time::advance(OLDEST_OF_FEW).await;
         assert!(!pace.weights.rests());
         let since = Instant::now();
         tokio::time::advance(Duration::from_millis(100)).await;

@@ -17,8 +17,8 @@ use crate::store::{CheckpointRow, DerivedFrom, OperatorOverrides, PieceHash};
 /// The most matches that a daemon folds before it serves: many more than come between two checkpoints, in case some
 /// could not be written. It takes about a second.
 pub const AT_ONCE: i64 = 1_000;
-/// How many pieces of a checkpoint are read or written at a time: 3 MiB, so that other writes need not wait for long.
-pub(super) const PIECES: usize = 64;
+/// How many pieces of a checkpoint are read at a time: 3 MiB.
+const PIECES: usize = 64;
 
 impl Learning {
     /// The learned state of the newest checkpoint on disk that was learned with the settings `key` from the first

@@ -9,7 +9,6 @@ use super::{
     checkpoint::Checkpoint,
     derive::on_blocking_thread,
     learned::{Learned, Taken},
-    resume::PIECES,
     spacing,
     writer::WriteGuard,
 };
@@ -18,6 +17,9 @@ use crate::{
     rating::SystemName,
     store::{CheckpointRow, DerivedFrom, NewCheckpoint},
 };
+
+/// The most pieces in a transaction, about half a megabyte: a match that ends waits for it.
+const TOGETHER: usize = 8;
 
 impl Learning {
     /// Writes a checkpoint of what was learned since the last one, unless the database contains
@@ -142,7 +144,7 @@ impl Learning {
         guard: &WriteGuard,
     ) -> Result<Checkpoint, LearningError> {
         let mut known = self.store.piece_hashes().await?;
-        let (send, queue) = mpsc::channel(PIECES);
+        let (send, queue) = mpsc::channel(TOGETHER);
         let cutting = on_blocking_thread(move || {
             let cut = checkpoint.cut(&folds, |hash, piece| match known.insert(hash) {
                 true => send
@@ -154,7 +156,7 @@ impl Learning {
         });
         let writing = async move {
             let (mut some, mut queue) = (Vec::new(), queue);
-            while queue.recv_many(&mut some, PIECES).await > 0 {
+            while queue.recv_many(&mut some, TOGETHER).await > 0 {
                 self.store.store_pieces(&some, guard.lease()).await?;
                 some.clear();
             }
