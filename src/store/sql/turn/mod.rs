@@ -112,7 +112,7 @@ impl<'a> Turn<'a> {
             }
             Change::Entered(one) => {
                 let other = self.entered.insert((&one.group, &one.player), one);
-                if other.is_some() {
+                if other.is_some_and(|other| other.ticket != one.ticket) {
                     return Err(StoreError::InAnother(one.player.clone()));
                 }
             }
