@@ -96,7 +96,7 @@ fn before_requests(database: &str) -> TempDir {
     let all = format!("{}/migrations/{database}", env!("CARGO_MANIFEST_DIR"));
     let names = fs::read_dir(&all).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name());
-    for name in names.filter(|name| name.as_encoded_bytes() < b"0011") {
+    for name in names.filter(|name| name.as_encoded_bytes() < &b"0011"[..]) {
         fs::copy(Path::new(&all).join(&name), folder.path().join(&name)).unwrap();
     }
     folder
