@@ -39,7 +39,7 @@ pub(super) mod rows;
 pub(super) mod sign_ins;
 pub(super) mod stored_tickets;
 mod tickets;
-mod turn;
+pub(super) mod turn;
 pub(super) mod webhooks;
 mod weights;
 

@@ -10,6 +10,7 @@ use crate::{
         sql::{
             pages::{boards, search},
             players,
+            turn::conditional::LEAVE,
         },
     },
 };
@@ -118,4 +119,14 @@ async fn void_matches_are_found_by_their_fingerprints() {
         let is_found = steps.iter().any(|step| step.starts_with(&found));
         assert!(is_found, "{steps:#?}");
     }
+}
+
+#[tokio::test]
+async fn players_who_leave_tickets_are_found_by_their_ids() {
+    let given = "(SELECT column1 AS who, column2 AS its_group, column3 AS slot, column4 AS number
+                  FROM (VALUES ('ann', '', 1, 2), ('bob', '', 1, 3))) AS given";
+    let steps = steps(&LEAVE.replace("{given}", given)).await;
+    let is_search =
+        |step: &String| step.starts_with("SEARCH ticket_players USING PRIMARY KEY (player=?");
+    assert!(steps.iter().any(is_search), "{steps:#?}");
 }

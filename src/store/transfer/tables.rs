@@ -79,7 +79,7 @@ pub(super) const TABLES: [Table; 58] = [
     table("behaviour_changes", &["changes"]),
     table("partitions", &["name"]),
     table("tickets", &["number"]),
-    table("ticket_players", &["partition", "queue_group", "player"]),
+    table("ticket_players", &["player", "queue_group", "partition"]),
     table("formed_matches", &["match_id"]),
     table("formed_seats", &["match_id", "seat"]),
     table("pools", &["pool_id"]),

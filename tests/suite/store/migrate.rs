@@ -66,7 +66,7 @@ const REST: &str = "
         (1, 'web', 't1', 'duel', '[\"ann\"]', '{}', 1, 'queued', NULL, '', 1, 0),
         (2, 'web', 't2', 'duel', '[\"bob\"]', '{}', 1, 'matched', 7, 'why', 1, 1),
         (9223372036854775807, '', '', '', '', '', -9223372036854775808, 'expired', NULL, '', 0, 1);
-    INSERT INTO ticket_players VALUES (1, '', 'ann', 1), (1, 'big', 'ann', 2), (-1, '', '', -3);
+    INSERT INTO ticket_players VALUES ('ann', '', 1, 1), ('ann', 'big', 1, 2), ('', '', -1, -3);
     INSERT INTO pools VALUES (7, 'duel', '{}', '1', 2, '0.2', 3, '1-2',
         replace(hex(zeroblob(300000)), '00', 'ä'), NULL), (8, '', '', '', 0, '', 0, '', '', '');
     INSERT INTO formed_matches VALUES

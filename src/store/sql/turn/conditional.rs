@@ -16,7 +16,11 @@ use crate::{
     },
 };
 
-const PLAYERS: Target = Target::new("ticket_players", "partition, queue_group, player, ticket");
+const PLAYERS: Target = Target::new("ticket_players", "player, queue_group, partition, ticket");
+/// Removes players from the tickets that they leave. SQLite looks for each by the first column of the key.
+pub(in crate::store) const LEAVE: &str =
+    "DELETE FROM ticket_players WHERE (player, queue_group, partition, ticket) IN
+    (SELECT given.who, given.its_group, given.slot, given.number FROM {given})";
 
 impl Turn<'_> {
     /// Who is in which ticket. Those who leave one may enter another one in the same turn.
@@ -25,18 +29,17 @@ impl Turn<'_> {
         tx: &mut Connection,
         partition: i64,
     ) -> Result<(), StoreError> {
-        let row = |one: &TicketPlayer| values![partition, &one.group, &one.player, one.ticket];
+        let row = |one: &TicketPlayer| values![&one.player, &one.group, partition, one.ticket];
         with_given(
             tx,
-            "slot BIGINT, its_group TEXT, who TEXT, number BIGINT",
-            "DELETE FROM ticket_players WHERE (partition, queue_group, player, ticket) IN
-                 (SELECT given.slot, given.its_group, given.who, given.number FROM {given})",
+            "who TEXT, its_group TEXT, slot BIGINT, number BIGINT",
+            LEAVE,
             self.left.iter().map(|one| row(one)),
         )
         .await?;
         let rows: Vec<_> = self.entered.values().map(|one| row(one)).collect();
         let unless_in_another =
-            " ON CONFLICT (partition, queue_group, player) DO UPDATE SET ticket = excluded.ticket
+            " ON CONFLICT (player, queue_group, partition) DO UPDATE SET ticket = excluded.ticket
              WHERE ticket_players.ticket = excluded.ticket
              RETURNING ticket_players.queue_group, ticket_players.player";
         let entered = rows::write(tx, PLAYERS, unless_in_another, rows.into_iter()).await?;

@@ -1,7 +1,7 @@
 //! Writes what a turn has changed of tickets and of the matches formed of them: a few statements for each table, however
 //! much has changed.
 
-mod conditional;
+pub(in crate::store) mod conditional;
 mod insert;
 
 use std::collections::{BTreeMap, BTreeSet};
