@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::newcomers::SETTLED;
 use crate::{
     domain::UNITS,
-    rating::{Player, Roll, Scale, Strength},
+    rating::{Player, PlayerMap, Scale, Strength},
 };
 
 /// The part of what is known from other rulesets that counts before anything is learned about it: a player who is
@@ -60,7 +60,7 @@ pub(super) struct Elsewhere {
     /// The number of compared players, and the one at which the part is set anew.
     compared: u32,
     due: u32,
-    adopted: Roll<Adopted>,
+    adopted: PlayerMap<Adopted>,
 }
 
 impl Default for Elsewhere {
@@ -71,7 +71,7 @@ impl Default for Elsewhere {
             squares: CAUTION,
             compared: 0,
             due: 1,
-            adopted: Roll::default(),
+            adopted: PlayerMap::default(),
         }
     }
 }

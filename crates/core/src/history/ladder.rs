@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::Rank,
     rating::{
-        Player, Roll,
+        Player, PlayerMap,
         divisions::{Borders, Settings},
     },
 };
@@ -27,7 +27,7 @@ pub(super) struct Ladder {
     matches: u64,
     /// The number of matches at which the borders are computed next.
     due: u64,
-    held: Roll<u8>,
+    held: PlayerMap<u8>,
 }
 
 /// The numbers that decide on a player's division.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     domain::{Kind, PlayerKey},
-    rating::{Player, Roll, Shared},
+    rating::{Player, PlayerMap, Shared},
 };
 
 /// The player that a dense number stands for.
@@ -27,7 +27,7 @@ impl Person {
 /// All players, numbered from 0 in the order of their first appearance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct People {
-    list: Roll<Person>,
+    list: PlayerMap<Person>,
     count: u32,
     bots: Shared<Vec<Player>>,
     index: Index,

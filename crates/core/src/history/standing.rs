@@ -15,7 +15,7 @@ use super::{
 use crate::{
     domain::{Rank, StartWeight, Timestamp},
     rating::{
-        Blob, Player, RatedGame, Roll, Scale, Seat, Settings, Strength, System, SystemName,
+        Blob, Player, PlayerMap, RatedGame, Scale, Seat, Settings, Strength, System, SystemName,
         divisions,
     },
 };
@@ -24,7 +24,7 @@ use crate::{
 pub(super) struct Standing {
     name: SystemName,
     pub system: Box<dyn System>,
-    pub(super) careers: Roll<Career>,
+    pub(super) careers: PlayerMap<Career>,
     newcomers: Newcomers,
     spread: Spread,
     pub(super) ladder: Ladder,
@@ -98,7 +98,7 @@ impl Standing {
         Self {
             name: settings.system.name(),
             system: settings.system.name().build(settings),
-            careers: Roll::default(),
+            careers: PlayerMap::default(),
             newcomers: Newcomers::default(),
             spread: Spread::default(),
             ladder: Ladder::default(),
@@ -318,7 +318,7 @@ impl Standing {
     pub fn warnings(&self) -> Vec<String> {
         let newcomers = "newcomers start at a strength predicted from their first game".to_owned();
         let newcomers = self.newcomers.believed().then_some(newcomers);
-        self.system.remark().into_iter().chain(newcomers).collect()
+        self.system.warning().into_iter().chain(newcomers).collect()
     }
 
     /// Whether the player has a rated game in this standing.

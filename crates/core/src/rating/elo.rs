@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Strength, System, game::score};
+use super::{Player, PlayerMap, RatedGame, Scale, Strength, System, game::score};
 use crate::domain::units::{Amount, Factor, PositiveAmount};
 
 /// Settings of the `elo` formula.
@@ -77,7 +77,7 @@ struct EloRating {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Elo {
     settings: Settings,
-    players: Roll<EloRating>,
+    players: PlayerMap<EloRating>,
 }
 
 impl Elo {
@@ -85,7 +85,7 @@ impl Elo {
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
-            players: Roll::default(),
+            players: PlayerMap::default(),
         }
     }
 

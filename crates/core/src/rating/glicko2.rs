@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, game::score, normal};
+use super::{Player, PlayerMap, RatedGame, Scale, Seat, Strength, System, game::score, normal};
 
 /// Points on the original scale in one unit of the Glicko-2 scale.
 const UNIT: f64 = 173.717_8;
@@ -115,9 +115,9 @@ fn volatility(player: Rating, v: f64, delta: f64) -> f64 {
 /// The `glicko2` system: rating, deviation and volatility per player.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Glicko2 {
-    players: Roll<Rating>,
+    players: PlayerMap<Rating>,
     /// The day of each player's last game.
-    last: Roll<f64>,
+    last: PlayerMap<f64>,
 }
 
 impl Glicko2 {

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Crowding, Link, Outlook};
 
 use super::{
-    Player, RatedGame, RoleStrengths, Roll, Scale, Seat, Strength, System, game::score, normal,
-    side_record::SideRecord,
+    Player, PlayerMap, RatedGame, RoleStrengths, Scale, Seat, Strength, System, game::score,
+    normal, side_record::SideRecord,
 };
 use crate::domain::units::{Amount, PositiveAmount};
 
@@ -86,7 +86,7 @@ struct Skill {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hive {
     settings: Settings,
-    players: Roll<Skill>,
+    players: PlayerMap<Skill>,
     /// The skill of a newcomer, to which all other skills are relative. It is the worth of one
     /// player more on a team.
     newcomer: Learnt,
@@ -98,7 +98,7 @@ impl Hive {
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
-            players: Roll::default(),
+            players: PlayerMap::default(),
             newcomer: Learnt {
                 value: settings.start.get(),
                 squares: 0.0,

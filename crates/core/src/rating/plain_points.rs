@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::Outlook;
 
 use super::{
-    Player, RatedGame, Roll, Scale, Strength, System,
+    Player, PlayerMap, RatedGame, Scale, Strength, System,
     slope::{Slope, edge},
 };
 
@@ -22,7 +22,7 @@ const PER_POINT: f64 = 50.0 / UNIT;
 /// The `plain-points` system: victories minus defeats.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PlainPoints {
-    players: Roll<f64>,
+    players: PlayerMap<f64>,
     slope: Slope,
 }
 

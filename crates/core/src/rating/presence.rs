@@ -24,7 +24,7 @@ use crate::domain::{
 };
 
 use super::{
-    Player, RatedGame, Roll, Scale, Strength, System,
+    Player, PlayerMap, RatedGame, Scale, Strength, System,
     slope::{Slope, edge},
 };
 
@@ -105,9 +105,9 @@ fn weight<'a>(
 pub struct PresenceSystem {
     settings: Settings,
     /// Newest first, at most `window` per player.
-    games: Roll<VecDeque<Points>>,
+    games: PlayerMap<VecDeque<Points>>,
     /// The imaginary points of players of whom something was known before their first game.
-    priors: Roll<Points>,
+    priors: PlayerMap<Points>,
     /// The factor of a game, by how many games ago it was; as long as the longest history.
     recency: Vec<f64>,
     slope: Slope,
@@ -118,8 +118,8 @@ impl PresenceSystem {
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
-            games: Roll::default(),
-            priors: Roll::default(),
+            games: PlayerMap::default(),
+            priors: PlayerMap::default(),
             recency: Vec::new(),
             slope: Slope::default(),
         }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::Outlook;
 
 use super::{
-    Player, RatedGame, Roll, Scale, Strength, System, Tally,
+    Player, PlayerMap, RatedGame, Scale, Strength, System, Tally,
     slope::{Slope, edge},
 };
 use crate::domain::units::Count;
@@ -42,7 +42,7 @@ impl Default for Settings {
 pub struct Scoreboard {
     settings: Settings,
     /// Positions in percent, newest first, at most `window` per player.
-    positions: Roll<VecDeque<f64>>,
+    positions: PlayerMap<VecDeque<f64>>,
     slope: Slope,
 }
 
@@ -51,7 +51,7 @@ impl Scoreboard {
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
-            positions: Roll::default(),
+            positions: PlayerMap::default(),
             slope: Slope::default(),
         }
     }

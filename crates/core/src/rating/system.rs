@@ -98,7 +98,7 @@ pub trait System: Persist + Send + Sync {
 
     /// A warning for the operator about the state of this system, for example that it has reached a
     /// limit.
-    fn remark(&self) -> Option<String> {
+    fn warning(&self) -> Option<String> {
         None
     }
 }

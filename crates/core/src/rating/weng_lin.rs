@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
+use super::{Player, PlayerMap, RatedGame, Scale, Seat, Strength, System, normal};
 
 /// A newcomer's mean, as in the paper.
 const MEAN: f64 = 25.0;
@@ -39,7 +39,7 @@ pub enum Model {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WengLin {
     model: Model,
-    players: Roll<Strength>,
+    players: PlayerMap<Strength>,
 }
 
 /// A team's mean and variance.
@@ -61,7 +61,7 @@ impl WengLin {
     pub fn new(model: Model) -> Self {
         Self {
             model,
-            players: Roll::default(),
+            players: PlayerMap::default(),
         }
     }
 

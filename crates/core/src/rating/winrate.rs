@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::Outlook;
 
 use super::{
-    Player, RatedGame, Roll, Scale, Strength, System,
+    Player, PlayerMap, RatedGame, Scale, Strength, System,
     slope::{Slope, edge},
 };
 
@@ -37,7 +37,7 @@ impl Victories {
 /// The `winrate` system: games won and games played.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WinRate {
-    players: Roll<Victories>,
+    players: PlayerMap<Victories>,
     slope: Slope,
 }
 

@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Crowding, Link, Outlook};
 
 use super::{
-    Player, RatedGame, Roll, Scale, Strength, System, game::score, normal, side_record::SideRecord,
+    Player, PlayerMap, RatedGame, Scale, Strength, System, game::score, normal,
+    side_record::SideRecord,
 };
 
 mod parts;
@@ -76,7 +77,7 @@ struct Skill {
 pub struct HiveHistory {
     /// The prior of a player without games.
     newcomer: Gamma,
-    players: Roll<Skill>,
+    players: PlayerMap<Skill>,
     meetings: Vec<Meeting>,
     solved: usize,
     record: SideRecord,
@@ -87,7 +88,7 @@ impl HiveHistory {
     pub fn new(settings: Settings) -> Self {
         Self {
             newcomer: settings.prior(),
-            players: Roll::default(),
+            players: PlayerMap::default(),
             meetings: Vec::new(),
             solved: 0,
             record: SideRecord::default(),

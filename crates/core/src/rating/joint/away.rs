@@ -6,12 +6,12 @@ use super::{
     bank::{Bank, Member},
     filter::Prior,
 };
-use crate::rating::{Player, Roll, Shared, Strength};
+use crate::rating::{Player, PlayerMap, Shared, Strength};
 
 /// The strengths of the players outside the covariance.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Absent {
-    players: Roll<Away>,
+    players: PlayerMap<Away>,
     /// The members of the bank when players have left the covariance: the prior of each, and whether it learns from
     /// points. There are as many as there were different banks.
     banks: Shared<Vec<Vec<(Prior, bool)>>>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::arrival::without_arrivals;
-use crate::rating::{Effects, Player, RatedGame, Roll, Seat};
+use crate::rating::{Effects, Player, PlayerMap, RatedGame, Seat};
 
 /// The effect that one column of the state stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -54,12 +54,12 @@ impl Row {
 /// The numbers of the columns, and each player's record of games.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Columns {
-    skill: Roll<u32>,
-    command: Roll<u32>,
+    skill: PlayerMap<u32>,
+    command: PlayerMap<u32>,
     shared: BTreeMap<Column, usize>,
     /// The column that each number stands for.
     pub list: Vec<Column>,
-    games: Roll<Career>,
+    games: PlayerMap<Career>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -139,8 +139,8 @@ impl Columns {
     /// Keeps the columns with these numbers (ascending), and renumbers them in order.
     pub fn keep(&mut self, kept: &[usize]) {
         let list: Vec<Column> = kept.iter().map(|&number| self.list[number]).collect();
-        self.skill = Roll::default();
-        self.command = Roll::default();
+        self.skill = PlayerMap::default();
+        self.command = PlayerMap::default();
         self.shared.clear();
         for (number, &column) in list.iter().enumerate() {
             self.place(column, number);

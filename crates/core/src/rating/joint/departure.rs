@@ -36,7 +36,7 @@ use crate::rating::{Departure, RatedGame, Seat, normal};
 
 /// What the members of the bank predict for the part of a game that a departed player played,
 /// before they learn the result.
-pub(super) struct Foresight {
+pub(super) struct Outlook {
     /// The numbers of the player's columns: skill and command.
     own: Vec<usize>,
     pairs: Vec<PairOutlook>,
@@ -55,7 +55,7 @@ struct PairOutlook {
 impl Joint {
     /// Predicts the part of a game that a departed player played. Call it before the filters learn from
     /// the game.
-    pub(super) fn look_ahead(&mut self, departure: &Departure) -> Foresight {
+    pub(super) fn look_ahead(&mut self, departure: &Departure) -> Outlook {
         let Departure { player, game, .. } = departure;
         let seats = game.seats().iter().filter(|seat| seat.player == *player);
         let teams: Vec<usize> = seats.map(|seat| usize::from(seat.team)).collect();
@@ -82,7 +82,7 @@ impl Joint {
         let pairs = pairs.into_iter().map(of_pair).collect();
         let mean = |member: &Member| own.iter().map(|&c| member.filter.mean(c)).collect();
         let means = self.bank.members.iter().map(mean).collect();
-        Foresight { own, pairs, means }
+        Outlook { own, pairs, means }
     }
 
     /// Undoes what a departed player's means have learned from the end of the game, and lets them
@@ -93,7 +93,7 @@ impl Joint {
         &mut self,
         whole: &RatedGame,
         departure: &Departure,
-        outlook: &Foresight,
+        outlook: &Outlook,
         others: &[usize],
     ) {
         let statistics = self.outcomes.entry(departure.game.mode).or_default();

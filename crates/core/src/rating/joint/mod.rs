@@ -373,7 +373,7 @@ impl System for Joint {
         }
     }
 
-    fn remark(&self) -> Option<String> {
+    fn warning(&self) -> Option<String> {
         self.cleared.then(|| {
             format!("more than {ACTIVE} columns: the players away longest are rated without their covariances")
         })

@@ -145,10 +145,10 @@ fn those_away_longest_leave_and_are_known_when_they_return() {
         system.update(&pair(p));
         p += 2;
     }
-    assert_eq!(system.remark(), None);
+    assert_eq!(system.warning(), None);
     system.update(&pair(p));
     system.update(&pair(p + 2));
-    assert!(system.remark().is_some() && system.columns.list.len() <= 32);
+    assert!(system.warning().is_some() && system.columns.list.len() <= 32);
     assert_eq!(system.columns.number(Column::Skill(Player(0))), None);
     let away = system.strength(Player(0)).unwrap();
     assert!(away.mean > 0.0 && away.deviation > 0.0 && known.mean > 0.0);

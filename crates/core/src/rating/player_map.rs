@@ -15,9 +15,9 @@ type Branch<T> = Shared<Vec<Option<Leaf<T>>>>;
 
 /// One `T` for each player that has an entry.
 #[derive(Clone, Debug)]
-pub struct Roll<T>(Vec<Option<Branch<T>>>);
+pub struct PlayerMap<T>(Vec<Option<Branch<T>>>);
 
-impl<T> Default for Roll<T> {
+impl<T> Default for PlayerMap<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
@@ -29,7 +29,7 @@ fn places(player: Player) -> (usize, usize, usize) {
     (index / (FAN * FAN), index / FAN % FAN, index % FAN)
 }
 
-impl<T> Roll<T> {
+impl<T> PlayerMap<T> {
     /// The player's entry.
     pub fn get(&self, player: Player) -> Option<&T> {
         let (branch, leaf, place) = places(player);
@@ -87,7 +87,7 @@ impl<T> Roll<T> {
     }
 }
 
-impl<T: Clone> Roll<T> {
+impl<T: Clone> PlayerMap<T> {
     /// The place of a player's entry.
     fn place(&mut self, player: Player) -> &mut Option<T> {
         fn at<T>(list: &mut Vec<Option<T>>, place: usize) -> &mut Option<T> {
@@ -133,7 +133,7 @@ impl<T: Clone> Roll<T> {
 }
 
 /// Serialised as a list of the players and one of the entries.
-impl<T: Serialize> Serialize for Roll<T> {
+impl<T: Serialize> Serialize for PlayerMap<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let players: Vec<u32> = self.players().map(|player| player.0).collect();
         let entries: Vec<&T> = self.values().collect();
@@ -141,14 +141,14 @@ impl<T: Serialize> Serialize for Roll<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de> + Clone> Deserialize<'de> for Roll<T> {
+impl<'de, T: Deserialize<'de> + Clone> Deserialize<'de> for PlayerMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (players, entries) = <(Vec<u32>, Vec<T>)>::deserialize(deserializer)?;
-        let mut roll = Self::default();
+        let mut map = Self::default();
         for (player, entry) in players.into_iter().zip(entries) {
-            roll.set(Player(player), entry);
+            map.set(Player(player), entry);
         }
-        Ok(roll)
+        Ok(map)
     }
 }
 
@@ -166,33 +166,33 @@ mod tests {
             steps in prop::collection::vec((0..20_000_u32, any::<Option<u8>>()), 0..200),
             at in any::<prop::sample::Index>(),
         ) {
-            let (mut roll, mut map) = (Roll::default(), BTreeMap::new());
-            let mut copies = (roll.clone(), map.clone());
+            let (mut players, mut map) = (PlayerMap::default(), BTreeMap::new());
+            let mut copies = (players.clone(), map.clone());
             for (number, (player, entry)) in steps.iter().enumerate() {
                 if number == at.index(steps.len()) {
-                    copies = (roll.clone(), map.clone());
+                    copies = (players.clone(), map.clone());
                 }
                 match entry {
                     Some(entry) => {
-                        roll.set(Player(*player), *entry);
+                        players.set(Player(*player), *entry);
                         map.insert(*player, *entry);
                     }
-                    None => prop_assert_eq!(roll.remove(Player(*player)), map.remove(player)),
+                    None => prop_assert_eq!(players.remove(Player(*player)), map.remove(player)),
                 }
             }
-            for (now, before, other) in [(&roll, &map, &copies), (&copies.0, &copies.1, &(roll.clone(), map.clone()))] {
+            for (now, before, other) in [(&players, &map, &copies), (&copies.0, &copies.1, &(players.clone(), map.clone()))] {
                 let unlike = now.unlike(&other.0);
                 let differs = before.iter().filter(|(player, entry)| other.1.get(*player) != Some(*entry));
                 for (player, _) in differs {
                     prop_assert!(unlike.contains(&Player(*player)));
                 }
             }
-            prop_assert!(roll.unlike(&roll.clone()).is_empty());
-            for (roll, map) in [(roll, map), copies] {
-                let listed: Vec<(u32, u8)> = roll.entries().map(|(p, e)| (p.0, *e)).collect();
+            prop_assert!(players.unlike(&players.clone()).is_empty());
+            for (players, map) in [(players, map), copies] {
+                let listed: Vec<(u32, u8)> = players.entries().map(|(p, e)| (p.0, *e)).collect();
                 prop_assert_eq!(listed, map.into_iter().collect::<Vec<_>>());
-                let bytes = postcard::to_stdvec(&roll).unwrap();
-                let read: Roll<u8> = postcard::from_bytes(&bytes).unwrap();
+                let bytes = postcard::to_stdvec(&players).unwrap();
+                let read: PlayerMap<u8> = postcard::from_bytes(&bytes).unwrap();
                 prop_assert_eq!(postcard::to_stdvec(&read).unwrap(), bytes);
             }
         }
