@@ -17,7 +17,7 @@ use crate::{
 };
 
 const PLAYERS: Target = Target::new("ticket_players", "player, queue_group, partition, ticket");
-/// Removes players from the tickets that they leave. SQLite looks for each by the first column of the key.
+/// Removes players from the tickets that they leave. SQLite looks for each by the first columns of the key.
 pub(in crate::store) const LEAVE: &str =
     "DELETE FROM ticket_players WHERE (player, queue_group, partition, ticket) IN
     (SELECT given.who, given.its_group, given.slot, given.number FROM {given})";
