@@ -35,7 +35,7 @@ delay_seconds = 4
 # Lines of the log that concern teams.
 SHOWN = re.compile(r"(InitGame|Warmup|ClientBegin|ClientDisconnect|say|Kill): |ClientUserinfoChanged: \d+ n\\")
 # Far longer than anything here takes, in seconds.
-LIMIT = 60
+LIMIT = 120
 
 
 class Live(stories.Story):

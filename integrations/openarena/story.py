@@ -18,7 +18,7 @@ class Story:
     """An evening on a real server. `start`, `stop` and the rest of it are the game's own."""
 
     # Far longer than anything here takes, in seconds.
-    limit = 60
+    limit = 120
 
     def __init__(self, evenkeel, folder):
         self.evenkeel, self.folder = evenkeel, Path(folder)

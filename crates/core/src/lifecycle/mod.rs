@@ -27,8 +27,9 @@
 //! let proposal = Proposal { teams: vec![vec![1], vec![2]], size: 1, ..Proposal::default() };
 //! life.propose("duel", vec![proposal], 7);
 //! let ready = life.take_ready(false, || "secret".to_owned());
-//! // First store `ready.write`: the tickets, the match, and the tickets' new state. Then tell the client.
-//! assert_eq!(ready.write.len(), 5);
+//! // First store `ready.write`: each ticket and its player, the match, and then the new state of each ticket and the
+//! // player, who has left the queue. Then tell the client.
+//! assert_eq!(ready.write.len(), 9);
 //! assert_eq!(life.unsent("lobby"), [1, 2]);
 //! assert_eq!(life.ticket(1).map(|ticket| ticket.state), Some(State::Matched(7)));
 //! # Ok::<(), evenkeel_core::lifecycle::TicketRefused>(())
