@@ -9,11 +9,13 @@ use std::{
 
 use clap::{Args, builder::PossibleValuesParser};
 use serde::Serialize;
+use tokio::sync::watch;
 
 use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress, table::Table};
 use crate::{
     domain::{Timestamp, counted},
     ingest::Format,
+    learning::LearningError,
     logs::{
         Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of, is_game_name,
         log_files,
@@ -92,9 +94,9 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     };
     let files: Vec<(usize, PathBuf)> = (0..args.paths.len()).flat_map(of_path).collect();
     let sizes = files.iter().filter_map(|(_, file)| file.metadata().ok());
-    let bytes = sizes.map(|meta| meta.len()).sum();
+    let all = sizes.map(|meta| meta.len()).sum();
     let template = "{wide_bar} {bytes}/{total_bytes}, {eta} to go";
-    let mut progress = Progress::new(bytes, template);
+    let mut progress = Progress::new(all, template);
     let mut ingest = Ingest::new(service.store());
     ingest.server.clone_from(&args.origin.server);
     ingest.game.clone_from(&args.origin.game);
@@ -105,12 +107,17 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     let verbose = args.verbose;
     let (mut failed, mut done) = (false, 0);
     let mut logs = vec![0u64; args.paths.len()];
+    // Two cores record and learn at the same time.
+    let (share, recorded) = watch::channel(0.0);
+    let learning = service.learning().clone();
+    let learning = tokio::spawn(async move { learning.learn_ahead(recorded).await });
     for (at, file) in &files {
         let mut of_file = 0;
         let mut on_event = |event: IngestEvent<'_>| {
             if let IngestEvent::Bytes(bytes) = event {
                 of_file = bytes;
                 progress.set(done + bytes);
+                let _ = share.send((done + bytes) as f64 / all as f64); // it may have stopped
             } else if let Some(line) = line_of(file, &event, verbose) {
                 progress.print_line(&line);
             }
@@ -140,6 +147,10 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     }
     let counts = ingest.counts;
     progress.done();
+    drop(share);
+    if !learning.await.map_err(LearningError::from)? {
+        tracing::debug!("matches were not recorded in order, and are learned again");
+    }
     service.learning().refresh().await?;
     let rulings = service.store().rulings(&counts.recorded).await?;
     service.close().await;

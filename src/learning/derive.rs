@@ -176,7 +176,7 @@ impl Learning {
     }
 
     /// The state with which a fold begins if it cannot continue the last one: that of the checkpoint, or an empty one.
-    async fn begin(&self, look: &Look) -> Result<Learned, LearningError> {
+    pub(super) async fn begin(&self, look: &Look) -> Result<Learned, LearningError> {
         let restored = match look.all {
             true => None,
             false => {

@@ -8,6 +8,7 @@
 //!
 //! Entry point: [`Learning::open`].
 
+mod ahead;
 mod awaited;
 mod behaviour;
 mod checkpoint;

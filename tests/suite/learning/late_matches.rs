@@ -18,7 +18,7 @@ use evenkeel::{
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
-use tokio::{runtime::Handle, task};
+use tokio::{runtime::Handle, sync::watch, task};
 
 use crate::common::{
     self,
@@ -78,6 +78,8 @@ enum Step {
     /// One comes that has this many others after it.
     Late(i64),
     Learn,
+    /// This share of what a command records is on disk, in per cent; it learns, and does not write it yet.
+    LearnAhead(u8),
     /// The process ends, perhaps without time for a checkpoint.
     Restart(bool),
 }
@@ -88,9 +90,18 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => (0..20_i64).prop_map(Step::Late),
         2 => (0..500_i64).prop_map(Step::Late),
         4 => Just(Step::Learn),
+        2 => (0..=100_u8).prop_map(Step::LearnAhead),
         1 => any::<bool>().prop_map(Step::Restart),
     ];
     proptest::collection::vec(step, 1..12)
+}
+
+/// Learns what is on disk, this share of what a command records; returns whether that was in order.
+async fn learn_ahead(service: &Service, share: f64) -> bool {
+    let (recorded, receiver) = watch::channel(0.0);
+    recorded.send(share).unwrap();
+    drop(recorded);
+    service.learning().learn_ahead(receiver).await
 }
 
 async fn run(system: &str, steps: Vec<Step>) {
@@ -118,6 +129,9 @@ async fn run(system: &str, steps: Vec<Step>) {
                     .unwrap();
             }
             Step::Learn => drop(service.learning().refresh().await.unwrap()),
+            Step::LearnAhead(share) => {
+                learn_ahead(&service, f64::from(share) / 100.0).await;
+            }
             Step::Restart(in_peace) => {
                 if in_peace {
                     service.learning().save_checkpoint().await.unwrap();
@@ -185,6 +199,38 @@ async fn a_late_match_is_learned_without_the_first_ones() {
         }
         assert!(rows.len() > 1);
     }
+}
+
+/// A command that reads logs learns while it records: in the end, it must not learn all matches again.
+#[tokio::test]
+async fn matches_that_are_learned_while_others_are_recorded_are_learned_once() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let service = open(&path, "").await;
+    service.store().record_all(&in_time(0..300)).await.unwrap();
+    assert!(learn_ahead(&service, 0.5).await);
+    assert_eq!(service.learning().metrics().learned().matches, 0);
+    damage_the_first(&path).await;
+    service
+        .store()
+        .record_all(&in_time(300..600))
+        .await
+        .unwrap();
+    assert!(learn_ahead(&service, 0.9).await);
+    service
+        .store()
+        .record_all(&in_time(600..660))
+        .await
+        .unwrap();
+    assert!(service.learning().refresh().await.unwrap());
+    assert_eq!(service.learning().metrics().learned().matches, 660);
+    let rows = service.store().checkpoints().await.unwrap();
+    assert!(rows.len() > 3, "{rows:?}");
+    let late = recorded(10 * 640 + 1);
+    service.store().record_all(&[late]).await.unwrap();
+    assert!(!learn_ahead(&service, 1.0).await);
+    assert!(service.learning().refresh().await.unwrap());
+    assert_eq!(service.learning().metrics().learned().matches, 661);
 }
 
 /// A match of a clock that is far ahead stays the last one for long: those that end in time come after it, late.
