@@ -86,7 +86,43 @@ fn formats() -> PossibleValuesParser {
 pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     let config = args.common.load()?;
     let service = open(&config, true).await?;
-    let archive = archive(&config)?;
+    let mut ingest = Ingest::new(service.store());
+    ingest.server.clone_from(&args.origin.server);
+    ingest.game.clone_from(&args.origin.game);
+    ingest.format = args.origin.format();
+    ingest.date = args.date;
+    ingest.archive = archive(&config)?;
+    ingest.verbose = args.verbose;
+    // Learns while it records: each of the two keeps one core busy.
+    let (part, recorded) = watch::channel(0.0);
+    let (learning, before) = (
+        service.learning().clone(),
+        service.store().extent().await?.0,
+    );
+    let learning = tokio::spawn(async move { learning.learn_ahead(before, recorded).await });
+    let all_read = record(&args, &mut ingest, part).await?;
+    if !learning.await.map_err(LearningError::from)? {
+        tracing::debug!("what was learned while matches were recorded cannot be continued");
+    }
+    let counts = ingest.counts;
+    service.learning().refresh().await?;
+    let rulings = service.store().rulings(&counts.recorded).await?;
+    service.close().await;
+    let report = IngestReport::new(counts, rulings);
+    match args.json {
+        true => print_json(&report)?,
+        false => report.write(&mut io::stdout().lock())?,
+    }
+    Ok(ExitCode::from(if all_read { 0 } else { 4 }))
+}
+
+/// Records the matches of all files, and sends which part of their bytes is recorded. Returns whether all of them could
+/// be read, and each folder had a log.
+async fn record(
+    args: &IngestArgs,
+    ingest: &mut Ingest<'_>,
+    part: watch::Sender<f64>,
+) -> Result<bool, CliError> {
     let of_path = |at: usize| {
         log_files(&args.paths[at])
             .into_iter()
@@ -97,43 +133,28 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     let all = sizes.map(|meta| meta.len()).sum();
     let template = "{wide_bar} {bytes}/{total_bytes}, {eta} to go";
     let mut progress = Progress::new(all, template);
-    let mut ingest = Ingest::new(service.store());
-    ingest.server.clone_from(&args.origin.server);
-    ingest.game.clone_from(&args.origin.game);
-    ingest.format = args.origin.format();
-    ingest.date = args.date;
-    ingest.archive = archive;
-    ingest.verbose = args.verbose;
-    let verbose = args.verbose;
-    let (mut failed, mut done) = (false, 0);
+    let (mut all_read, mut done) = (true, 0);
     let mut logs = vec![0u64; args.paths.len()];
-    // Two cores record and learn at the same time.
-    let (share, recorded) = watch::channel(0.0);
-    let learning = service.learning().clone();
-    let learning = tokio::spawn(async move { learning.learn_ahead(recorded).await });
     for (at, file) in &files {
         let mut of_file = 0;
         let mut on_event = |event: IngestEvent<'_>| {
             if let IngestEvent::Bytes(bytes) = event {
                 of_file = bytes;
                 progress.set(done + bytes);
-                let _ = share.send((done + bytes) as f64 / all as f64); // it may have stopped
-            } else if let Some(line) = line_of(file, &event, verbose) {
+                // Nobody receives it once learning has stopped.
+                let _ = part.send((done + bytes) as f64 / all as f64);
+            } else if let Some(line) = line_of(file, &event, args.verbose) {
                 progress.print_line(&line);
             }
         };
         match ingest.file(file, &mut on_event).await {
             Ok(()) => logs[*at] += 1,
             Err(error @ (LogError::Store(_) | LogError::Task(_))) => return Err(error.into()),
-            Err(error @ (LogError::Unknown { .. } | LogError::Empty { .. }))
-                if !args.paths.contains(file) =>
-            {
-                // A folder may contain files that are not logs.
-                progress.print_line(&format!("evenkeel: {error}"));
-            }
             Err(error) => {
                 progress.print_line(&format!("evenkeel: {error}"));
-                failed = true;
+                // A folder may contain files that are not logs.
+                let is_no_log = matches!(error, LogError::Unknown { .. } | LogError::Empty { .. });
+                all_read &= is_no_log && !args.paths.contains(file);
             }
         }
         done += of_file;
@@ -142,24 +163,11 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
         if path.is_dir() {
             let path = path.display();
             progress.print_line(&format!("evenkeel: {path}: there is no log in this folder"));
-            failed = true;
+            all_read = false;
         }
     }
-    let counts = ingest.counts;
     progress.done();
-    drop(share);
-    if !learning.await.map_err(LearningError::from)? {
-        tracing::debug!("matches were not recorded in order, and are learned again");
-    }
-    service.learning().refresh().await?;
-    let rulings = service.store().rulings(&counts.recorded).await?;
-    service.close().await;
-    let report = IngestReport::new(counts, rulings);
-    match args.json {
-        true => print_json(&report)?,
-        false => report.write(&mut io::stdout().lock())?,
-    }
-    Ok(ExitCode::from(if failed { 4 } else { 0 }))
+    Ok(all_read)
 }
 
 /// The line to print for an event, if any; with `verbose`, it shows a malformed line.

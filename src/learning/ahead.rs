@@ -1,21 +1,22 @@
-//! Learns while a command records matches, which uses one of two cores.
+//! Learns from matches while a command still records others: each of the two keeps one core busy.
 
 use tokio::sync::watch;
 
 use super::{Learning, LearningError, look::RefreshMode};
 
 impl Learning {
-    /// Learns from the matches that a command records, until the sender of `share` is dropped, and keeps the state for
-    /// [`refresh`](Self::refresh), which then has less to do: it publishes and writes the weights. `share` is the part of
-    /// the matches that is recorded, from 0 to 1; each new value means that there are more of them.
+    /// Learns from the matches that a command records, until the sender of `part` is dropped, and keeps the state for
+    /// [`refresh`](Self::refresh), which then has less to do: it publishes and writes the weights. `part` is how much of
+    /// its input the command has recorded, from 0 to 1; each new value means that there are more matches. `before` is
+    /// the number of matches that were stored before the command.
     ///
-    /// Stops early, and returns `false`, if matches come that are earlier than those learned, or change them, and if the
-    /// database fails: `refresh` then begins again.
-    pub async fn learn_ahead(&self, mut share: watch::Receiver<f64>) -> bool {
-        let mut before = None;
-        while share.changed().await.is_ok() {
-            let share = *share.borrow_and_update();
-            match self.learn_stored(share, &mut before).await {
+    /// Stops early and returns `false` if `refresh` has to learn them again: if a match is earlier than one already
+    /// learned, or replaces one (a half that is joined), if another process changes what players are or learns from these
+    /// matches, too, and if the database fails.
+    pub async fn learn_ahead(&self, before: i64, mut part: watch::Receiver<f64>) -> bool {
+        while part.changed().await.is_ok() {
+            let part = *part.borrow_and_update();
+            match self.learn_stored(before, part).await {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(error) => {
@@ -27,13 +28,9 @@ impl Learning {
         true
     }
 
-    /// Folds the matches that are stored, without publishing or writing weights. `before` is how many matches the state
-    /// had at first. Returns `false` if it cannot be continued.
-    async fn learn_stored(
-        &self,
-        share: f64,
-        before: &mut Option<i64>,
-    ) -> Result<bool, LearningError> {
+    /// Folds the matches that are stored, without publishing or writing weights. Returns `false` if the state cannot be
+    /// continued.
+    async fn learn_stored(&self, before: i64, part: f64) -> Result<bool, LearningError> {
         let mut slot = self.learned.lock().await;
         let look = self.look(RefreshMode::Write).await?;
         let mut learned = match slot.take() {
@@ -41,9 +38,11 @@ impl Learning {
             Some(_) => return Ok(false),
             None => self.begin(&look).await?,
         };
+        if look.lacks_rulings(&learned) {
+            return Ok(false); // a daemon writes them meanwhile
+        }
         self.know_written(&look, &learned);
-        let before = *before.get_or_insert(learned.matches);
-        learned.goal = look.saves().then(|| expected(before, look.stored, share));
+        learned.goal = expected(before, look.stored, part).filter(|_| look.saves());
         let guard = look.guard.as_ref();
         let mut progress = |_| ();
         let learned = self.fold(learned, look.stored, false, guard, &mut progress);
@@ -56,14 +55,13 @@ impl Learning {
     }
 }
 
-/// How many matches there will be if this share of those after the first `before` is stored.
-fn expected(before: i64, stored: i64, share: f64) -> i64 {
+/// How many matches there will be if this part of those after the first `before` is stored; `None` if the part is not
+/// known, because the length of the input is not known.
+fn expected(before: i64, stored: i64, part: f64) -> Option<i64> {
     let new = (stored - before).max(0);
-    match share > 0.0 && share < 1.0 {
-        // A number that is too large becomes the largest one.
-        true => before.saturating_add((new as f64 / share) as i64),
-        false => stored,
-    }
+    let is_known = part > 0.0 && part <= 1.0;
+    // A number that is too large becomes the largest one.
+    is_known.then(|| before.saturating_add((new as f64 / part) as i64))
 }
 
 #[cfg(test)]
@@ -71,14 +69,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_of_recorded_matches_tells_how_many_there_will_be() {
-        assert_eq!(expected(0, 100, 0.25), 400);
-        assert_eq!(expected(1_000, 1_100, 0.5), 1_200);
-        assert_eq!(expected(1_000, 1_100, 1.0), 1_100);
-        assert_eq!(expected(0, i64::MAX, 1e-300), i64::MAX);
+    fn the_recorded_part_tells_how_many_matches_there_will_be() {
+        assert_eq!(expected(0, 100, 0.25), Some(400));
+        assert_eq!(expected(1_000, 1_100, 0.5), Some(1_200));
+        assert_eq!(expected(1_000, 1_100, 1.0), Some(1_100));
+        assert_eq!(expected(50, 10, 0.5), Some(50));
+        assert_eq!(expected(0, i64::MAX, 1e-300), Some(i64::MAX));
         for odd in [0.0, -1.0, 2.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(expected(10, 50, odd), 50);
+            assert_eq!(expected(10, 50, odd), None);
         }
-        assert_eq!(expected(50, 10, 0.5), 50);
     }
 }

@@ -88,7 +88,7 @@ impl Learning {
                 None => self.begin(&look).await?,
             };
             self.know_written(&look, &learned);
-            let is_daemon = mode == RefreshMode::KeepOthers;
+            let is_daemon = self.is_daemon();
             let weighs = look.all || !is_daemon || !self.pace.weights.rests();
             let many = look.stored - learned.matches > EVERY && !self.pace.checkpoints.rests();
             learned.goal = (look.saves() && (many || !is_daemon)).then_some(look.stored);
@@ -148,8 +148,8 @@ impl Learning {
         self.published.notify_waiters();
     }
 
-    /// Writes the checkpoints of a state that is `from` these matches, if this process may and they are due. A daemon
-    /// only notes that: it writes them beside its work, because matches wait for this call.
+    /// Writes the checkpoints of a state that is `from` these matches, if this process may write and they are due. In a
+    /// daemon, it only notes that they are due: the next matches are not learned before this call returns.
     async fn save_checkpoints(
         &self,
         slot: &mut Option<(String, Learned)>,

@@ -34,16 +34,18 @@ impl Learning {
                 && learned.ruled == derived
                 && learned.matches > learned.checkpointed
         });
-        let (Some((_, learned)), Some(guard)) = (due, self.guard()) else {
+        let (Some((key, learned)), Some(guard)) = (due, self.guard()) else {
             return Ok(());
         };
+        let taken_with = key.clone();
         learned.take_checkpoint();
         let taken = std::mem::take(&mut learned.taken);
         drop(slot);
         self.pace.checkpoint_written(since, self.store.is_shared()); // no other one meanwhile
         let written = self.write_taken(taken, &guard).await;
         let mut slot = self.learned.lock().await;
-        let Some((key, learned)) = slot.as_mut() else {
+        // If overrides have changed meanwhile, the state is another one, and what was written is not a checkpoint of it.
+        let Some((key, learned)) = slot.as_mut().filter(|(key, _)| *key == taken_with) else {
             return written.map(|_| ());
         };
         if learned.put_back(written)? {
@@ -88,6 +90,9 @@ impl Learning {
             ..one.checkpoint
         });
         let mut new: Vec<NewCheckpoint> = keyed.filter_map(|one| one.stored()).collect();
+        // Another process deletes pieces that no row names yet.
+        let stored = self.store.piece_hashes().await?;
+        new.retain(|one| one.pieces.iter().all(|piece| stored.contains(piece)));
         let is_old = |old: &&CheckpointRow| !new.iter().any(|new| new.row.matches == old.matches);
         let mut all: Vec<&CheckpointRow> = new.iter().map(|new| &new.row).collect();
         all.extend(old.iter().filter(is_old));
@@ -115,7 +120,8 @@ impl Learning {
         learned.put_back(self.write_taken(taken, guard).await)
     }
 
-    /// The same. Returns the checkpoints without their folds; `None` if another daemon has the lease now.
+    /// Writes the pieces of these checkpoints that are not on disk. Returns the checkpoints without their folds; `None` if
+    /// another daemon has the lease now.
     async fn write_taken(
         &self,
         mut taken: Vec<Taken>,

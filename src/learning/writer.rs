@@ -49,6 +49,12 @@ impl Learning {
         *self.writer.leases.lock() = Some(leases);
     }
 
+    /// Whether this process is a daemon, which writes only with the lease, and learns from matches that other processes
+    /// record; else it is a command.
+    pub(super) fn is_daemon(&self) -> bool {
+        self.writer.leases.lock().is_some()
+    }
+
     /// Whether this process writes what the daemons of the database derive.
     pub fn is_writer(&self) -> bool {
         self.guard().is_some()
@@ -56,7 +62,7 @@ impl Learning {
 
     /// The permission to write; `None` while another daemon has it.
     pub(super) fn guard(&self) -> Option<WriteGuard> {
-        if self.writer.leases.lock().is_none() {
+        if !self.is_daemon() {
             return Some(WriteGuard(None));
         }
         let held = self.writer.held.lock().clone();

@@ -90,7 +90,7 @@ impl Store {
         let mut unused = distinct(stored);
         let is_whole = |one: &&NewCheckpoint| one.pieces.iter().all(|hash| unused.contains(hash));
         let whole: Vec<&NewCheckpoint> = new.iter().filter(is_whole).collect();
-        let replaced = |matches| new.iter().any(|one| one.row.matches == matches);
+        let replaced = |matches| whole.iter().any(|one| one.row.matches == matches);
         let stored: Vec<(i64, Vec<u8>)> = tuple("SELECT matches, pieces FROM derived_checkpoint")
             .fetch_all(&mut tx)
             .await?;

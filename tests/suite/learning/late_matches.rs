@@ -78,7 +78,7 @@ enum Step {
     /// One comes that has this many others after it.
     Late(i64),
     Learn,
-    /// This share of what a command records is on disk, in per cent; it learns, and does not write it yet.
+    /// A command has recorded this part of its logs, in per cent; it learns, and does not write weights yet.
     LearnAhead(u8),
     /// The process ends, perhaps without time for a checkpoint.
     Restart(bool),
@@ -96,12 +96,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..12)
 }
 
-/// Learns what is on disk, this share of what a command records; returns whether that was in order.
-async fn learn_ahead(service: &Service, share: f64) -> bool {
+/// Learns what is on disk, which is this part of what a command records; returns whether the state can be continued.
+async fn learn_ahead(service: &Service, part: f64) -> bool {
     let (recorded, receiver) = watch::channel(0.0);
-    recorded.send(share).unwrap();
+    recorded.send(part).unwrap();
     drop(recorded);
-    service.learning().learn_ahead(receiver).await
+    service.learning().learn_ahead(0, receiver).await
 }
 
 async fn run(system: &str, steps: Vec<Step>) {
@@ -129,8 +129,8 @@ async fn run(system: &str, steps: Vec<Step>) {
                     .unwrap();
             }
             Step::Learn => drop(service.learning().refresh().await.unwrap()),
-            Step::LearnAhead(share) => {
-                learn_ahead(&service, f64::from(share) / 100.0).await;
+            Step::LearnAhead(part) => {
+                learn_ahead(&service, f64::from(part) / 100.0).await;
             }
             Step::Restart(in_peace) => {
                 if in_peace {
@@ -231,6 +231,37 @@ async fn matches_that_are_learned_while_others_are_recorded_are_learned_once() {
     assert!(!learn_ahead(&service, 1.0).await);
     assert!(service.learning().refresh().await.unwrap());
     assert_eq!(service.learning().metrics().learned().matches, 661);
+}
+
+/// While the pieces of a checkpoint are written, an operator makes a match void: the state then begins again.
+#[tokio::test]
+async fn a_checkpoint_is_not_stored_as_one_of_other_overrides() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let service = open(&path, "").await;
+    service.store().record_all(&in_time(0..100)).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    service
+        .store()
+        .record_all(&in_time(100..110))
+        .await
+        .unwrap();
+    service.learning().refresh().await.unwrap();
+    let ids: Vec<(i64,)> = rows(&path, "SELECT id FROM matches ORDER BY id").await;
+    assert_eq!(
+        service.store().set_void(&[ids[3].0], true).await.unwrap(),
+        1
+    );
+    let learning = service.learning();
+    let (saved, learned) = tokio::join!(learning.save_checkpoint(), learning.refresh());
+    saved.unwrap();
+    assert!(learned.unwrap());
+    service.close().await;
+    let service = open(&path, "").await;
+    service.learning().resume(AT_ONCE).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    let verified = service.learning().verify(|_| ()).await.unwrap();
+    assert!(matches!(verified, Verified::Equal(_)), "{verified:?}");
 }
 
 /// A match of a clock that is far ahead stays the last one for long: those that end in time come after it, late.

@@ -270,7 +270,8 @@ async fn no_turn_puts_a_ticket_into_two_matches() {
     }
     taken_changes(&mut wrong);
     wrong.propose("plain", vec![pair(one, third)], 8);
-    let twice = [formed.clone(), taken_changes(&mut wrong)].concat();
+    let other_match = taken_changes(&mut wrong);
+    let twice = [formed.clone(), other_match.clone()].concat();
     for turn in [[submitted.clone(), twice.clone()].concat(), twice] {
         let refused = write_changes(&store, &turn).await.unwrap_err();
         let StoreError::OtherState(taken) = refused else {
@@ -281,6 +282,13 @@ async fn no_turn_puts_a_ticket_into_two_matches() {
         let _ = write_changes(&store, &submitted).await;
     }
     write_changes(&store, &formed).await.unwrap();
+    // The row is no longer in the state before the change.
+    let refused = write_changes(&store, &other_match).await.unwrap_err();
+    assert!(
+        matches!(refused, StoreError::OtherState(ticket) if ticket == one),
+        "{refused}"
+    );
+    assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 1);
 }
 
 #[tokio::test]

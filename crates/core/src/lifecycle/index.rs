@@ -10,7 +10,7 @@ use crate::domain::Timestamp;
 pub(super) struct Index {
     /// Tickets by name of the client and id.
     ids: HashMap<String, HashMap<String, TicketNumber>>,
-    /// Waiting tickets by group and player.
+    /// Tickets that have not ended, by group and player.
     players: HashMap<String, HashMap<String, TicketNumber>>,
     /// The tickets that have ended, by when.
     pub ended: BTreeSet<(Timestamp, TicketNumber)>,

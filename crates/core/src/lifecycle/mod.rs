@@ -66,11 +66,11 @@
 //! A [pick-up match](Pickup) needs no queue and no instance: its players say themselves who has won.
 //!
 //! Invariants: A ticket is in one state, which follows from that of its match, and a final one never changes. No ticket
-//! is in two matches, and a match has a ticket with all its players or not at all. A player is in one waiting ticket
-//! among the queues of a group. A ticket that goes back keeps its number, which is its place, and the time at which it
-//! was submitted. No instance is asked to host more matches at once than it has slots. At most one instance
-//! hosts a match. The tickets of a match that fails before START go back to their queue. A final state
-//! never changes.
+//! is in two matches, and a match has a ticket with all its players or not at all. Among the queues of a group, a player is
+//! in at most one ticket that has not ended. A ticket that goes back keeps its number, which is its place, and the time at
+//! which it was submitted. No instance is asked to host more matches at once than it has slots. At most one instance
+//! hosts a match. If a match fails before START, its tickets go back to their queue, except those of players who did not
+//! come. A final state of a match never changes either.
 
 pub mod agones;
 mod allocate;
@@ -123,7 +123,7 @@ pub use state::Lifecycle;
 pub use ticket::{QueueTerms, Reason, State, Submission, TicketNumber, TicketPlayer, TicketRecord};
 pub use wanted::Wanted;
 
-/// The most tickets that wait, in all queues together.
+/// The most tickets that have not ended, in all queues together.
 pub const MAX_WAITING: usize = 50_000;
 /// The most tickets whose final state is kept. If there are more, the oldest are removed early.
 pub const MAX_ENDED: usize = 100_000;

@@ -179,7 +179,7 @@ impl Lifecycle {
     }
 
     /// Replaces the queues. Tickets of queues that are gone, tickets for which `fits` is false, and
-    /// tickets with a player of an older ticket in the same group leave the queue.
+    /// tickets with a player of a hosted or an older ticket in the same group leave the queue.
     pub fn configure(
         &mut self,
         queues: impl IntoIterator<Item = (String, QueueTerms)>,
@@ -189,24 +189,28 @@ impl Lifecycle {
         let players = self.index.take_players();
         self.due.retain(|(_, due)| !matches!(due, Due::Ticket(_)));
         let mut out = BTreeSet::new();
+        let group =
+            |terms: Option<&QueueTerms>| terms.map_or_else(String::new, |t| t.group.clone());
+        let has_match =
+            |record: &&TicketRecord| matches!(record.state, State::Hosted(_) | State::Called(_));
+        // Their matches go on, even if the queue has other settings now: whoever plays cannot wait, too.
+        for record in self.tickets.values().filter(has_match) {
+            let group = group(self.queues.get(&record.ticket.queue));
+            for player in &record.ticket.players {
+                self.index.add_player(&group, player, record.number);
+            }
+        }
         for record in self.tickets.values() {
             let number = record.number;
             if let Some(due) = self.ticket_due(record) {
                 self.due.insert((due, Due::Ticket(number)));
             }
-            if record.state.is_final() {
+            if record.state.is_final() || has_match(&record) {
                 continue;
             }
             let terms = self.queues.get(&record.ticket.queue);
-            let group = terms.map_or("", |terms| terms.group.as_str());
+            let group = &group(terms);
             let players = &record.ticket.players;
-            if let State::Hosted(_) | State::Called(_) = record.state {
-                // The match goes on, even if the queue has other settings now.
-                for player in players {
-                    self.index.add_player(group, player, number);
-                }
-                continue;
-            }
             let taken = players
                 .iter()
                 .any(|p| self.index.player(group, p).is_some());

@@ -29,8 +29,9 @@ struct Became {
 struct Turn<'a> {
     submitted: Vec<&'a TicketRecord>,
     became: BTreeMap<TicketNumber, Became>,
-    /// Who was in which ticket of a group before.
+    /// The players who have left a ticket.
     left: Vec<&'a TicketPlayer>,
+    /// The players who have entered a ticket, by group and player.
     entered: BTreeMap<(&'a str, &'a str), &'a TicketPlayer>,
     sent: BTreeSet<TicketNumber>,
     forgotten: Vec<TicketNumber>,
@@ -45,7 +46,7 @@ struct Turn<'a> {
     states: BTreeMap<TicketNumber, State>,
 }
 
-/// Writes the changes of tickets, and of what was formed of them, in the partition with this slot; any other change is
+/// Writes the changes of tickets, and of what was formed of them, in the partition with this number; any other change is
 /// left to [`hosting`](super::hosting).
 ///
 /// Every state is changed on the condition that the row has the one before it, and no player gets into a second ticket

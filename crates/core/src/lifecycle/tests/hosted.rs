@@ -45,6 +45,31 @@ fn states(life: &Lifecycle) -> Vec<State> {
 }
 
 #[test]
+fn whoever_plays_does_not_wait_in_a_queue_that_gets_into_the_same_group() {
+    let mut life = begin(CoordinatorSettings::default(), hosted_queues(), 0);
+    for (id, queue, player) in [
+        ("t1", "other", "bob"),
+        ("t2", "plain", "ann"),
+        ("t3", "plain", "bob"),
+    ] {
+        life.submit(submission("me", id, queue, &[player])).unwrap();
+    }
+    assert_eq!(life.propose("plain", vec![proposal(&[&[2], &[3]])], 7), 1);
+    let together = hosted_queues().into_iter().map(|(name, terms)| {
+        let group = "a".to_owned();
+        (name, QueueTerms { group, ..terms })
+    });
+    life.configure(together, |_| true);
+    let states = [1, 2, 3].map(|number| life.ticket(number).unwrap().state);
+    assert_eq!(
+        states,
+        [State::Cancelled, State::Hosted(7), State::Hosted(7)]
+    );
+    let again = life.submit(submission("me", "t4", "other", &["bob"]));
+    assert_eq!(again, Err(TicketRefused::InAnother("bob".to_owned())));
+}
+
+#[test]
 fn a_hosted_ticket_is_done_when_play_begins() {
     let mut life = formed("plain");
     assert_eq!(life.hosted(7).unwrap().stage, Stage::Reserved);
