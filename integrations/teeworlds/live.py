@@ -28,7 +28,8 @@ SKILLS = {"ann": 5, "bob": 5, "cid": 4, "dan": 4, "eve": 3, "fay": 3, "gus": 2, 
 WEIGHTS = {1: 20, 2: 35, 3: 50, 4: 70, 5: 90}
 LATE = "leo"
 SHOWN = re.compile(r"\[(game|chat)\]: (?!pickup|kill|Teams are)")
-LIMIT = 100
+# Far longer than anything here takes, in seconds: with equal scores, a match goes on until somebody scores.
+LIMIT = 400
 
 
 class Live(Story):
