@@ -233,6 +233,19 @@ async fn matches_that_are_learned_while_others_are_recorded_are_learned_once() {
     assert_eq!(service.learning().metrics().learned().matches, 661);
 }
 
+/// Takes the lease, and derives all weights, as a daemon that starts: it writes checkpoints later.
+async fn become_daemon(service: &Service) {
+    let learning = service.learning();
+    learning.write_by_lease(service.leases().clone());
+    let has_derived = async { while service.store().derived_from().await.unwrap().is_none() {} };
+    tokio::select! {
+        () = learning.keep_up_to_date() => {}
+        () = has_derived => {}
+    }
+    assert!(learning.is_writer());
+    learning.refresh().await.unwrap();
+}
+
 /// While the pieces of a checkpoint are written, an operator makes a match void: the state then begins again.
 #[tokio::test]
 async fn a_checkpoint_is_not_stored_as_one_of_other_overrides() {
@@ -240,13 +253,7 @@ async fn a_checkpoint_is_not_stored_as_one_of_other_overrides() {
     let path = folder.path().join("test.db");
     let service = open(&path, "").await;
     service.store().record_all(&in_time(0..100)).await.unwrap();
-    service.learning().refresh().await.unwrap();
-    service
-        .store()
-        .record_all(&in_time(100..110))
-        .await
-        .unwrap();
-    service.learning().refresh().await.unwrap();
+    become_daemon(&service).await;
     let ids: Vec<(i64,)> = rows(&path, "SELECT id FROM matches ORDER BY id").await;
     assert_eq!(
         service.store().set_void(&[ids[3].0], true).await.unwrap(),
@@ -256,9 +263,15 @@ async fn a_checkpoint_is_not_stored_as_one_of_other_overrides() {
     let (saved, learned) = tokio::join!(learning.save_checkpoint(), learning.refresh());
     saved.unwrap();
     assert!(learned.unwrap());
+    assert!(!service.store().piece_hashes().await.unwrap().is_empty());
     service.close().await;
     let service = open(&path, "").await;
     service.learning().resume(AT_ONCE).await.unwrap();
+    service
+        .store()
+        .record_all(&in_time(100..110))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     let verified = service.learning().verify(|_| ()).await.unwrap();
     assert!(matches!(verified, Verified::Equal(_)), "{verified:?}");
