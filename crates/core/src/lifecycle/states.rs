@@ -57,16 +57,13 @@ impl Lifecycle {
         }
         self.leave_ticket(&record);
         let from = record.state;
-        let was_hosted = matches!(from, State::Hosted(_) | State::Called(_));
+        let was_hosted = from.is_hosted();
         (record.state, record.reason) = (state, reason);
         (record.changed_at, record.is_sent) = (self.now, false);
         if state == State::Queued && self.ticket_due(&record).is_some_and(|due| due <= self.now) {
             record.state = State::Expired;
         }
-        let is_matched = matches!(
-            record.state,
-            State::Matched(_) | State::Hosted(_) | State::Called(_)
-        );
+        let is_matched = matches!(record.state, State::Matched(_)) || record.state.is_hosted();
         if is_matched && !was_hosted {
             let waited = self.waited(&record);
             let queue = &record.ticket.queue;
@@ -189,15 +186,10 @@ impl Lifecycle {
         let players = self.index.take_players();
         self.due.retain(|(_, due)| !matches!(due, Due::Ticket(_)));
         let mut out = BTreeSet::new();
-        let group =
-            |terms: Option<&QueueTerms>| terms.map_or_else(String::new, |t| t.group.clone());
-        let has_match =
-            |record: &&TicketRecord| matches!(record.state, State::Hosted(_) | State::Called(_));
-        // Their matches go on, even if the queue has other settings now: whoever plays cannot wait, too.
-        for record in self.tickets.values().filter(has_match) {
-            let group = group(self.queues.get(&record.ticket.queue));
-            for player in &record.ticket.players {
-                self.index.add_player(&group, player, record.number);
+        // Their matches go on, even if the queue has other settings now: a player in one of them cannot wait, too.
+        for record in self.tickets.values().filter(|one| one.state.is_hosted()) {
+            for one in self.players_of(record) {
+                self.index.add_player(&one.group, &one.player, one.ticket);
             }
         }
         for record in self.tickets.values() {
@@ -205,21 +197,19 @@ impl Lifecycle {
             if let Some(due) = self.ticket_due(record) {
                 self.due.insert((due, Due::Ticket(number)));
             }
-            if record.state.is_final() || has_match(&record) {
+            if record.state.is_final() || record.state.is_hosted() {
                 continue;
             }
-            let terms = self.queues.get(&record.ticket.queue);
-            let group = &group(terms);
-            let players = &record.ticket.players;
-            let taken = players
-                .iter()
-                .any(|p| self.index.player(group, p).is_some());
-            if terms.is_none() || taken || !fits(record) {
+            let waiting = self.players_of(record);
+            let is_taken =
+                |one: &TicketPlayer| self.index.player(&one.group, &one.player).is_some();
+            let has_queue = self.queues.contains_key(&record.ticket.queue);
+            if !has_queue || waiting.iter().any(is_taken) || !fits(record) {
                 out.insert(number);
                 continue;
             }
-            for player in players {
-                self.index.add_player(group, player, number);
+            for one in waiting {
+                self.index.add_player(&one.group, &one.player, number);
             }
         }
         let changes = self.index.changes_since(players);

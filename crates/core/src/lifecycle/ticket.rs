@@ -82,6 +82,11 @@ impl State {
         matches!(self, Self::Matched(_) | Self::Cancelled | Self::Expired)
     }
 
+    /// Whether the ticket is in a match that needs an instance, and whose play has not begun.
+    pub fn is_hosted(self) -> bool {
+        matches!(self, Self::Hosted(_) | Self::Called(_))
+    }
+
     /// The match that the ticket is in.
     pub fn match_id(self) -> Option<MatchId> {
         match self {

@@ -45,7 +45,7 @@ fn states(life: &Lifecycle) -> Vec<State> {
 }
 
 #[test]
-fn whoever_plays_does_not_wait_in_a_queue_that_gets_into_the_same_group() {
+fn a_player_of_a_hosted_match_does_not_wait_in_a_queue_that_gets_into_the_same_group() {
     let mut life = begin(CoordinatorSettings::default(), hosted_queues(), 0);
     for (id, queue, player) in [
         ("t1", "other", "bob"),
