@@ -48,10 +48,37 @@ impl Knowledge {
         }
         let fold = self.fold(ruleset)?;
         let known = fold.best_weight(ruleset, kind, id);
-        match &self.newer {
+        let known = match &self.newer {
             Some(newer) => newer.best_weight(ruleset, (kind, id), (fold, known)),
             None => known,
-        }
+        };
+        known.map(|known| self.with_account(ruleset, known))
+    }
+
+    /// The fold whose accounts are the weights, if another one decides in this ruleset: that of the first system.
+    pub(super) fn accounts(&self, ruleset: &Ruleset) -> Option<&Fold> {
+        let others = !self.serves(self.first, ruleset);
+        self.folds.get(&self.first).filter(|_| others)
+    }
+
+    /// What is known of a player, with the weight of the account.
+    fn with_account<'a>(
+        &'a self,
+        ruleset: &'a Ruleset,
+        (known, level): (Weight<'a>, Level),
+    ) -> (Weight<'a>, Level) {
+        let accounts = self.accounts(ruleset);
+        let own = accounts.and_then(|f| f.best_weight(ruleset, known.key.kind, &known.key.id));
+        let Some((own, _)) = own else {
+            return (known, level);
+        };
+        let known = Weight {
+            weight: own.weight,
+            deviation: own.deviation,
+            rank: own.rank,
+            ..known
+        };
+        (known, level)
     }
 
     /// The same of all bots that have one, ordered by name.
@@ -62,11 +89,14 @@ impl Knowledge {
         if let Some(stored) = &self.stored {
             return stored.best_weights_of_bots(ruleset, &self.starts);
         }
-        match (self.fold(ruleset), &self.newer) {
+        let bots = match (self.fold(ruleset), &self.newer) {
             (Some(fold), Some(newer)) => newer.best_weights_of_bots(ruleset, fold),
             (Some(fold), None) => fold.best_weights_of_bots(ruleset),
             (None, _) => Vec::new(),
-        }
+        };
+        let bots = bots.into_iter();
+        bots.map(|known| self.with_account(ruleset, known))
+            .collect()
     }
 
     /// The fold whose weights the ruleset uses.
@@ -143,7 +173,10 @@ impl Knowledge {
             let scale = WeightScale::of(*system);
             let weights = fold.weights();
             let own = weights.filter(|weight| self.serves(*system, weight.ruleset));
-            own.map(move |weight| self.row(weight, scale))
+            own.map(move |weight| {
+                let (weight, _) = self.with_account(weight.ruleset, (weight, Level::Ruleset));
+                self.row(weight, scale)
+            })
         });
         let mut rows: Vec<WeightRow> = rows.collect();
         rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));

@@ -66,7 +66,7 @@ impl NewerWeights {
         let own = known.as_ref().filter(|(_, level)| *level == Level::Ruleset);
         let id = id.to_owned();
         let part = match parts.get(&PlayerKey { kind, id }) {
-            Some(row) => Some(part(row, shares)),
+            Some(row) => Some(part(row)),
             None => own.and_then(|(own, _)| fold.part(ruleset, kind, &own.key.id)),
         };
         let Some(part) = part else { return known };
@@ -99,14 +99,14 @@ impl NewerWeights {
     }
 }
 
-fn part<'a>(row: &'a PartRow, shares: &Shares) -> WeightParts<'a> {
+fn part(row: &PartRow) -> WeightParts<'_> {
     WeightParts {
         key: &row.key,
         name: &row.name,
         parts: Parts {
             own: Strength {
                 mean: row.own,
-                deviation: shares.deviation_of_strength(row.deviation),
+                deviation: row.doubt,
             },
             roles: RoleStrengths {
                 sides: row.sides,
@@ -114,6 +114,7 @@ fn part<'a>(row: &'a PartRow, shares: &Shares) -> WeightParts<'a> {
             },
             factors: row.factors.unwrap_or_default(),
         },
+        weight: row.weight,
         deviation: row.deviation,
         division: row.division,
         games: row.games,

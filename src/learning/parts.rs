@@ -119,19 +119,24 @@ impl Knowledge {
                 fold.rank_of_weight(ruleset, pinned)
             });
         let scale = pinned.map_or(WeightScale::of(system), |_| WeightScale::Own);
+        let accounts = self.accounts(ruleset);
+        let account = accounts.and_then(|f| f.part(ruleset, part.key.kind, &part.key.id));
+        let account = account.as_ref().unwrap_or(part);
         PartRow {
             ruleset: ruleset.to_string(),
             key: part.key.clone(),
             name: part.name.to_owned(),
             scale: scale as u8,
+            weight: stands.unwrap_or(account.weight),
             own: stands.unwrap_or(own),
             sides: part.parts.roles.sides.filter(|_| stands.is_none()),
             commander: part.parts.roles.commander.filter(|_| stands.is_none()),
             factors: stands.is_none().then_some(part.parts.factors),
-            deviation: pinned.map_or(part.deviation, |_| 0.0),
+            deviation: pinned.map_or(account.deviation, |_| 0.0),
+            doubt: pinned.map_or(part.parts.own.deviation, |_| 0.0),
             division: match pinned {
                 Some(_) => rank.map(|rank| rank.division),
-                None => part.division,
+                None => account.division,
             },
             progress: rank.map(|rank| rank.progress),
             games: part.games,

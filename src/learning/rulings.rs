@@ -22,7 +22,7 @@ pub(super) fn row(
             key: participant.key.clone(),
             team,
             result: team.and_then(|team| result(record.outcome, team)),
-            after: own.after.map(|after| (after.weight, after.deviation)),
+            entry: own.entry,
             points_for: own.scored,
             points_against: own.conceded,
         };

@@ -17,6 +17,9 @@ use crate::{
     history::Fold,
 };
 
+/// The weight of a newcomer where nothing is learned.
+const NEWCOMER_WEIGHT: f64 = 50.0;
+
 /// The weights that apply to one ruleset. A player's weight comes from games of the ruleset, else
 /// from games of the same game type with fewer mutators, else, as a guess, from games with other
 /// rules.
@@ -126,6 +129,21 @@ impl View {
         let strength = (self.known.as_ref())
             .and_then(|(knowledge, ruleset)| knowledge.fold(ruleset)?.strength_at(ruleset, weight));
         strength.unwrap_or(0.0)
+    }
+
+    /// The weight of somebody of whom nothing is known: the one that an operator has stated, else a newcomer's.
+    pub fn unknown(&self, stated: Option<f64>) -> f64 {
+        let known = self.known.as_ref();
+        let newcomer = known.and_then(|(knowledge, ruleset)| {
+            let accounts = knowledge.accounts(ruleset).or(knowledge.fold(ruleset))?;
+            Some(accounts.unknown_weight(ruleset))
+        });
+        stated.or(newcomer).unwrap_or(NEWCOMER_WEIGHT)
+    }
+
+    /// The strength of somebody of whom nothing is known, minus a newcomer's.
+    pub fn unknown_strength(&self, stated: Option<f64>) -> f64 {
+        stated.map_or(0.0, |weight| self.strength_at(weight))
     }
 
     fn bots(&self) -> &MeanBot {

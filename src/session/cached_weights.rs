@@ -94,8 +94,9 @@ impl Session {
         // Read before the standings: at worst, the weights count as older than they are.
         let edition = self.sessions.learning.edition();
         let standings = self.sessions.ready_standings()?;
-        let default_bot = self.sessions.settings.balance.default_bot_weight.get();
+        let (_, default_bot) = self.sessions.settings.balance.stated_defaults();
         let view = standings.view(self.ruleset()?);
+        let default_bot = view.unknown(default_bot);
         let weights = CachedWeights {
             view,
             edition,

@@ -25,6 +25,9 @@ pub struct Settings {
     pub tournament: Vec<String>,
 }
 
+/// The default weight that stands for a newcomer's, which is learned.
+const LEARNED: f64 = 50.0;
+
 /// How BALANCE chooses teams.
 #[derive(Clone, Debug, Deserialize)]
 pub struct BalanceSettings {
@@ -34,10 +37,19 @@ pub struct BalanceSettings {
     /// How much the teams may differ in size.
     #[serde(flatten)]
     pub limits: SizeLimits,
-    /// Weight of a human without rated games.
+    /// Weight of a human without rated games; [`LEARNED`] stands for what newcomers turned out to be.
     pub default_weight: PlayerWeight,
-    /// Weight of a bot while no bot has a weight.
+    /// The same of a bot while no bot has a weight.
     pub default_bot_weight: PlayerWeight,
     /// The time limit for waiting for a core and choosing teams together.
     pub deadline_ms: Millis<1, 60_000>,
+}
+
+impl BalanceSettings {
+    /// The weights that an operator has stated for an unknown human and an unknown bot; `None` where newcomers count as
+    /// what they turned out to be.
+    pub fn stated_defaults(&self) -> (Option<f64>, Option<f64>) {
+        let stated = |weight: PlayerWeight| Some(weight.get()).filter(|weight| *weight != LEARNED);
+        (stated(self.default_weight), stated(self.default_bot_weight))
+    }
 }

@@ -16,8 +16,8 @@ pub(super) struct GameWeights {
     pub(super) view: Arc<View>,
     pub(super) ruleset: Ruleset,
     pub(super) map: String,
-    /// The default weights of an unknown human and of the mean bot.
-    pub(super) defaults: (f64, f64),
+    /// The weights that an operator has stated for an unknown human and for the mean bot.
+    pub(super) defaults: (Option<f64>, Option<f64>),
     /// The weights that the asker has stated, which count instead of those that are known.
     pub(super) stated: Arc<BTreeMap<String, f64>>,
     /// The last reading, with its lineup: an answer needs that of the same teams several times.
@@ -40,7 +40,7 @@ impl Weights for GameWeights {
     fn human(&self, id: &str) -> f64 {
         let stated = self.stated.get(id).copied();
         let known = stated.or_else(|| self.view.expected(Kind::Human, id));
-        known.unwrap_or(self.defaults.0)
+        known.unwrap_or_else(|| self.view.unknown(self.defaults.0))
     }
 
     fn knows(&self, id: &str) -> bool {
@@ -52,7 +52,7 @@ impl Weights for GameWeights {
             return self.standings.strength_at(&self.ruleset, *stated);
         }
         let known = self.view.strength(Kind::Human, id);
-        known.unwrap_or_else(|| self.standings.strength_at(&self.ruleset, self.defaults.0))
+        known.unwrap_or_else(|| self.view.unknown_strength(self.defaults.0))
     }
 
     fn human_doubt(&self, id: &str) -> Option<f64> {
@@ -70,7 +70,7 @@ impl Weights for GameWeights {
     fn mean_bot_strength(&self) -> f64 {
         match self.view.mean_bot() {
             Some(_) => self.view.mean_bot_strength(),
-            None => self.standings.strength_at(&self.ruleset, self.defaults.1),
+            None => self.view.unknown_strength(self.defaults.1),
         }
     }
 
@@ -86,7 +86,8 @@ impl Weights for GameWeights {
     }
 
     fn mean_bot(&self) -> (f64, usize) {
-        self.view.mean_bot().unwrap_or((self.defaults.1, 0))
+        let unknown = || (self.view.unknown(self.defaults.1), 0);
+        self.view.mean_bot().unwrap_or_else(unknown)
     }
 
     fn typical_bots(&self) -> Vec<&str> {
@@ -207,14 +208,15 @@ impl Session {
     /// # Errors
     /// Fails if there is no game.
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
-        let default = self.sessions.settings.balance.default_bot_weight.get();
+        let (_, default) = self.sessions.settings.balance.stated_defaults();
         let standings = self.sessions.ready_standings()?;
         self.show_bots()?;
         let view = standings.view(self.ruleset()?);
         if view.awaits_bots() {
             return Err(SessionError::NotReady);
         }
-        Ok(view.mean_bot().unwrap_or((default, 0)))
+        let unknown = || (view.unknown(default), 0);
+        Ok(view.mean_bot().unwrap_or_else(unknown))
     }
 
     /// The ruleset of the session's game. If there is no game, the server's parked game is resumed
@@ -255,10 +257,7 @@ impl Session {
             standings,
             ruleset,
             map: game.map.clone().unwrap_or_default(),
-            defaults: (
-                balance.default_weight.get(),
-                balance.default_bot_weight.get(),
-            ),
+            defaults: balance.stated_defaults(),
             stated: match &self.aside {
                 Some(aside) => aside.stated.clone(),
                 None => Arc::default(),

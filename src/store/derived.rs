@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cursor, Spool};
 use crate::domain::{Causes, PlayerKey, Rank, RoleWeights, Timestamp};
+use crate::history::{PointScale, WeightEntry};
 use crate::store::db::columns;
 
 /// The weight of one player under one ruleset.
@@ -45,16 +46,20 @@ pub struct PartRow {
     pub name: String,
     /// As in [`WeightRow`].
     pub scale: u8,
+    /// The weight, 0 to 100.
+    pub weight: f64,
     /// The player's own part of the strength.
     pub own: f64,
     /// The same on each side.
     pub sides: Option<[f64; 2]>,
     /// The same as a commander.
     pub commander: Option<f64>,
-    /// The factors on the effects of the ruleset; `None` if the three above are weights as they stand.
+    /// The factors on the effects of the ruleset; `None` if the weight stands as it is, without a strength.
     pub factors: Option<[f64; 3]>,
     /// The standard deviation in units of the weight.
     pub deviation: f64,
+    /// The standard deviation of the strength, in its unit.
+    pub doubt: f64,
     /// The division that was reached.
     pub division: Option<u8>,
     /// The progress in it; only for a weight as it stands.
@@ -73,11 +78,13 @@ impl From<WeightRow> for PartRow {
             key: row.key,
             name: row.name,
             scale: row.scale,
+            weight: row.weight,
             own: row.weight,
             sides: row.roles.sides,
             commander: row.roles.commander,
             factors: None,
             deviation: row.deviation,
+            doubt: 0.0,
             division: row.rank.map(|rank| rank.division),
             progress: row.rank.map(|rank| rank.progress),
             games: row.games,
@@ -93,8 +100,8 @@ pub struct SharesRow {
     pub ruleset: String,
     /// The effects on which players have factors.
     pub effects: [f64; 3],
-    /// The strength of a newcomer and the unit of strengths; `None` if strengths are weights.
-    pub scale: Option<(f64, f64)>,
+    /// Where strengths lie in points; `None` if strengths are weights.
+    pub scale: Option<PointScale>,
     /// The points of weight in a unit.
     pub points: f64,
     /// Of each division, the weights at which its progress is 0 and 1.
@@ -157,8 +164,8 @@ pub struct Performance {
     pub team: Option<u8>,
     /// 1 if that team won, 0 if another did, 0.5 for a draw; `None` without a result.
     pub result: Option<f64>,
-    /// The weight after the match, and its deviation; `None` if no match has changed it yet.
-    pub after: Option<(f64, f64)>,
+    /// What the match has entered into the player's account; `None` if it does not count for the player.
+    pub entry: Option<WeightEntry>,
     /// Points scored by the player's teams while they were on them; kills in a game without teams.
     pub points_for: f64,
     /// Points scored against the player's teams while they were on them; deaths in a game without

@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     domain::{PlayerKey, StartWeight, Timestamp},
+    history::WeightCause,
     rating::SystemName,
     store::GameOfPerson,
 };
@@ -113,8 +114,10 @@ pub struct WeighedMatch {
     pub result: Option<f64>,
     /// The weight after the match.
     pub weight: Option<f64>,
-    /// The difference from the weight after the match before.
+    /// The difference from the weight before it.
     pub change: Option<f64>,
+    /// Why the match has moved the weight or has not; `None` where the rating system keeps a number of its own.
+    pub cause: Option<WeightCause>,
     /// The points that the player's team scored while the player was on it; kills without teams.
     pub points_for: f64,
     /// The points scored against it; deaths without teams.

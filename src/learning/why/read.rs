@@ -145,11 +145,8 @@ fn of_games(
 ) -> WhyRating {
     let ruleset = &own_weight.ruleset;
     let own: Vec<&GameOfPerson> = of_ruleset(asked.games, ruleset).collect();
-    let listed = own.iter().take(LATEST).enumerate();
-    let matches = listed.map(|(at, game)| {
-        let before = own.get(at + 1).and_then(|before| before.after);
-        weighed(game, before, points.get(&game.id))
-    });
+    let listed = own.iter().take(LATEST);
+    let matches = listed.map(|game| weighed(game, points.get(&game.id)));
     WhyRating {
         matches: matches.collect(),
         earlier: earlier(asked.games, &own, ruleset),
@@ -168,21 +165,15 @@ fn of_games(
     }
 }
 
-fn weighed(
-    game: &GameOfPerson,
-    before: Option<(f64, f64)>,
-    points: Option<&PointsInMatch>,
-) -> WeighedMatch {
-    let weight = game.after.map(|(weight, _)| weight);
+fn weighed(game: &GameOfPerson, points: Option<&PointsInMatch>) -> WeighedMatch {
     WeighedMatch {
         id: game.id,
         ended: game.ended,
         expected: game.expected(),
         result: game.result,
-        weight,
-        change: weight
-            .zip(before)
-            .map(|(after, (before, _))| after - before),
+        weight: game.entry.map(|entry| entry.weight),
+        change: game.entry.map(|entry| entry.change()),
+        cause: game.entry.and_then(|entry| entry.cause),
         points_for: game.points_for,
         points_against: game.points_against,
         points: points.map(|points| points.own),
@@ -203,7 +194,7 @@ fn earlier(games: &[GameOfPerson], own: &[&GameOfPerson], ruleset: &str) -> Vec<
         let other = others.entry(&game.ruleset).or_insert_with(|| EarlierGames {
             ruleset: game.ruleset.clone(),
             games: 0,
-            weight: game.after.map(|(weight, _)| weight), // the games come last one first
+            weight: game.entry.map(|entry| entry.weight), // the games come last one first
             is_near: Ruleset::parse(&game.ruleset).is_simpler(&here),
         });
         other.games += 1;
@@ -222,7 +213,10 @@ fn earlier(games: &[GameOfPerson], own: &[&GameOfPerson], ruleset: &str) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Kind;
+    use crate::{
+        domain::Kind,
+        history::{WeightCause, WeightEntry},
+    };
 
     fn game(id: i64, ruleset: &str, weight: f64) -> GameOfPerson {
         GameOfPerson {
@@ -233,7 +227,12 @@ mod tests {
             team: Some(1),
             result: Some(1.0),
             forecast: Some(0.25),
-            after: Some((weight, 5.0)),
+            entry: Some(WeightEntry {
+                before: weight - 2.5,
+                weight,
+                deviation: 5.0,
+                cause: Some(WeightCause::Won),
+            }),
             points_for: 3.0,
             points_against: 1.0,
         }
@@ -292,7 +291,7 @@ mod tests {
             told,
             [
                 (4, Some(0.75), Some(2.5), Some(7.0), Some(9.0)),
-                (2, Some(0.75), None, None, None)
+                (2, Some(0.75), Some(2.5), None, None)
             ]
         );
         assert!(why.earlier.is_empty());

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
+    history::WeightCause,
     store::{
         DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError, WeightRow, db::*,
     },
@@ -260,12 +261,14 @@ async fn insert_rulings(
     let in_tables = in_tables.filter(|ruling| !archived.contains(&ruling.match_id));
     let target = Target::new(
         "performances",
-        "match_id, seat, points_for, points_against, person, ended_at, team, result, weight, deviation",
+        "match_id, seat, points_for, points_against, person, ended_at, team, result, weight_before, weight, deviation,
+         cause",
     );
     let replaced = " ON CONFLICT (match_id, seat) DO UPDATE SET points_for = excluded.points_for,
               points_against = excluded.points_against, person = excluded.person,
               ended_at = excluded.ended_at, team = excluded.team, result = excluded.result,
-              weight = excluded.weight, deviation = excluded.deviation";
+              weight_before = excluded.weight_before, weight = excluded.weight,
+              deviation = excluded.deviation, cause = excluded.cause";
     let rows = in_tables.flat_map(|ruling| {
         let performances = ruling.performances.iter();
         performances.map(|(seat, own)| {
@@ -278,8 +281,12 @@ async fn insert_rulings(
                 ruling.ended_at,
                 own.team,
                 own.result,
-                own.after.map(|(weight, _)| weight),
-                own.after.map(|(_, deviation)| deviation),
+                own.entry.map(|entry| entry.before),
+                own.entry.map(|entry| entry.weight),
+                own.entry.map(|entry| entry.deviation),
+                own.entry
+                    .and_then(|entry| entry.cause)
+                    .map(WeightCause::as_str),
             ]
         })
     });

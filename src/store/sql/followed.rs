@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Store, rows::with_given};
 use crate::{
     domain::{Kind, PlayerKey},
+    history::PointScale,
     store::{Cursor, PartRow, SharesRow, StoreError, db::*},
 };
 
@@ -93,14 +94,21 @@ async fn shares(tx: &mut Connection) -> Result<Vec<SharesRow>, StoreError> {
     let rows = sql("SELECT * FROM weight_shares").fetch_all(tx).await?;
     let share = |row: &Row| {
         let ruleset: String = row.get("ruleset")?;
-        let newcomer: Option<f64> = row.get("newcomer")?;
+        let scale: [Option<f64>; 3] = [row.get("average")?, row.get("newcomer")?, row.get("unit")?];
         Ok(SharesRow {
             effects: [
                 row.get("newness")?,
                 row.get("experience")?,
                 row.get("record")?,
             ],
-            scale: newcomer.zip(row.get("unit")?),
+            scale: match scale {
+                [Some(average), Some(newcomer), Some(unit)] => Some(PointScale {
+                    average,
+                    newcomer,
+                    unit,
+                }),
+                _ => None,
+            },
             points: row.get("points")?,
             divisions: divisions.remove(&ruleset).unwrap_or_default(),
             ruleset,
@@ -118,6 +126,7 @@ fn part(row: &Row) -> Result<PartRow, StoreError> {
         key: key(row)?,
         name: row.get("name")?,
         scale: row.get("scale")?,
+        weight: row.get("weight")?,
         own: row.get("own")?,
         sides: pair("side_0", "side_1")?.map(|(zero, one)| [zero, one]),
         commander: row.get("commander")?,
@@ -125,6 +134,7 @@ fn part(row: &Row) -> Result<PartRow, StoreError> {
             .zip(rest)
             .map(|(newness, (experience, record))| [newness, experience, record]),
         deviation: row.get("deviation")?,
+        doubt: row.get("doubt")?,
         division: row.get("division")?,
         progress: row.get("progress")?,
         games: row.get("games")?,

@@ -1,6 +1,6 @@
-//! Writes what weights are computed from, and counts the places of players by weight.
+//! Writes weights and what strengths are computed from, and counts the places of players by weight.
 //!
-//! The view `computed_weights` computes the weights, with the bits that the daemon has.
+//! The view `computed_weights` computes the strengths by role, with the bits that the daemon has.
 
 use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,8 @@ use crate::{
 
 const PARTS: Target = Target::new(
     "weight_parts",
-    "ruleset, kind, player, name, plain, deviation, games, last_seen, division, progress, own, side_0, side_1, commander,
-     newness, experience, record, scale",
+    "ruleset, kind, player, name, plain, weight, deviation, doubt, games, last_seen, division, progress, own, side_0,
+     side_1, commander, newness, experience, record, scale",
 );
 
 /// What becomes of a row that exists.
@@ -26,8 +26,8 @@ macro_rules! renamed {
         concat!(
             " ON CONFLICT (",
             $key,
-            ") DO UPDATE SET name = excluded.name, plain = excluded.plain, deviation = excluded.deviation,
-                  games = excluded.games, last_seen = excluded.last_seen, division = excluded.division,
+            ") DO UPDATE SET name = excluded.name, plain = excluded.plain, weight = excluded.weight,
+                  deviation = excluded.deviation, doubt = excluded.doubt, games = excluded.games, last_seen = excluded.last_seen, division = excluded.division,
                   progress = excluded.progress, own = excluded.own, side_0 = excluded.side_0,
                   side_1 = excluded.side_1, commander = excluded.commander, newness = excluded.newness,
                   experience = excluded.experience, record = excluded.record, scale = excluded.scale"
@@ -76,11 +76,13 @@ pub(super) async fn write(tx: &mut Connection, new: &NewWeights) -> Result<(), S
 }
 
 /// The numbers of a weight.
-fn numbers(row: &PartRow) -> [Value; 13] {
+fn numbers(row: &PartRow) -> [Value; 15] {
     let sides = row.sides;
     let factors = row.factors;
     [
+        row.weight.into(),
         row.deviation.into(),
+        row.doubt.into(),
         row.games.into(),
         row.last_seen.into(),
         row.division.into(),
@@ -105,11 +107,11 @@ async fn change(tx: &mut Connection, rows: &[PartRow]) -> Result<(), StoreError>
     });
     with_given(
         tx,
-        "in_ruleset text, of_kind text, who text, deviation double precision, games bigint, last_seen bigint,
-         division bigint, progress double precision, own double precision, side_0 double precision,
+        "in_ruleset text, of_kind text, who text, weight double precision, deviation double precision,
+         doubt double precision, games bigint, last_seen bigint, division bigint, progress double precision, own double precision, side_0 double precision,
          side_1 double precision, commander double precision, newness double precision, experience double precision,
          record double precision, scale bigint",
-        "UPDATE weight_parts SET deviation = given.deviation, games = given.games, last_seen = given.last_seen,
+        "UPDATE weight_parts SET weight = given.weight, deviation = given.deviation, doubt = given.doubt, games = given.games, last_seen = given.last_seen,
              division = given.division, progress = given.progress, own = given.own, side_0 = given.side_0,
              side_1 = given.side_1, commander = given.commander, newness = given.newness,
              experience = given.experience, record = given.record, scale = given.scale
@@ -134,20 +136,21 @@ async fn share(tx: &mut Connection, shares: &[SharesRow]) -> Result<(), StoreErr
     }
     let rows = shares.iter().map(|row| {
         let [newness, experience, record] = row.effects;
-        let (newcomer, unit) = row.scale.unzip();
+        let scale = row.scale;
         values![
             &row.ruleset,
             newness,
             experience,
             record,
-            newcomer,
-            unit,
+            scale.map(|scale| scale.average),
+            scale.map(|scale| scale.newcomer),
+            scale.map(|scale| scale.unit),
             row.points
         ]
     });
     let target = Target::new(
         "weight_shares",
-        "ruleset, newness, experience, record, newcomer, unit, points",
+        "ruleset, newness, experience, record, average, newcomer, unit, points",
     );
     insert(tx, target, "", rows).await?;
     let spans = shares.iter().flat_map(|row| {

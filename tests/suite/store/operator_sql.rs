@@ -8,6 +8,7 @@ use evenkeel::{
         Kind::{self, Human},
         MatchRecord, Outcome, PlayerKey, Presence, RoleWeights, Span, Timestamp,
     },
+    history::WeightEntry,
     store::{
         Closeness, DatabaseUrl, DerivedFrom, DerivedRows, Performance, Recorded, RulingRow, Store,
         WeightRow, postgres::PostgresUrl,
@@ -229,7 +230,12 @@ fn ruling(id: i64, record: &MatchRecord, chance: Option<f64>, ann: f64) -> Rulin
                 Outcome::Won(winner) => Some(f64::from(u8::from(team == Some(winner)))),
                 _ => Some(0.5),
             },
-            after: Some((after, 4.0)),
+            entry: Some(WeightEntry {
+                before: 50.0,
+                weight: after,
+                deviation: 4.0,
+                cause: None,
+            }),
             points_for: 0.0,
             points_against: 0.0,
         };

@@ -10,6 +10,7 @@ use evenkeel::{
         MAX_TEAM_CHANGES, MatchChances, MatchRecord, Outcome, PlayerKey, Presence, Rank, Role,
         RoleWeights, ScoreEvent, Span, TeamCause, TeamChances, TeamChange, Timestamp,
     },
+    history::{WeightCause, WeightEntry},
     store::{
         CheckpointRow, Cursor, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded,
         LogMatches, LogReplaced, NewCheckpoint, Performance, Recorded, RulingRow, Store,
@@ -391,7 +392,12 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
         key: key("ann"),
         team: Some(0),
         result: Some(1.0),
-        after: Some((60.5, 2.5)),
+        entry: Some(WeightEntry {
+            before: 58.0,
+            weight: 60.5,
+            deviation: 2.5,
+            cause: Some(WeightCause::Won),
+        }),
         points_for: 3.0,
         points_against: 1.0,
     };

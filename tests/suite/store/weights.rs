@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
-    history::Shares,
+    history::{PointScale, Shares},
     store::{
         BoardQuery, DatabaseUrl, DerivedFrom, DerivedRows, NewWeights, PartRow, SharesRow, Store,
         WeightRow, open_at,
@@ -93,9 +93,11 @@ fn row(draw: &mut Draw, player: usize) -> PartRow {
             true => String::new(),
             false => format!("^1Name{}", draw.below(3)),
         },
+        weight: 10.0 * some(draw) + 40.0,
         own: some(draw),
         scale: draw.below(3) as u8,
         deviation: draw.unit(),
+        doubt: draw.unit(),
         division: (draw.below(2) == 0).then_some(1),
         progress: None,
         sides: (draw.below(2) == 0).then(|| [some(draw), draw.unit()]),
@@ -109,6 +111,7 @@ fn row(draw: &mut Draw, player: usize) -> PartRow {
 /// A weight that an operator has set.
 fn as_it_stands(row: PartRow) -> PartRow {
     PartRow {
+        weight: 61.3,
         own: 61.3,
         sides: None,
         commander: None,
@@ -119,7 +122,11 @@ fn as_it_stands(row: PartRow) -> PartRow {
 }
 
 fn shares(draw: &mut Draw, ruleset: &str) -> SharesRow {
-    let scale = (ruleset != RULESETS[0]).then(|| (draw.unit() - 0.5, 0.46));
+    let scale = (ruleset != RULESETS[0]).then(|| PointScale {
+        average: draw.unit() - 0.5,
+        newcomer: draw.unit() - 0.5,
+        unit: 0.46,
+    });
     SharesRow {
         ruleset: ruleset.to_owned(),
         effects: [draw.unit(), draw.unit() - 0.5, draw.unit()],
@@ -182,8 +189,9 @@ impl World {
         {
             let kind = Kind::parse(kind).unwrap();
             let row = &self.rows[&(ruleset.clone(), kind, player.clone())];
+            assert_eq!(weight.to_bits(), row.weight.to_bits());
             let Some(factors) = row.factors else {
-                assert_eq!((*weight, *progress), (row.own, row.progress));
+                assert_eq!(*progress, row.progress);
                 continue;
             };
             let own = &self.shares[ruleset];
@@ -192,10 +200,12 @@ impl World {
                 scale: own.scale,
                 divisions: own.divisions.clone(),
             };
-            let weigh = |own| shares.weight(own, factors);
-            assert_eq!(weight.to_bits(), weigh(row.own).to_bits());
+            let points = |own| shares.points(own, factors);
             let [zero, one] = row.sides.map_or([None; 2], |sides| sides.map(Some));
-            assert_eq!(*sides, [zero, one, row.commander].map(|own| own.map(weigh)));
+            assert_eq!(
+                *sides,
+                [zero, one, row.commander].map(|own| own.map(points))
+            );
             let rank = division.and_then(|_| shares.rank(1, *weight));
             assert_eq!(*progress, rank.map(|rank| rank.progress));
         }

@@ -191,7 +191,7 @@ impl Digest {
                 scored,
                 conceded,
                 counts: learns,
-                after: None, // the fold knows it once it has learned
+                entry: None, // the fold knows it once it has learned
             });
             tallies.push(Tally {
                 scored,
@@ -219,6 +219,7 @@ impl Digest {
         let mut game = RatedGame::new(seats);
         game.places = places(record, &tallies);
         game.scores = telling_scores(record, &game.places);
+        game.winner_alone = is_winner_alone(record, &game);
         game.tallies = tallies;
         game.ruleset = number;
         (game.mode, game.extent) = (mode, compared.extent);
@@ -268,6 +269,17 @@ fn places(record: &MatchRecord, tallies: &[Tally]) -> Vec<u16> {
         Outcome::Draw => ranks(&record.scores),
         Outcome::Undecided | Outcome::Abandoned => Vec::new(),
     }
+}
+
+/// Whether of three teams or more only the winner is known: no score tells the others apart.
+fn is_winner_alone(record: &MatchRecord, game: &RatedGame) -> bool {
+    let mut others = game.places.iter().filter(|place| **place > 0);
+    let second = others.next();
+    record.has_teams()
+        && matches!(record.outcome, Outcome::Won(_))
+        && game.places.len() > 2
+        && game.scores.is_empty()
+        && others.all(|place| Some(place) == second)
 }
 
 /// The scores if they agree with the places, otherwise an empty list. If they disagree, for example

@@ -43,6 +43,8 @@ pub(super) struct Known {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Adopted {
     known: Strength,
+    /// Whether it counts as it is, so that there is no part to learn.
+    is_near: bool,
     /// What the prior would be without it.
     unknown: Strength,
     /// The prior as the rating system has taken it.
@@ -93,32 +95,33 @@ impl Elsewhere {
 
     /// Notes the prior of a player as the rating system has taken it, to compare it later.
     pub fn note(&mut self, player: Player, known: Known, unknown: Strength, prior: Strength) {
-        if known.is_near {
-            self.adopted.remove(player); // there is no part to learn
-            return;
-        }
         let adopted = Adopted {
             known: known.strength,
+            is_near: known.is_near,
             unknown,
             prior,
         };
         self.adopted.set(player, adopted);
     }
 
+    /// Whether a player's strength began with what is known elsewhere, until it is compared with games of their own.
+    pub fn has(&self, player: Player) -> bool {
+        self.adopted.get(player).is_some()
+    }
+
     /// The players with a prior to which the part applies, with what is known of them.
     pub fn adopted(&self) -> impl Iterator<Item = (Player, Known, Strength)> {
-        let players = self.adopted.players();
-        players.filter_map(|player| {
-            let Adopted { known, unknown, .. } = *self.adopted.get(player)?;
-            let (strength, is_near) = (known, false);
-            Some((player, Known { strength, is_near }, unknown))
+        let far = self.adopted.entries().filter(|(_, own)| !own.is_near);
+        far.map(|(player, own)| {
+            let (strength, is_near) = (own.known, own.is_near);
+            (player, Known { strength, is_near }, own.unknown)
         })
     }
 
     /// Compares what was known of a player with the estimate after [`SETTLED`] games of their own. Returns whether
     /// the part has been set anew.
     pub fn compare(&mut self, player: Player, after: Strength, scale: Scale) -> bool {
-        let Some(adopted) = self.adopted.remove(player) else {
+        let Some(adopted) = self.adopted.remove(player).filter(|own| !own.is_near) else {
             return false;
         };
         let spread = spread(scale);

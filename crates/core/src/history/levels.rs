@@ -10,7 +10,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{People, Standing, StartsByNumber, WeightAfter, elsewhere::Known};
+use super::{People, Standing, StartsByNumber, WeightEntry, elsewhere::Known};
 use crate::{
     domain::{Ruleset, Timestamp},
     rating::{Player, RatedGame, Settings, Shared, divisions},
@@ -187,35 +187,24 @@ impl Levels {
         (game.teams() == 2).then(|| self.beats(ruleset, game, starts))
     }
 
-    /// A player's weight under a ruleset; `None` without a game that was learned from.
-    pub fn weight_after(&self, ruleset: &Ruleset, player: Player) -> Option<WeightAfter> {
-        let measured = self.own_standing(ruleset)?.measured(player)?;
-        Some(WeightAfter {
-            weight: measured.weight,
-            deviation: measured.deviation,
-        })
-    }
-
-    /// Learns from a game that ended at `end`, on every level.
+    /// Learns from a game that ended at `end`, on every level. Returns what it entered into accounts under its ruleset.
     pub fn learn(
         &mut self,
         ruleset: &Ruleset,
         game: &RatedGame,
         end: Timestamp,
         starts: StartsByNumber<'_>,
-    ) {
+    ) -> Vec<(Player, WeightEntry)> {
         self.open(ruleset, starts);
         let own = self.standings.rulesets.get_mut(ruleset);
+        let entries = own.map(|own| own.edit().learn(game, end, starts));
         let game_type = self.standings.types.get_mut(ruleset.game_type());
-        for standing in own
-            .into_iter()
-            .chain(game_type)
-            .chain(&mut self.standings.all)
-        {
-            standing.edit().learn(game, end, starts);
+        for above in game_type.into_iter().chain(&mut self.standings.all) {
+            above.edit().learn(game, end, starts);
         }
         let players: Vec<Player> = game.tallies.iter().map(|tally| tally.player).collect();
         self.pass_down(&players, starts);
+        entries.unwrap_or_default()
     }
 
     /// Gives the humans of a game that was learned from their divisions under its ruleset.
@@ -325,7 +314,7 @@ impl Levels {
             .chain(&mut self.standings.all);
         rulesets
             .chain(above)
-            .for_each(|standing| standing.edit().system.new_season(keep));
+            .for_each(|standing| standing.edit().new_season(keep));
         let everybody: Vec<Player> = self.players().collect();
         self.pass_down(&everybody, starts);
     }

@@ -12,6 +12,8 @@
 //!
 //! This room does no I/O and reads no clock. Entry points: [`Fold::new`] and [`evaluate`].
 
+mod account;
+mod average_seat;
 mod bootstrap;
 mod coin;
 mod comparison;
@@ -49,9 +51,11 @@ pub use spread::Spread;
 use standing::Standing;
 use starts::{Starts, StartsByNumber};
 
+pub use account::{Cause as WeightCause, WeightEntry};
 pub use bootstrap::{CONFIDENCE, Interval, interval};
 pub use coin::{BesideCoin, Gains};
 pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
+pub use curve::PointScale;
 pub use elsewhere::PART as PART_FROM_ELSEWHERE;
 pub use evaluate::{
     Evaluation, Evaluator, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan,
@@ -61,7 +65,7 @@ pub use fold::{BadState, Fold, Late};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
 pub use parts::{Shares, WeightParts};
-pub use ruling::{Played, Rules, Ruling, Unrated, WeightAfter, unrated};
+pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 pub use settings::Settings;
 pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};
 pub use weight::{LineupReading, Weight};

@@ -1,18 +1,18 @@
-//! What weights are computed from: the part of each player, and what all players of a ruleset share.
+//! What strengths are computed from: the part of each player, beside the weight, and what all players of a ruleset share.
 //!
 //! A match changes what is shared, and the parts of few players. So who stores parts writes few of them after a match,
-//! and computes the weights when they are read, with [`Shares::weight`] or the same in SQL.
+//! and computes the strengths when they are read, with [`Shares::points`] or the same in SQL.
 
 use std::collections::BTreeSet;
 
 use super::{
     Fold, Level, Standing, Weight,
-    curve::{Curve, POINTS_PER_UNIT},
+    curve::{Curve, POINTS_PER_UNIT, PointScale},
     people::Person,
 };
 use crate::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Ruleset, Timestamp},
-    rating::{Effects, Parts, Player, Scale, with_effects},
+    rating::{Effects, Parts, Player, with_effects},
 };
 
 /// The part of one player under one ruleset.
@@ -22,10 +22,12 @@ pub struct WeightParts<'a> {
     pub key: &'a PlayerKey,
     /// The name in their latest match.
     pub name: &'a str,
-    /// What the strengths are computed from.
-    pub parts: Parts,
+    /// The weight that the player's results have given.
+    pub weight: f64,
     /// The standard deviation of the weight.
     pub deviation: f64,
+    /// What the strengths are computed from.
+    pub parts: Parts,
     /// The division that the player holds.
     pub division: Option<u8>,
     /// Number of rated games that the player was in.
@@ -39,8 +41,8 @@ pub struct WeightParts<'a> {
 pub struct Shares {
     /// The effects on which players have factors.
     pub effects: Effects,
-    /// The strength of a newcomer, and the unit of strengths; `None` where strengths are weights.
-    pub scale: Option<(f64, f64)>,
+    /// The scale of strengths; `None` where strengths are weights.
+    pub scale: Option<PointScale>,
     /// Of each division, the weights at which its progress is 0 and 1.
     pub divisions: Vec<(f64, f64)>,
 }
@@ -52,14 +54,14 @@ impl Shares {
     fn curve(&self) -> Curve {
         match self.scale {
             None => Curve::Weights,
-            Some((newcomer, unit)) => Curve::Strengths { newcomer, unit },
+            Some(scale) => Curve::Strengths(scale),
         }
     }
 
-    /// The weight of a strength of which this is the player's own part. The databases' views compute the same bits.
-    pub fn weight(&self, own: f64, factors: Effects) -> f64 {
+    /// The points of a strength of which this is the player's own part. The databases' views compute the same bits.
+    pub fn points(&self, own: f64, factors: Effects) -> f64 {
         self.curve()
-            .weight(with_effects(own, self.effects, factors))
+            .points(with_effects(own, self.effects, factors))
     }
 
     /// The weight of a player with this part, labelled with `ruleset`. First match and hours, which a part does not
@@ -71,8 +73,8 @@ impl Shares {
             factors,
         } = part.parts;
         let curve = self.curve();
-        let role = |own: f64| self.weight(own, factors);
-        let weight = self.weight(own.mean, factors);
+        let role = |own: f64| self.points(own, factors);
+        let weight = part.weight;
         Weight {
             ruleset,
             key: part.key,
@@ -95,14 +97,6 @@ impl Shares {
         }
     }
 
-    /// The deviation of a strength, given that of its weight.
-    pub fn deviation_of_strength(&self, deviation: f64) -> f64 {
-        match self.scale {
-            None => deviation,
-            Some((_, unit)) => deviation * unit / POINTS_PER_UNIT,
-        }
-    }
-
     /// The rank of a player of a division with a weight.
     pub fn rank(&self, division: u8, weight: f64) -> Option<Rank> {
         let (low, high) = *self.divisions.get(usize::from(division))?;
@@ -121,8 +115,9 @@ impl Standing {
         Some(WeightParts {
             key: &person.key,
             name: person.name(),
-            parts: self.system.parts(player)?,
+            weight: measured.weight,
             deviation: measured.deviation,
+            parts: self.system.parts(player)?,
             division: self.division(player),
             games: measured.games,
             last_seen: self.last_seen(player)?,
@@ -132,9 +127,9 @@ impl Standing {
     fn shares(&self) -> Shares {
         Shares {
             effects: self.system.effects(),
-            scale: match self.system.scale() {
-                Scale::Weights => None,
-                Scale::Strengths { newcomer, unit } => Some((newcomer, unit)),
+            scale: match self.curve() {
+                Curve::Weights => None,
+                Curve::Strengths(scale) => Some(scale),
             },
             divisions: self.ladder().spans(),
         }

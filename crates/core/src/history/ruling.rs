@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::WeightEntry;
 use crate::domain::{
     Causes, Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring,
     units::{Count, UpToADay},
@@ -113,17 +114,8 @@ pub struct Played {
     /// Whether the match changes this player's rating. A match that is played mostly by bots
     /// changes only those of the bots.
     pub counts: bool,
-    /// The player's weight after the match; `None` as long as no match has changed it.
-    pub after: Option<WeightAfter>,
-}
-
-/// A player's weight after a match.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WeightAfter {
-    /// The weight, 0 to 100.
-    pub weight: f64,
-    /// The standard deviation of the weight; 0 in systems without deviations.
-    pub deviation: f64,
+    /// What the match has entered into the player's account; `None` if it does not count for the player.
+    pub entry: Option<WeightEntry>,
 }
 
 /// How a match is to be rated.

@@ -1,13 +1,15 @@
-//! One rating system applied to one level: strengths, and their conversion to weights.
+//! One rating system applied to one level: the strengths of its players, and their accounts.
 //!
-//! A [`Curve`] converts a strength to the weight that people read. Decisions by chance
-//! add up the strengths themselves, less a newcomer's.
+//! The [account](super::account) of a player is the weight that people read: a [`Curve`] says which weight a strength
+//! stands for. Decisions by chance add up the strengths themselves, less a newcomer's.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Ladder, LineupReading, Measured, People, Spread, StartsByNumber, Weight,
-    curve::Curve,
+    Ladder, LineupReading, Measured, People, Spread, StartsByNumber, Weight, WeightEntry,
+    account::{self, Account, TeamResult},
+    average_seat::AverageSeat,
+    curve::{Curve, soft},
     elsewhere::{Elsewhere, Known},
     newcomers::{Features, Newcomers, SETTLED},
     starts::prior,
@@ -15,8 +17,8 @@ use super::{
 use crate::{
     domain::{Rank, StartWeight, Timestamp},
     rating::{
-        Blob, Player, PlayerMap, RatedGame, Scale, Seat, Settings, Strength, System, SystemName,
-        divisions,
+        Blob, Effects, Player, PlayerMap, RatedGame, Scale, Seat, Settings, Strength, System,
+        SystemName, divisions,
     },
 };
 
@@ -25,12 +27,16 @@ pub(super) struct Standing {
     name: SystemName,
     pub system: Box<dyn System>,
     pub(super) careers: PlayerMap<Career>,
+    /// Whom the weight 50 stands for.
+    average: AverageSeat,
     newcomers: Newcomers,
     spread: Spread,
     pub(super) ladder: Ladder,
     elsewhere: Elsewhere,
 }
 
+/// The weights between which somebody unknown is counted: how strong newcomers are is learned from few of them.
+const UNKNOWN: (f64, f64) = (35.0, 65.0);
 /// The least deviation of a player's estimate after their first match, as a factor on the one before it: one match
 /// does not show more.
 const LEAST_KNOWN: f64 = 2.0 / 3.0;
@@ -44,6 +50,8 @@ pub(super) struct Career {
     pub(super) minutes: f64,
     /// The features of their first game, until [`SETTLED`] games.
     pub(super) first: Option<Features>,
+    /// The player's results; `None` before the first game from which they learned.
+    pub(super) account: Option<Account>,
 }
 
 impl Clone for Standing {
@@ -52,6 +60,7 @@ impl Clone for Standing {
             name: self.name,
             system: self.system.boxed_clone(),
             careers: self.careers.clone(),
+            average: self.average,
             newcomers: self.newcomers.clone(),
             spread: self.spread,
             ladder: self.ladder.clone(),
@@ -66,13 +75,14 @@ impl Serialize for Standing {
         let state = Blob(state);
         let Self {
             careers,
+            average,
             newcomers,
             spread,
             ladder,
             elsewhere,
             ..
         } = self;
-        let learned = (careers, newcomers, spread, ladder, elsewhere);
+        let learned = (careers, average, newcomers, spread, ladder, elsewhere);
         (self.name, state, learned).serialize(serializer)
     }
 }
@@ -80,11 +90,12 @@ impl Serialize for Standing {
 impl<'de> Deserialize<'de> for Standing {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (name, state, learned) = <(SystemName, &[u8], _)>::deserialize(deserializer)?;
-        let (careers, newcomers, spread, ladder, elsewhere) = learned;
+        let (careers, average, newcomers, spread, ladder, elsewhere) = learned;
         Ok(Self {
             name,
             system: name.restore(state).map_err(de::Error::custom)?,
             careers,
+            average,
             newcomers,
             spread,
             ladder,
@@ -99,6 +110,7 @@ impl Standing {
             name: settings.system.name(),
             system: settings.system.name().build(settings),
             careers: PlayerMap::default(),
+            average: AverageSeat::default(),
             newcomers: Newcomers::default(),
             spread: Spread::default(),
             ladder: Ladder::default(),
@@ -106,8 +118,18 @@ impl Standing {
         }
     }
 
-    /// Learns from a game that ended at `end`.
-    pub fn learn(&mut self, game: &RatedGame, end: Timestamp, starts: StartsByNumber<'_>) {
+    /// Learns from a game that ended at `end`. Returns what it entered into the accounts of those who learned from it.
+    pub fn learn(
+        &mut self,
+        game: &RatedGame,
+        end: Timestamp,
+        starts: StartsByNumber<'_>,
+    ) -> Vec<(Player, WeightEntry)> {
+        let learners = learners(game);
+        let opened: Vec<f64> = (learners.iter())
+            .map(|player| self.weight_of(*player, starts))
+            .collect();
+        let results = self.results(game);
         self.start(game, starts);
         let newcomers = self.newcomers_of(game);
         for tally in &game.tallies {
@@ -117,6 +139,7 @@ impl Standing {
                 last_seen: end,
                 minutes: 0.0,
                 first: None,
+                account: None,
             };
             let career = self.careers.enter(tally.player, fresh);
             career.games += u32::from(tally.learns);
@@ -132,6 +155,116 @@ impl Standing {
         }
         for (player, deviation) in newcomers {
             self.system.widen(player, LEAST_KNOWN * deviation);
+        }
+        let seats: Vec<Effects> = learners.iter().filter_map(|p| self.factors(*p)).collect();
+        self.average.add(&seats);
+        let learners = learners.into_iter().zip(opened);
+        let entered = learners.filter_map(|(player, before)| {
+            Some((player, self.enter(game, player, before, &results)?))
+        });
+        entered.collect()
+    }
+
+    /// The teams' results, as accounts see them; empty where strengths are weights, and without a result.
+    fn results(&self, game: &RatedGame) -> Vec<TeamResult> {
+        match self.system.scale() {
+            Scale::Weights => Vec::new(),
+            Scale::Strengths { .. } => account::results(game, |a, b| self.system.beats(game, a, b)),
+        }
+    }
+
+    /// Enters a game that was learned from into a player's account, which stood at `before`. A system without strengths
+    /// keeps its own number.
+    fn enter(
+        &mut self,
+        game: &RatedGame,
+        player: Player,
+        before: f64,
+        results: &[TeamResult],
+    ) -> Option<WeightEntry> {
+        let strength = self.system.strength(player)?;
+        let curve = self.curve();
+        let (points, deviation) = (curve.points(strength.mean), curve.deviation(strength));
+        let career = self.careers.get_mut(player)?;
+        let account = (career.account).get_or_insert_with(|| Account::open(before));
+        let cause = match curve {
+            Curve::Weights => {
+                account.set(points, deviation);
+                None
+            }
+            Curve::Strengths(_) => {
+                let part = account::part(game, player, results);
+                Some(account.enter(part, soft(points), deviation))
+            }
+        };
+        Some(WeightEntry {
+            before,
+            weight: account.weight,
+            deviation,
+            cause,
+        })
+    }
+
+    /// The factors of a player on the effects that all share; `None` for a player whom the system has not seen.
+    fn factors(&self, player: Player) -> Option<Effects> {
+        self.system.parts(player).map(|parts| parts.factors)
+    }
+
+    /// Which weights strengths stand for now.
+    pub(super) fn curve(&self) -> Curve {
+        let effects = self.system.effects();
+        Curve::new(self.system.scale(), effects, self.average.factors())
+    }
+
+    /// The weight of a player now: what the account says, or with which weight it would begin.
+    pub(super) fn weight_of(&self, player: Player, starts: StartsByNumber<'_>) -> f64 {
+        let account = self.account(player);
+        account.map_or_else(|| self.first_weight(player, starts), |own| own.weight)
+    }
+
+    /// The weight with which the account of a player begins: the one that an operator has stated, or that of the
+    /// strength, which is a newcomer's unless something is known from elsewhere.
+    fn first_weight(&self, player: Player, starts: StartsByNumber<'_>) -> f64 {
+        let known = self.elsewhere.has(player);
+        if let Some(start) = starts.of(player).filter(|_| !known) {
+            return start.weight;
+        }
+        let curve = self.curve();
+        let strength = self.system.strength(player);
+        let points = curve.points(strength.map_or(curve.newcomer(), |own| own.mean));
+        match known {
+            true => soft(points),
+            false => points.clamp(UNKNOWN.0, UNKNOWN.1),
+        }
+    }
+
+    /// The weight of somebody of whom nothing is known.
+    pub fn unknown_weight(&self) -> f64 {
+        let curve = self.curve();
+        curve.points(curve.newcomer()).clamp(UNKNOWN.0, UNKNOWN.1)
+    }
+
+    fn account(&self, player: Player) -> Option<&Account> {
+        self.careers.get(player)?.account.as_ref()
+    }
+
+    /// Starts a new season: strengths and accounts keep the share `keep` of their distance from a newcomer's and from 50.
+    pub fn new_season(&mut self, keep: f64) {
+        self.system.new_season(keep);
+        let curve = self.curve();
+        for player in self.careers.players().collect::<Vec<_>>() {
+            let Some(strength) = self.system.strength(player) else {
+                continue;
+            };
+            let career = self.careers.get_mut(player);
+            let Some(account) = career.and_then(|career| career.account.as_mut()) else {
+                continue;
+            };
+            let deviation = curve.deviation(strength);
+            match curve {
+                Curve::Weights => account.set(curve.points(strength.mean), deviation),
+                Curve::Strengths(_) => account.new_season(keep, deviation),
+            }
         }
     }
 
@@ -162,13 +295,12 @@ impl Standing {
 
     /// The weight of a player with a rated game in this standing, and how sure it is.
     pub(super) fn measured(&self, player: Player) -> Option<Measured> {
-        let career = self.careers.get(player).filter(|c| c.games > 0)?;
-        let strength = self.system.strength(player)?;
-        let curve = Curve::of(self.system.scale());
+        let career = self.careers.get(player)?;
+        let account = career.account.as_ref()?;
         Some(Measured {
             player,
-            weight: curve.weight(strength.mean),
-            deviation: curve.deviation(strength),
+            weight: account.weight,
+            deviation: account.deviation,
             games: career.games,
         })
     }
@@ -227,8 +359,8 @@ impl Standing {
 
     /// The prior of a start weight.
     fn stated(&self, start: StartWeight) -> Strength {
-        let scale = self.system.scale();
-        prior(start, Curve::of(scale).strength(start.weight), scale)
+        let above = self.curve().strength(start.weight);
+        prior(start, above, self.system.scale())
     }
 
     /// Takes over what is known of a player elsewhere as a prior, in the place of an earlier one. It has an influence
@@ -273,12 +405,12 @@ impl Standing {
     }
 
     /// Replaces a weight from elsewhere by the one that its player has in this standing before the first game.
-    pub fn convert(&self, player: Player, weight: &mut Weight<'_>) {
+    pub fn convert(&self, player: Player, weight: &mut Weight<'_>, starts: StartsByNumber<'_>) {
         let Some(strength) = self.system.strength(player) else {
             return;
         };
-        let curve = Curve::of(self.system.scale());
-        weight.weight = curve.weight(strength.mean);
+        let curve = self.curve();
+        weight.weight = self.first_weight(player, starts);
         weight.deviation = curve.deviation(strength);
         weight.strength = strength.mean - curve.newcomer();
         weight.doubt = strength.deviation;
@@ -329,7 +461,7 @@ impl Standing {
     /// The rating system's prediction for a lineup of two teams, with its inputs.
     pub fn reading(&self, game: &RatedGame) -> LineupReading {
         let (outlook, chance) = self.system.outlook_and_chance(game);
-        let newcomer = Curve::of(self.system.scale()).newcomer();
+        let newcomer = self.system.scale().newcomer();
         let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);
         let sum = |team: usize| -> f64 {
             let seats = game.team(team).iter();
@@ -356,11 +488,22 @@ impl Standing {
 
     /// The strength that has this weight, minus a newcomer's. The weight is limited to 0 to 100.
     pub fn strength_at(&self, weight: f64) -> f64 {
-        Curve::of(self.system.scale()).strength(weight)
+        self.curve().strength(weight)
     }
 
     /// All players who have been in a game of this standing, rated or not.
     pub fn players(&self) -> impl Iterator<Item = Player> {
         self.careers.players()
     }
+}
+
+/// The players who learn from a game, each once, in the order of the tallies.
+fn learners(game: &RatedGame) -> Vec<Player> {
+    let mut learners: Vec<Player> = Vec::with_capacity(game.tallies.len());
+    for tally in game.tallies.iter().filter(|tally| tally.learns) {
+        if !learners.contains(&tally.player) {
+            learners.push(tally.player);
+        }
+    }
+    learners
 }

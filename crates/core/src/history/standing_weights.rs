@@ -14,19 +14,19 @@ impl Standing {
         person: &'a Person,
         player: Player,
     ) -> Option<Weight<'a>> {
-        let career = self.careers.get(player).filter(|c| c.games > 0)?;
+        let career = self.careers.get(player)?;
+        let account = career.account.as_ref()?;
         let strength = self.system.strength(player)?;
-        let curve = Curve::of(self.system.scale());
-        let weight = curve.weight(strength.mean);
+        let curve = self.curve();
         Some(Weight {
             ruleset,
             key: &person.key,
             name: person.name(),
-            weight,
-            deviation: curve.deviation(strength),
+            weight: account.weight,
+            deviation: account.deviation,
             strength: strength.mean - curve.newcomer(),
             doubt: strength.deviation,
-            rank: self.ladder.rank(player, weight),
+            rank: self.ladder.rank(player, account.weight),
             roles: self.role_weights(curve, player),
             games: career.games,
             first_seen: career.first_seen,
@@ -44,13 +44,13 @@ impl Standing {
         weights
     }
 
-    /// A player's weights on each side and as a commander.
+    /// A player's strengths on each side and as a commander, in points.
     fn role_weights(&self, curve: Curve, player: Player) -> RoleWeights {
         let roles = self.system.roles(player);
-        let weights = |strengths: [f64; 2]| strengths.map(|strength| curve.weight(strength));
+        let points = |strengths: [f64; 2]| strengths.map(|strength| curve.points(strength));
         RoleWeights {
-            sides: roles.sides.map(weights),
-            commander: roles.commander.map(|strength| curve.weight(strength)),
+            sides: roles.sides.map(points),
+            commander: roles.commander.map(|strength| curve.points(strength)),
         }
     }
 }

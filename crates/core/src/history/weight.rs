@@ -11,19 +11,19 @@ pub struct Weight<'a> {
     pub key: &'a PlayerKey,
     /// The name in their latest match.
     pub name: &'a str,
-    /// 0 to 100; 50 for an average newcomer. Only the player's own games move it.
+    /// 0 to 100; 50 for the average seat of the ruleset. Only the player's own games move it, and never against
+    /// their result.
     pub weight: f64,
-    /// The standard deviation, in units of the weight. 0 in systems without deviations.
+    /// The standard deviation after the player's last game, in points of the weight. 0 in systems without deviations.
     pub deviation: f64,
-    /// The strength from which the weight is computed, minus a newcomer's, in the rating system's
-    /// unit. The sum over a team is the team's strength.
+    /// The strength, minus a newcomer's, in the rating system's unit. The sum over a team is the team's strength.
     pub strength: f64,
     /// The standard deviation of the strength, in the same unit; 0 in systems without deviations.
     pub doubt: f64,
     /// The division under this ruleset; `None` without divisions, for bots, and while the player is
     /// calibrating.
     pub rank: Option<Rank>,
-    /// The weights on each side and as a commander.
+    /// The strengths on each side and as a commander, in points.
     pub roles: RoleWeights,
     /// Number of rated games that the player was in.
     pub games: u32,

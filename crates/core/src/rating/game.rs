@@ -60,6 +60,8 @@ pub struct RatedGame {
     pub places: Vec<u16>,
     /// Each team's final score, where the score decides the outcome; otherwise empty.
     pub scores: Vec<f64>,
+    /// Whether of three teams or more only the winner is known, so that the others share a place.
+    pub winner_alone: bool,
     /// One entry per player, in the order of the match record.
     pub tallies: Vec<Tally>,
     /// The dense number of the ruleset.

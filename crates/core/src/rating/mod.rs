@@ -31,7 +31,7 @@ mod strength;
 mod system;
 mod tally;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod trueskill;
 pub mod weng_lin;
 pub mod winrate;
@@ -47,7 +47,9 @@ pub use player::Player;
 pub use player_map::PlayerMap;
 pub use settings::{Settings, SystemChoice};
 pub use shared::Shared;
-pub use strength::{Effects, Parts, RoleStrengths, Scale, Strength, with_effects};
+pub use strength::{
+    Effects, NEWCOMER_FACTORS, Parts, RoleStrengths, Scale, Strength, with_effects,
+};
 pub use system::{Persist, System, chances};
 pub use tally::Tally;
 pub use worth::worth;

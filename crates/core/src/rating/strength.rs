@@ -68,6 +68,9 @@ pub struct RoleStrengths {
 /// The effects that all players of a system share, and the factors of one player on them.
 pub type Effects = [f64; 3];
 
+/// The factors of a player without a match: new, without experience and without a record.
+pub const NEWCOMER_FACTORS: Effects = [1.0, 0.0, 0.0];
+
 /// The strength of a player with this part of their own.
 pub fn with_effects(own: f64, effects: Effects, factors: Effects) -> f64 {
     own + (effects[0] * factors[0] + effects[1] * factors[1] + effects[2] * factors[2])

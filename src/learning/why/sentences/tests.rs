@@ -13,6 +13,7 @@ fn one(id: i64, expected: f64, result: f64, weight: f64, change: f64) -> Weighed
         result: Some(result),
         weight: Some(weight),
         change: Some(change),
+        cause: None,
         points_for: 1.0,
         points_against: 3.0,
         points: Some(10.0),

@@ -82,8 +82,7 @@ async fn seat(
         kills: i64::from(participant.kills),
         deaths: i64::from(participant.deaths),
         left: participant.left.map(|left| left.as_str().to_owned()),
-        before: None,
-        after: None,
+        entry: None,
         stays: participant.presence.iter().map(stay).collect(),
     })
 }

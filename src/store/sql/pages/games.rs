@@ -8,6 +8,7 @@ use super::super::{
 };
 use crate::{
     domain::{Kind, PlayerKey, TeamChances, Timestamp},
+    history::{WeightCause, WeightEntry},
     store::{Store, StoreError, db::*},
 };
 
@@ -28,8 +29,8 @@ pub struct GameOfPerson {
     pub result: Option<f64>,
     /// The forecast: see [`MatchLine::forecast`](super::MatchLine::forecast).
     pub forecast: Option<f64>,
-    /// The weight after the match, and its deviation.
-    pub after: Option<(f64, f64)>,
+    /// What the match entered into the player's account.
+    pub entry: Option<WeightEntry>,
     /// Points that the player's team scored meanwhile; kills without teams.
     pub points_for: f64,
     /// Points scored against it; deaths without teams.
@@ -92,8 +93,8 @@ impl Store {
     /// A player's latest rated matches, the last one first.
     pub async fn games_of(&self, person: i64, limit: i64) -> Result<Vec<GameOfPerson>, StoreError> {
         let query = sql(
-            "SELECT p.match_id, p.ended_at, p.team, p.result, p.weight, p.deviation, p.points_for,
-                    p.points_against, r.ruleset, r.chance AS forecast, m.map
+            "SELECT p.match_id, p.ended_at, p.team, p.result, p.weight_before, p.weight, p.deviation, p.cause,
+                    p.points_for, p.points_against, r.ruleset, r.chance AS forecast, m.map
              FROM performances p
              JOIN rulings r ON r.match_id = p.match_id
              JOIN matches m ON m.id = p.match_id
@@ -193,7 +194,6 @@ impl Store {
 }
 
 fn game(row: &Row) -> Result<GameOfPerson, StoreError> {
-    let weight: Option<f64> = row.get("weight")?;
     Ok(GameOfPerson {
         id: row.get("match_id")?,
         ended: row.get("ended_at")?,
@@ -202,9 +202,28 @@ fn game(row: &Row) -> Result<GameOfPerson, StoreError> {
         team: row.get("team")?,
         result: row.get("result")?,
         forecast: row.get("forecast")?,
-        after: weight.zip(row.get("deviation")?),
+        entry: entry(row)?,
         points_for: row.get("points_for")?,
         points_against: row.get("points_against")?,
+    })
+}
+
+/// What a row of performances has of its player's account.
+pub(super) fn entry(row: &Row) -> Result<Option<WeightEntry>, StoreError> {
+    let numbers: [Option<f64>; 3] = [
+        row.get("weight_before")?,
+        row.get("weight")?,
+        row.get("deviation")?,
+    ];
+    let cause: Option<&str> = row.get("cause")?;
+    Ok(match numbers {
+        [Some(before), Some(weight), Some(deviation)] => Some(WeightEntry {
+            before,
+            weight,
+            deviation,
+            cause: cause.and_then(WeightCause::parse),
+        }),
+        _ => None,
     })
 }
 

@@ -8,6 +8,7 @@ use super::super::{
 };
 use super::{
     archived,
+    games::entry,
     page_match::{MatchLine, PageEvent, PageMatch, PageSeat, PageStay},
 };
 use crate::{
@@ -179,13 +180,7 @@ async fn events(tx: &mut Connection, id: i64) -> Result<Vec<PageEvent>, StoreErr
 async fn seats(tx: &mut Connection, id: i64) -> Result<Vec<PageSeat>, StoreError> {
     let query = sql(
         "SELECT p.seat, p.kind, p.player, p.name, p.points, p.kills, p.deaths, p.left_reason, f.team,
-                f.weight, f.deviation, o.handle, o.player AS counted,
-                (SELECT q.weight FROM
-                     (SELECT match_id, ended_at, weight FROM performances b
-                      WHERE b.person = f.person AND b.ended_at < f.ended_at ORDER BY b.ended_at DESC LIMIT 100) q
-                 JOIN rulings r ON r.match_id = q.match_id
-                 WHERE r.ruleset = (SELECT ruleset FROM rulings WHERE match_id = p.match_id)
-                 ORDER BY q.ended_at DESC LIMIT 1) AS before,
+                f.weight_before, f.weight, f.deviation, f.cause, o.handle, o.player AS counted,
                 EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player IN (p.player, o.player))
                     AS hidden
          FROM participants p
@@ -200,7 +195,6 @@ async fn seats(tx: &mut Connection, id: i64) -> Result<Vec<PageSeat>, StoreError
         let key = row.player()?;
         let name: String = row.get("name")?;
         let gone = row.get("hidden")? || is_forgotten(&key, &name);
-        let weight: Option<f64> = row.get("weight")?;
         let handle: Option<String> = row.get("handle")?;
         let counted: Option<String> = row.get("counted")?;
         let stays = stays.remove(&row.get("seat")?).unwrap_or_default();
@@ -218,8 +212,7 @@ async fn seats(tx: &mut Connection, id: i64) -> Result<Vec<PageSeat>, StoreError
             kills: row.get("kills")?,
             deaths: row.get("deaths")?,
             left: row.get("left_reason")?,
-            before: row.get("before")?,
-            after: weight.zip(row.get("deviation")?),
+            entry: entry(row)?,
             stays,
         })
     };

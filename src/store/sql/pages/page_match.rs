@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp};
+use crate::{
+    domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp},
+    history::WeightEntry,
+};
 
 /// A change of the score: milliseconds, team, and points.
 pub(super) type PageEvent = (i64, u8, f64);
@@ -75,10 +78,8 @@ pub struct PageSeat {
     pub deaths: i64,
     /// Why the player left before the end.
     pub left: Option<String>,
-    /// The weight after the player's previous match in the same ruleset, if it is among the last 100.
-    pub before: Option<f64>,
-    /// The weight after the match, and its deviation.
-    pub after: Option<(f64, f64)>,
+    /// What the match entered into the player's account.
+    pub entry: Option<WeightEntry>,
     /// The stays on teams, in order.
     pub stays: Vec<PageStay>,
 }

@@ -60,7 +60,7 @@ pub(super) fn other_teams(site: &Site, found: &PageMatch, ruleset: &Ruleset) -> 
         Some(SwapSeat {
             key: seat.key.clone(),
             team: seat.team?,
-            before: seat.before,
+            before: seat.entry.map(|entry| entry.before),
         })
     };
     let seats: Vec<Option<SwapSeat>> = found.seats.iter().map(seat).collect();

@@ -38,6 +38,7 @@ pub(super) struct GameSeat {
 impl GameSeat {
     /// The seat as a page shows it; weights only with `numbers`.
     pub(super) fn new(seat: PageSeat, numbers: bool, other_side: Option<f64>) -> Self {
+        let entry = seat.entry.filter(|_| numbers);
         Self {
             player: Player::new(seat.handle, seat.name, seat.key.kind),
             points: seat.points,
@@ -50,13 +51,13 @@ impl GameSeat {
                 .sum(),
             stays: seat.stays,
             left: seat.left,
-            weight: seat.after.map(|(weight, _)| weight).filter(|_| numbers),
-            weight_before: seat.before.filter(|_| numbers),
+            weight: entry.map(|entry| entry.weight),
+            weight_before: entry.map(|entry| entry.before),
             other_side,
         }
     }
 
-    /// By how much the match, and those of others since the match before, changed the weight.
+    /// By how much the match changed the weight.
     fn change(&self) -> Option<f64> {
         Some(self.weight? - self.weight_before?)
     }

@@ -62,19 +62,14 @@ pub(super) async fn read(site: &Site, games: &[GameOfPerson]) -> Result<Vec<Play
     Ok(listed(games, &started, site.settings.shows_numbers()))
 }
 
-/// The latest matches, each with the change of the weight since the match before in the same ruleset.
+/// The latest matches, each with the change of the weight.
 fn listed(
     games: &[GameOfPerson],
     started: &HashMap<i64, TeamChances>,
     numbers: bool,
 ) -> Vec<PlayedGame> {
     let mut list = Vec::new();
-    for (at, game) in games.iter().enumerate().take(LISTED) {
-        let before = games[at + 1..]
-            .iter()
-            .find(|other| other.ruleset == game.ruleset);
-        let before = before.and_then(|before| Some(before.after?.0));
-        let after = game.after.map(|(weight, _)| weight);
+    for game in games.iter().take(LISTED) {
         let team = game.team.map(usize::from);
         let started = started.get(&game.id).zip(team);
         let started = started.and_then(|(teams, team)| teams.win.get(team).copied());
@@ -88,10 +83,7 @@ fn listed(
             points_against: game.points_against,
             chance_as_started: started.filter(|_| numbers),
             forecast: game.expected().filter(|_| numbers),
-            change: after
-                .zip(before)
-                .map(|(after, before)| after - before)
-                .filter(|_| numbers),
+            change: game.entry.map(|entry| entry.change()).filter(|_| numbers),
         });
     }
     list

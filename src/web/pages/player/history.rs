@@ -18,8 +18,8 @@ pub(super) fn history(games: &[GameOfPerson], standing: &StandingLine) -> Vec<We
         deviation: rounded(deviation, 3),
     };
     let points = own.filter_map(|game| {
-        let (weight, deviation) = game.after?;
-        Some(point(game.ended, weight, deviation))
+        let entry = game.entry?;
+        Some(point(game.ended, entry.weight, entry.deviation))
     });
     let mut points: Vec<WeightPoint> = points.collect();
     if let Some(last) = points.last_mut() {

@@ -249,7 +249,11 @@ impl Page for PlayerPage {
 
 #[cfg(test)]
 pub(in crate::web::pages) mod tests {
-    use crate::{domain::Timestamp, store::GameOfPerson};
+    use crate::{
+        domain::Timestamp,
+        history::{WeightCause, WeightEntry},
+        store::GameOfPerson,
+    };
 
     /// A match of a player on team 1.
     pub(in crate::web::pages) fn game(id: i64, map: &str, result: f64) -> GameOfPerson {
@@ -261,7 +265,12 @@ pub(in crate::web::pages) mod tests {
             team: Some(1),
             result: Some(result),
             forecast: Some(0.25),
-            after: Some((50.0 + id as f64, 5.0)),
+            entry: Some(WeightEntry {
+                before: 49.0 + id as f64,
+                weight: 50.0 + id as f64,
+                deviation: 5.0,
+                cause: Some(WeightCause::Won),
+            }),
             points_for: 3.0,
             points_against: 1.0,
         }

@@ -128,8 +128,9 @@ impl Progress {
     /// The progress under a ruleset; `None` for fewer than two matches with a weight.
     pub(super) fn of(games: &[GameOfPerson], ruleset: &str, now: f64) -> Option<Self> {
         let own = games.iter().filter(|game| game.ruleset == ruleset);
-        let weights: Vec<(&GameOfPerson, f64)> =
-            own.filter_map(|game| Some((game, game.after?.0))).collect();
+        let weights: Vec<(&GameOfPerson, f64)> = own
+            .filter_map(|game| Some((game, game.entry?.weight)))
+            .collect();
         let matches = PROGRESS.min(weights.len().checked_sub(1)?);
         let before = weights.get(matches).filter(|_| matches > 0)?;
         let peak = weights.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;

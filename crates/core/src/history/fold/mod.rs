@@ -80,7 +80,7 @@ impl Fold {
         let rated = digested.map(|Digested { game, mut played }| {
             causes = self.causes(record, &ruleset, &game, &played);
             let starts = self.starts.among(self.digest.people());
-            self.levels.learn(&ruleset, &game, record.end, starts);
+            let entries = self.levels.learn(&ruleset, &game, record.end, starts);
             if self.divisions.is_on() {
                 let people = self.digest.people();
                 self.levels.divide(&ruleset, &self.divisions, &game, people);
@@ -89,7 +89,8 @@ impl Fold {
                 let player = self
                     .digest
                     .number(&record.participants[own.participant].key);
-                own.after = player.and_then(|player| self.levels.weight_after(&ruleset, player));
+                let entry = entries.iter().find(|(entered, _)| Some(*entered) == player);
+                own.entry = entry.map(|(_, entry)| *entry);
             }
             played
         });
@@ -223,7 +224,7 @@ impl Fold {
         let (mut weight, level) = known.next()?;
         let starts = self.starts.among(people);
         if let Some(own) = self.levels.own(ruleset, [player].into_iter(), starts) {
-            own.convert(player, &mut weight);
+            own.convert(player, &mut weight, starts);
         }
         Some((weight, level))
     }
@@ -298,6 +299,12 @@ impl Fold {
     /// game.
     pub fn strength_at(&self, ruleset: &Ruleset, weight: f64) -> Option<f64> {
         Some(self.levels.best(ruleset)?.strength_at(weight))
+    }
+
+    /// The weight of somebody of whom nothing is known, under a ruleset: 50 before any game.
+    pub fn unknown_weight(&self, ruleset: &Ruleset) -> f64 {
+        let best = self.levels.best(ruleset);
+        best.map_or(50.0, Standing::unknown_weight)
     }
 
     /// The rank that a weight has under a ruleset, or under the closest one with fewer mutators. `None` without

@@ -37,8 +37,6 @@ fn check_bits(fold: &Fold) {
             .part(weight.ruleset, weight.key.kind, &weight.key.id)
             .unwrap();
         let computed = shares.weight_of(weight.ruleset, &part);
-        let deviation = shares.deviation_of_strength(part.deviation);
-        assert!((deviation - weight.doubt).abs() < 1e-12);
         let known = Weight {
             first_seen: weight.last_seen,
             hours: 0.0,
