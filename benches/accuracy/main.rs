@@ -2,7 +2,8 @@
 //! systems of others ([`peers`]): `cargo bench --bench accuracy`. Not a test, because it takes too long.
 //!
 //! With names of sets, it does only these: `cargo bench --bench accuracy -- tagpro`. First it asserts that
-//! the peers reproduce published examples.
+//! the peers reproduce published examples. With `weights` it measures sums of weights instead ([`weights`]), and with `level`
+//! the level of weights in closed worlds ([`level`]).
 
 #![allow(
     clippy::disallowed_methods,
@@ -10,12 +11,17 @@
 )]
 
 mod elo_mmr;
+mod level;
 mod openskill;
 mod peers;
 mod report;
 mod skill_ratings;
 mod through_time;
+mod weights;
 mod whole_history;
+#[path = "../../tests/common/worlds.rs"]
+#[allow(dead_code)]
+mod worlds;
 
 use std::{fs, io, path::Path, time::Instant};
 
@@ -83,8 +89,8 @@ impl Set {
         self
     }
 
-    /// Evaluates the history, unless it cannot be read or is too short.
-    fn run(&self, matches: Result<Vec<MatchRecord>, LogError>) {
+    /// Measures the history, unless it cannot be read or is too short.
+    fn run(&self, matches: Result<Vec<MatchRecord>, LogError>, weights: bool) {
         let name = self.name;
         let Ok(rulebook) = Rulebook::new(&RulebookSpec::default()) else {
             return;
@@ -95,6 +101,7 @@ impl Set {
                 "\n{name} is left out: it has {} matches, and fewer than {FEWEST_COMPARED} show nothing",
                 matches.len()
             ),
+            Ok(matches) if weights => weights::run(self, matches),
             Ok(matches) => self.report(&matches, &rulebook),
         }
     }
@@ -152,25 +159,34 @@ impl Set {
 }
 
 fn main() {
-    peers::check();
-    let only: Vec<String> = std::env::args()
+    let mut only: Vec<String> = std::env::args()
         .skip(1)
         .filter(|a| !a.starts_with('-'))
         .collect();
+    let mut asked = |what: &str| {
+        let before = only.len();
+        only.retain(|word| word != what);
+        only.len() < before
+    };
+    let (weights, level) = (asked("weights"), asked("level"));
+    if level {
+        return level::run();
+    }
+    peers::check();
     let wanted = |set: &&Set| only.is_empty() || only.iter().any(|name| name == set.name);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let seasons = root.join("tests/fixtures/seasons");
     for set in SEASONS.iter().filter(wanted) {
         let file = seasons.join(set.name).with_extension("jsonl.gz");
-        set.run(read_matches(&file, &mut |_| ()));
+        set.run(read_matches(&file, &mut |_| ()), weights);
     }
     let data = root.join("../shared/data");
     for set in HISTORIES.iter().filter(wanted) {
         let file = data.join("matches").join(set.name).with_extension("jsonl");
-        set.run(read_matches(&file, &mut |_| ()));
+        set.run(read_matches(&file, &mut |_| ()), weights);
     }
     for set in LOGS.iter().filter(wanted) {
-        set.run(read_folder(&data.join("logs").join(set.name)));
+        set.run(read_folder(&data.join("logs").join(set.name)), weights);
     }
 }
 

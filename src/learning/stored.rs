@@ -106,6 +106,7 @@ fn weight<'a>(ruleset: &'a Ruleset, row: &'a WeightRow) -> Weight<'a> {
         deviation: row.deviation,
         doubt: 0.0,
         strength: 0.0,
+        points: row.weight,
         rank: row.rank,
         roles: row.roles,
         games: row.games,

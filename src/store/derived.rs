@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{Cursor, Spool};
-use crate::domain::{Causes, PlayerKey, Rank, RoleWeights, Timestamp};
-use crate::history::{PointScale, WeightEntry};
+use crate::domain::{Causes, PlayerKey, PointScale, Rank, RoleWeights, Timestamp, WeightEntry};
 use crate::store::db::columns;
 
 /// The weight of one player under one ruleset.

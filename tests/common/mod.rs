@@ -19,6 +19,7 @@ pub mod process;
 pub mod proxy;
 pub mod queue_kills;
 pub mod restarts;
+pub mod worlds;
 
 use std::{
     collections::BTreeSet,

@@ -9,8 +9,7 @@ mod sentences;
 use serde::{Serialize, Serializer};
 
 use crate::{
-    domain::{PlayerKey, StartWeight, Timestamp},
-    history::WeightCause,
+    domain::{PlayerKey, StartWeight, Timestamp, WeightCause},
     rating::SystemName,
     store::GameOfPerson,
 };

@@ -213,10 +213,7 @@ fn earlier(games: &[GameOfPerson], own: &[&GameOfPerson], ruleset: &str) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        domain::Kind,
-        history::{WeightCause, WeightEntry},
-    };
+    use crate::domain::{Kind, WeightCause, WeightEntry};
 
     fn game(id: i64, ruleset: &str, weight: f64) -> GameOfPerson {
         GameOfPerson {

@@ -9,8 +9,7 @@ use super::{
     weights,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
-    history::WeightCause,
+    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp, WeightCause},
     store::{
         DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError, WeightRow, db::*,
     },

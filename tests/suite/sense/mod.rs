@@ -1,6 +1,7 @@
 //! Decisions that the people in a game would call right. Each test reads like a sentence of what was asked
 //! for; `w90` is a human whose weight an operator has pinned at 90.
 
+mod accounts;
 mod asked;
 mod chance;
 mod sealed;

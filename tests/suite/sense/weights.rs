@@ -1,6 +1,6 @@
 //! Weights that people can interpret, and the games that count for a look-up.
 
-use crate::common::{Client, Daemon, draw::Draw};
+use crate::common::{Client, Daemon};
 use evenkeel::{
     domain::{Fingerprint, Kind, MatchRecord, Participant, Rulebook},
     history::{Fold, Settings},
@@ -224,106 +224,4 @@ async fn the_list_of_weights_is_in_their_order() {
     let rows = rows.unwrap();
     assert_eq!(rows.len(), 8);
     assert!(rows.is_sorted_by(|a, b| a.weight >= b.weight));
-}
-
-/// The same, but the winners are team 1.
-fn on_the_other_side(number: i64, winners: &[&str], losers: &[&str]) -> MatchRecord {
-    let mut record = short_match(number, winners, losers);
-    for participant in &mut record.participants {
-        for stay in &mut participant.presence {
-            stay.team = 1 - stay.team;
-        }
-    }
-    for event in &mut record.events {
-        event.team = 1 - event.team;
-    }
-    record.scores.reverse();
-    record.outcome = MatchRecord::outcome_of(&record.scores);
-    assert_eq!(record.check(), Ok(()));
-    record
-}
-
-/// A match of these teams, each on either side by chance.
-fn on_any_side(number: i64, draw: &mut Draw, winners: &[&str], losers: &[&str]) -> MatchRecord {
-    match draw.unit() < 0.5 {
-        true => short_match(number, winners, losers),
-        false => on_the_other_side(number, winners, losers),
-    }
-}
-
-/// How matches of eight others end.
-#[derive(Clone, Copy, Debug)]
-enum Others {
-    /// The same four win all of them.
-    Decided,
-    /// The same four, except for every twentieth match.
-    Surprising,
-    /// Each team of four wins every second one.
-    Level,
-    /// By chance, in teams that change.
-    Chance,
-}
-
-impl Others {
-    fn play(self, number: i64, draw: &mut Draw) -> MatchRecord {
-        let mut ids = ["s", "t", "u", "v", "w", "x", "y", "z"];
-        let first_wins = match self {
-            Self::Decided => true,
-            Self::Surprising => number % 20 != 19,
-            Self::Level => number % 2 == 0,
-            Self::Chance => {
-                draw.shuffle(&mut ids);
-                true
-            }
-        };
-        let (one, other) = ids.split_at(4);
-        let (winners, losers) = if first_wins {
-            (one, other)
-        } else {
-            (other, one)
-        };
-        on_any_side(number, draw, winners, losers)
-    }
-}
-
-/// The matches of others show how much strength decides, and thus what a player's own results mean
-/// (`docs/explanation/ratings.md`). What they change is bounded, and less the more the player has played.
-#[test]
-fn matches_of_others_move_a_weight_within_bounds_that_shrink() {
-    use Others::{Chance, Decided, Level, Surprising};
-    // After so many straight wins: the largest step that one match of others makes, and the least
-    // and the largest weight.
-    let bounds = [
-        (1, 2.0, 49.9, 56.0),
-        (10, 3.0, 52.0, 61.0),
-        (20, 1.5, 55.5, 63.0),
-    ];
-    for (own, largest_step, least, most) in bounds {
-        for (seed, others) in
-            (0..4).flat_map(|seed| [Decided, Surprising, Level, Chance].map(|o| (seed, o)))
-        {
-            let mut draw = Draw(seed);
-            let mut fold = fold(SystemName::Joint);
-            for number in 1..=own {
-                push(&mut fold, &on_any_side(number, &mut draw, &RED, &BLUE));
-            }
-            let mut before = weight(&fold, "a");
-            for number in 1..=100 {
-                push(&mut fold, &others.play(own + number, &mut draw));
-                let now = weight(&fold, "a");
-                let place =
-                    format!("{own} wins, then {number} matches of others, {others:?}, seed {seed}");
-                assert!(
-                    (now - before).abs() <= largest_step,
-                    "{place}: {before} {now}"
-                );
-                assert!((least..=most).contains(&now), "{place}: {now}");
-                assert!(
-                    now + 1e-9 > weight(&fold, "e"),
-                    "{place}: losers are below winners"
-                );
-                before = now;
-            }
-        }
-    }
 }

@@ -6,9 +6,8 @@ use std::{fs, path::Path, sync::Arc};
 use evenkeel::{
     domain::{
         Kind::{self, Human},
-        MatchRecord, Outcome, PlayerKey, Presence, RoleWeights, Span, Timestamp,
+        MatchRecord, Outcome, PlayerKey, Presence, RoleWeights, Span, Timestamp, WeightEntry,
     },
-    history::WeightEntry,
     store::{
         Closeness, DatabaseUrl, DerivedFrom, DerivedRows, Performance, Recorded, RulingRow, Store,
         WeightRow, postgres::PostgresUrl,

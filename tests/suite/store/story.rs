@@ -8,9 +8,9 @@ use evenkeel::{
         Fingerprint,
         Kind::{Bot, Human},
         MAX_TEAM_CHANGES, MatchChances, MatchRecord, Outcome, PlayerKey, Presence, Rank, Role,
-        RoleWeights, ScoreEvent, Span, TeamCause, TeamChances, TeamChange, Timestamp,
+        RoleWeights, ScoreEvent, Span, TeamCause, TeamChances, TeamChange, Timestamp, WeightCause,
+        WeightEntry,
     },
-    history::{WeightCause, WeightEntry},
     store::{
         CheckpointRow, Cursor, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded,
         LogMatches, LogReplaced, NewCheckpoint, Performance, Recorded, RulingRow, Store,

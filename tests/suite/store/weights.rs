@@ -4,8 +4,8 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use evenkeel::{
-    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
-    history::{PointScale, Shares},
+    domain::{Kind, PlayerKey, PointScale, Rank, RoleWeights, Timestamp},
+    history::Shares,
     store::{
         BoardQuery, DatabaseUrl, DerivedFrom, DerivedRows, NewWeights, PartRow, SharesRow, Store,
         WeightRow, open_at,

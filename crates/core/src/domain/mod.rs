@@ -21,6 +21,7 @@ mod moves;
 pub mod normal;
 mod offers;
 mod outlook;
+mod point_scale;
 mod random;
 mod rank;
 mod record;
@@ -38,6 +39,7 @@ mod team_names;
 mod time;
 pub mod units;
 mod verdict;
+mod weight_entry;
 mod worded;
 
 pub use causes::{Cause, Causes, NEWCOMER};
@@ -60,6 +62,7 @@ pub use outlook::{
     Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,
     evenness_of_chance,
 };
+pub use point_scale::PointScale;
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub(crate) use record::other_side;
@@ -82,4 +85,5 @@ pub use team_book::TeamBook;
 pub use team_names::TeamNames;
 pub use time::{DAY, Timestamp};
 pub use verdict::Verdict;
+pub use weight_entry::{WeightCause, WeightEntry};
 pub(crate) use worded::worded;

@@ -1,7 +1,7 @@
 //! Converts strengths to points of weight and back.
 
 use crate::{
-    domain::UNITS,
+    domain::{PointScale, UNITS},
     rating::{Effects, NEWCOMER_FACTORS, Scale, Strength, with_effects},
 };
 
@@ -17,17 +17,6 @@ pub(super) enum Curve {
     /// Strengths that are weights already.
     Weights,
     Strengths(PointScale),
-}
-
-/// Where the strengths of a rating system lie in points.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PointScale {
-    /// The strength of the average seat, which is 50 points.
-    pub average: f64,
-    /// The strength of a newcomer.
-    pub newcomer: f64,
-    /// The unit: a sixth of the strength from 50 to 100 points.
-    pub unit: f64,
 }
 
 impl Curve {

@@ -10,9 +10,9 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{People, Standing, StartsByNumber, WeightEntry, elsewhere::Known};
+use super::{People, Standing, StartsByNumber, elsewhere::Known};
 use crate::{
-    domain::{Ruleset, Timestamp},
+    domain::{Ruleset, Timestamp, WeightEntry},
     rating::{Player, RatedGame, Settings, Shared, divisions},
 };
 

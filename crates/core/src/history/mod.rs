@@ -51,11 +51,9 @@ pub use spread::Spread;
 use standing::Standing;
 use starts::{Starts, StartsByNumber};
 
-pub use account::{Cause as WeightCause, WeightEntry};
 pub use bootstrap::{CONFIDENCE, Interval, interval};
 pub use coin::{BesideCoin, Gains};
 pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
-pub use curve::PointScale;
 pub use elsewhere::PART as PART_FROM_ELSEWHERE;
 pub use evaluate::{
     Evaluation, Evaluator, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan,

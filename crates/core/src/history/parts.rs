@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use super::{
     Fold, Level, Standing, Weight,
-    curve::{Curve, POINTS_PER_UNIT, PointScale},
+    curve::{Curve, POINTS_PER_UNIT},
     people::Person,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Rank, RoleWeights, Ruleset, Timestamp},
+    domain::{Kind, PlayerKey, PointScale, Rank, RoleWeights, Ruleset, Timestamp},
     rating::{Effects, Parts, Player, with_effects},
 };
 
@@ -82,6 +82,7 @@ impl Shares {
             weight,
             deviation: part.deviation,
             strength: with_effects(own.mean, self.effects, factors) - curve.newcomer(),
+            points: self.points(own.mean, factors),
             doubt: own.deviation,
             rank: part
                 .division

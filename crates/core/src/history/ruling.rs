@@ -4,9 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::WeightEntry;
 use crate::domain::{
-    Causes, Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring,
+    Causes, Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring, WeightEntry,
     units::{Count, UpToADay},
 };
 

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Ladder, LineupReading, Measured, People, Spread, StartsByNumber, Weight, WeightEntry,
+    Ladder, LineupReading, Measured, People, Spread, StartsByNumber, Weight,
     account::{self, Account, TeamResult},
     average_seat::AverageSeat,
     curve::{Curve, soft},
@@ -15,7 +15,7 @@ use super::{
     starts::prior,
 };
 use crate::{
-    domain::{Rank, StartWeight, Timestamp},
+    domain::{Rank, StartWeight, Timestamp, WeightEntry},
     rating::{
         Blob, Effects, Player, PlayerMap, RatedGame, Scale, Seat, Settings, Strength, System,
         SystemName, divisions,
@@ -413,6 +413,7 @@ impl Standing {
         weight.weight = self.first_weight(player, starts);
         weight.deviation = curve.deviation(strength);
         weight.strength = strength.mean - curve.newcomer();
+        weight.points = curve.points(strength.mean);
         weight.doubt = strength.deviation;
     }
 

@@ -25,6 +25,7 @@ impl Standing {
             weight: account.weight,
             deviation: account.deviation,
             strength: strength.mean - curve.newcomer(),
+            points: curve.points(strength.mean),
             doubt: strength.deviation,
             rank: self.ladder.rank(player, account.weight),
             roles: self.role_weights(curve, player),

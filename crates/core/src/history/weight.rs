@@ -1,5 +1,6 @@
 //! What a fold tells of a player, and of a lineup.
 
+use super::curve::soft;
 use crate::domain::{Outlook, PlayerKey, Rank, RoleWeights, Ruleset, Timestamp};
 
 /// The weight of one player under one ruleset.
@@ -18,7 +19,10 @@ pub struct Weight<'a> {
     pub deviation: f64,
     /// The strength, minus a newcomer's, in the rating system's unit. The sum over a team is the team's strength.
     pub strength: f64,
-    /// The standard deviation of the strength, in the same unit; 0 in systems without deviations.
+    /// The strength in points: 50 for the average seat of the ruleset, without ends. A weight of 50 and a strength of 53
+    /// say that the player is expected to rise.
+    pub points: f64,
+    /// The standard deviation of the strength, in the unit of `strength`; 0 in systems without deviations.
     pub doubt: f64,
     /// The division under this ruleset; `None` without divisions, for bots, and while the player is
     /// calibrating.
@@ -33,6 +37,13 @@ pub struct Weight<'a> {
     pub last_seen: Timestamp,
     /// Time played in rated games, in hours.
     pub hours: f64,
+}
+
+impl Weight<'_> {
+    /// The weight to which the player's results move it: the strength in points, with soft ends.
+    pub fn target(&self) -> f64 {
+        soft(self.points)
+    }
 }
 
 /// The prediction of a ruleset's rating system for a lineup of two teams, with its inputs.

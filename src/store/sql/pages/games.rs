@@ -7,8 +7,7 @@ use super::super::{
     persons::{is_forgotten, public_name},
 };
 use crate::{
-    domain::{Kind, PlayerKey, TeamChances, Timestamp},
-    history::{WeightCause, WeightEntry},
+    domain::{Kind, PlayerKey, TeamChances, Timestamp, WeightCause, WeightEntry},
     store::{Store, StoreError, db::*},
 };
 

@@ -2,10 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{
-    domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp},
-    history::WeightEntry,
-};
+use crate::domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp, WeightEntry};
 
 /// A change of the score: milliseconds, team, and points.
 pub(super) type PageEvent = (i64, u8, f64);

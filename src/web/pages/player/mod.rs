@@ -250,8 +250,7 @@ impl Page for PlayerPage {
 #[cfg(test)]
 pub(in crate::web::pages) mod tests {
     use crate::{
-        domain::Timestamp,
-        history::{WeightCause, WeightEntry},
+        domain::{Timestamp, WeightCause, WeightEntry},
         store::GameOfPerson,
     };
 

@@ -1,5 +1,6 @@
 //! The fold on hand-made games and on generated histories.
 
+mod accounts;
 mod elsewhere;
 mod parts;
 
