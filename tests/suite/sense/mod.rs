@@ -4,6 +4,7 @@
 mod accounts;
 mod asked;
 mod chance;
+mod measured;
 mod sealed;
 mod sides;
 mod small;

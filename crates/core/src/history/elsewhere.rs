@@ -35,16 +35,16 @@ const GROWTH: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Known {
     pub strength: Strength,
-    /// Whether it is from games whose weights count as they are, see [`Level::is_near`](super::Level).
-    pub is_near: bool,
+    /// The weight, if it is from games whose weights count as they are, see [`Level::is_near`](super::Level).
+    pub near: Option<f64>,
 }
 
 /// The prior of a player, until enough games of their own are compared with it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Adopted {
     known: Strength,
-    /// Whether it counts as it is, so that there is no part to learn.
-    is_near: bool,
+    /// The weight, if that counts as it is. Then there is no part to learn.
+    near: Option<f64>,
     /// What the prior would be without it.
     unknown: Strength,
     /// The prior as the rating system has taken it.
@@ -87,9 +87,9 @@ fn spread(scale: Scale) -> f64 {
 impl Elsewhere {
     /// The prior of a player of whom this is known; `unknown` is the prior without it.
     pub fn prior(&self, known: Known, unknown: Strength) -> Strength {
-        match known.is_near {
-            true => known.strength,
-            false => known.strength.faded(self.part, unknown),
+        match known.near {
+            Some(_) => known.strength,
+            None => known.strength.faded(self.part, unknown),
         }
     }
 
@@ -97,31 +97,32 @@ impl Elsewhere {
     pub fn note(&mut self, player: Player, known: Known, unknown: Strength, prior: Strength) {
         let adopted = Adopted {
             known: known.strength,
-            is_near: known.is_near,
+            near: known.near,
             unknown,
             prior,
         };
         self.adopted.set(player, adopted);
     }
 
-    /// Whether a player's strength began with what is known elsewhere, until it is compared with games of their own.
-    pub fn has(&self, player: Player) -> bool {
-        self.adopted.get(player).is_some()
+    /// Whether a player's strength began with what is known elsewhere, and the weight that was taken over as it is; kept
+    /// until both are compared with games of their own.
+    pub fn of(&self, player: Player) -> Option<Option<f64>> {
+        self.adopted.get(player).map(|own| own.near)
     }
 
     /// The players with a prior to which the part applies, with what is known of them.
     pub fn adopted(&self) -> impl Iterator<Item = (Player, Known, Strength)> {
-        let far = self.adopted.entries().filter(|(_, own)| !own.is_near);
+        let far = self.adopted.entries().filter(|(_, own)| own.near.is_none());
         far.map(|(player, own)| {
-            let (strength, is_near) = (own.known, own.is_near);
-            (player, Known { strength, is_near }, own.unknown)
+            let (strength, near) = (own.known, own.near);
+            (player, Known { strength, near }, own.unknown)
         })
     }
 
     /// Compares what was known of a player with the estimate after [`SETTLED`] games of their own. Returns whether
     /// the part has been set anew.
     pub fn compare(&mut self, player: Player, after: Strength, scale: Scale) -> bool {
-        let Some(adopted) = self.adopted.remove(player).filter(|own| !own.is_near) else {
+        let Some(adopted) = self.adopted.remove(player).filter(|own| own.near.is_none()) else {
             return false;
         };
         let spread = spread(scale);
@@ -184,7 +185,7 @@ mod tests {
     fn far(mean: f64) -> Known {
         Known {
             strength: strength(mean, 0.3),
-            is_near: false,
+            near: None,
         }
     }
 
@@ -196,7 +197,7 @@ mod tests {
         let variance = 0.25 * 0.09 + 0.75 * 0.81;
         assert!((prior.variance() - variance).abs() < 1e-12);
         let near = Known {
-            is_near: true,
+            near: Some(60.0),
             ..far(2.0)
         };
         assert_eq!(elsewhere.prior(near, nobody()), near.strength);

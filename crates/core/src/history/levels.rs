@@ -338,9 +338,10 @@ fn adopt(
 fn known(sources: &[(Level, &Standing)], player: Player) -> Option<Known> {
     let mut sources = sources.iter().filter(|(_, above)| above.knows(player));
     sources.find_map(|(level, above)| {
+        let account = above.account(player).filter(|_| level.is_near());
         Some(Known {
             strength: above.estimate(player)?,
-            is_near: level.is_near(),
+            near: account.map(|account| account.weight),
         })
     })
 }

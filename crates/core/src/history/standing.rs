@@ -222,19 +222,21 @@ impl Standing {
         account.map_or_else(|| self.first_weight(player, starts), |own| own.weight)
     }
 
-    /// The weight with which the account of a player begins: the one that an operator has stated, or that of the
-    /// strength, which is a newcomer's unless something is known from elsewhere.
+    /// The weight with which the account of a player begins: the one from games whose weights count as they are, the one
+    /// that an operator has stated, or that of the strength, which is a newcomer's unless something is known from elsewhere.
     fn first_weight(&self, player: Player, starts: StartsByNumber<'_>) -> f64 {
-        let known = self.elsewhere.has(player);
-        if let Some(start) = starts.of(player).filter(|_| !known) {
-            return start.weight;
-        }
         let curve = self.curve();
-        let strength = self.system.strength(player);
-        let points = curve.points(strength.map_or(curve.newcomer(), |own| own.mean));
-        match known {
-            true => soft(points),
-            false => points.clamp(UNKNOWN.0, UNKNOWN.1),
+        let points = || {
+            let strength = self.system.strength(player);
+            curve.points(strength.map_or(curve.newcomer(), |own| own.mean))
+        };
+        let is_own = curve == Curve::Weights; // a number of the system's own
+        match (self.elsewhere.of(player), starts.of(player)) {
+            (None, Some(start)) => start.weight,
+            (Some(Some(near)), _) if !is_own => near,
+            (None, None) if !is_own => points().clamp(UNKNOWN.0, UNKNOWN.1),
+            _ if is_own => points().clamp(0.0, 100.0),
+            _ => soft(points()),
         }
     }
 
@@ -244,7 +246,8 @@ impl Standing {
         curve.points(curve.newcomer()).clamp(UNKNOWN.0, UNKNOWN.1)
     }
 
-    fn account(&self, player: Player) -> Option<&Account> {
+    /// The account of a player with a game from which they learned.
+    pub(super) fn account(&self, player: Player) -> Option<&Account> {
         self.careers.get(player)?.account.as_ref()
     }
 
