@@ -105,12 +105,6 @@ impl Knowledge {
             .get(self.chosen.get(ruleset).unwrap_or(&self.first))
     }
 
-    /// The rating system whose weights the ruleset uses; `None` if those of a fold are not known.
-    pub(super) fn system_of(&self, ruleset: &Ruleset) -> Option<SystemName> {
-        let system = *self.chosen.get(ruleset).unwrap_or(&self.first);
-        self.folds.contains_key(&system).then_some(system)
-    }
-
     /// When the next season begins; `None` if no more are configured.
     pub(super) fn next_season(&self) -> Option<Timestamp> {
         self.folds.values().filter_map(Fold::next_season).min()

@@ -84,7 +84,7 @@ pub use swaps::{Exchange, SwapSeat, Swaps, swaps};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
 pub use view::View;
-pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};
+pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating, reason};
 
 use learned::Learned;
 use pace::Pace;

@@ -66,6 +66,7 @@ texts! {
     common.why_these_teams = "Why these teams";
     common.points = "Points";
     common.change = "Change";
+    common.reason = "Reason";
     common.rulesets = "Game types";
     common.one_game_type = "game type";
     common.all_matches = "All matches";
@@ -152,8 +153,8 @@ texts! {
     board.of = " of {0}";
     board.page = "Page {0}";
     board.next = "Next →";
-    board.a_weight_is_between_0_and_100_a = "A weight is between 0 and 100; a newcomer has 50. The number after ± is \
-         how uncertain it is. In a game in which people hardly differ, all weights are near 50.";
+    board.a_weight_is_between_0_and_100_a = "A weight is between 0 and 100; 50 is the average of those who play here. \
+         The number after ± is how uncertain it is. In a game in which people hardly differ, all weights are near 50.";
     board.kind_of_player = "Kind of player";
     board.in_this_ruleset = "In this game type";
     board.search_a_name = "Search a name";
@@ -259,12 +260,12 @@ texts! {
          had been on it, by the weights before the match. What the system has learned since, how much a strength or \
          a side of the map counts, is as of now.";
     game.kills_and_deaths = "Kills and deaths";
-    game.the_weight_after_the_match_before = "The weight after the match before in the same game type";
+    game.the_weight_before_this_match = "The weight before this match";
     game.how_the_weight_changed_from_before = "How the weight changed from before this match to after it";
     game.other_side = "Other side";
     game.k_d = "K : D";
-    game.of_the_columns = "“K : D” are kills and deaths, “Played” is the time on the team. “Before” is the weight after the \
-         match before in the same game type, and “Change” what this match did to it.";
+    game.of_the_columns = "“K : D” are kills and deaths, “Played” is the time on the team. “Before” is the weight before \
+         this match, “Change” what the match did to it, and “Reason” what moved it or held it.";
 
     // home
     home.rulesets_and_matches = "Game types and matches";
@@ -332,7 +333,8 @@ texts! {
     player.last_results_the_latest_first_2 = " Last results, the latest first: {form}.";
     player.identity = "Identity: {0}";
     player.the_band_is_one_standard_deviation = "The band is one standard deviation: how far off the weight may \
-         easily be. A newcomer has 50. The dots mark the peak and the weight of now.";
+         easily be. 50 is the average of those who play here. The dots mark the peak and the weight of now; one beside the \
+         line is a weight that an operator has fixed.";
     player.record = "Record";
     player.weight_of_in_over_time = "Weight of {name} in {0} over time";
     player.time_of_the_plots = "Time of the plots";
@@ -359,7 +361,10 @@ texts! {
     player.over_the_last_peak_after = " Over the last {0}: {1}. Peak: {2} after {3}.";
     player.in = " in {0}{1}{2}.";
     player.place_of_2 = "place {place} of {of} · ";
-    player.change_is = " “Change” is what the match did to the weight.";
+    player.change_is = " “Change” is what the match did to the weight, and “Reason” what moved it or held it. Between own \
+         matches a weight stands still. A win never lowers it, and a defeat never raises it: one that is narrower than \
+         expected moves nothing. So it is with half of a strong player's wins, and a defeat costs them more.";
+    player.an_operator_has_fixed_it = " An operator has fixed it.";
 
     // plot
     plot.forecast_for_the_favourite = "forecast for the favourite";

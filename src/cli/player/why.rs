@@ -14,7 +14,7 @@ use crate::{
         table::{Table, or_dash, printable},
     },
     domain::PlayerKey,
-    learning::{WeighedMatch, WeightHere, WhyQuestion, WhyRating},
+    learning::{WeighedMatch, WeightHere, WhyQuestion, WhyRating, reason},
     server::Service,
     session::{Clock, MachineClock},
     store::GameOfPerson,
@@ -133,7 +133,7 @@ fn write(
         writeln!(out, "{}", printable(&sentence))?;
     }
     if !why.matches.is_empty() {
-        writeln!(out, "\n{}", matches(&why.matches))?;
+        writeln!(out, "\n{}", matches(&why.matches, why.pinned.is_some()))?;
     }
     if !others.is_empty() {
         let names = others.iter().map(|other| printable(&other.ruleset));
@@ -143,8 +143,8 @@ fn write(
     Ok(())
 }
 
-/// The latest matches, with what was expected and what happened.
-fn matches(matches: &[WeighedMatch]) -> Table<'_, WeighedMatch> {
+/// The latest matches, with what was expected, what happened, and what moved the weight or held it.
+fn matches(matches: &[WeighedMatch], pinned: bool) -> Table<'_, WeighedMatch> {
     let tenths = |number: Option<f64>| or_dash(number.map(|number| format!("{number:.1}")));
     let percent = |chance: f64| format!("{:.0} %", 100.0 * chance);
     Table::of(matches.iter().take(LISTED))
@@ -153,11 +153,15 @@ fn matches(matches: &[WeighedMatch]) -> Table<'_, WeighedMatch> {
         .num("expected", |one| or_dash(one.expected.map(percent)))
         .text("result", |one| or_dash(one.result.map(word)))
         .num("change", |one| {
-            or_dash(one.change.map(|change| format!("{change:+.1}")))
+            let change = one.entry.map(|entry| entry.change());
+            or_dash(change.map(|change| format!("{change:+.1}")))
         })
-        .num("weight", |one| tenths(one.weight))
+        .num("weight", |one| tenths(one.entry.map(|entry| entry.weight)))
         .num("points", |one| tenths(one.points))
         .num("others", |one| tenths(one.points_of_others))
+        .text("why", move |one| {
+            or_dash(one.entry.and_then(|entry| reason(&entry, pinned)))
+        })
 }
 
 fn word(result: f64) -> &'static str {

@@ -4,12 +4,15 @@
 //! the command line and the pages share. They contain neither names nor identities.
 
 mod read;
+mod reason;
 mod sentences;
+
+pub use reason::reason;
 
 use serde::{Serialize, Serializer};
 
 use crate::{
-    domain::{PlayerKey, StartWeight, Timestamp, WeightCause},
+    domain::{PlayerKey, StartWeight, Timestamp, WeightCause, WeightEntry},
     rating::SystemName,
     store::GameOfPerson,
 };
@@ -60,19 +63,18 @@ pub struct WhyRating {
     pub deviation: f64,
     /// Number of rated matches behind it.
     pub games: u32,
-    /// The rating system that gives the weight; `None` if the weights in the database were derived with another
-    /// configuration, or if each ruleset has its own and this one's is not known.
+    /// The rating system that gives the weight, and that predicted the matches; `None` if the weights in the database
+    /// were derived with another configuration.
     #[serde(serialize_with = "as_word")]
     pub system: Option<SystemName>,
-    /// The rating system that predicted the matches, in the same way.
-    #[serde(serialize_with = "as_word")]
-    pub predicted_by: Option<SystemName>,
     /// The weight that an operator has fixed.
     pub pinned: Option<f64>,
     /// The weight at which an operator has let the player start.
     pub start: Option<StartWeight>,
     /// Number of other identities whose matches count for the player.
     pub merged: usize,
+    /// The weight with which the player's first match here was begun; `None` if that is not known any more.
+    pub first_weight: Option<f64>,
     /// What was known from other rulesets before the first match under this one.
     pub earlier: Vec<EarlierGames>,
     /// Whether all rated matches of the player were looked at. Archived ones cannot be.
@@ -111,12 +113,9 @@ pub struct WeighedMatch {
     pub expected: Option<f64>,
     /// 1 for a victory, 0.5 for a draw, 0 for a defeat; `None` without a result.
     pub result: Option<f64>,
-    /// The weight after the match.
-    pub weight: Option<f64>,
-    /// The difference from the weight before it.
-    pub change: Option<f64>,
-    /// Why the match has moved the weight or has not; `None` where the rating system keeps a number of its own.
-    pub cause: Option<WeightCause>,
+    /// What the match has entered into the player's account: the weight before it and after it, and why.
+    #[serde(flatten, serialize_with = "as_entry")]
+    pub entry: Option<WeightEntry>,
     /// The points that the player's team scored while the player was on it; kills without teams.
     pub points_for: f64,
     /// The points scored against it; deaths without teams.
@@ -129,6 +128,25 @@ pub struct WeighedMatch {
 
 fn as_word<S: Serializer>(system: &Option<SystemName>, to: S) -> Result<S::Ok, S::Error> {
     system.map(SystemName::as_str).serialize(to)
+}
+
+/// The keys that a match has for its entry, also without one.
+#[derive(Serialize)]
+struct ShownEntry {
+    weight_before: Option<f64>,
+    weight: Option<f64>,
+    change: Option<f64>,
+    cause: Option<WeightCause>,
+}
+
+fn as_entry<S: Serializer>(entry: &Option<WeightEntry>, to: S) -> Result<S::Ok, S::Error> {
+    let shown = ShownEntry {
+        weight_before: entry.map(|entry| entry.before),
+        weight: entry.map(|entry| entry.weight),
+        change: entry.map(|entry| entry.change()),
+        cause: entry.and_then(|entry| entry.cause),
+    };
+    shown.serialize(to)
 }
 
 fn as_text<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {

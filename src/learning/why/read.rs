@@ -1,12 +1,14 @@
 //! Reads what a player's weight follows from.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use super::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};
 use crate::{
     domain::{PlayerKey, Ruleset, StartWeight, Timestamp},
     learning::{Learning, LearningError},
-    rating::{SystemChoice, SystemName},
     store::{GameOfPerson, OperatorOverrides, PointsInMatch},
 };
 
@@ -44,21 +46,26 @@ impl Learning {
             points.into_iter().map(|one| (one.id, one)).collect();
         let set = self.settings_of(asked.player).await?;
         let history = &self.settings.history;
-        let why = |own: &WeightHere| {
-            let ruleset = Ruleset::parse(&own.ruleset);
-            WhyRating {
-                system: set.is_own.then(|| self.system_of(&ruleset)).flatten(),
-                predicted_by: set.is_own.then(|| history.rating.system.name()),
-                pinned: set.pinned,
-                start: set.start,
-                merged: set.merged,
-                is_whole,
-                seasons: self.seasons_since_first(asked, &own.ruleset),
-                season_keeps: history.season_keeps.get(),
-                ..of_games(asked, own, &points)
-            }
+        let why = |own: &WeightHere| WhyRating {
+            system: set.is_own.then(|| history.rating.system.name()),
+            pinned: set.pinned,
+            start: set.start,
+            merged: set.merged,
+            seasons: self.seasons_since_first(asked, &own.ruleset),
+            season_keeps: history.season_keeps.get(),
+            ..of_games(asked, own, is_whole, &points)
         };
         Ok(weights.into_iter().map(why).collect())
+    }
+
+    /// The players whose weights operators have fixed: as the published weights have them, else as they are stored.
+    pub async fn pinned(&self) -> Result<Arc<BTreeMap<PlayerKey, f64>>, LearningError> {
+        match self.standings().knowledge() {
+            Some(known) => Ok(known.pinned.clone()),
+            None => Ok(Arc::new(
+                self.overrides().await?.pinned.into_iter().collect(),
+            )),
+        }
     }
 
     /// What operators have set for a player: as the published weights have it, else as it is stored.
@@ -84,21 +91,19 @@ impl Learning {
         })
     }
 
-    /// The rating system of a ruleset. If each ruleset has its own, that is known only where weights were folded.
-    fn system_of(&self, ruleset: &Ruleset) -> Option<SystemName> {
-        match self.settings.history.rating.system {
-            SystemChoice::Always(name) => Some(name),
-            SystemChoice::Auto => self.standings().knowledge()?.system_of(ruleset),
-        }
-    }
-
     /// How many seasons have begun since the first match of a ruleset that was looked at.
     fn seasons_since_first(&self, asked: &WhyQuestion<'_>, ruleset: &str) -> usize {
         let Some(first) = of_ruleset(asked.games, ruleset).last() else {
             return 0;
         };
-        let begun = |start: &&Timestamp| first.ended < **start && **start <= asked.now;
-        self.settings.history.seasons.iter().filter(begun).count()
+        let begun = self.seasons_until(asked.now);
+        begun.filter(|start| first.ended < *start).count()
+    }
+
+    /// When the seasons have begun that have begun until now.
+    pub fn seasons_until(&self, now: Timestamp) -> impl Iterator<Item = Timestamp> {
+        let seasons = self.settings.history.seasons.iter().copied();
+        seasons.filter(move |start| *start <= now)
     }
 }
 
@@ -141,6 +146,7 @@ fn latest<'a>(games: &'a [GameOfPerson], ruleset: &str) -> impl Iterator<Item = 
 fn of_games(
     asked: &WhyQuestion<'_>,
     own_weight: &WeightHere,
+    is_whole: bool,
     points: &HashMap<i64, PointsInMatch>,
 ) -> WhyRating {
     let ruleset = &own_weight.ruleset;
@@ -149,17 +155,20 @@ fn of_games(
     let matches = listed.map(|game| weighed(game, points.get(&game.id)));
     WhyRating {
         matches: matches.collect(),
+        first_weight: own
+            .last()
+            .filter(|_| is_whole)
+            .and_then(|first| Some(first.entry?.before)),
         earlier: earlier(asked.games, &own, ruleset),
         ruleset: ruleset.clone(),
         weight: own_weight.weight,
         deviation: own_weight.deviation,
         games: own_weight.games,
         system: None,
-        predicted_by: None,
         pinned: None,
         start: None,
         merged: 0,
-        is_whole: false,
+        is_whole,
         seasons: 0,
         season_keeps: 1.0,
     }
@@ -171,9 +180,7 @@ fn weighed(game: &GameOfPerson, points: Option<&PointsInMatch>) -> WeighedMatch 
         ended: game.ended,
         expected: game.expected(),
         result: game.result,
-        weight: game.entry.map(|entry| entry.weight),
-        change: game.entry.map(|entry| entry.change()),
-        cause: game.entry.and_then(|entry| entry.cause),
+        entry: game.entry,
         points_for: game.points_for,
         points_against: game.points_against,
         points: points.map(|points| points.own),
@@ -260,7 +267,7 @@ mod tests {
             own: 7.0,
             others: Some(9.0),
         };
-        of_games(&asked, &own, &HashMap::from([(4, points)]))
+        of_games(&asked, &own, true, &HashMap::from([(4, points)]))
     }
 
     #[test]
@@ -278,7 +285,7 @@ mod tests {
                 (
                     one.id,
                     one.expected,
-                    one.change,
+                    one.entry.map(|entry| entry.change()),
                     one.points,
                     one.points_of_others,
                 )
@@ -292,6 +299,7 @@ mod tests {
             ]
         );
         assert!(why.earlier.is_empty());
+        assert_eq!(why.first_weight, Some(55.0));
         let many: Vec<_> = (0..50).rev().map(|id| game(id, "ctf", 50.0)).collect();
         assert_eq!(of(&many, "ctf").matches.len(), LATEST);
     }

@@ -1,10 +1,13 @@
 //! The sentences about a player's weight. A pure function of the facts.
 
 use super::{WeighedMatch, WhyRating};
-use crate::{domain::counted, rating::SystemName};
+use crate::{
+    domain::{WeightCause, WeightEntry, counted},
+    rating::SystemName,
+};
 
-/// The weight of a newcomer.
-const NEWCOMER: f64 = 50.0;
+/// The middle of the scale.
+const MIDDLE: f64 = 50.0;
 /// Results that differ by less than this many victories are as they were expected.
 const AS_EXPECTED: f64 = 0.5;
 
@@ -22,26 +25,24 @@ impl WhyRating {
         said.into_iter().flatten().collect()
     }
 
-    /// The weight beside a newcomer's.
+    /// The weight beside the middle of the scale.
     fn standing(&self) -> String {
         let matches = counted(self.games, "rated match");
         if let Some(pinned) = self.pinned {
-            let last = self.matches.iter().find_map(|one| one.weight);
-            let learned = match (last.filter(|_| self.is_by_one_system()), self.games) {
-                (Some(weight), _) => {
-                    format!("; after the last match, the matches alone gave {weight:.1}")
-                }
-                (None, _) => String::new(),
-            };
+            let last = self.latest_weight().filter(|_| self.system.is_some());
+            let beneath = last.map_or_else(String::new, |weight| {
+                format!("; beneath it, they have brought the weight to {weight:.1}")
+            });
             return format!(
-                "An operator has fixed the weight at {pinned}: none of the {matches} changes it{learned}."
+                "An operator has fixed the weight at {pinned}: none of the {matches} changes it{beneath}."
             );
         }
-        let above = self.weight - NEWCOMER;
+        let above = self.weight - MIDDLE;
+        let middle = self.system.map_or("50", middle);
         let beside = match above {
-            above if above.abs() < 0.05 => "that of a newcomer, 50".to_owned(),
-            above if above > 0.0 => format!("{above:.1} above the 50 of a newcomer"),
-            above => format!("{:.1} below the 50 of a newcomer", -above),
+            above if above.abs() < 0.05 => format!("that is {middle}"),
+            above if above > 0.0 => format!("{above:.1} above {middle}"),
+            above => format!("{:.1} below {middle}", -above),
         };
         let doubt = match self.deviation {
             doubt if doubt > above.abs() => {
@@ -59,9 +60,9 @@ impl WhyRating {
         )
     }
 
-    /// Whether the stored predictions and weights after matches are by the rating system that gives the weight.
-    fn is_by_one_system(&self) -> bool {
-        self.system.is_some() && self.system == self.predicted_by
+    /// The weight after the last match.
+    fn latest_weight(&self) -> Option<f64> {
+        self.matches.iter().find_map(|one| Some(one.entry?.weight))
     }
 
     /// The expected results of the latest matches, and the actual ones.
@@ -85,16 +86,12 @@ impl WhyRating {
         }
         let expected: f64 = both.iter().map(|(expected, _)| expected).sum();
         let won: f64 = both.iter().map(|(_, won)| won).sum();
-        let by = match (self.is_by_one_system(), self.predicted_by) {
-            (false, Some(system)) => format!(" (by the system {system})"),
-            _ => String::new(),
-        };
         let draws = match both.iter().any(|(_, won)| *won == 0.5) {
             true => ", a draw as half a victory",
             false => "",
         };
         Some(format!(
-            "In the last {}, the player's teams were expected to win {expected:.1}{by} and won {}{draws}{}.{rule}{points}",
+            "In the last {}, the player's teams were expected to win {expected:.1} and won {}{draws}{}.{rule}{points}",
             counted(both.len() as u64, "match"),
             number(won),
             self.speaks_for(won - expected),
@@ -131,38 +128,88 @@ impl WhyRating {
         )
     }
 
-    /// How the latest matches have changed the weight. Only if one rating system has given all these weights.
+    /// How the latest matches have changed the weight, and why some have not. Only if the system is known that has given
+    /// these weights.
     fn changes(&self) -> Option<String> {
-        let known = self.matches.iter().filter_map(|one| one.weight);
-        let weights: Vec<f64> = known.collect();
-        let (last, first) = (weights.first()?, weights.last()?);
-        if !self.is_by_one_system() || weights.len() < 2 {
-            return None;
-        }
-        let changes = self
+        let entered = self
             .matches
             .iter()
-            .filter_map(|one| Some((one.change?, one)));
-        let changes: Vec<(f64, &WeighedMatch)> = changes.collect();
-        let with = |wanted: fn(f64) -> bool| changes.iter().filter(|(by, _)| wanted(*by)).count();
-        let most = changes
-            .iter()
-            .max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
-        let most = most.map_or_else(String::new, |(by, most)| {
+            .filter_map(|one| Some((one, one.entry?)));
+        let entered: Vec<_> = entered.collect();
+        let ((_, last), (_, first)) = (entered.first()?, entered.last()?);
+        if self.system.is_none() || entered.len() < 2 {
+            return None;
+        }
+        let with = |wanted: fn(f64) -> bool| {
+            let changes = entered.iter().map(|(_, entry)| entry.change());
+            changes.filter(|by| wanted(*by)).count()
+        };
+        let size = |(_, entry): &(_, WeightEntry)| entry.change().abs();
+        let most = entered.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
+        let most = most.filter(|most| size(most) > 0.0);
+        let most = most.map_or_else(String::new, |(most, entry)| {
             let day = most.ended.to_string();
             let day = day.get(..10).unwrap_or_default().to_owned();
             format!(
-                ": it rose with {} and fell with {}, most with match {} on {day}{}, by {}",
-                with(|by| by > 0.0),
-                with(|by| by < 0.0),
+                ", and moved most with match {} on {day}{}, by {}",
                 most.id,
                 story(most),
-                signed(*by)
+                signed(entry.change())
             )
         });
+        let which = match self.pinned {
+            Some(_) => "Beneath the fixed weight, that of the results",
+            None => "The weight",
+        };
         Some(format!(
-            "The weight was {first:.1} after the first of these matches and {last:.1} after the last one{most}."
+            "{which} was {:.1} before the first of these matches and {:.1} after the last one: it rose with {}, fell with \
+             {} and stayed with {}{most}.{}",
+            first.before,
+            last.weight,
+            with(|by| by > 0.0),
+            with(|by| by < 0.0),
+            with(|by| by == 0.0),
+            self.held()
         ))
+    }
+
+    /// Which victories and defeats have left the weight as it was.
+    fn held(&self) -> String {
+        let causes = self.matches.iter().filter_map(|one| one.entry?.cause);
+        let causes: Vec<WeightCause> = causes.collect();
+        let of = |all: [WeightCause; 3]| causes.iter().filter(|one| all.contains(one)).count();
+        let held = |cause: WeightCause| causes.iter().filter(|one| **one == cause).count();
+        let won = of([
+            WeightCause::Won,
+            WeightCause::WonLimited,
+            WeightCause::WonHeld,
+        ]);
+        let lost = of([
+            WeightCause::Lost,
+            WeightCause::LostLimited,
+            WeightCause::LostHeld,
+        ]);
+        let (won_held, lost_held) = (held(WeightCause::WonHeld), held(WeightCause::LostHeld));
+        let mut said = Vec::new();
+        if won_held > 0 {
+            said.push(format!("{won_held} of {}", counted(won as u64, "win")));
+        }
+        if lost_held > 0 {
+            said.push(format!("{lost_held} of {}", counted(lost as u64, "defeat")));
+        }
+        if said.is_empty() {
+            return String::new();
+        }
+        let usual = match won_held > 0 && self.weight > MIDDLE {
+            true => {
+                " So it is for strong players: half of their wins move nothing, and a defeat costs them more."
+            }
+            false => "",
+        };
+        format!(
+            " A victory never lowers it, and a defeat never raises it: {} were by less than expected, and moved nothing.{usual}",
+            said.join(" and ")
+        )
     }
 
     /// The player's points beside those of the others.
@@ -217,7 +264,11 @@ impl WhyRating {
         match (parts.is_empty(), self.is_whole) {
             (false, _) => format!("Before the first match here, {}.", parts.join(", and ")),
             (true, true) => {
-                "Nothing comes from elsewhere: the player started at 50, as every newcomer.".to_owned()
+                let first = self.first_weight;
+                let started = first.map_or_else(String::new, |weight| {
+                    format!(": the player started at {weight:.1}, as every newcomer did then")
+                });
+                format!("Nothing comes from elsewhere{started}.")
             }
             (true, false) => {
                 "What came from elsewhere before the first match here is not known any more: the oldest matches are \
@@ -248,6 +299,24 @@ impl WhyRating {
             ));
         }
         (!said.is_empty()).then(|| said.join(" "))
+    }
+}
+
+/// What the middle of the scale stands for.
+fn middle(system: SystemName) -> &'static str {
+    match system {
+        SystemName::Presence | SystemName::Scoreboard | SystemName::WinRate => {
+            "the 50 of a newcomer"
+        }
+        SystemName::Joint
+        | SystemName::Elo
+        | SystemName::Hive
+        | SystemName::HiveHistory
+        | SystemName::Glicko2
+        | SystemName::TrueSkill
+        | SystemName::PlackettLuce
+        | SystemName::ThurstoneMosteller
+        | SystemName::PlainPoints => "the 50 of the average seat",
     }
 }
 

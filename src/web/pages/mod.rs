@@ -5,6 +5,7 @@ mod board;
 mod board_line;
 mod companions;
 mod distribution;
+mod entry;
 mod game;
 mod home;
 mod lists;

@@ -80,6 +80,7 @@ mod tests {
             at: Timestamp(day * DAY),
             weight: 50.0,
             deviation: 5.0,
+            pinned: false,
         };
         let points: Vec<_> = [0, 100, 350, 390, 400].map(point).into();
         let days = |span: Span| -> Vec<i64> {

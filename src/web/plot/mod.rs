@@ -15,7 +15,7 @@ pub(super) use calibration::{CalibrationPoint, calibration};
 pub(super) use chance::chance;
 pub(super) use lines::{Line, lines};
 pub(super) use score::score;
-pub(super) use weight::{WeightPoint, weights};
+pub(super) use weight::{WeightPoint, peak, weights};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

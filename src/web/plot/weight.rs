@@ -21,12 +21,25 @@ pub(in crate::web) struct WeightPoint {
     pub(in crate::web) at: Timestamp,
     pub(in crate::web) weight: f64,
     pub(in crate::web) deviation: f64,
+    /// Whether no match has given the weight, because an operator has fixed it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::web) pinned: bool,
+}
+
+/// Which of these points in order of time is the peak: the first one of the highest weight that matches have given.
+pub(in crate::web) fn peak(points: &[WeightPoint]) -> Option<usize> {
+    let given = points.iter().enumerate().filter(|(_, point)| !point.pinned);
+    let highest = given
+        .rev()
+        .max_by(|(_, a), (_, b)| a.weight.total_cmp(&b.weight));
+    highest.map(|(at, _)| at)
 }
 
 /// The smallest range of the axis, in points of weight.
 const LEAST_RANGE: f64 = 4.0;
 
-/// Draws weights in order of time, with dots at the peak and at the end; there is at least one.
+/// Draws weights in order of time, with dots at the peak and at the end; there is at least one. A weight that an operator
+/// has fixed is a dot beside the line.
 pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Markup, WebError> {
     let at = |point: &WeightPoint| point.at.0 as f64;
     let first = points.first().map_or(0.0, at);
@@ -52,15 +65,16 @@ pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Mar
             .x_label_formatter(&|millis| date_labels(first, last, *millis))
             .y_label_formatter(&|weight| words::number(*weight))
             .draw()?;
-        let upper = points.iter().map(|point| (at(point), high(point)));
-        let lower = points.iter().rev().map(|point| (at(point), low(point)));
+        let given = || points.iter().filter(|point| !point.pinned);
+        let upper = given().map(|point| (at(point), high(point)));
+        let lower = given().rev().map(|point| (at(point), low(point)));
         let range: Vec<(f64, f64)> = upper.chain(lower).collect();
         chart.draw_series([Polygon::new(range, RANGE.filled())])?;
-        let line = points.iter().map(|point| (at(point), point.weight));
+        let line = given().map(|point| (at(point), point.weight));
         let style = DATA.stroke_width(2);
         chart.draw_series(LineSeries::new(line, style))?;
-        let peak = points.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
-        let marked = points.last().into_iter().chain(peak);
+        let peak = peak(points).map(|at| &points[at]);
+        let marked = points.last().into_iter().chain(given().last()).chain(peak);
         chart.draw_series(marked.map(|p| Circle::new((at(p), p.weight), 4, DATA.filled())))?;
         Ok(())
     })

@@ -1,19 +1,28 @@
 use super::*;
 use crate::{
-    domain::{StartWeight, Timestamp},
+    domain::{StartWeight, Timestamp, WeightEntry},
     learning::EarlierGames,
 };
 
-/// A match with this chance, result and change of the weight to `weight`.
+/// A match with this chance, result and change of the weight to `weight`; one that moves nothing is held.
 fn one(id: i64, expected: f64, result: f64, weight: f64, change: f64) -> WeighedMatch {
     WeighedMatch {
         id,
         ended: Timestamp(id * 86_400_000),
         expected: Some(expected),
         result: Some(result),
-        weight: Some(weight),
-        change: Some(change),
-        cause: None,
+        entry: Some(WeightEntry {
+            before: weight - change,
+            weight,
+            deviation: 5.0,
+            cause: Some(match (result, change == 0.0) {
+                (1.0, true) => WeightCause::WonHeld,
+                (1.0, false) => WeightCause::Won,
+                (0.0, true) => WeightCause::LostHeld,
+                (0.0, false) => WeightCause::Lost,
+                _ => WeightCause::Drew,
+            }),
+        }),
         points_for: 1.0,
         points_against: 3.0,
         points: Some(10.0),
@@ -29,10 +38,10 @@ fn bob(system: SystemName) -> WhyRating {
         deviation: 3.1,
         games: 34,
         system: Some(system),
-        predicted_by: Some(system),
         pinned: None,
         start: None,
         merged: 0,
+        first_weight: Some(48.5),
         earlier: Vec::new(),
         is_whole: true,
         seasons: 0,
@@ -40,7 +49,7 @@ fn bob(system: SystemName) -> WhyRating {
         matches: vec![
             one(9, 0.75, 0.0, 41.2, -1.4),
             one(8, 0.5, 1.0, 42.6, 0.9),
-            one(7, 0.75, 0.0, 41.7, -0.8),
+            one(7, 0.75, 0.0, 41.7, -0.75),
             one(6, 0.75, 0.5, 42.5, -0.3),
         ],
     }
@@ -50,16 +59,41 @@ fn bob(system: SystemName) -> WhyRating {
 fn five_sentences_say_why_bob_is_rated_low() {
     let said = bob(SystemName::Joint).sentences();
     let by_hand = [
-        "The weight is 41.2 ± 3.1 after 34 rated matches: 8.8 below the 50 of a newcomer.",
+        "The weight is 41.2 ± 3.1 after 34 rated matches: 8.8 below the 50 of the average seat.",
         "In the last 4 matches, the player's teams were expected to win 2.8 and won 1.5, a draw as half a victory: \
          1.2 fewer than expected. Where scores are known, it counts by how much a match is won or lost.",
-        "The weight was 42.5 after the first of these matches and 41.2 after the last one: it rose with 1 and fell \
-         with 3, most with match 9 on 1970-01-10 (lost at a chance of 75 %), by −1.4.",
+        "The weight was 42.8 before the first of these matches and 41.2 after the last one: it rose with 1, fell \
+         with 3 and stayed with 0, and moved most with match 9 on 1970-01-10 (lost at a chance of 75 %), by −1.4.",
         "The player made 10.0 points a match, the others in the same matches 12.0 on average. For the weight, they \
          count only as far as they have shown who wins, and less with each match.",
-        "Nothing comes from elsewhere: the player started at 50, as every newcomer.",
+        "Nothing comes from elsewhere: the player started at 48.5, as every newcomer did then.",
     ];
     assert_eq!(said, by_hand);
+}
+
+#[test]
+fn results_that_move_nothing_are_told_and_strong_players_hear_that_this_is_usual() {
+    let matches = vec![
+        one(9, 0.75, 1.0, 61.0, 0.0),
+        one(8, 0.8, 1.0, 61.0, 0.0),
+        one(7, 0.75, 0.0, 61.0, -3.0),
+        one(6, 0.7, 1.0, 64.0, 0.5),
+        one(5, 0.4, 0.0, 63.5, 0.0),
+    ];
+    let strong = WhyRating {
+        weight: 61.0,
+        matches,
+        ..bob(SystemName::Joint)
+    };
+    let held = "A victory never lowers it, and a defeat never raises it: 2 of 3 wins and 1 of 2 defeats were by less \
+                than expected, and moved nothing.";
+    let usual = " So it is for strong players: half of their wins move nothing, and a defeat costs them more.";
+    assert!(strong.sentences()[2].ends_with(&format!("{held}{usual}")));
+    let weak = WhyRating {
+        weight: 45.0,
+        ..strong
+    };
+    assert!(weak.sentences()[2].ends_with(held));
 }
 
 #[test]
@@ -87,24 +121,15 @@ fn what_counts_is_said_for_each_system() {
 fn of_weights_of_an_unknown_system_only_the_results_are_told() {
     let unknown = WhyRating {
         system: None,
-        predicted_by: None,
         ..bob(SystemName::Joint)
     };
     let said = unknown.sentences();
     assert_eq!(said.len(), 4, "{said:?}");
+    assert!(said[0].ends_with(": 8.8 below 50."), "{}", said[0]);
     assert!(said[1].ends_with("1.2 fewer than expected."), "{}", said[1]);
     assert!(said[2].ends_with("on average."), "{}", said[2]);
-    let other = WhyRating {
-        system: Some(SystemName::Hive),
-        ..bob(SystemName::Joint)
-    };
-    let said = other.sentences();
-    assert!(
-        said[1].contains("win 2.8 (by the system joint) and won"),
-        "{}",
-        said[1]
-    );
-    assert!(!said.join(" ").contains("it rose with"), "{said:?}");
+    let scoreboard = bob(SystemName::Scoreboard).sentences();
+    assert!(scoreboard[0].ends_with("the 50 of a newcomer."));
 }
 
 #[test]
@@ -117,8 +142,12 @@ fn a_fixed_weight_is_said_first() {
     };
     assert_eq!(
         fixed.sentences()[0],
-        "An operator has fixed the weight at 40: none of the 34 rated matches changes it; after the last match, \
-         the matches alone gave 41.2."
+        "An operator has fixed the weight at 40: none of the 34 rated matches changes it; beneath it, they have \
+         brought the weight to 41.2."
+    );
+    assert!(
+        fixed.sentences()[2]
+            .starts_with("Beneath the fixed weight, that of the results was 42.8 before")
     );
 }
 
@@ -134,7 +163,7 @@ fn few_matches_are_said_to_tell_little() {
     let said = new.sentences();
     assert_eq!(
         said[0],
-        "The weight is 53.0 ± 9.0 after 1 rated match: 3.0 above the 50 of a newcomer. That is less than the \
+        "The weight is 53.0 ± 9.0 after 1 rated match: 3.0 above the 50 of the average seat. That is less than the \
          uncertainty (±): more matches will tell."
     );
     assert!(said[1].contains("In the last 1 match, "), "{}", said[1]);
@@ -145,7 +174,7 @@ fn few_matches_are_said_to_tell_little() {
     };
     assert_eq!(
         exact.sentences()[0],
-        "The weight is 50.0 after 1 rated match: that of a newcomer, 50."
+        "The weight is 50.0 after 1 rated match: that is the 50 of the average seat."
     );
 }
 

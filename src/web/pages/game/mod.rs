@@ -159,13 +159,15 @@ impl Page for GamePage {
             archived: found.is_archived,
             summary,
         };
+        let pinned = site.learning().pinned().await?;
         for (at, seat) in found.seats.into_iter().enumerate() {
             let team = seat
                 .team
                 .or_else(|| seat.stays.first().map(|stay| stay.team));
             let team = team.and_then(|team| page.teams.get_mut(usize::from(team)));
             let other_side = swapped.other_side.get(at).copied().flatten();
-            let seat = GameSeat::new(seat, numbers, other_side);
+            let pinned = pinned.contains_key(&seat.key);
+            let seat = GameSeat::new(seat, numbers, pinned, other_side);
             match team {
                 Some(team) => team.players.push(seat),
                 None => page.others.push(seat),

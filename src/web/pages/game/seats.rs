@@ -8,7 +8,7 @@ use crate::{
     web::{
         Site,
         name::Player,
-        pages::table::Table,
+        pages::{entry::Entry, table::Table},
         words::{self, known},
     },
 };
@@ -24,20 +24,22 @@ pub(super) struct GameSeat {
     played: i64,
     stays: Vec<PageStay>,
     left: Option<String>,
-    /// The weight after the match.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weight: Option<f64>,
-    /// The weight after the match before in the same ruleset.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weight_before: Option<f64>,
+    /// What the match has entered into the player's account.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    entry: Option<Entry>,
     /// The forecast for the other team if this player alone had been on it, by the weights before the match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) other_side: Option<f64>,
 }
 
 impl GameSeat {
-    /// The seat as a page shows it; weights only with `numbers`.
-    pub(super) fn new(seat: PageSeat, numbers: bool, other_side: Option<f64>) -> Self {
+    /// The seat as a page shows it, with a weight that is `pinned` or not; weights only with `numbers`.
+    pub(super) fn new(
+        seat: PageSeat,
+        numbers: bool,
+        pinned: bool,
+        other_side: Option<f64>,
+    ) -> Self {
         let entry = seat.entry.filter(|_| numbers);
         Self {
             player: Player::new(seat.handle, seat.name, seat.key.kind),
@@ -51,21 +53,23 @@ impl GameSeat {
                 .sum(),
             stays: seat.stays,
             left: seat.left,
-            weight: entry.map(|entry| entry.weight),
-            weight_before: entry.map(|entry| entry.before),
+            entry: entry.map(|entry| Entry::new(&entry, pinned)),
             other_side,
         }
     }
 
-    /// By how much the match changed the weight.
-    fn change(&self) -> Option<f64> {
-        Some(self.weight? - self.weight_before?)
+    fn before(&self) -> Option<f64> {
+        self.entry.as_ref().map(Entry::before)
+    }
+
+    fn reason(&self) -> Option<String> {
+        self.entry.as_ref()?.reason()
     }
 }
 
 /// The sum of the weights before the match; `None` if one of them is not known.
 pub(super) fn weights_before(list: &[GameSeat]) -> Option<f64> {
-    let weights = list.iter().map(|seat| seat.weight_before);
+    let weights = list.iter().map(GameSeat::before);
     let sum = weights.sum::<Option<f64>>();
     sum.filter(|_| !list.is_empty())
 }
@@ -98,15 +102,17 @@ pub(super) fn players<'a>(
         .only_if(list.iter().any(|seat| seat.kills > 0 || seat.deaths > 0))
         .num(text!(common.played), move |seat| played(seat.played, whole))
         .num(text!(common.before), |seat| {
-            known(seat.weight_before, words::tenths)
+            known(seat.before(), words::tenths)
         })
-        .explained(text!(game.the_weight_after_the_match_before))
-        .only_if(list.iter().any(|seat| seat.weight_before.is_some()))
+        .explained(text!(game.the_weight_before_this_match))
+        .only_if(list.iter().any(|seat| seat.entry.is_some()))
         .num(text!(common.change), |seat| {
-            known(seat.change(), words::signed)
+            known(seat.entry.as_ref().map(Entry::change), words::signed)
         })
         .explained(text!(game.how_the_weight_changed_from_before))
-        .only_if(list.iter().any(|seat| seat.change().is_some()))
+        .only_if(list.iter().any(|seat| seat.entry.is_some()))
+        .wide_text(text!(common.reason), |seat| words::or_dash(seat.reason()))
+        .only_if(list.iter().any(|seat| seat.reason().is_some()))
         .num(text!(game.other_side), |seat| {
             known(seat.other_side, words::chance)
         })

@@ -12,6 +12,7 @@ use crate::{
         Site,
         error::WebError,
         pages::{
+            entry::Entry,
             lists::{chance_head, match_link},
             table::Table,
         },
@@ -40,9 +41,9 @@ pub(super) struct PlayedGame {
     /// The forecast for the player's team.
     #[serde(skip_serializing_if = "Option::is_none")]
     forecast: Option<f64>,
-    /// The change of the weight.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    change: Option<f64>,
+    /// What the match has entered into the player's account.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    entry: Option<Entry>,
 }
 
 impl PlayedGame {
@@ -55,11 +56,16 @@ impl PlayedGame {
     }
 }
 
-/// The latest matches, each with the chance as started.
-pub(super) async fn read(site: &Site, games: &[GameOfPerson]) -> Result<Vec<PlayedGame>, WebError> {
+/// The latest matches, each with the chance as started. With `pinned`, an operator has fixed the player's weight.
+pub(super) async fn read(
+    site: &Site,
+    games: &[GameOfPerson],
+    pinned: bool,
+) -> Result<Vec<PlayedGame>, WebError> {
     let ids: Vec<i64> = games.iter().take(LISTED).map(|game| game.id).collect();
     let started = site.pages().started_teams(&ids).await?;
-    Ok(listed(games, &started, site.settings.shows_numbers()))
+    let numbers = site.settings.shows_numbers();
+    Ok(listed(games, &started, numbers, pinned))
 }
 
 /// The latest matches, each with the change of the weight.
@@ -67,6 +73,7 @@ fn listed(
     games: &[GameOfPerson],
     started: &HashMap<i64, TeamChances>,
     numbers: bool,
+    pinned: bool,
 ) -> Vec<PlayedGame> {
     let mut list = Vec::new();
     for game in games.iter().take(LISTED) {
@@ -83,7 +90,7 @@ fn listed(
             points_against: game.points_against,
             chance_as_started: started.filter(|_| numbers),
             forecast: game.expected().filter(|_| numbers),
-            change: game.entry.map(|entry| entry.change()).filter(|_| numbers),
+            entry: (game.entry.filter(|_| numbers)).map(|entry| Entry::new(&entry, pinned)),
         });
     }
     list
@@ -112,7 +119,11 @@ pub(super) fn table<'a>(site: &'a Site, games: &'a [PlayedGame]) -> Table<'a, Pl
         .explained(means)
         .only_if(numbers)
         .num(text!(common.change), |game| {
-            known(game.change, words::signed)
+            known(game.entry.as_ref().map(Entry::change), words::signed)
+        })
+        .only_if(numbers)
+        .text(text!(common.reason), |game| {
+            words::or_dash(game.entry.as_ref().and_then(Entry::reason))
         })
         .only_if(numbers)
 }
@@ -131,12 +142,19 @@ mod tests {
             bots: vec![0, 0],
         };
         let started = HashMap::from([(3, teams)]);
-        let list = listed(&games, &started, true);
+        let list = listed(&games, &started, true, false);
         assert_eq!(list[0].forecast, Some(0.75));
         assert_eq!(list[0].chance_as_started, Some(0.375));
-        assert_eq!((list[0].change, list[1].change), (Some(2.0), None));
+        let told = |game: &PlayedGame| {
+            let entry = game.entry.as_ref().unwrap();
+            (entry.change(), entry.reason().unwrap())
+        };
+        assert_eq!(told(&list[0]), (1.0, "won".to_owned()));
+        let pinned = listed(&games, &started, true, true);
+        assert_eq!(told(&pinned[1]).1, "pinned; beneath it: won");
         assert_eq!(list[1].chance_as_started, None);
-        let hidden = listed(&games, &started, false);
+        let hidden = listed(&games, &started, false, false);
+        assert!(hidden[0].entry.is_none());
         assert_eq!(
             (hidden[0].chance(true), hidden[0].chance(false)),
             (None, None)

@@ -18,7 +18,7 @@ use super::{
     table::Table,
 };
 use crate::{
-    domain::Kind,
+    domain::{Kind, Timestamp},
     learning::{WeightHere, WhyQuestion, WhyRating},
     store::{Standing, StandingLine},
     web::{Site, answer::Page, error::WebError, name::Player, share::share, words},
@@ -26,6 +26,7 @@ use crate::{
 
 use form::Form;
 use games::PlayedGame;
+use history::Since;
 use maps::MapResult;
 use record::{Progress, Record, in_a_line};
 pub(in crate::web) use standing::{KnownPlayer, PlayerStanding};
@@ -65,7 +66,10 @@ pub(in crate::web) struct PlayerPage {
     /// Which time the plots show.
     #[serde(skip)]
     span: Span,
-    /// How the weight under the first of the standings has moved.
+    /// Whether an operator has fixed the weight.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pinned: bool,
+    /// How the weight under the first of the standings has moved, unless it is fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<Progress>,
     record: Record,
@@ -160,15 +164,23 @@ impl Page for PlayerPage {
             ruleset: why.ruleset.clone(),
             sentences: why.sentences(),
         };
+        let pinned = why.iter().any(|why| why.pinned.is_some());
+        let seasons: Vec<Timestamp> = site.learning().seasons_until(asked.now).collect();
+        let since = Since {
+            pinned,
+            seasons: &seasons,
+        };
         let standing = |line: StandingLine| PlayerStanding {
             history: match numbers {
-                true => history::history(&games, &line),
+                true => history::history(&games, &line, since),
                 false => Vec::new(),
             },
             ..PlayerStanding::new(site, person.key.kind, line)
         };
         let first = standings.first().filter(|_| numbers);
-        let progress = first.and_then(|line| Progress::of(&games, &line.ruleset, line.row.weight));
+        let progress = first.filter(|_| !pinned);
+        let progress =
+            progress.and_then(|line| Progress::of(&games, &line.ruleset, line.row.weight));
         let placed = first.filter(|line| line.row.standing == Standing::Placed);
         let distribution = async {
             match placed {
@@ -179,11 +191,12 @@ impl Page for PlayerPage {
         let (distribution, companions, listed) = tokio::try_join!(
             distribution,
             companions(site, person.person, &games),
-            games::read(site, &games),
+            games::read(site, &games, pinned),
         )?;
         Ok(Self {
             span: choice.span,
             distribution,
+            pinned,
             progress,
             record: Record::of(&games, numbers),
             standings: standings.into_iter().map(standing).collect(),
@@ -225,7 +238,7 @@ impl Page for PlayerPage {
             h1 { (self.player.coloured()) @if self.player.bot { " " span.tag { (text!(common.bot)) } } }
             @if let Some(identity) = &self.identity { p { (mark!(player.identity, { bdi { (identity) } })) } }
             @if site.settings.shows_numbers() {
-                @if let Some(row) = self.standings.first() { (in_a_line(site, row, self.progress.as_ref())) }
+                @if let Some(row) = self.standings.first() { (in_a_line(site, row, self.progress.as_ref(), self.pinned)) }
             }
             (self.form.body())
             @if self.standings.len() > 1 || !site.settings.shows_numbers() { (self.standings(site)) }

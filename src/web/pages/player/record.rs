@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::PlayerStanding;
 use crate::{
-    domain::{Timestamp, counted},
+    domain::{Timestamp, WeightEntry, counted},
     store::GameOfPerson,
     web::{
         Site,
@@ -49,7 +49,7 @@ pub(super) struct Progress {
     matches: usize,
     /// By how much the weight has changed over them.
     change: f64,
-    /// The highest weight after a match, and the match.
+    /// The highest weight after a match, and the first match that has given it.
     peak: f64,
     peak_match: i64,
     #[serde(serialize_with = "as_text")]
@@ -125,18 +125,20 @@ impl Record {
 }
 
 impl Progress {
-    /// The progress under a ruleset; `None` for fewer than two matches with a weight.
+    /// The progress to the weight of `now` under a ruleset, as the matches have entered it; `None` without a match.
     pub(super) fn of(games: &[GameOfPerson], ruleset: &str, now: f64) -> Option<Self> {
         let own = games.iter().filter(|game| game.ruleset == ruleset);
-        let weights: Vec<(&GameOfPerson, f64)> = own
-            .filter_map(|game| Some((game, game.entry?.weight)))
-            .collect();
-        let matches = PROGRESS.min(weights.len().checked_sub(1)?);
-        let before = weights.get(matches).filter(|_| matches > 0)?;
-        let peak = weights.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let entered: Vec<(&GameOfPerson, WeightEntry)> =
+            own.filter_map(|game| Some((game, game.entry?))).collect();
+        let latest = entered.get(..PROGRESS).unwrap_or(&entered);
+        let ((last, _), (_, first)) = (entered.first()?, latest.last()?);
+        let weights = entered.iter().map(|(game, entry)| (*game, entry.weight));
+        let peak = weights.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        // A season may have brought the weight closer to 50 since the last match.
+        let peak = if now > peak.1 { (*last, now) } else { peak };
         Some(Self {
-            matches,
-            change: words::rounded(now - before.1, 3),
+            matches: latest.len(),
+            change: words::rounded(now - first.before, 3),
             peak: words::rounded(peak.1, 3),
             peak_match: peak.0.id,
             peak_ended: peak.0.ended,
@@ -145,7 +147,12 @@ impl Progress {
 }
 
 /// How strong, how sure and how fast rising a player is, in a line.
-pub(super) fn in_a_line(site: &Site, row: &PlayerStanding, progress: Option<&Progress>) -> Markup {
+pub(super) fn in_a_line(
+    site: &Site,
+    row: &PlayerStanding,
+    progress: Option<&Progress>,
+    pinned: bool,
+) -> Markup {
     let better = row.line.better_than();
     html! {
         p.odds {
@@ -157,6 +164,7 @@ pub(super) fn in_a_line(site: &Site, row: &PlayerStanding, progress: Option<&Pro
                 Some(place) => { (mark!(player.place_of, { (place) }, { (row.players) })) },
                 None => { ", " (row.line.place_or_why()) },
             } }, { @if let Some(better) = better { (mark!(player.ahead_of_of_the_others, { (better) })) } }))
+            @if pinned { (text!(player.an_operator_has_fixed_it)) }
             @if let Some(progress) = progress {
                 (mark!(player.over_the_last_peak_after,
                     { (counted(progress.matches, "match")) },
@@ -208,13 +216,30 @@ mod tests {
     #[test]
     fn progress_is_taken_over_twelve_matches_and_the_peak_over_all() {
         let games: Vec<_> = (0..20).rev().map(|id| game(id, "a", 1.0)).collect();
-        // The weight after match n is 50 + n.
-        let progress = Progress::of(&games, "ctf", 60.0).unwrap();
-        assert_eq!((progress.matches, progress.change), (12, 60.0 - 57.0));
+        // The weight after match n is 50 + n, and before it one less.
+        let progress = Progress::of(&games, "ctf", 69.0).unwrap();
+        assert_eq!((progress.matches, progress.change), (12, 12.0));
         assert_eq!((progress.peak, progress.peak_match), (69.0, 19));
-        let few = Progress::of(&games[17..], "ctf", 60.0).unwrap();
-        assert_eq!((few.matches, few.change), (2, 10.0));
-        assert_eq!(Progress::of(&games[19..], "ctf", 60.0), None);
+        let few = Progress::of(&games[17..], "ctf", 52.0).unwrap();
+        assert_eq!((few.matches, few.change), (3, 3.0));
+        let one = Progress::of(&games[19..], "ctf", 50.0).unwrap();
+        assert_eq!((one.matches, one.change), (1, 1.0));
         assert_eq!(Progress::of(&games, "other", 60.0), None);
+        // Three matches later, in which nothing moved; then a season that brings the weight closer to 50.
+        let held = |id| GameOfPerson {
+            entry: games[0].entry.map(|entry| WeightEntry {
+                before: entry.weight,
+                ..entry
+            }),
+            ..game(id, "a", 1.0)
+        };
+        let held: Vec<_> = [22, 21, 20].map(held).into_iter().chain(games).collect();
+        let told = |now| {
+            let progress = Progress::of(&held, "ctf", now).unwrap();
+            (progress.change, progress.peak, progress.peak_match)
+        };
+        assert_eq!(told(69.0), (9.0, 69.0, 19));
+        assert_eq!(told(64.0), (4.0, 69.0, 19));
+        assert_eq!(told(70.0), (10.0, 70.0, 22));
     }
 }
