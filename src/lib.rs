@@ -45,10 +45,10 @@
 //! | share | the part of a match for which a player was on a team, 0 to 1 |
 //! | score | the number that a team has |
 //! | points | the number that a player has on the scoreboard |
-//! | weight | a strength as a number from 0 to 100 that people read; 50 for an unknown player; where no chance is known, teams are compared by it |
-//! | unit | a constant of each rating system: the strength that 8 1/3 points of weight are worth, a sixth of the strength from the weight 50 to 100 |
+//! | weight | the account of a player's own results, a number from 0 to 100 that people read; 50 is the average seat; where no chance is known, teams are compared by it |
+//! | unit | a constant of each rating system: the strength that 8 1/3 points are worth |
 //! | rating | all numbers that one rating system has for a player |
-//! | strength | a rating system's estimate of how strong a player is, minus a newcomer's, on its own scale, without limits; chances and weights are computed from it |
+//! | strength | a rating system's estimate of how strong a player is, minus a newcomer's, on its own scale, without limits; chances are computed from it, and weights move towards it; in points, 50 is that of the average seat |
 //! | deviation | the standard deviation of a weight or a rating |
 //! | doubt | the standard deviation of a strength, or of an edge; also by how much two chances may differ and still count as equal |
 //! | newcomer | a player of whom nothing is known |

@@ -15,7 +15,7 @@ use crate::{domain::Kind, rating::worth, store::WeightRow};
 
 /// List the weights of the players of one game type, strongest first
 ///
-/// A weight is 0 to 100; a player without matches has the weight 50. `±` is its standard deviation.
+/// A weight is 0 to 100, and 50 is the average of those who play. `±` is its standard deviation.
 /// Without --game, the rulesets that have weights are listed.
 #[derive(Debug, Args)]
 pub(super) struct WeightsArgs {

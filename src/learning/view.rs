@@ -131,6 +131,17 @@ impl View {
         strength.unwrap_or(0.0)
     }
 
+    /// The strength that decisions use for a player, in points: 50 for that of the average seat. `None` for a player
+    /// without games, and while the stored weights are served, which have no strengths.
+    pub fn points(&self, kind: Kind, id: &str) -> Option<f64> {
+        let (knowledge, ruleset) = self.known.as_ref()?;
+        let strength = self.strength(kind, id)?;
+        knowledge
+            .fold(ruleset)
+            .filter(|_| knowledge.stored.is_none())?
+            .points_of(ruleset, strength)
+    }
+
     /// The weight of somebody of whom nothing is known: the one that an operator has stated, else a newcomer's.
     pub fn unknown(&self, stated: Option<f64>) -> f64 {
         let known = self.known.as_ref();

@@ -8,15 +8,22 @@
 
 use std::{fmt::Display, time::Instant};
 
-use super::{Session, SessionError, Sessions, draw::draw_seed, host::server_name};
+use super::{
+    Session, SessionError, Sessions, draw::draw_seed, host::server_name, weights::GameWeights,
+};
 use crate::{
     domain::{Ident, Kind, Move, units::Count},
     lobby::{
         Assessment, Balance, Balanced, BotPlan, Command, Conduct, Decided, Decision, Fate, Help,
         LobbyError, Placement,
     },
+    partition::Objective,
     store::DecisionRow,
 };
+
+/// The points by which a strength and its weight differ from where on EXPLAIN says so: one match moves a regular's weight
+/// by up to three.
+const APART: f64 = 1.0;
 
 /// The moves that make the teams of a game even enough.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +42,16 @@ pub struct Rebalanced {
 pub(super) fn reasons(explanation: &impl Display) -> Vec<String> {
     let clean = |line: &str| line.replace(|c: char| c.is_control(), "?");
     explanation.to_string().lines().map(clean).collect()
+}
+
+/// The line for a player whose strength differs from the weight by more than [`APART`].
+fn strength_apart(weights: &GameWeights, kind: Kind, id: &str) -> Option<String> {
+    let is_stated = kind == Kind::Human && weights.stated.contains_key(id);
+    let points = weights.view.points(kind, id).filter(|_| !is_stated)?;
+    let weight = weights.view.expected(kind, id)?;
+    ((points - weight).abs() > APART).then(|| {
+        format!("strength and weight differ: {id} counts {points:.3} points of strength, the weight is {weight:.3}")
+    })
 }
 
 impl Session {
@@ -192,20 +209,27 @@ impl Session {
         })
     }
 
-    /// A line for each player in the game whose weight comes from games of other rulesets only.
-    fn weights_from_elsewhere(&mut self) -> Result<Vec<String>, SessionError> {
+    /// A line for each player in the game whose weight comes from games of other rulesets only, and one for each whose
+    /// strength differs from the weight, where strengths decide.
+    fn weights_apart(&mut self) -> Result<Vec<String>, SessionError> {
         let weights = self.present_weights()?;
         let roster = &self.state.lobby.game()?.roster;
         let humans = roster.humans().iter().map(|human| (Kind::Human, &human.id));
         let bots = roster.bots().iter().map(|bot| (Kind::Bot, &bot.name));
-        let guesses = humans.chain(bots).filter_map(|(kind, id)| {
+        let players = || humans.clone().chain(bots.clone());
+        let guesses = players().filter_map(|(kind, id)| {
             let weight = weights.view.guess(kind, id.text())?;
             let id = id.text();
             Some(format!(
                 "weight from elsewhere: {id} counts {weight:.6}, a part of what other games say"
             ))
         });
-        Ok(guesses.flat_map(|line| reasons(&line)).collect())
+        let by_strength = self.sessions.settings.balance.partition.objective == Objective::Chance;
+        let differing = players()
+            .filter(|_| by_strength)
+            .filter_map(|(kind, id)| strength_apart(&weights, kind, id.text()));
+        let lines = guesses.chain(differing);
+        Ok(lines.flat_map(|line| reasons(&line)).collect())
     }
 
     /// A line on what parties count, where there is one and it counts more than its members do alone.
@@ -227,7 +251,7 @@ impl Session {
     ) -> Result<(), SessionError> {
         let decision = decision.into();
         let mut why = reasons(&decision);
-        why.extend(self.weights_from_elsewhere()?);
+        why.extend(self.weights_apart()?);
         why.extend(self.party_factors()?);
         self.state.give_reasons(why);
         if let Some(aside) = &mut self.aside {

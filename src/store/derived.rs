@@ -17,7 +17,7 @@ pub struct WeightRow {
     pub key: PlayerKey,
     /// The name in the player's latest match.
     pub name: String,
-    /// The weight, 0 to 100; 50 is an average newcomer.
+    /// The weight, 0 to 100; 50 is the average seat.
     pub weight: f64,
     /// The number of the scale that the weight is on, which `learning` gives; 0 if it was not noted.
     pub scale: u8,

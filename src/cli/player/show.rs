@@ -84,7 +84,7 @@ struct WeightLine {
     deviation: f64,
     division: Option<String>,
     progress: Option<f64>,
-    /// The weights on side 0 and on side 1, and as a commander.
+    /// The strengths on side 0 and on side 1, and as a commander, in points.
     sides: Option<[f64; 2]>,
     commander: Option<f64>,
     games: u32,
@@ -255,18 +255,22 @@ fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io
     write_roles(out, &of.weights)
 }
 
-/// Writes the weights on each side and as a commander, unless no ruleset has any.
+/// Writes the strengths on each side and as a commander, unless no ruleset has any.
 fn write_roles(out: &mut impl Write, weights: &[WeightLine]) -> io::Result<()> {
     let rated_apart = |line: &&WeightLine| line.sides.is_some() || line.commander.is_some();
     let lines: Vec<&WeightLine> = weights.iter().filter(rated_apart).collect();
     if lines.is_empty() {
         return Ok(());
     }
-    let shown = |weight: Option<f64>| or_dash(weight.map(|weight| format!("{weight:.3}")));
+    let shown = |points: Option<f64>| or_dash(points.map(|points| format!("{points:.3}")));
     let roles = Table::of(lines)
         .text("ruleset", |line| &line.ruleset)
-        .num("on team 0", |line| shown(line.sides.map(|[zero, _]| zero)))
-        .num("on team 1", |line| shown(line.sides.map(|[_, one]| one)))
+        .num("strength on team 0", |line| {
+            shown(line.sides.map(|[zero, _]| zero))
+        })
+        .num("strength on team 1", |line| {
+            shown(line.sides.map(|[_, one]| one))
+        })
         .num("as commander", |line| shown(line.commander));
     writeln!(out, "{roles}")
 }

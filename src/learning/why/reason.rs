@@ -17,7 +17,7 @@ pub fn reason(entry: &WeightEntry, pinned: bool) -> Option<String> {
         WeightCause::WonHeld => "won, by less than expected".to_owned(),
         WeightCause::Lost => "lost".to_owned(),
         WeightCause::LostLimited => limited("lost"),
-        WeightCause::LostHeld => "lost, by less than expected".to_owned(),
+        WeightCause::LostHeld => "lost, no weaker than the weight".to_owned(),
         WeightCause::Drew => "draw".to_owned(),
         WeightCause::DrewLimited => limited("draw"),
         WeightCause::DrewAsFavourite => "draw as the favourite".to_owned(),
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(of(63.4, "won-limited"), "won, limited to 3.4");
         assert_eq!(of(60.0, "won-held"), "won, by less than expected");
         assert_eq!(of(57.0, "lost-limited"), "lost, limited to 3.0");
-        assert_eq!(of(60.0, "lost-held"), "lost, by less than expected");
+        assert_eq!(of(60.0, "lost-held"), "lost, no weaker than the weight");
         assert_eq!(of(60.0, "drew-as-favourite"), "draw as the favourite");
         assert_eq!(of(60.0, "drew-as-outsider"), "draw as the outsider");
         assert_eq!(of(60.0, "changed-teams"), "changed teams");

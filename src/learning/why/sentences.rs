@@ -192,10 +192,16 @@ impl WhyRating {
         let (won_held, lost_held) = (held(WeightCause::WonHeld), held(WeightCause::LostHeld));
         let mut said = Vec::new();
         if won_held > 0 {
-            said.push(format!("{won_held} of {}", counted(won as u64, "win")));
+            said.push(format!(
+                "{won_held} of {} moved nothing, won by less than expected",
+                counted(won as u64, "win")
+            ));
         }
         if lost_held > 0 {
-            said.push(format!("{lost_held} of {}", counted(lost as u64, "defeat")));
+            said.push(format!(
+                "{lost_held} of {} moved nothing, since they left the strength no lower than the weight",
+                counted(lost as u64, "defeat")
+            ));
         }
         if said.is_empty() {
             return String::new();
@@ -207,8 +213,8 @@ impl WhyRating {
             false => "",
         };
         format!(
-            " A victory never lowers it, and a defeat never raises it: {} were by less than expected, and moved nothing.{usual}",
-            said.join(" and ")
+            " A victory never lowers it, and a defeat never raises it: {}.{usual}",
+            said.join("; ")
         )
     }
 

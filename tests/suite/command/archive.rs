@@ -194,9 +194,12 @@ async fn archived_matches_move_to_postgres_and_back() {
 }
 
 /// What pages do not know of an archived match: the weights before and after it, and what is computed from them.
-const OF_WEIGHTS: [&str; 5] = [
+const OF_WEIGHTS: [&str; 8] = [
     "weight",
     "weight_before",
+    "change",
+    "cause",
+    "pinned",
     "other_side",
     "fairest",
     "archived",

@@ -148,8 +148,8 @@ fn what_the_demo_keeps_serves() {
     let answer = ask(&asked.replace("\\n", "\n"));
     let answers: Vec<&str> = answer.lines().collect();
     assert_eq!(answers.len(), 3, "{answer}");
-    assert!(answers[0].starts_with("BOT Sarge 75."), "{answer}");
-    assert!(answers[1].starts_with("BOT Jenna 20."), "{answer}");
+    assert!(answers[0].starts_with("BOT Sarge 77."), "{answer}");
+    assert!(answers[1].starts_with("BOT Jenna 14."), "{answer}");
     assert!(answers[2].ends_with(" 14"), "{answer}");
 
     // The documentation shows this database.

@@ -66,10 +66,7 @@ fn the_facts_are_those_of_the_matches_and_the_weights() {
     assert_eq!(ratings.len(), 2);
     let ctf = &ratings[0];
     assert_eq!((&ctf["ruleset"], &ctf["games"]), (&"ctf".into(), &8.into()));
-    assert_eq!(
-        (&ctf["system"], &ctf["predicted_by"]),
-        (&"joint".into(), &"joint".into())
-    );
+    assert_eq!(ctf["system"], "joint");
     // The weight, as it is listed.
     let shown: Value =
         serde_json::from_str(&run(folder.path(), &["player", "show", "g0", "--json"])).unwrap();
@@ -81,11 +78,20 @@ fn the_facts_are_those_of_the_matches_and_the_weights() {
     assert_eq!(matches.len(), 8);
     let number = |one: &Value, key: &str| one[key].as_f64().unwrap();
     assert_eq!(number(&matches[0], "weight"), number(ctf, "weight"));
-    let changes: f64 = matches[..7].iter().map(|one| number(one, "change")).sum();
-    let moved = number(&matches[0], "weight") - number(&matches[7], "weight");
+    let changes: f64 = matches.iter().map(|one| number(one, "change")).sum();
+    let moved = number(&matches[0], "weight") - number(&matches[7], "weight_before");
     assert!((changes - moved).abs() < 1e-9, "{changes} {moved}");
-    assert_eq!(matches[7]["change"], Value::Null);
+    for two in matches.windows(2) {
+        assert_eq!(two[0]["weight_before"], two[1]["weight"]);
+    }
     for one in matches {
+        let (result, change) = (number(one, "result"), number(one, "change"));
+        assert!((result - 0.5) * change >= 0.0, "{one}");
+        let cause = one["cause"].as_str().unwrap();
+        assert!(
+            cause.starts_with(if result > 0.5 { "won" } else { "lost" }),
+            "{one}"
+        );
         let id = one["id"].to_string();
         let shown = run(folder.path(), &["match", "show", &id, "--json"]);
         let shown: Value = serde_json::from_str(&shown).unwrap();
@@ -141,6 +147,11 @@ fn the_sentences_are_printed_and_name_what_came_from_elsewhere() {
         said[0].starts_with("An operator has fixed the weight at 33:"),
         "{said:?}"
     );
+    let text = run(folder.path(), &["player", "why", "bob"]);
+    assert!(text.contains("pinned; beneath it: lost"), "{text}");
+    run(folder.path(), &["player", "pin-weight", "bob", "off"]);
+    let text = run(folder.path(), &["player", "why", "bob"]);
+    assert!(text.contains("lost") && !text.contains("pinned"), "{text}");
 }
 
 #[test]

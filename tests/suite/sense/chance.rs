@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use evenkeel::{
-    domain::{Kind, PlayerKey},
+    domain::{Kind, PlayerKey, Ruleset},
     session::HandClock,
 };
 
@@ -141,6 +141,53 @@ async fn rebalance_makes_the_chances_even_and_says_so() {
     let after = number_after(&why[0], "now,");
     assert!(now < 0.4 && after > now && after <= 0.5, "{why:?}");
     assert!(why[1].contains("ratio"), "{why:?}");
+}
+
+#[tokio::test]
+async fn explain_says_where_a_strength_differs_from_the_weight() {
+    for objective in ["ratio", "chance"] {
+        let toml = format!("balance.objective = '{objective}'");
+        let (daemon, _clock) = Daemon::start_by_hand(&toml).await;
+        let store = daemon.service.store();
+        // p00 loses to p01, who then beats everybody: so p00 was not so weak, but has not played since.
+        let duels = (0..12).map(|number: i64| if number == 0 { 0 } else { 2 + number % 4 });
+        for (number, loser) in duels.enumerate() {
+            let loser = format!("p0{loser}");
+            let (winner, loser) = ([(Kind::Human, "p01")], [(Kind::Human, &*loser)]);
+            let record = game(number as i64 * 20, &winner, &loser, [5.0, 0.0]);
+            store.record(&record).await.unwrap();
+        }
+        let (kind, id) = (Kind::Human, "p05".to_owned());
+        let pinned = PlayerKey { kind, id };
+        store.pin_weight(&pinned, Some(20.0)).await.unwrap();
+        daemon.service.learning().refresh().await.unwrap();
+        let mut client = daemon.client().await;
+        let players = ids(6);
+        let lines = teams(&players[..3], &players[3..]);
+        client.tell(&format!("{lines}START\nJOIN late\n")).await;
+        client.ask("PLACE late\n").await;
+        let why = client.reasons("EXPLAIN\n").await;
+        let standings = daemon.service.learning().standings();
+        let view = standings.view(&Ruleset::parse("ctf"));
+        let mut apart = 0;
+        for id in &players {
+            let start = format!("strength and weight differ: {id} counts");
+            let said = why.iter().find(|line| line.starts_with(&start));
+            let player = client.ask(&format!("PLAYER {id}\n")).await;
+            let weight = number_after(&player, id);
+            let points = view.points(Kind::Human, id).unwrap();
+            let differs = (points - weight).abs() > 1.0 && objective == "chance";
+            assert_eq!(said.is_some(), differs, "{id} {points} {weight}: {why:?}");
+            if let Some(line) = said {
+                assert!((number_after(line, "counts") - points).abs() < 0.001);
+                assert!((number_after(line, "weight is") - weight).abs() < 0.001);
+                apart += 1;
+            }
+        }
+        assert_eq!(apart > 0, objective == "chance", "{why:?}");
+        let of_pinned = view.points(Kind::Human, "p05").unwrap();
+        assert!((of_pinned - 20.0).abs() < 1e-6, "{of_pinned}");
+    }
 }
 
 #[tokio::test]

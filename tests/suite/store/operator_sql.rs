@@ -521,7 +521,8 @@ fn answers() -> [Value; 10] {
         .zip(ANN)
         .enumerate();
     let weights = weights.map(|(at, (day, weight))| {
-        json!({"ended": format!("2026-11-{day} 20:10:00"), "match_id": at as f64 + 1.0, "weight": weight})
+        json!({"ended": format!("2026-11-{day} 20:10:00"), "match_id": at as f64 + 1.0,
+            "weight_before": 50.0, "weight": weight, "cause": null})
     });
     let best = |name: &str, weight: f64| json!({"place": null, "name": name, "weight": weight, "deviation": 4.0, "games": 6.0});
     let map = |map: &str, matches: f64, gap: f64| json!({"map": map, "matches": matches, "share_team_0_wins": 0.5, "mean_gap": gap});

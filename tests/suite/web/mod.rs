@@ -1,5 +1,6 @@
 //! The statistics pages of a real daemon, over HTTP.
 
+mod accounts;
 mod attacks;
 mod brief;
 pub(crate) mod browser;

@@ -495,6 +495,12 @@ impl Standing {
         self.curve().strength(weight)
     }
 
+    /// The points of a strength above a newcomer's: linear, without the soft ends of a weight.
+    pub fn points_of(&self, strength: f64) -> f64 {
+        let curve = self.curve();
+        curve.points(curve.newcomer() + strength)
+    }
+
     /// All players who have been in a game of this standing, rated or not.
     pub fn players(&self) -> impl Iterator<Item = Player> {
         self.careers.players()

@@ -85,8 +85,8 @@ fn results_that_move_nothing_are_told_and_strong_players_hear_that_this_is_usual
         matches,
         ..bob(SystemName::Joint)
     };
-    let held = "A victory never lowers it, and a defeat never raises it: 2 of 3 wins and 1 of 2 defeats were by less \
-                than expected, and moved nothing.";
+    let held = "A victory never lowers it, and a defeat never raises it: 2 of 3 wins moved nothing, won by less than \
+                expected; 1 of 2 defeats moved nothing, since they left the strength no lower than the weight.";
     let usual = " So it is for strong players: half of their wins move nothing, and a defeat costs them more.";
     assert!(strong.sentences()[2].ends_with(&format!("{held}{usual}")));
     let weak = WhyRating {

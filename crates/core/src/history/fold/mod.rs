@@ -301,6 +301,12 @@ impl Fold {
         Some(self.levels.best(ruleset)?.strength_at(weight))
     }
 
+    /// The points of a strength above a newcomer's under a ruleset, on the scale of weights but without its ends. `None`
+    /// before any game.
+    pub fn points_of(&self, ruleset: &Ruleset, strength: f64) -> Option<f64> {
+        Some(self.levels.best(ruleset)?.points_of(strength))
+    }
+
     /// The weight of somebody of whom nothing is known, under a ruleset: 50 before any game.
     pub fn unknown_weight(&self, ruleset: &Ruleset) -> f64 {
         let best = self.levels.best(ruleset);
