@@ -74,7 +74,11 @@ pub(in crate::web) fn weights(label: &str, points: &[WeightPoint]) -> Result<Mar
         let style = DATA.stroke_width(2);
         chart.draw_series(LineSeries::new(line, style))?;
         let peak = peak(points).map(|at| &points[at]);
-        let marked = points.last().into_iter().chain(given().last()).chain(peak);
+        let marked = points
+            .last()
+            .into_iter()
+            .chain(given().next_back())
+            .chain(peak);
         chart.draw_series(marked.map(|p| Circle::new((at(p), p.weight), 4, DATA.filled())))?;
         Ok(())
     })
