@@ -21,15 +21,21 @@ DROP VIEW computed_weights;
 
 -- Not derived: notices that a correction of history has moved a weight without a match of its player.
 CREATE TABLE recounts (
-    ruleset      TEXT NOT NULL,
-    kind         TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
-    player       TEXT NOT NULL,
+    ruleset      TEXT COLLATE "C" NOT NULL,
+    kind         TEXT COLLATE "C" NOT NULL CHECK (kind IN ('human', 'bot')),
+    player       TEXT COLLATE "C" NOT NULL,
     recounted_at BIGINT NOT NULL,
     cause        TEXT NOT NULL,     -- what was corrected
     weight_then  DOUBLE PRECISION NOT NULL,     -- after the same match, as it was counted before and as it is counted now
     weight_now   DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (player, kind, ruleset, recounted_at)
 );
+
+-- The last change that corrected history: its number, and what it was.
+ALTER TABLE player_changes ADD COLUMN corrected BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE player_changes ADD COLUMN correction TEXT NOT NULL DEFAULT '';
+-- What was corrected, as long as the weights do not show it yet.
+ALTER TABLE derived_from ADD COLUMN recount TEXT;
 
 -- The weights, and the strengths by role in points with the bits that the daemon has; without places.
 CREATE VIEW computed_weights AS

@@ -31,6 +31,12 @@ CREATE TABLE recounts (
     PRIMARY KEY (player, kind, ruleset, recounted_at)
 ) STRICT, WITHOUT ROWID;
 
+-- The last change that corrected history: its number, and what it was.
+ALTER TABLE player_changes ADD COLUMN corrected INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE player_changes ADD COLUMN correction TEXT NOT NULL DEFAULT '';
+-- What was corrected, as long as the weights do not show it yet.
+ALTER TABLE derived_from ADD COLUMN recount TEXT;
+
 -- The weights, and the strengths by role in points with the bits that the daemon has; without places.
 CREATE VIEW computed_weights AS
 SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division,

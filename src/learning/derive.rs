@@ -112,7 +112,7 @@ impl Learning {
             let (_, learned) = slot.insert((look.key.clone(), learned));
             if let Some(guard) = look.guard.as_ref().filter(|_| due)
                 && !self
-                    .write(learned, &from, (look.all, weighs, is_daemon), guard)
+                    .write(learned, &look, (weighs, is_daemon), guard)
                     .await?
             {
                 if !learned.has_all_rulings {

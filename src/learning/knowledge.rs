@@ -48,11 +48,11 @@ impl Knowledge {
         }
         let fold = self.fold(ruleset)?;
         let known = fold.best_weight(ruleset, kind, id);
-        let known = match &self.newer {
+        let known = known.map(|known| self.with_account(ruleset, known));
+        match &self.newer {
             Some(newer) => newer.best_weight(ruleset, (kind, id), (fold, known)),
             None => known,
-        };
-        known.map(|known| self.with_account(ruleset, known))
+        }
     }
 
     /// The fold whose accounts are the weights, if another one decides in this ruleset: that of the first system.
@@ -89,14 +89,15 @@ impl Knowledge {
         if let Some(stored) = &self.stored {
             return stored.best_weights_of_bots(ruleset, &self.starts);
         }
-        let bots = match (self.fold(ruleset), &self.newer) {
-            (Some(fold), Some(newer)) => newer.best_weights_of_bots(ruleset, fold),
-            (Some(fold), None) => fold.best_weights_of_bots(ruleset),
-            (None, _) => Vec::new(),
+        let Some(fold) = self.fold(ruleset) else {
+            return Vec::new();
         };
-        let bots = bots.into_iter();
-        bots.map(|known| self.with_account(ruleset, known))
-            .collect()
+        let known = fold.best_weights_of_bots(ruleset).into_iter();
+        let known = known.map(|known| self.with_account(ruleset, known));
+        match &self.newer {
+            Some(newer) => newer.best_weights_of_bots(ruleset, (fold, known)),
+            None => known.collect(),
+        }
     }
 
     /// The fold whose weights the ruleset uses.

@@ -30,6 +30,9 @@ pub(super) struct Learned {
     pub(super) pending: Spool<RulingRow>,
     /// Whether these are the rulings on all folded matches.
     pub(super) has_all_rulings: bool,
+    /// Whether it was folded from a checkpoint or from nothing since its rulings were written last, so that matches with a
+    /// ruling may come after new ones.
+    pub(super) is_replayed: bool,
     /// What the derived tables were made from when they had the rulings on all folded matches but the pending ones;
     /// `None` if some may be missing.
     pub(super) ruled: Option<DerivedFrom>,
@@ -90,6 +93,7 @@ impl Learned {
             rated: 0,
             pending: Spool::default(),
             has_all_rulings: true,
+            is_replayed: true,
             ruled: None,
             predictions: Predictions::default(),
             knowledge: Knowledge {

@@ -6,7 +6,7 @@ use super::{
     Learning, LearningError, Settings, checkpoint::FOLD_VERSION, learned::Learned,
     writer::WriteGuard,
 };
-use crate::store::{DerivedFrom, OperatorOverrides};
+use crate::store::{Correction, DerivedFrom, OperatorOverrides, RecountCause};
 
 /// The version of the form in which settings are hashed. With a new value, every database derives
 /// its weights again.
@@ -65,6 +65,25 @@ impl Look {
             );
         }
         late > 0
+    }
+
+    /// What was corrected since the derived tables were written, as far as it is known before the matches in them are
+    /// compared with those of the state.
+    pub(super) fn correction(&self, learned: &Learned) -> Correction {
+        let Some(before) = &self.before else {
+            return Correction::None;
+        };
+        let (Some((old, counted)), Some((new, _))) = (parts(&before.settings), parts(&self.key))
+        else {
+            return Correction::None;
+        };
+        let corrected = self.overrides.corrected;
+        match corrected.filter(|(change, _)| *change > counted) {
+            _ if old != new => Correction::Known(RecountCause::Settings),
+            Some((_, cause)) => Correction::Known(cause),
+            None if learned.is_replayed => Correction::IfLate,
+            None => Correction::None,
+        }
     }
 
     /// What rows of this state are made from.
@@ -138,13 +157,18 @@ impl Learning {
 
     /// Whether `key` is of the settings of this process, and of older overrides than the key `than`.
     pub(super) fn is_older(&self, key: &str, than: &str) -> bool {
-        let changes = |key: &str| {
-            let (settings, changes) = key.split_once(' ')?;
-            let changes: u64 = changes.parse().ok()?;
+        let changes = |key| {
+            let (settings, changes) = parts(key)?;
             (settings == self.settings_key).then_some(changes)
         };
         changes(key).is_some_and(|old| changes(than).is_some_and(|new| old < new))
     }
+}
+
+/// The settings of a key, and the number of changes of the overrides.
+fn parts(key: &str) -> Option<(&str, i64)> {
+    let (settings, changes) = key.split_once(' ')?;
+    Some((settings, changes.parse().ok()?))
 }
 
 /// A hash of the settings that weights depend on, in a form that has a version.

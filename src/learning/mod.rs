@@ -123,6 +123,8 @@ pub struct Learning {
     /// One of [`FRESH`], [`STARTING`], [`OLD`] and [`CURRENT`].
     phase: AtomicU8,
     metrics: LearningMetrics,
+    /// The date and time of day, for notices that weights were counted again.
+    clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
     /// The beginning of the milliseconds in the metrics.
     began: Instant,
     /// When the weights of the last process were published.
@@ -149,11 +151,15 @@ impl std::fmt::Debug for Learning {
 
 impl Learning {
     /// Opens the learned state over a store. The standings are empty before the first
-    /// [`refresh`](Self::refresh).
+    /// [`refresh`](Self::refresh). The clock gives the date and time of day.
     ///
     /// # Errors
     /// Fails if the rulebook has an invalid pattern.
-    pub fn open(store: Arc<Store>, settings: Settings) -> Result<Self, LearningError> {
+    pub fn open(
+        store: Arc<Store>,
+        settings: Settings,
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+    ) -> Result<Self, LearningError> {
         Ok(Self {
             rulebook: Rulebook::new(&settings.rulebook)?,
             behaviour: Arc::new(BehaviourBook::open(
@@ -176,6 +182,7 @@ impl Learning {
             cause: Mutex::new(Span::none()),
             phase: AtomicU8::new(FRESH),
             metrics: LearningMetrics::default(),
+            clock: Box::new(clock),
             began: Instant::now(),
             resumed: OnceLock::new(),
         })

@@ -52,8 +52,9 @@ impl NewerWeights {
         }
     }
 
-    /// The player's weight for a ruleset, given the closest one that the fold knows. It is newer if it comes from
-    /// games of the ruleset itself; else it is the fold's.
+    /// The player's weight for a ruleset, given the closest one that is known beside these. It is newer if it comes from
+    /// games of the ruleset itself: who has played has the account of the row, and whose strength alone is another one
+    /// keeps the account that is known.
     pub fn best_weight<'a>(
         &'a self,
         ruleset: &'a Ruleset,
@@ -65,7 +66,9 @@ impl NewerWeights {
         };
         let own = known.as_ref().filter(|(_, level)| *level == Level::Ruleset);
         let id = id.to_owned();
-        let part = match parts.get(&PlayerKey { kind, id }) {
+        let row = parts.get(&PlayerKey { kind, id });
+        let is_newer = row.is_some();
+        let part = match row {
             Some(row) => Some(part(row)),
             None => own.and_then(|(own, _)| fold.part(ruleset, kind, &own.key.id)),
         };
@@ -73,6 +76,12 @@ impl NewerWeights {
         let mut weight = shares.weight_of(ruleset, &part);
         if let Some((own, _)) = own {
             (weight.first_seen, weight.hours) = (own.first_seen, own.hours);
+            if !is_newer {
+                (weight.weight, weight.deviation) = (own.weight, own.deviation);
+                weight.rank = own
+                    .rank
+                    .and_then(|rank| shares.rank(rank.division, own.weight));
+            }
         }
         Some((weight, Level::Ruleset))
     }
@@ -81,9 +90,8 @@ impl NewerWeights {
     pub fn best_weights_of_bots<'a>(
         &'a self,
         ruleset: &'a Ruleset,
-        fold: &'a Fold,
+        (fold, known): (&'a Fold, impl Iterator<Item = (Weight<'a>, Level)>),
     ) -> Vec<(Weight<'a>, Level)> {
-        let known = fold.best_weights_of_bots(ruleset).into_iter();
         let known = known.map(|(weight, level)| (weight.key, Some((weight, level))));
         let mut bots: BTreeMap<&PlayerKey, Option<(Weight<'a>, Level)>> = known.collect();
         let own = self.rulesets.get(ruleset).into_iter();

@@ -1,12 +1,17 @@
 //! The weights as they are written: what has changed since they were written last.
 
+use std::collections::HashSet;
+
 use super::{knowledge::Knowledge, scales::WeightScale};
 use crate::{
-    domain::{Kind, Ruleset},
+    domain::{Kind, PlayerKey, Ruleset},
     history::{Fold, Shares, WeightParts},
     rating::SystemName,
     store::{DerivedFrom, NewWeights, PartRow, SharesRow},
 };
+
+/// The part of a player that differs from an earlier one; `None` for somebody who is new.
+type Differing<'a> = (WeightParts<'a>, Option<WeightParts<'a>>);
 
 /// The content of the table of weights.
 #[derive(Clone)]
@@ -43,10 +48,9 @@ impl Knowledge {
             let parts = fold.parts(ruleset).into_iter();
             new.named
                 .extend(parts.map(|part| self.part_row(system, ruleset, &part)));
-            new.shares.extend(
-                fold.shares(ruleset)
-                    .map(|shares| shares_row(ruleset, shares)),
-            );
+            let shares = self.shares(fold, ruleset);
+            new.shares
+                .extend(shares.map(|shares| shares_row(ruleset, shares)));
         }
         let count = new.named.len();
         (new, count)
@@ -69,7 +73,16 @@ impl Knowledge {
         for (system, fold, ruleset) in self.served() {
             let old = before.folds.get(&system)?;
             let rows = new.named.len() + new.changed.len();
-            for (part, was) in fold.parts_since(old, ruleset)? {
+            let mut parts = fold.parts_since(old, ruleset)?;
+            if let (Some(now), Some(before)) = (self.accounts(ruleset), before.accounts(ruleset)) {
+                add_accounts(
+                    &mut parts,
+                    now.parts_since(before, ruleset)?,
+                    (fold, old),
+                    ruleset,
+                );
+            }
+            for (part, was) in parts {
                 added += usize::from(was.is_none());
                 let row = self.part_row(system, ruleset, &part);
                 match was.is_some_and(|was| was.name == part.name) {
@@ -85,8 +98,8 @@ impl Knowledge {
             });
             let pinned: Vec<PartRow> = pinned.collect();
             new.changed.extend(pinned);
-            let shares = fold.shares(ruleset)?;
-            let differs = old.shares(ruleset).as_ref() != Some(&shares);
+            let shares = self.shares(fold, ruleset)?;
+            let differs = before.shares(old, ruleset).as_ref() != Some(&shares);
             if differs || new.named.len() + new.changed.len() > rows {
                 new.shares.push(shares_row(ruleset, shares));
             }
@@ -104,6 +117,17 @@ impl Knowledge {
             own.map(move |ruleset| (*system, fold, ruleset))
         });
         served.collect()
+    }
+
+    /// What all players of a ruleset share: what strengths are computed from is the fold's, and the divisions are those of
+    /// the accounts.
+    fn shares(&self, fold: &Fold, ruleset: &Ruleset) -> Option<Shares> {
+        let own = fold.shares(ruleset)?;
+        let accounts = self.accounts(ruleset).and_then(|f| f.shares(ruleset));
+        Some(match accounts {
+            Some(Shares { divisions, .. }) => Shares { divisions, ..own },
+            None => own,
+        })
     }
 
     fn part_row(&self, system: SystemName, ruleset: &Ruleset, part: &WeightParts<'_>) -> PartRow {
@@ -143,6 +167,22 @@ impl Knowledge {
             last_seen: part.last_seen,
         }
     }
+}
+
+/// Adds to the parts that differ those of the other players whose accounts do.
+fn add_accounts<'a>(
+    parts: &mut Vec<Differing<'a>>,
+    accounts: Vec<Differing<'_>>,
+    (now, before): (&'a Fold, &'a Fold),
+    ruleset: &Ruleset,
+) {
+    let known: HashSet<&PlayerKey> = parts.iter().map(|(part, _)| part.key).collect();
+    let others = accounts.into_iter().map(|(account, _)| account.key);
+    let others = others.filter(|key| !known.contains(key));
+    let of = |fold: &'a Fold, key: &PlayerKey| fold.part(ruleset, key.kind, &key.id);
+    let others = others.filter_map(|key| Some((of(now, key)?, of(before, key))));
+    let others: Vec<Differing<'a>> = others.collect();
+    parts.extend(others);
 }
 
 fn shares_row(ruleset: &Ruleset, shares: Shares) -> SharesRow {

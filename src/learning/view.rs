@@ -176,6 +176,12 @@ impl View {
             .map(|known| known.weight)
     }
 
+    /// The weight of a player with games of this ruleset or a weight that an operator has set, and its deviation.
+    pub fn measure(&self, kind: Kind, id: &str) -> Option<(f64, f64)> {
+        let known = self.of(kind, id).filter(|known| !known.is_guess);
+        known.map(|known| (known.weight, known.deviation))
+    }
+
     /// What is known of a human; `None` for a human without games.
     pub fn facts(&self, id: &str) -> Option<PlayerFacts> {
         let known = self.of(Kind::Human, id)?;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     rating::divisions::DivisionName,
-    store::{DerivedFrom, DerivedRows, DivisionRow},
+    store::{DerivedRows, DivisionRow, Recount},
 };
 
 impl Learning {
@@ -30,11 +30,12 @@ impl Learning {
     pub(super) async fn write(
         &self,
         learned: &mut Learned,
-        from: &DerivedFrom,
-        (all, weighs, is_daemon): (bool, bool, bool),
+        look: &Look,
+        (weighs, is_daemon): (bool, bool),
         guard: &WriteGuard,
     ) -> Result<bool, LearningError> {
         let since = Instant::now();
+        let (from, all) = (look.made_from(learned), look.all);
         let known = self.written.lock().take();
         let (mut weights, mut count) = (None, 0);
         if weighs {
@@ -51,6 +52,11 @@ impl Learning {
             weights,
             divisions: self.division_rows(),
             seasons: self.settings.history.seasons.clone(),
+            recount: Recount {
+                correction: look.correction(learned),
+                at: (self.clock)(),
+                changes: look.overrides.changes,
+            },
         };
         let written = self.store.replace_derived(&derived, all, guard.lease());
         let written = written.await;
@@ -60,7 +66,7 @@ impl Learning {
             Ok(true) => {}
             failed => return Ok(failed?),
         }
-        let from = from.clone();
+        learned.is_replayed = false;
         *self.written.lock() = match derived.weights {
             Some(new) => {
                 self.pace.wrote(&new, since);

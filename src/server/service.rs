@@ -9,7 +9,7 @@ use crate::{
     lifecycle::{CoordinatorSettings, Provider},
     matchmaking::{QueueError, QueueSettings},
     queues::{Allocator, AllocatorError, Queues},
-    session::{self, Clock, MailboxReceiver, Session, Sessions},
+    session::{self, Clock, MachineClock, MailboxReceiver, Session, Sessions},
     store::Store,
 };
 
@@ -65,7 +65,7 @@ impl Service {
     /// # Errors
     /// Fails if the settings contain an invalid pattern, or name certificates that cannot be used.
     pub fn open(store: Arc<Store>, settings: ServiceSettings) -> Result<Self, ServiceError> {
-        Self::build(store, settings, |sessions| sessions)
+        Self::open_with_clock(store, settings, Arc::new(MachineClock::default()))
     }
 
     /// Like [`open`](Self::open), with another clock than the machine's.
@@ -77,18 +77,11 @@ impl Service {
         settings: ServiceSettings,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ServiceError> {
-        Self::build(store, settings, |sessions| sessions.with_clock(clock))
-    }
-
-    fn build(
-        store: Arc<Store>,
-        settings: ServiceSettings,
-        adjust: impl FnOnce(Sessions) -> Sessions,
-    ) -> Result<Self, ServiceError> {
-        let learning = Arc::new(Learning::open(store.clone(), settings.learning)?);
+        let (now, learning) = (clock.clone(), settings.learning);
+        let learning = Learning::open(store.clone(), learning, move || now.now())?;
+        let learning = Arc::new(learning);
         let sessions = Sessions::new(store.clone(), learning.clone(), settings.session)?;
-        let sessions = Arc::new(adjust(sessions));
-        let clock = sessions.clock().clone();
+        let sessions = Arc::new(sessions.with_clock(clock.clone()));
         let allocator = match settings.hosting.provider {
             Provider::Agones => Some(Allocator::open(&settings.hosting.agones)?),
             Provider::Instances => None,

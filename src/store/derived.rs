@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cursor, Spool};
+use super::{Cursor, Recount, Spool};
 use crate::domain::{Causes, PlayerKey, PointScale, Rank, RoleWeights, Timestamp, WeightEntry};
 use crate::store::db::columns;
 
@@ -199,6 +199,8 @@ pub struct DerivedRows {
     pub divisions: Vec<DivisionRow>,
     /// The instants at which seasons begin, in any order.
     pub seasons: Vec<Timestamp>,
+    /// What was corrected, so that players whose weights it moves get a notice.
+    pub recount: Recount,
 }
 
 columns! {

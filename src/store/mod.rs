@@ -25,6 +25,7 @@ mod matches;
 mod metrics;
 mod players;
 pub mod postgres;
+mod recounts;
 mod requests;
 mod spool;
 mod sql;
@@ -60,6 +61,7 @@ pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
+pub use recounts::{Correction, Recount, RecountCause, RecountRow};
 pub use requests::{
     Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
 };

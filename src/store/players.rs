@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::domain::{PlayerKey, StartWeight, Timestamp};
-use crate::store::db::columns;
+use crate::store::{RecountCause, db::columns};
 
 columns! {
     /// A name that a player has used.
@@ -55,4 +55,6 @@ pub struct OperatorOverrides {
     /// Number of changes so far that made derived weights outdated: changes of overrides, and of
     /// matches on disk.
     pub changes: i64,
+    /// The number of the last of them that corrected history, and what it was; `None` if none has.
+    pub corrected: Option<(i64, RecountCause)>,
 }

@@ -365,6 +365,19 @@ texts! {
          matches a weight stands still. A win never lowers it, and a defeat never raises it: one that is narrower than \
          expected moves nothing. So it is with half of a strong player's wins, and a defeat costs them more.";
     player.an_operator_has_fixed_it = " An operator has fixed it.";
+    player.recounted = "Counted again";
+    player.recounted_by = "recounted: {0} ({1}, {2})";
+    player.a_correction_counts_again = "After a correction of history, all weights are counted again in the order of \
+         the matches, those before a player's last match included.";
+    player.was_made_void = "a match was made void";
+    player.counts_again = "a void match counts again";
+    player.were_merged = "two identities are one player";
+    player.were_split = "two identities are two players again";
+    player.was_given_a_start = "a start weight was changed";
+    player.log_was_read_again = "a log was read again";
+    player.settings_changed = "the settings or the program changed";
+    player.match_arrived_late = "a match arrived late";
+    player.history_was_corrected = "history was corrected";
 
     // plot
     plot.forecast_for_the_favourite = "forecast for the favourite";

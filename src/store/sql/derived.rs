@@ -5,13 +5,15 @@ use super::{
     archive::archived,
     balances, leases, parts,
     persons::{self, Persons},
+    recounts,
     rows::{ROWS, Target, insert},
     weights,
 };
 use crate::{
     domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp, WeightCause},
     store::{
-        DerivedFrom, DerivedRows, DivisionRow, Lease, RulingRow, StoreError, WeightRow, db::*,
+        DerivedFrom, DerivedRows, DivisionRow, Lease, RecountCause, RulingRow, StoreError,
+        WeightRow, db::*,
     },
 };
 
@@ -77,7 +79,8 @@ impl Store {
     /// matches, and the tables were, or with `all`, were made from more. Without `all`, also if the tables were made
     /// with other settings.
     ///
-    /// It also changes nothing if the weights are to be added to others than those in the tables.
+    /// It also changes nothing if the weights are to be added to others than those in the tables, or if notices of a
+    /// correction are due and players were changed since the rows were made.
     ///
     /// # Errors
     /// Fails if the lease is lost.
@@ -88,15 +91,25 @@ impl Store {
         lease: Option<&Lease>,
     ) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        match self.may_replace(&mut tx, derived, all, lease).await {
-            Ok(true) if all => delete_rulings(&mut tx).await?,
+        let before = stored_from(&mut tx).await?;
+        match self
+            .may_replace(&mut tx, derived, before.as_ref(), all, lease)
+            .await
+        {
             Ok(true) => {}
             refused => {
                 tx.abandon().await?;
                 return refused;
             }
         }
+        let waiting = before.and_then(|before| before.recount);
+        let recount = recounts::cause(&mut tx, derived).await?.or(waiting);
+        if recount.is_some() && !recounts::is_current(&mut tx, derived.recount).await? {
+            tx.abandon().await?;
+            return Ok(false);
+        }
         if all {
+            delete_rulings(&mut tx).await?;
             persons::clear(&mut tx).await?;
         }
         for part in derived.rulings.parts() {
@@ -114,6 +127,9 @@ impl Store {
             balances::recount(&mut tx).await?;
         }
         if let Some(new) = &derived.weights {
+            if let Some(cause) = recount {
+                recounts::write(&mut tx, derived, new, cause).await?;
+            }
             weights::write(&mut tx, new).await?;
             replace_divisions(&mut tx, &derived.divisions).await?;
             replace_seasons(&mut tx, &derived.seasons).await?;
@@ -121,6 +137,10 @@ impl Store {
         let weighs = derived.weights.is_some();
         let places = derived.weights.as_ref().is_some_and(|new| new.places);
         note_source(&mut tx, &derived.from, (weighs, places)).await?;
+        let waits = recount.filter(|_| !weighs);
+        if recount.is_some() {
+            recounts::note_waiting(&mut tx, waits).await?;
+        }
         self.commit(tx).await?;
         Ok(true)
     }
@@ -168,15 +188,16 @@ impl Store {
         &self,
         tx: &mut Connection,
         derived: &DerivedRows,
+        before: Option<&StoredFrom>,
         all: bool,
         lease: Option<&Lease>,
     ) -> Result<bool, StoreError> {
         if let Some(lease) = lease {
             leases::check(tx, lease).await?;
         }
-        let (from, before) = (&derived.from, stored_from(tx).await?);
+        let (from, before) = (&derived.from, before.map(|before| &before.from));
         let since = derived.weights.as_ref().and_then(|new| new.since.as_ref());
-        if since.is_some() && since != before.as_ref() {
+        if since.is_some() && since != before {
             return Ok(false);
         }
         let Some(before) = before.filter(|before| before.settings == from.settings) else {
@@ -186,15 +207,31 @@ impl Store {
         let is_complete = |from: &DerivedFrom| (from.matches, from.last_match) == now;
         let keeps_up = match all {
             true => from.matches >= before.matches,
-            false => !is_complete(&before),
+            false => !is_complete(before),
         };
         Ok(keeps_up || is_complete(from))
     }
 }
 
-/// The input that the derived tables were made from, as this transaction sees it.
-async fn stored_from(tx: &mut Connection) -> Result<Option<DerivedFrom>, StoreError> {
-    let query = tuple("SELECT matches, last_match, settings FROM derived_from");
+/// The input that the derived tables were made from, and what was corrected since the weights were written.
+struct StoredFrom {
+    from: DerivedFrom,
+    recount: Option<RecountCause>,
+}
+
+impl FromRow for StoredFrom {
+    fn from_row(row: &Row) -> Result<Self, StoreError> {
+        let recount: Option<&str> = row.get("recount")?;
+        Ok(Self {
+            from: DerivedFrom::from_row(row)?,
+            recount: recount.and_then(RecountCause::parse),
+        })
+    }
+}
+
+/// The same, as this transaction sees it.
+async fn stored_from(tx: &mut Connection) -> Result<Option<StoredFrom>, StoreError> {
+    let query = tuple("SELECT matches, last_match, settings, recount FROM derived_from");
     query.fetch_optional(tx).await
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Store, players};
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
-    store::{StoreError, db::*},
+    store::{RecountCause, StoreError, db::*},
 };
 
 /// An identity, and the player whose it is said to be.
@@ -120,7 +120,7 @@ impl Store {
             let query = "DELETE FROM merged_players WHERE kind = $1 AND player = $2";
             let query = sql(query).bind(Kind::Human.as_str()).bind(player);
             query.execute(&mut tx).await?;
-            players::changed(&mut tx).await?;
+            players::corrected(&mut tx, RecountCause::Split).await?;
         }
         self.commit(tx).await?;
         Ok(confirmed.is_some())

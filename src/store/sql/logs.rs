@@ -5,12 +5,12 @@ use super::{
     archive::{fetch, remove},
     halves::insert_half,
     insert::insert_if_new,
-    players::changed,
+    players::corrected,
     rows::ROWS,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    store::{HalfRecorded, JoinHalves, Recorded, StoreError, db::*},
+    store::{HalfRecorded, JoinHalves, Recorded, RecountCause, StoreError, db::*},
 };
 
 /// The matches that an archived log contains, as the current parsers read it.
@@ -120,7 +120,7 @@ impl Store {
             link(&mut tx, log.fingerprint, id).await?;
         }
         if replaced.removed > 0 {
-            changed(&mut tx).await?;
+            corrected(&mut tx, RecountCause::Log).await?;
         }
         self.commit(tx).await?;
         Ok(replaced)

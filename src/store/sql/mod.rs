@@ -34,6 +34,7 @@ mod queue_hours;
 mod queue_write;
 mod read_matches;
 pub(super) mod receipts;
+mod recounts;
 mod requests;
 pub(super) mod rows;
 pub(super) mod sign_ins;

@@ -151,7 +151,7 @@ impl Store {
             (PickupEffect::Changed, _) => {}
             (PickupEffect::Void(match_id), _) => {
                 if players::set_void(&mut tx, match_id, true).await? > 0 {
-                    players::void_changed(&mut tx).await?;
+                    players::void_changed(&mut tx, true).await?;
                 }
             }
             (PickupEffect::Record, Some(result)) => {

@@ -3,11 +3,11 @@
 use super::{
     Store,
     archive::{matches_in_chunks, names_in_chunks},
-    checkpoints,
+    checkpoints, recounts,
 };
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name},
-    store::{FoundPlayer, NameSeen, OperatorOverrides, StoreError, db::*},
+    store::{FoundPlayer, NameSeen, OperatorOverrides, RecountCause, StoreError, db::*},
 };
 
 /// The matches that an operator has made void.
@@ -52,8 +52,11 @@ impl Store {
         }
         let void = scalar(VOID);
         overrides.void = void.fetch_all(&mut tx).await?.into_iter().collect();
-        let changes = scalar("SELECT changes FROM player_changes");
-        overrides.changes = changes.fetch_one(&mut tx).await?;
+        let changes = sql("SELECT changes, corrected, correction FROM player_changes");
+        let changes = changes.fetch_one(&mut tx).await?;
+        overrides.changes = changes.get("changes")?;
+        let cause = RecountCause::parse(changes.get("correction")?);
+        overrides.corrected = Some(changes.get("corrected")?).zip(cause);
         Ok(overrides)
     }
 
@@ -80,7 +83,7 @@ impl Store {
             let link = sql("DELETE FROM links WHERE player = $1");
             link.bind(&player.id).execute(&mut tx).await?;
         }
-        changed(&mut tx).await?;
+        corrected(&mut tx, RecountCause::Split).await?;
         self.commit(tx).await?;
         Ok(done > 0)
     }
@@ -130,7 +133,7 @@ impl Store {
             };
             query.execute(&mut tx).await?;
         }
-        changed(&mut tx).await?;
+        corrected(&mut tx, RecountCause::StartWeight).await?;
         self.commit(tx).await
     }
 
@@ -143,7 +146,7 @@ impl Store {
             count += set_void(&mut tx, *id, void).await?;
         }
         if count > 0 {
-            void_changed(&mut tx).await?;
+            void_changed(&mut tx, void).await?;
         }
         self.commit(tx).await?;
         Ok(count)
@@ -260,6 +263,14 @@ pub(super) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Counts a change that corrects history: weights are counted again, and players get notices of it.
+pub(super) async fn corrected(tx: &mut Connection, what: RecountCause) -> Result<(), StoreError> {
+    changed(tx).await?;
+    let query = sql("UPDATE player_changes SET corrected = changes, correction = $1");
+    query.bind(what.as_str()).execute(tx).await?;
+    Ok(())
+}
+
 /// Makes a match void, or valid again. Returns whether this changes anything, as a number. If it does, the caller
 /// then calls [`void_changed`].
 pub(super) async fn set_void(tx: &mut Connection, id: i64, void: bool) -> Result<u64, StoreError> {
@@ -279,11 +290,15 @@ pub(super) async fn set_void(tx: &mut Connection, id: i64, void: bool) -> Result
     Ok(u64::from(done > 0))
 }
 
-/// Lets the weights be derived again after matches became void or valid.
-pub(super) async fn void_changed(tx: &mut Connection) -> Result<(), StoreError> {
+/// Lets the weights be derived again after matches became void, or with `false` valid.
+pub(super) async fn void_changed(tx: &mut Connection, void: bool) -> Result<(), StoreError> {
     // The checkpoint contains what was learned from these matches.
     checkpoints::erase(tx).await?;
-    changed(tx).await
+    let what = match void {
+        true => RecountCause::Void,
+        false => RecountCause::Valid,
+    };
+    corrected(tx, what).await
 }
 
 /// Makes `player`, and every identity that counts as `player`, count as `into` in all matches.
@@ -310,5 +325,6 @@ pub(super) async fn merge(
             .execute(&mut *tx)
             .await?;
     }
-    changed(tx).await
+    recounts::merge(tx, player, into).await?;
+    corrected(tx, RecountCause::Merge).await
 }

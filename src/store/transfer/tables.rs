@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 58] = [
+pub(super) const TABLES: [Table; 59] = [
     table("archive_chunks", &["chunk"]),
     table("matches", &["id"]),
     table("match_mutators", &["match_id", "mutator"]),
@@ -51,6 +51,7 @@ pub(super) const TABLES: [Table; 58] = [
     table("pinned_weights", &["kind", "player"]),
     table("start_weights", &["kind", "player"]),
     table("hidden_players", &["kind", "player"]),
+    table("recounts", &["player", "kind", "ruleset", "recounted_at"]),
     table("unfinished_forgets", &["kind", "player"]),
     table("forgotten_lately", &["handle"]),
     table("player_changes", &["id"]),

@@ -19,7 +19,7 @@ use crate::{
         page_request::Nothing,
         pages::{
             BoardLine, GamePage, KnownPlayer, LivePage, MatchSummary, PlayerStanding, SEARCH,
-            part_of_board,
+            part_of_board, read_recounts,
         },
     },
 };
@@ -169,9 +169,12 @@ pub(super) async fn players(call: Call) -> Result<Response, Problem> {
 pub(super) async fn player(call: Call) -> Result<Response, Problem> {
     let kind = call.query::<Part>()?.kind()?;
     let known = KnownPlayer::read(&call.site, call.part("name"), kind).await?;
+    let recounts = read_recounts(&call.site, &known.person.key).await?;
     let line = |line| PlayerStanding::new(&call.site, known.person.key.kind, line);
     let standings: Vec<PlayerStanding> = known.standings.into_iter().map(line).collect();
-    answer(&serde_json::json!({ "player": known.player, "standings": standings }))
+    let known =
+        serde_json::json!({ "player": known.player, "standings": standings, "recounts": recounts });
+    answer(&known)
 }
 
 #[derive(Debug, Deserialize)]

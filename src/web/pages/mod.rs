@@ -30,7 +30,7 @@ pub(super) use home::Home;
 pub(super) use lists::MatchSummary;
 pub(super) use live::LivePage;
 pub(super) use matches::MatchesPage;
-pub(super) use player::{KindChoice, KnownPlayer, PlayerPage, PlayerStanding};
+pub(super) use player::{KindChoice, KnownPlayer, PlayerPage, PlayerStanding, read_recounts};
 pub(super) use queues::QueuesPage;
 pub(super) use reasons::Reasons;
 pub(super) use regulars::RegularsPage;

@@ -1,8 +1,11 @@
 //! Daemons that take over the weights of the one that learns.
 
 use evenkeel::{
-    domain::{Kind::Human, LineupPlayer, PlayerKey, Ruleset},
-    learning::Learning,
+    domain::{
+        Kind::{Bot, Human},
+        LineupPlayer, PlayerKey, Ruleset, Timestamp,
+    },
+    learning::{Learning, View},
     metrics::Registry,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng, seq::SliceRandom};
@@ -14,18 +17,34 @@ const PLAYERS: [&str; 9] = [
     "ann", "bob", "cat", "dan", "eve", "fay", "gil", "hal", "ida",
 ];
 
+/// A bot who plays now and then.
+const BOT: &str = "grunt";
+
 fn ruleset(learning: &Learning) -> Ruleset {
     learning.rulebook().ruleset::<&str>("ctf", &[])
 }
 
-/// The bits of everybody's weight and strength, and the numbers that come with them.
-fn weights(node: &Node) -> Vec<Option<(u64, u64, u32)>> {
+/// The bits of everybody's weight, its deviation and the strength.
+fn weights(node: &Node) -> Vec<Option<[u64; 3]>> {
     let learning = node.service.learning();
-    let view = learning.standings().view(&ruleset(learning));
-    let facts = PLAYERS.iter().map(|id| view.facts(id));
-    facts
-        .map(|facts| facts.map(|f| (f.weight.to_bits(), f.strength.to_bits(), f.games)))
-        .collect()
+    known(&learning.standings().view(&ruleset(learning)))
+}
+
+/// The same in the season of a minute.
+fn weights_at(node: &Node, minute: i64) -> Vec<Option<[u64; 3]>> {
+    let learning = node.service.learning();
+    let standings = learning.standings_at(Timestamp(60_000 * minute));
+    known(&standings.view(&ruleset(learning)))
+}
+
+fn known(view: &View) -> Vec<Option<[u64; 3]>> {
+    let humans = PLAYERS.iter().map(|id| (Human, *id));
+    let bits = |(kind, id)| {
+        let (weight, deviation) = view.measure(kind, id)?;
+        let strength = view.strength(kind, id)?;
+        Some([weight, deviation, strength].map(f64::to_bits))
+    };
+    humans.chain([(Bot, BOT)]).map(bits).collect()
 }
 
 /// The chance of the first three against the next three.
@@ -48,7 +67,10 @@ async fn play(node: &Node, minute: i64, rng: &mut ChaCha8Rng) {
     players.shuffle(rng);
     let size = rng.random_range(1..4);
     let team = |players: &[&'static str]| players.iter().map(|id| (Human, *id)).collect::<Vec<_>>();
-    let (red, blue) = (team(&players[..size]), team(&players[size..2 * size]));
+    let (mut red, blue) = (team(&players[..size]), team(&players[size..2 * size]));
+    if minute % 40 == 0 {
+        red.push((Bot, BOT));
+    }
     let strength = |team: &[(_, &str)]| {
         team.iter()
             .map(|(_, id)| f64::from(id.as_bytes()[0]))
@@ -73,6 +95,15 @@ async fn agree(one: &Node, two: &Node, matches: i64) {
 
 fn learned(node: &Node) -> i64 {
     node.service.learning().metrics().learned().matches
+}
+
+/// Waits until both know the same with the next checkpoint.
+async fn agree_with_a_checkpoint(one: &Node, two: &Node, minute: i64) {
+    one.service.learning().save_checkpoint().await.unwrap();
+    until(async || {
+        chance(one) == chance(two) && weights_at(one, minute) == weights_at(two, minute)
+    })
+    .await;
 }
 
 /// How often a daemon has learned from matches by itself.
@@ -117,6 +148,71 @@ async fn a_daemon_takes_over_weights_at_once_and_chances_with_the_next_checkpoin
     until(async || chance(&one) == chance(&two)).await;
     assert_eq!((learned(&two), folds(&two)), (31, 0));
     assert!(folds(&one) > 0);
+}
+
+/// The first season begins after a day.
+const SEASON: i64 = 24 * 60;
+
+async fn bots_pins_and_seasons(toml: &str) {
+    let Some(backend) = Postgres::shared() else {
+        return;
+    };
+    let toml = format!("season.starts = ['1970-01-02']\n{toml}");
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let one = Node::start_with(&backend, &toml).await;
+    until(async || one.is_writer()).await;
+    play(&one, 0, &mut rng).await;
+    let two = Node::start_with(&backend, &toml).await;
+    agree(&one, &two, 1).await;
+    for number in 1..25 {
+        play(&one, 20 * number, &mut rng).await;
+    }
+    agree(&one, &two, 25).await;
+    let ann = PlayerKey {
+        kind: Human,
+        id: PLAYERS[0].to_owned(),
+    };
+    let store = one.service.store();
+    for pin in [Some(71.5), None] {
+        store.pin_weight(&ann, pin).await.unwrap();
+        let is_pinned = |node: &Node| weights(node)[0].map(|own| own[0]) == pin.map(f64::to_bits);
+        until(async || {
+            [&one, &two]
+                .iter()
+                .all(|node| is_pinned(node) == pin.is_some())
+        })
+        .await;
+        for _ in 0..5 {
+            let minute = 20 * one.service.store().extent().await.unwrap().0;
+            play(&two, minute, &mut rng).await;
+        }
+        let (matches, _) = one.service.store().extent().await.unwrap();
+        agree(&one, &two, matches).await;
+    }
+    // The column of the table is what both answer.
+    let rows = store.weights("ctf", Human).await.unwrap();
+    for row in rows {
+        let at = PLAYERS.iter().position(|id| *id == row.key.id).unwrap();
+        assert_eq!(weights(&two)[at].unwrap()[0], row.weight.to_bits());
+    }
+    agree_with_a_checkpoint(&one, &two, SEASON - 1).await;
+    let before = weights_at(&two, SEASON - 1);
+    assert_eq!(weights_at(&one, SEASON), weights_at(&two, SEASON));
+    assert_ne!(weights_at(&two, SEASON), before);
+    for number in 0..4 {
+        play(&two, SEASON + 20 * number, &mut rng).await;
+    }
+    agree_with_a_checkpoint(&one, &two, SEASON + 100).await;
+}
+
+#[tokio::test]
+async fn a_daemon_takes_over_bots_pinned_players_and_seasons() {
+    bots_pins_and_seasons("").await;
+}
+
+#[tokio::test]
+async fn the_accounts_of_another_system_are_taken_over_too() {
+    bots_pins_and_seasons("rating.system = 'auto'").await;
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod late_matches;
 mod level;
 mod openarena;
 mod parties;
+mod recounts;
 mod roles_seasons;
 mod shared_weights;
 mod start_weights;

@@ -6,7 +6,7 @@ use evenkeel::{
     domain::{Kind::Human, PlayerKey},
     learning::AT_ONCE,
     server::Service,
-    store::{self, DerivedRows, StoreError, Taken},
+    store::{self, DerivedRows, Recount, StoreError, Taken},
 };
 use sqlx::PgConnection;
 use tokio::task::JoinHandle;
@@ -37,7 +37,7 @@ impl Node {
         Self::start_as(backend, "", LASTS).await
     }
 
-    async fn start_with(backend: &impl Backend, toml: &str) -> Self {
+    pub async fn start_with(backend: &impl Backend, toml: &str) -> Self {
         Self::start_as(backend, toml, LASTS).await
     }
 
@@ -203,6 +203,7 @@ async fn a_writer_that_slept_longer_than_its_lease_writes_nothing() {
         weights: as_they_stand(Vec::new()),
         divisions: Vec::new(),
         seasons: Vec::new(),
+        recount: Recount::default(),
     };
     let refused = store.replace_derived(&rows, true, Some(&old)).await;
     assert!(refused.is_err_and(|error| error.is_lease_lost()));

@@ -43,13 +43,14 @@ const MATCHES: &str = "
     INSERT INTO pinned_weights VALUES ('bot', 'Major', 61.3, 1), ('human', ' ', 0, 0);
     INSERT INTO start_weights VALUES ('bot', 'Skelebot', 33.3, 1, 1), ('human', 'line\nbreak', 100, 0, 0);
     INSERT INTO hidden_players VALUES ('bot', 'Ayumi'), ('human', '🏳️‍🌈');
-    UPDATE player_changes SET changes = 41, forgotten = 7;
+    UPDATE player_changes SET changes = 41, forgotten = 7, corrected = 40, correction = 'void';
     UPDATE behaviour_changes SET changes = 9223372036854775807";
 
 /// What the weights do not depend on, with the values that are hardest to store.
 const REST: &str = "
     INSERT INTO archive_chunks VALUES (3, 0, -5, 9, 1, zeroblob(32), x'00ff0a'), (7, 0, 0, 0, 0, zeroblob(32), x'');
     INSERT INTO unfinished_forgets VALUES ('human', 'zoë', 'forgotten-3'), ('bot', ' ', '');
+    INSERT INTO recounts VALUES ('ctf', 'human', 'Ω', -1, 'void', 0.1, 1e-300), ('', 'bot', '', 0, '', 0, 100);
     INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', -1);
     INSERT INTO systems_report VALUES (1, 'key', 60, 1790000000000, '{}');
     INSERT INTO decisions (id, made_at, server, ruleset, game, match_id, kind, seed, chance, decision) VALUES

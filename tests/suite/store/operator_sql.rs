@@ -9,8 +9,8 @@ use evenkeel::{
         MatchRecord, Outcome, PlayerKey, Presence, RoleWeights, Span, Timestamp, WeightEntry,
     },
     store::{
-        Closeness, DatabaseUrl, DerivedFrom, DerivedRows, Performance, Recorded, RulingRow, Store,
-        WeightRow, postgres::PostgresUrl,
+        Closeness, DatabaseUrl, DerivedFrom, DerivedRows, Performance, Recorded, Recount,
+        RulingRow, Store, WeightRow, postgres::PostgresUrl,
     },
 };
 use serde_json::{Value, json};
@@ -319,6 +319,7 @@ async fn fill(store: &Arc<Store>) {
         ]),
         divisions: vec![],
         seasons: vec![],
+        recount: Recount::default(),
     };
     assert!(store.replace_derived(&rows, true, None).await.unwrap());
 }
@@ -473,6 +474,7 @@ async fn closeness_is_counted_by_outcomes(open: impl Backend) {
         weights: as_they_stand(Vec::new()),
         divisions: vec![],
         seasons: vec![],
+        recount: Recount::default(),
     };
     assert!(store.replace_derived(&rows, false, None).await.unwrap());
     let lines = store.ruleset_lines().await.unwrap();

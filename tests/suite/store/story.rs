@@ -13,7 +13,7 @@ use evenkeel::{
     },
     store::{
         CheckpointRow, Cursor, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded,
-        LogMatches, LogReplaced, NewCheckpoint, Performance, Recorded, RulingRow, Store,
+        LogMatches, LogReplaced, NewCheckpoint, Performance, Recorded, Recount, RulingRow, Store,
         StoreError, WeightRow,
     },
 };
@@ -443,6 +443,7 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
         weights: as_they_stand(vec![weight("ann", 60.5), weight("bob", 70.25)]),
         divisions: ["Low", "High"].map(division).to_vec(),
         seasons: vec![Timestamp(86_400_000), Timestamp(1_000)],
+        recount: Recount::default(),
     };
     assert!(
         !store.replace_derived(&rows, false, None).await.unwrap(),

@@ -7,8 +7,8 @@ use evenkeel::{
     domain::{Kind, PlayerKey, PointScale, Rank, RoleWeights, Timestamp},
     history::Shares,
     store::{
-        BoardQuery, DatabaseUrl, DerivedFrom, DerivedRows, NewWeights, PartRow, SharesRow, Store,
-        WeightRow, open_at,
+        BoardQuery, DatabaseUrl, DerivedFrom, DerivedRows, NewWeights, PartRow, Recount, SharesRow,
+        Store, WeightRow, open_at,
     },
 };
 use sqlx::{ColumnIndex, Connection, Decode, PgConnection, Row, SqliteConnection, Type};
@@ -223,6 +223,7 @@ fn derived(number: i64, weights: Option<NewWeights>) -> DerivedRows {
         weights,
         divisions: Vec::new(),
         seasons: Vec::new(),
+        recount: Recount::default(),
     }
 }
 

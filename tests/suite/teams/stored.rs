@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use evenkeel::{
     domain::{Kind, PlayerKey, RoleWeights, Timestamp},
-    store::{DerivedFrom, DerivedRows, SignIn, Store, WeightRow},
+    store::{DerivedFrom, DerivedRows, Recount, SignIn, Store, WeightRow},
 };
 use tempfile::TempDir;
 
@@ -49,6 +49,7 @@ async fn players_are_found_by_names_and_identities(store: &Store) {
         weights: as_they_stand(weights),
         divisions: Vec::new(),
         seasons: Vec::new(),
+        recount: Recount::default(),
     };
     assert!(store.replace_derived(&derived, true, None).await.unwrap());
     let find = async |texts: &[&str]| {

@@ -1,6 +1,12 @@
 //! Who has a place in a leaderboard, and which: the same on the pages, below `/v1` and in SQL.
 
-use std::{fmt::Write, fs, path::Path};
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+};
 
 use evenkeel::domain::Timestamp;
 use serde_json::Value;
@@ -151,4 +157,47 @@ fn where_only_divisions_are_shown_nobody_has_an_exact_place() {
     );
     let badge = pages.get("/players/ann.svg").body;
     assert!(!badge.contains("place "), "{badge}");
+}
+
+/// Until the next match, the stored weights are those of the season before.
+#[test]
+fn a_season_begins_on_its_date_in_all_that_shows_a_weight() {
+    let folder = TempDir::new().unwrap();
+    let config = "[season]\nstarts = ['2026-08-01']\nkeeps = 0.5\n\
+                  [divisions]\nnames = ['Low', 'High']\nshow = 'number'\n";
+    fs::write(folder.path().join("evenkeel.toml"), config).unwrap();
+    ingest(folder.path());
+    let pages = Pages::start(folder.path(), &[("EVENKEEL_API_ENABLED", "true")]);
+    let board = json(&pages, BOARD);
+    let ann = rows(&board)
+        .iter()
+        .find(|row| row["player"]["name"] == "ann");
+    let before = ann.unwrap()["weight"].as_f64().unwrap();
+    assert!((before - 50.0).abs() > 2.0, "{before}");
+    let expected = 50.0 + 0.5 * (before - 50.0);
+    let is_it = |value: &Value| (value.as_f64().unwrap() - expected).abs() < 0.002;
+    let player = &json(&pages, "/v1/players/ann")["standings"][0];
+    assert!(is_it(&player["weight"]), "{player} {expected}");
+    let page = &json(&pages, "/players/ann.json")["standings"][0];
+    assert_eq!(page["weight"], player["weight"]);
+    let last = page["history"].as_array().unwrap().last().unwrap();
+    assert!(is_it(&last["weight"]), "{last}");
+    let rating = &json(&pages, "/v1/ratings?ids=ann&ruleset=daily")["ratings"][0];
+    assert_eq!(rating["weight"], player["weight"]);
+    let text = pages.get("/players/ann").body;
+    assert!(
+        text.contains("1 season has begun, and each left 50 % of the distance from 50"),
+        "{text}"
+    );
+    let mut lines = TcpStream::connect(pages.daemon.address).unwrap();
+    lines
+        .write_all(b"GAME daily\nRANK ann\nPLAYER ann\nQUIT\n")
+        .unwrap();
+    let mut answer = String::new();
+    lines.read_to_string(&mut answer).unwrap();
+    for line in answer.lines() {
+        let weight: f64 = line.rsplit(' ').next().unwrap().parse().unwrap();
+        assert!((weight - expected).abs() < 0.002, "{answer} {expected}");
+    }
+    assert_eq!(answer.lines().count(), 2, "{answer}");
 }

@@ -6,6 +6,7 @@ mod history;
 mod maps;
 mod parts;
 mod record;
+mod recounts;
 mod standing;
 
 use maud::{Markup, html};
@@ -29,6 +30,7 @@ use games::PlayedGame;
 use history::Since;
 use maps::MapResult;
 use record::{Progress, Record, in_a_line};
+pub(in crate::web) use recounts::{Recounted, read as read_recounts};
 pub(in crate::web) use standing::{KnownPlayer, PlayerStanding};
 
 /// How many of the latest matches are read.
@@ -78,6 +80,9 @@ pub(in crate::web) struct PlayerPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     distribution: Option<Distribution>,
     form: Form,
+    /// The latest notices of corrections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recounts: Vec<Recounted>,
     /// Why the weights are what they are, those with most matches first; none if numbers are not shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     why: Vec<WhyWeight>,
@@ -188,10 +193,11 @@ impl Page for PlayerPage {
                 None => Ok(None),
             }
         };
-        let (distribution, companions, listed) = tokio::try_join!(
+        let (distribution, companions, listed, recounts) = tokio::try_join!(
             distribution,
             companions(site, person.person, &games),
             games::read(site, &games, pinned),
+            read_recounts(site, &person.key),
         )?;
         Ok(Self {
             span: choice.span,
@@ -200,6 +206,7 @@ impl Page for PlayerPage {
             progress,
             record: Record::of(&games, numbers),
             standings: standings.into_iter().map(standing).collect(),
+            recounts,
             why: why.iter().map(why_weight).collect(),
             companions,
             form: Form::of(&games),
@@ -254,6 +261,7 @@ impl Page for PlayerPage {
             (self.companions.body(site, self.handle()))
             (self.maps())
             (self.matches(site))
+            (recounts::list(&self.recounts))
             (self.why())
             (share(site, &self.path(), true, true))
         })

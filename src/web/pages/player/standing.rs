@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    domain::Kind,
+    domain::{Kind, PlayerKey, Ruleset, Timestamp},
     store::{PersonRow, Standing, StandingLine},
     web::{Site, error::WebError, name::Player, pages::board_line::BoardLine, plot::WeightPoint},
 };
@@ -45,6 +45,23 @@ impl PlayerStanding {
     }
 }
 
+/// A season begins on its date; what is stored is of the former one until the next match.
+fn begin_season(site: &Site, player: &PlayerKey, standings: &mut [StandingLine]) {
+    let learning = site.learning();
+    let starts = &learning.settings().history.seasons;
+    for line in standings {
+        let has_begun = |start: &&Timestamp| line.learned < Some(**start) && **start <= site.now();
+        if starts.iter().any(|start| has_begun(&start)) {
+            let view = learning
+                .standings_at(site.now())
+                .view(&Ruleset::parse(&line.ruleset));
+            if let Some(now) = view.measure(player.kind, &player.id) {
+                (line.row.weight, line.row.deviation) = now;
+            }
+        }
+    }
+}
+
 /// A player with a page, and where the player stands.
 pub(in crate::web) struct KnownPlayer {
     pub(in crate::web) person: PersonRow,
@@ -61,7 +78,8 @@ impl KnownPlayer {
     ) -> Result<Self, WebError> {
         let person = site.pages().person(text, kind).await?;
         let person = person.ok_or(WebError::NoPlayer)?;
-        let standings = site.pages().standings_of(&person).await?;
+        let mut standings = site.pages().standings_of(&person).await?;
+        begin_season(site, &person.key, &mut standings);
         let latest = standings.iter().max_by_key(|line| line.row.last_seen);
         let name = latest.map(|line| line.row.name.clone());
         Ok(Self {

@@ -12,7 +12,7 @@ use crate::{
         Cause, Kind, LeaveReason, LineupPlayer, Outcome, Participant, Presence, RulebookSpec,
         ScoreEvent, Scoring, Span, TeamLoad, Unknown, units::Share,
     },
-    history::{PART_FROM_ELSEWHERE, Unrated, points::points},
+    history::{PART_FROM_ELSEWHERE, Unrated, WeightCause, WeightEntry, points::points},
     rating::{Player, SystemName},
 };
 
@@ -419,8 +419,8 @@ fn a_late_match_changes_nothing() {
     }
 }
 
-/// All weights of a fold, comparable to the bit.
-type Bits = Vec<(String, PlayerKey, String, u64, u32, i64)>;
+/// All weights of a fold, comparable to the bit: the weight, its deviation and the strength.
+type Bits = Vec<(String, PlayerKey, String, [u64; 3], u32, i64)>;
 
 fn bits(fold: &Fold) -> Bits {
     let line = |w: Weight<'_>| {
@@ -428,7 +428,7 @@ fn bits(fold: &Fold) -> Bits {
             w.ruleset.to_string(),
             w.key.clone(),
             w.name.to_owned(),
-            w.weight.to_bits(),
+            [w.weight, w.deviation, w.strength].map(f64::to_bits),
             w.games,
             w.last_seen.0,
         )
@@ -493,10 +493,61 @@ fn in_order(mut matches: Vec<MatchRecord>) -> Vec<MatchRecord> {
     matches
 }
 
-/// The bits of all weights, for each rating system.
-fn all_bits(matches: &[MatchRecord]) -> Vec<Bits> {
-    let systems = SystemName::ALL.iter();
-    systems.map(|s| bits(&folded_by(*s, matches))).collect()
+/// What the matches have entered into the accounts, comparable to the bit: the weight before and after, its deviation, and
+/// the cause.
+type Entries = BTreeMap<(Timestamp, Fingerprint), Vec<Option<([u64; 3], Option<WeightCause>)>>>;
+
+fn entries(ruling: Ruling) -> Vec<Option<([u64; 3], Option<WeightCause>)>> {
+    let played = ruling.rated.into_iter().flatten();
+    let bits = |entry: WeightEntry| {
+        let numbers = [entry.before, entry.weight, entry.deviation];
+        (numbers.map(f64::to_bits), entry.cause)
+    };
+    played.map(|own| own.entry.map(bits)).collect()
+}
+
+/// With a season in the midst of the histories.
+fn season_settings(system: SystemName) -> Settings {
+    Settings {
+        seasons: vec![Timestamp(120_000)],
+        ..settings(system)
+    }
+}
+
+/// Everything that a fold of matches in order gives.
+fn in_one_go(system: SystemName, matches: &[MatchRecord]) -> (Bits, Entries) {
+    let mut fold = Fold::new(&rulebook(), season_settings(system));
+    let push = |record: &MatchRecord| {
+        let print = Fingerprint::of(record);
+        let ruling = fold.push(record, print).unwrap();
+        ((record.end, print), entries(ruling))
+    };
+    let entries = matches.iter().map(push).collect();
+    (bits(&fold), entries)
+}
+
+/// The same of matches that arrive in any order: a late one is folded from the checkpoint before it, with all later ones.
+fn as_they_arrive(system: SystemName, arriving: &[MatchRecord]) -> (Bits, Entries) {
+    let (rulebook, settings) = (rulebook(), season_settings(system));
+    let mut fold = Fold::new(&rulebook, settings.clone());
+    let mut known: Vec<((Timestamp, Fingerprint), &MatchRecord, Vec<u8>)> = Vec::new();
+    let mut entered = Entries::new();
+    for record in arriving {
+        let place = (record.end, Fingerprint::of(record));
+        let at = known.partition_point(|(other, ..)| *other < place);
+        let later: Vec<_> = known.drain(at..).collect();
+        if let Some((.., state)) = later.first() {
+            fold = Fold::restore(&rulebook, settings.clone(), state).unwrap();
+        }
+        let later = later.into_iter().map(|(_, record, _)| record);
+        for record in [record].into_iter().chain(later) {
+            let place = (record.end, Fingerprint::of(record));
+            known.push((place, record, saved(&fold)));
+            let ruling = fold.push(record, place.1).unwrap();
+            entered.insert(place, entries(ruling));
+        }
+    }
+    (bits(&fold), entered)
 }
 
 proptest! {
@@ -505,12 +556,15 @@ proptest! {
     fn every_system_stays_in_range_and_does_not_care_about_arrival(
         (matches, shuffled) in any_history().prop_flat_map(|m| (Just(m.clone()), Just(m).prop_shuffle())),
     ) {
-        let bits = all_bits(&matches);
-        for (_, key, _, weight, ..) in bits.iter().flatten() {
-            let weight = f64::from_bits(*weight);
-            prop_assert!((0.0..=100.0).contains(&weight), "{key:?} {weight}");
+        for system in SystemName::ALL {
+            let (bits, entries) = in_one_go(system, &matches);
+            for (_, key, _, [weight, ..], ..) in &bits {
+                let weight = f64::from_bits(*weight);
+                prop_assert!((0.0..=100.0).contains(&weight), "{system}: {key:?} {weight}");
+            }
+            let arrived = as_they_arrive(system, &shuffled);
+            prop_assert_eq!(arrived, (bits, entries), "{}", system);
         }
-        prop_assert_eq!(bits, all_bits(&in_order(shuffled)));
     }
 }
 
@@ -522,8 +576,7 @@ fn saved(fold: &Fold) -> Vec<u8> {
 
 /// Folds all matches at once, and again with a save and a restore after the first `k`.
 fn with_and_without_a_checkpoint(system: SystemName, matches: &[MatchRecord], k: usize) {
-    let mut settings = settings(system);
-    settings.seasons = vec![Timestamp(120_000)];
+    let settings = season_settings(system);
     let push = |fold: &mut Fold, matches: &[MatchRecord]| {
         for record in matches {
             fold.push(record, Fingerprint::of(record)).unwrap();

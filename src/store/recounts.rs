@@ -1,0 +1,103 @@
+//! Notices that a correction of history has moved a weight without a match of its player.
+
+use crate::domain::Timestamp;
+
+/// What was corrected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecountCause {
+    /// Matches were made void.
+    Void,
+    /// Void matches were made valid again.
+    Valid,
+    /// An identity counts as another one.
+    Merge,
+    /// An identity counts as itself again.
+    Split,
+    /// Players start at other weights.
+    StartWeight,
+    /// A log contains other matches than it did when it was read before.
+    Log,
+    /// The settings are others, or the version of the program.
+    Settings,
+    /// A match arrived late.
+    LateMatch,
+}
+
+impl RecountCause {
+    /// All causes, each with its code in the database and in interfaces.
+    const CODES: [(Self, &str); 8] = [
+        (Self::Void, "void"),
+        (Self::Valid, "valid"),
+        (Self::Merge, "merge"),
+        (Self::Split, "split"),
+        (Self::StartWeight, "start-weight"),
+        (Self::Log, "log"),
+        (Self::Settings, "settings"),
+        (Self::LateMatch, "late-match"),
+    ];
+
+    /// The stable code of the cause.
+    pub fn as_str(self) -> &'static str {
+        let own = Self::CODES.iter().find(|(cause, _)| *cause == self);
+        own.map_or("", |(_, code)| code)
+    }
+
+    /// The cause that has this code.
+    pub fn parse(code: &str) -> Option<Self> {
+        let own = Self::CODES.iter().find(|(_, own)| *own == code);
+        own.map(|(cause, _)| *cause)
+    }
+}
+
+/// What was corrected since the derived tables were written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Correction {
+    /// Nothing: all new matches came in order.
+    #[default]
+    None,
+    /// Late matches, if some are among the new ones.
+    IfLate,
+    /// This.
+    Known(RecountCause),
+}
+
+/// What is needed to write notices.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recount {
+    /// What was corrected.
+    pub correction: Correction,
+    /// The time now.
+    pub at: Timestamp,
+    /// The number of changes of players and matches with which the rows were made. If it is another one by now, somebody
+    /// may have been forgotten, whom no notice may name.
+    pub changes: i64,
+}
+
+/// A notice: the weight of a player as it was counted before a correction, and as it was counted after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecountRow {
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// When it was counted again.
+    pub at: Timestamp,
+    /// What was corrected; `None` if a newer version has noted it.
+    pub cause: Option<RecountCause>,
+    /// The weight before.
+    pub then: f64,
+    /// The weight after.
+    pub now: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_read_back() {
+        for (cause, code) in RecountCause::CODES {
+            assert_eq!(RecountCause::parse(code), Some(cause));
+            assert_eq!(cause.as_str(), code);
+        }
+        assert_eq!(RecountCause::parse(""), None);
+    }
+}

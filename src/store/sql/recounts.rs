@@ -1,0 +1,175 @@
+//! Writes and reads notices that a correction of history has moved a weight without a match of its player.
+
+use super::{Store, persons::is_forgotten, rows::ROWS, rows::with_given};
+use crate::{
+    domain::{PlayerKey, Timestamp},
+    store::{
+        Correction, DerivedRows, NewWeights, PartRow, Recount, RecountCause, RecountRow, RulingRow,
+        StoreError, db::*,
+    },
+};
+
+/// A match that was recorded later than this after its end is late: the ends of matches of several servers may come in
+/// another order.
+const LATE: i64 = 3_600_000;
+
+/// Writes the notices, before the tables get the new weights and after they got the new performances. What is counted of
+/// the matches up to the last one of the former weight is compared, since the new weight may also be made from later ones.
+/// A weight that an operator has set is not counted.
+const NOTICES: &str = "INSERT INTO recounts (ruleset, kind, player, recounted_at, cause, weight_then, weight_now)
+     SELECT in_ruleset, of_kind, who, counted_at, cause, weight_then, weight_now
+     FROM (SELECT given.in_ruleset, given.of_kind, given.who, given.counted_at, given.cause, was.weight AS weight_then,
+               CASE WHEN given.goes_on > 0 OR given.last_seen > was.last_seen THEN
+                   (SELECT f.weight FROM persons o
+                    JOIN performances f ON f.person = o.person
+                    JOIN rulings r ON r.match_id = f.match_id
+                    WHERE o.kind = was.kind AND o.player = was.player AND f.ended_at <= was.last_seen
+                      AND r.ruleset = was.ruleset AND f.weight IS NOT NULL
+                    ORDER BY f.ended_at DESC, f.match_id DESC LIMIT 1)
+               ELSE given.weight END AS weight_now
+           FROM {given}
+           JOIN weight_parts was ON was.ruleset = given.in_ruleset AND was.kind = given.of_kind
+               AND was.player = given.who AND was.newness IS NOT NULL) AS counted
+     WHERE abs(weight_now - weight_then) >= 0.05
+     ON CONFLICT (player, kind, ruleset, recounted_at)
+     DO UPDATE SET cause = excluded.cause, weight_now = excluded.weight_now";
+
+/// What was corrected according to the new rows; `None` if nothing was, or if that is noted already.
+pub(super) async fn cause(
+    tx: &mut Connection,
+    derived: &DerivedRows,
+) -> Result<Option<RecountCause>, StoreError> {
+    let Recount { correction, at, .. } = derived.recount;
+    match correction {
+        Correction::None => Ok(None),
+        Correction::Known(cause) => Ok(Some(cause)),
+        Correction::IfLate => {
+            let late = has_late(tx, derived, at).await?;
+            Ok(late.then_some(RecountCause::LateMatch))
+        }
+    }
+}
+
+/// Whether a match without a ruling in the tables, which ended long ago, comes before one with a ruling.
+async fn has_late(
+    tx: &mut Connection,
+    derived: &DerivedRows,
+    at: Timestamp,
+) -> Result<bool, StoreError> {
+    let mut is_after_new = false;
+    for part in derived.rulings.parts() {
+        for some in part.map_err(StoreError::Temporary)?.chunks(ROWS) {
+            let mut query = Sql::new("SELECT match_id FROM rulings WHERE match_id IN ");
+            query.list(some.iter().map(|ruling| ruling.match_id));
+            let known = query.build().fetch_all(&mut *tx).await?;
+            let known = known.iter().map(|row| row.get("match_id"));
+            let known: Vec<i64> = known.collect::<Result<_, _>>()?;
+            let is_old = |ruling: &RulingRow| at.0 - ruling.ended_at.0 > LATE;
+            for ruling in some {
+                match known.contains(&ruling.match_id) {
+                    true if is_after_new => return Ok(true),
+                    true => {}
+                    false => is_after_new |= is_old(ruling),
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether nobody was forgotten since the rows were made, and nothing else was changed.
+pub(super) async fn is_current(tx: &mut Connection, recount: Recount) -> Result<bool, StoreError> {
+    let changes = scalar("SELECT changes FROM player_changes");
+    let changes: i64 = changes.fetch_one(tx).await?;
+    Ok(changes == recount.changes)
+}
+
+/// Writes the notices of a correction, before the weights are written.
+pub(super) async fn write(
+    tx: &mut Connection,
+    derived: &DerivedRows,
+    new: &NewWeights,
+    cause: RecountCause,
+) -> Result<(), StoreError> {
+    let rows = || new.named.iter().chain(&new.changed);
+    let before = scalar("SELECT max(last_seen) FROM weight_parts");
+    let before: Option<i64> = before.fetch_one(&mut *tx).await?;
+    let now = rows().map(|row| row.last_seen.0).max();
+    // A season that has begun meanwhile has moved the new weights, too.
+    let has_begun = |season: &Timestamp| before < Some(season.0) && Some(season.0) <= now;
+    let goes_on = i64::from(derived.seasons.iter().any(has_begun));
+    let is_counted = |row: &&PartRow| row.factors.is_some() && !is_forgotten(&row.key, &row.name);
+    let given = rows().filter(is_counted).map(|row| {
+        values![
+            &row.ruleset,
+            row.key.kind,
+            &row.key.id,
+            row.weight,
+            row.last_seen,
+            derived.recount.at,
+            cause.as_str(),
+            goes_on
+        ]
+    });
+    let columns = "in_ruleset text, of_kind text, who text, weight double precision, last_seen bigint, counted_at bigint,
+         cause text, goes_on bigint";
+    with_given(tx, columns, NOTICES, given).await?;
+    Ok(())
+}
+
+/// Notes what was corrected until the weights are written; with `None`, that they are.
+pub(super) async fn note_waiting(
+    tx: &mut Connection,
+    cause: Option<RecountCause>,
+) -> Result<(), StoreError> {
+    let query = sql("UPDATE derived_from SET recount = $1");
+    let query = query.bind(cause.map(RecountCause::as_str));
+    query.execute(tx).await?;
+    Ok(())
+}
+
+/// Gives the notices of a player to the identity that the player counts as from now on.
+pub(super) async fn merge(
+    tx: &mut Connection,
+    player: &PlayerKey,
+    into: &PlayerKey,
+) -> Result<(), StoreError> {
+    for statement in [
+        "INSERT INTO recounts (ruleset, kind, player, recounted_at, cause, weight_then, weight_now)
+         SELECT ruleset, kind, CAST($3 AS TEXT), recounted_at, cause, weight_then, weight_now FROM recounts
+         WHERE kind = $1 AND player = $2 AND player <> $3 ON CONFLICT DO NOTHING",
+        "DELETE FROM recounts WHERE kind = $1 AND player = $2 AND player <> $3",
+    ] {
+        let query = sql(statement).bind(player.kind.as_str());
+        query.bind(&player.id).bind(&into.id).execute(&mut *tx).await?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// The latest notices to a player, the last one first.
+    pub async fn recounts_of(
+        &self,
+        player: &PlayerKey,
+        most: i64,
+    ) -> Result<Vec<RecountRow>, StoreError> {
+        let query = tuple(
+            "SELECT ruleset, recounted_at, cause, weight_then, weight_now FROM recounts
+             WHERE player = $1 AND kind = $2 ORDER BY recounted_at DESC, ruleset LIMIT $3",
+        );
+        let query = query.bind(&player.id).bind(player.kind.as_str());
+        query.bind(most).fetch_all(&self.pages).await
+    }
+}
+
+impl FromRow for RecountRow {
+    fn from_row(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            ruleset: row.get("ruleset")?,
+            at: row.get("recounted_at")?,
+            cause: RecountCause::parse(row.get("cause")?),
+            then: row.get("weight_then")?,
+            now: row.get("weight_now")?,
+        })
+    }
+}
