@@ -739,8 +739,9 @@ async fn whose_points_are_not_reported_is_not_among_the_best() {
 async fn a_move_that_leaves_a_difference_of_ten_is_made_and_one_of_more_is_not() {
     for (who, moves) in [("w30", true), ("w31", false)] {
         let weights = [30, 31, 35, 45, 60];
-        let rules = "auto_balance = { rules = 'custom', custom = { power = 'weight' } }";
-        let (daemon, clock) = daemon(rules, &weights).await;
+        let custom = "custom = { power = 'weight', like_sizes = 'off' }";
+        let rules = format!("auto_balance = {{ rules = 'custom', {custom} }}");
+        let (daemon, clock) = daemon(&rules, &weights).await;
         let mut client = daemon.client().await;
         client
             .tell(&format!(

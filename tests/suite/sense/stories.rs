@@ -1,10 +1,10 @@
-//! Ten stories of an evening, as players would tell them. The daemon has learned how strong the players are, and the
+//! Stories of an evening, as players would tell them. The daemon has learned how strong the players are, and the
 //! chance to win decides, as it does unless configured otherwise.
 
 use crate::{
     common::{Client, Daemon, draw::Draw},
     sense::chance::{after, after_on, equal, giant, halves, help, ids, number_after, teams},
-    sense::{several, why},
+    sense::{daemon, several, why},
 };
 
 /// The lines of BALANCE.
@@ -116,16 +116,73 @@ async fn i_had_the_flag_and_was_not_moved() {
     client.tell("DEATH p00\n").await;
     let stays = why(&mut client).await;
     assert_eq!(stays[1], "WHY p00 stays: protected");
+    let others: Vec<&String> = players[1..6].iter().collect();
+    assert_eq!(all_die(&mut client, &others).await.len(), 1);
+}
+
+/// Kills everybody once, in this order. Returns who was moved.
+async fn all_die<'a>(client: &mut Client, ids: &[&'a String]) -> Vec<&'a String> {
     let mut moved = Vec::new();
-    for id in &players[1..6] {
+    for id in ids {
         let reply = client.ask(&format!("DEATH {id}\nPING\n")).await;
         if reply != "PONG" {
-            assert_eq!(reply, format!("MOVE {id} 0 1"));
+            assert!(reply.starts_with(&format!("MOVE {id} ")), "{reply}");
             assert_eq!(client.line().await, "PONG");
-            moved.push(id);
+            moved.push(*id);
         }
     }
-    assert!(!moved.is_empty());
+    moved
+}
+
+#[tokio::test]
+async fn they_were_more_than_us_until_everybody_had_died_once() {
+    for objective in ["chance", "ratio"] {
+        let toml = format!("balance.objective = '{objective}'\nstore.keep_decisions = 0");
+        let (daemon, clock) = after(&toml, 61, 120, giant).await;
+        let mut draw = Draw(61);
+        for (large, small) in [(3, 1), (4, 2), (5, 3), (8, 4), (4, 0)] {
+            for _ in 0..20 {
+                let mut client = daemon.client().await;
+                let mut players = ids(large + small);
+                draw.shuffle(&mut players);
+                let lines = teams(&players[..large], &players[large..]);
+                client.tell(&format!("{lines}START\n")).await;
+                clock.pass(20_000);
+                let mut order: Vec<&String> = players.iter().collect();
+                draw.shuffle(&mut order);
+                let moved = all_die(&mut client, &order).await;
+                // The teams are the first ones, less those who were moved.
+                assert_eq!(
+                    moved.len(),
+                    (large - small) / 2,
+                    "{large} v {small}, {objective}"
+                );
+                assert!(moved.iter().all(|id| players[..large].contains(*id)));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_of_the_three_became_friends_so_the_third_had_to_go_after_all() {
+    // The giant is alone. While the weaker ones were to come, the strongest of the three stayed.
+    let (daemon, clock) = daemon("", &[99, 60, 20, 40]).await;
+    let mut client = daemon.client().await;
+    let three = "JOIN w60 team=0\nJOIN w20 team=0\nJOIN w40 team=0\n";
+    let game = format!("GAME ctf\nMINPLAYERS 0\n{three}JOIN w99 team=1\nSTART\n");
+    client.tell(&game).await;
+    clock.pass(20_000);
+    let [strong, one, other] = ["w60", "w20", "w40"].map(str::to_owned);
+    assert!(all_die(&mut client, &[&strong]).await.is_empty());
+    client.tell("JOIN w20 party=p\nJOIN w40 party=p\n").await;
+    assert!(all_die(&mut client, &[&one, &other]).await.is_empty());
+    let stays = why(&mut client).await;
+    assert_eq!(stays[1], "WHY w40 stays: plays in a party");
+    assert!(
+        stays.contains(&"WHY the party of w40: w20".to_owned()),
+        "{stays:?}"
+    );
+    assert_eq!(all_die(&mut client, &[&strong]).await, [&strong]);
 }
 
 #[tokio::test]

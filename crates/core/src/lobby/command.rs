@@ -226,8 +226,8 @@ pub struct Update {
 /// The balance of the teams at the last assessment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BalanceWatch {
-    /// The team that is too strong by the auto-balance rules, and the millisecond of the session at
-    /// which that began.
+    /// The team that is too strong by the auto-balance rules, and the millisecond of the session since
+    /// which the teams have been unbalanced in this direction.
     pub imbalance: Option<(u8, u64)>,
     /// The team with the highest weight; `None` if several share it.
     pub stronger: Option<u8>,

@@ -21,8 +21,13 @@ impl Lobby {
         for team in stated.into_iter().flatten() {
             exists(team, teams)?;
         }
-        let before = game.roster.find(id).map(|human| human.team);
+        let party = |game: &RunningGame| game.roster.find(id).and_then(|human| human.party.clone());
+        let (before, alone) = (game.roster.find(id).map(|human| human.team), party(game));
         game.roster.join(id, update)?;
+        if party(game) != alone {
+            // Others may have to be moved now: auto-balance looks at all of them again.
+            game.died.clear();
+        }
         match before {
             None if self.memory.of(id.text()).left.is_some() => {
                 self.memory.entry(id.text()).conduct.returns += 1;
@@ -42,6 +47,7 @@ impl Lobby {
         game.recorder.leave(&seated_human(human), reason, now);
         game.roster.leave(id)?;
         game.advised.retain(|advised| advised.id != *id);
+        game.died.retain(|died| died != id);
         if let Some(offer) = &mut game.offer {
             offer.volunteers.retain(|volunteer| volunteer != id);
         }

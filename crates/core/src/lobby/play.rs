@@ -55,6 +55,7 @@ impl Lobby {
         if let Some((_, since)) = &mut game.watch.imbalance {
             *since = now;
         }
+        game.died.clear();
         Ok(())
     }
 
@@ -94,9 +95,16 @@ impl Lobby {
     }
 
     pub(super) fn death(&mut self, id: &Ident) -> Result<(), LobbyError> {
+        let now = self.now;
+        let delay = self.settings.auto_balance.delay_seconds.millis();
         let game = self.game_mut()?;
         let who = game.timeline(id)?;
         game.recorder.death(who);
+        let lasts = |(_, since): (u8, u64)| now.saturating_sub(since) >= delay;
+        let due = game.recorder.is_running() && game.watch.imbalance.is_some_and(lasts);
+        if due && game.roster.find(id).is_some() && !game.died.contains(id) {
+            game.died.push(id.clone());
+        }
         Ok(())
     }
 

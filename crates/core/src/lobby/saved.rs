@@ -61,6 +61,7 @@ fn restored_game(mut game: RunningGame, teams: u8, room: usize) -> Option<Runnin
         && bots.len() <= MAX_PLAYERS
         && game.mutators.len() <= MAX_MUTATORS
         && game.advised.len() <= MAX_PLAYERS
+        && game.died.len() <= MAX_PLAYERS
         && game.offer.as_ref().is_none_or(Offer::is_sound)
         && humans
             .iter()

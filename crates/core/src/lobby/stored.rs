@@ -137,6 +137,7 @@ mod tests {
             },
             who: 0,
             lasted: 30_000,
+            died: Vec::new(),
         };
         [
             Decided::by(place, 1).into(),

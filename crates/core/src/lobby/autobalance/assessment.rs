@@ -97,7 +97,8 @@ impl Situation {
             return Assessment::Balanced(Calm::LikeSizes);
         }
         let lopsided = |&(many, few): &(usize, usize)| most >= many && fewest <= few;
-        if most > fewest && rules.lopsided.0.iter().any(lopsided) {
+        if rules.are_apart(most - fewest) || most > fewest && rules.lopsided.0.iter().any(lopsided)
+        {
             return Assessment::Unbalanced {
                 strong: large,
                 weak: small,

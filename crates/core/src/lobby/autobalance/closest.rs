@@ -7,16 +7,28 @@ use crate::lobby::strength::{EQUAL, TeamStrengths};
 const MAX_CHAIN: usize = 16;
 
 impl AutoBalance {
-    /// Whether the chances to win would be less even with the human who died on team `to`, so that
-    /// the move would make that team too strong. `None` without a chance model; the powers then
-    /// decide, as in Sector's Edge.
-    pub(super) fn less_even(&self, to: u8) -> Option<bool> {
+    /// How even the chances to win are, and how even they would be with this human of the first team
+    /// on the second. `None` without a chance model; the powers then decide, as in Sector's Edge.
+    pub(super) fn chances_of(&self, who: usize, (from, to): (u8, u8)) -> Option<(f64, f64)> {
         let now = TeamStrengths::of(&self.situation.snapshot);
-        let before = now.by_chance().then(|| now.evenness_settled())?;
-        let mut moved = self.situation.snapshot.clone();
-        moved.humans[self.who].team = Some(to);
-        let after = TeamStrengths::of(&moved).evenness_settled();
-        Some(after + EQUAL < before)
+        now.by_chance().then(|| {
+            let after = self.moved(&now, who, (usize::from(from), usize::from(to)));
+            (now.evenness_settled(), after.evenness_settled())
+        })
+    }
+
+    /// The teams with this human of the first team on the second.
+    fn moved(
+        &self,
+        teams: &TeamStrengths,
+        who: usize,
+        (from, to): (usize, usize),
+    ) -> TeamStrengths {
+        let counted = self.situation.snapshot.counted(who);
+        let mut after = teams.clone();
+        after.remove(from, 1, counted);
+        after.add(to, 1, counted);
+        after
     }
 
     /// The humans to move from the first team to the second: repeatedly the one after whose move the
@@ -28,21 +40,16 @@ impl AutoBalance {
         (strong, weak): (u8, u8),
     ) -> Vec<usize> {
         let situation = &self.situation;
-        let snapshot = &situation.snapshot;
         let (from, to) = (usize::from(strong), usize::from(weak));
-        let moved = |teams: &TeamStrengths, who: usize| {
-            let mut after = teams.clone();
-            after.remove(from, 1, snapshot.counted(who));
-            after.add(to, 1, snapshot.counted(who));
-            after
-        };
         let mut chain = Vec::new();
         let too_strong = |teams: &TeamStrengths| {
             let edges = teams.edges_now();
             situation.is_edge(teams, edges[from] - edges[to])
         };
         while too_strong(&teams) && chain.len() < MAX_CHAIN {
-            let after = eligible.iter().map(|&who| (who, moved(&teams, who)));
+            let after = eligible
+                .iter()
+                .map(|&who| (who, self.moved(&teams, who, (from, to))));
             // Of several who are as good, the one who has died goes, else the first.
             let best = after.reduce(|best, next| {
                 let more = next.1.evenness_now() - best.1.evenness_now();

@@ -3,19 +3,21 @@
 //!
 //! The rules and their defaults are those of Sector's Edge; see [`AutoBalanceRules`]. Bots count as
 //! players, so that a team filled with bots does not count as the smaller one; only humans are
-//! moved.
+//! moved. Where sizes count, no team stays two players larger than another one, whatever the powers
+//! (`sizes.rs`).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BotInGame, MoveBlock, Question, Snapshot};
+use super::{BotInGame, MoveBlock, Question, Snapshot, strength::EQUAL};
 use crate::domain::{Ident, Move};
 
 mod assessment;
 mod closest;
 mod power;
 mod rules;
+mod sizes;
 
 pub use assessment::{Assessment, Calm, Cause};
 use closest::closest;
@@ -45,8 +47,11 @@ pub struct AutoBalance {
     pub situation: Situation,
     /// The human who died, as an index into the snapshot's humans.
     pub who: usize,
-    /// For how many milliseconds the same team has been too strong.
+    /// For how many milliseconds the teams have been unbalanced in this direction.
     pub lasted: u64,
+    /// The humans who have died since somebody may be moved, as indices: nobody waits for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub died: Vec<usize>,
 }
 
 /// Whether the human changes teams, and why.
@@ -134,6 +139,14 @@ impl Question for AutoBalance {
         for (team, power) in answer.powers.iter().enumerate() {
             writeln!(f, "team {team}: power {power:.3}")?;
         }
+        if answer.fate == Fate::Stays(StayReason::Party) {
+            let snapshot = &self.situation.snapshot;
+            let mates = snapshot.mates(self.who);
+            let mates: Vec<&str> = mates
+                .map(|mate| snapshot.humans[mate].id.as_str())
+                .collect();
+            writeln!(f, "the party of {who}: {}", mates.join(", "))?;
+        }
         self.situation.snapshot.write_conduct(f)
     }
 }
@@ -147,28 +160,27 @@ impl AutoBalance {
         let Assessment::Unbalanced { strong, weak, .. } = *assessment else {
             return Err(StayReason::Balanced);
         };
+        if rules.are_apart(powers.spread()) {
+            return self.fate_by_sizes(powers, weak);
+        }
         if snapshot.humans[self.who].team != Some(strong) {
             return Err(StayReason::OtherTeam);
         }
-        let size = |team: u8| powers.sizes[usize::from(team)];
-        if size(strong) < size(weak) {
+        if powers.size(strong) < powers.size(weak) {
             return Err(StayReason::Smaller);
         }
-        if self.lasted < rules.delay_seconds.millis() {
-            return Err(StayReason::TooSoon);
+        self.may_move_now()?;
+        let eligible = self.movable(strong);
+        let eligible = snapshot.lower_share(eligible, rules.movable_share.get());
+        if !eligible.contains(&self.who) {
+            return Err(StayReason::Held(MoveBlock::Top));
         }
-        let eligible = self.eligible(strong)?;
         let of = |team: u8| powers.teams[usize::from(team)];
         match rules.choice {
-            MoveRule::WhoDies => {
-                let power = powers.humans[self.who];
-                let by_power = || rules.tips(of(weak) + power, of(strong) - power);
-                if self.less_even(weak).unwrap_or_else(by_power) {
-                    Err(StayReason::Tips)
-                } else {
-                    Ok(weak)
-                }
-            }
+            MoveRule::WhoDies => match self.tips(powers, self.who, (strong, weak)) {
+                true => Err(StayReason::Tips),
+                false => Ok(weak),
+            },
             MoveRule::Closest => {
                 let chain = match self.situation.by_chance() {
                     Some(teams) => self.closest_by_chance(teams, eligible, (strong, weak)),
@@ -183,35 +195,45 @@ impl AutoBalance {
         }
     }
 
-    /// The humans of the stronger team who may be moved (`CanBeAutobalanced` of Sector's Edge), or
-    /// the reason why the human who died may not.
-    fn eligible(&self, strong: u8) -> Result<Vec<usize>, StayReason> {
+    /// Why the human who died must stay now, whoever else is there.
+    fn may_move_now(&self) -> Result<(), StayReason> {
+        if self.lasted < self.situation.rules.delay_seconds.millis() {
+            return Err(StayReason::TooSoon);
+        }
+        self.block(self.who).map_or(Ok(()), Err)
+    }
+
+    /// Why this human must never be moved as things are; `None` if they may.
+    fn block(&self, who: usize) -> Option<StayReason> {
         let Situation {
             snapshot, rules, ..
         } = &self.situation;
-        let forbidden = |who: usize| {
-            let human = &snapshot.humans[who];
-            if snapshot.in_party(who) {
-                return Some(StayReason::Party);
-            }
-            if rules.once && human.moved {
-                return Some(StayReason::Moved);
-            }
-            let held = human.pin.map(|_| MoveBlock::Pinned).or(human.held);
-            held.map(StayReason::Held)
-        };
-        if let Some(stay) = forbidden(self.who) {
-            return Err(stay);
+        let human = &snapshot.humans[who];
+        if snapshot.in_party(who) {
+            return Some(StayReason::Party);
         }
-        let team =
-            (0..snapshot.humans.len()).filter(|&who| snapshot.humans[who].team == Some(strong));
-        let movable = team.filter(|&who| forbidden(who).is_none());
-        let lower = snapshot.lower_share(movable.collect(), rules.movable_share.get());
-        if lower.contains(&self.who) {
-            Ok(lower)
-        } else {
-            Err(StayReason::Held(MoveBlock::Top))
+        if rules.once && human.moved {
+            return Some(StayReason::Moved);
         }
+        let held = human.pin.map(|_| MoveBlock::Pinned).or(human.held);
+        held.map(StayReason::Held)
+    }
+
+    /// The humans of a team who may be moved (`CanBeAutobalanced` of Sector's Edge), its best included.
+    fn movable(&self, team: u8) -> Vec<usize> {
+        let humans = self.situation.snapshot.humans.iter().enumerate();
+        let on_it = humans.filter(|(_, human)| human.team == Some(team));
+        let on_it = on_it.map(|(who, _)| who);
+        on_it.filter(|&who| self.block(who).is_none()).collect()
+    }
+
+    /// Whether the move of this human from one team to the other would make the other one too strong.
+    fn tips(&self, powers: &Powers, who: usize, (from, to): (u8, u8)) -> bool {
+        if let Some((before, after)) = self.chances_of(who, (from, to)) {
+            return after + EQUAL < before;
+        }
+        let (left, joined) = powers.after(who, (from, to));
+        self.situation.rules.tips(joined, left)
     }
 }
 

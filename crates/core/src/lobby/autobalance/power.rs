@@ -53,6 +53,24 @@ impl Powers {
             sizes,
         }
     }
+
+    /// The number of players on this team.
+    pub(super) fn size(&self, team: u8) -> usize {
+        self.sizes[usize::from(team)]
+    }
+
+    /// By how many players the largest team exceeds the smallest.
+    pub(super) fn spread(&self) -> usize {
+        let most = self.sizes.iter().max().copied().unwrap_or(0);
+        most - self.sizes.iter().min().copied().unwrap_or(0)
+    }
+
+    /// The powers of the two teams with this human of the first on the second.
+    pub(super) fn after(&self, who: usize, (from, to): (u8, u8)) -> (f64, f64) {
+        let power = self.humans[who];
+        let of = |team: u8| self.teams[usize::from(team)];
+        (of(from) - power, of(to) + power)
+    }
 }
 
 fn players(snapshot: &Snapshot, coming: &[BotInGame]) -> Vec<PlayerOnTeam> {

@@ -16,7 +16,8 @@ pub struct AutoBalanceRules {
     /// The difference of sizes up to which teams are balanced, whatever their power.
     pub like_sizes: MaxDifference,
     /// Sizes that are unbalanced whatever the power: at least the first number of players against
-    /// at most the second.
+    /// at most the second. Where `like_sizes` is a number, all sizes that differ by more than it, and
+    /// by more than one, are unbalanced as well.
     pub lopsided: Lopsided,
     /// The difference of power from which on teams are unbalanced, in the unit of `gap_of`.
     pub gap: PositiveAmount,
@@ -126,6 +127,13 @@ impl AutoBalanceRules {
             choice: MoveRule::Closest,
             ..Self::sectors_edge()
         }
+    }
+
+    /// Whether teams may not stay so many players apart, whatever their powers: two more players are worse than any
+    /// difference of power. Never where the operator says that sizes do not count.
+    pub(super) fn are_apart(&self, players: usize) -> bool {
+        let like = self.like_sizes.get();
+        like.is_some_and(|like| players > like.max(1))
     }
 
     /// Whether a team with power `strong` is too strong for one with power `weak`.

@@ -158,7 +158,11 @@ impl Lobby {
         };
         self.watch(weights);
         let now = self.now;
-        let imbalance = self.game()?.watch.imbalance;
+        let game = self.game()?;
+        let imbalance = game.watch.imbalance;
+        let humans = game.roster.humans().iter().enumerate();
+        let died = humans.filter(|(_, human)| game.died.contains(&human.id));
+        let died = died.map(|(at, _)| at).collect();
         let mut situation = self.situation(weights)?;
         if matches!(situation.assess(), Assessment::Unbalanced { .. }) {
             situation.snapshot = self.snapshot_by_objective(weights)?;
@@ -167,6 +171,7 @@ impl Lobby {
             situation,
             who,
             lasted: imbalance.map_or(0, |(_, since)| now.saturating_sub(since)),
+            died,
         };
         let decided = Decided::by(question, 0);
         if let Fate::Moves(step) = &decided.answer.fate {
@@ -199,11 +204,11 @@ impl Lobby {
         let before = game.watch.imbalance;
         let imbalance = match situation.assess() {
             Assessment::Balanced(_) => None,
-            Assessment::Unbalanced { strong, .. } => Some(
-                before
-                    .filter(|&(team, _)| team == strong)
-                    .unwrap_or((strong, now)),
-            ),
+            // Of more than two teams, another one can be the strongest before all are balanced.
+            Assessment::Unbalanced { strong, weak, .. } => {
+                let before = before.filter(|&(team, _)| team != weak);
+                Some((strong, before.map_or(now, |(_, since)| since)))
+            }
         };
         let watch = BalanceWatch {
             imbalance,

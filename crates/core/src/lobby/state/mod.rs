@@ -85,9 +85,21 @@ pub struct RunningGame {
     /// Who has scored last, and how often in a row.
     #[serde(default)]
     pub(super) run: ScoreRun,
+    /// The humans who have died since auto-balance may move somebody: it waits for none of them.
+    #[serde(default)]
+    pub(super) died: Vec<Ident>,
 }
 
 impl RunningGame {
+    /// Notes the balance of the teams. When they are balanced, or unbalanced in another direction, nobody has died yet.
+    pub(super) fn note_watch(&mut self, watch: BalanceWatch) {
+        let since = |watch: &BalanceWatch| watch.imbalance.map(|(_, since)| since);
+        if since(&watch) != since(&self.watch) {
+            self.died.clear();
+        }
+        self.watch = watch;
+    }
+
     /// The humans on the weaker side of the map, if BALANCE has found that one is weaker.
     fn on_weaker_side(&self) -> Vec<&str> {
         let weaker = self.balanced.as_ref().and_then(LastBalance::weaker_side);
@@ -154,6 +166,7 @@ impl Lobby {
             began: self.now,
             offer: None,
             run: ScoreRun::default(),
+            died: Vec::new(),
         });
     }
 

@@ -1,0 +1,91 @@
+//! Teams of which one has too many players: somebody goes, whatever the powers, but rather somebody whose
+//! move leaves the game even.
+
+use super::{AutoBalance, MoveRule, Powers, StayReason};
+use crate::lobby::{MoveBlock, strength::EQUAL};
+
+/// What is against the move of a human.
+struct Against {
+    /// Whether they are among the best of their team, which counts more than the cost.
+    top: bool,
+    /// How uneven the game would be.
+    cost: f64,
+}
+
+impl Against {
+    fn is_less(&self, other: &Self) -> bool {
+        match (self.top, other.top) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => self.cost + EQUAL < other.cost,
+        }
+    }
+}
+
+impl AutoBalance {
+    /// The team `smallest` if the human who died goes there because their own team outnumbers it, or why they stay.
+    ///
+    /// They stay while as many as have to go are waited for: humans of their team who have not died yet since somebody
+    /// may be moved, and whose moves are better. So the best go, and once everybody has died, nobody is missing: as long
+    /// as nobody moves, no fewer are waited for than have to go.
+    pub(super) fn fate_by_sizes(&self, powers: &Powers, smallest: u8) -> Result<u8, StayReason> {
+        let rules = &self.situation.rules;
+        let team = self.situation.snapshot.humans[self.who].team;
+        let larger = |team: &u8| {
+            let more = powers.size(*team).saturating_sub(powers.size(smallest));
+            rules.are_apart(more)
+        };
+        let Some(team) = team.filter(larger) else {
+            return Err(StayReason::OtherTeam);
+        };
+        self.may_move_now()?;
+        let movable = self.movable(team);
+        let lower = self
+            .situation
+            .snapshot
+            .lower_share(movable.clone(), rules.movable_share.get());
+        let against = |who: usize| Against {
+            top: !lower.contains(&who),
+            cost: self.cost(powers, who, (team, smallest)),
+        };
+        let own = against(self.who);
+        let waits = |who: &usize| *who != self.who && !self.died.contains(who);
+        let waited_for = movable.into_iter().filter(waits);
+        let waited_for = waited_for.filter(|&who| against(who).is_less(&own));
+        match (
+            waited_for.count() >= surplus(&powers.sizes, team),
+            rules.choice,
+        ) {
+            (false, _) => Ok(smallest),
+            (true, _) if own.top => Err(StayReason::Held(MoveBlock::Top)),
+            (true, MoveRule::WhoDies) => Err(StayReason::Tips),
+            (true, MoveRule::Closest) => Err(StayReason::NotClosest),
+        }
+    }
+
+    /// How uneven the game would be with this human of the first team on the second. Where whoever dies is moved, all
+    /// moves are as good that do not make the other team too strong.
+    fn cost(&self, powers: &Powers, who: usize, (from, to): (u8, u8)) -> f64 {
+        let whoever = self.situation.rules.choice == MoveRule::WhoDies;
+        if whoever && !self.tips(powers, who, (from, to)) {
+            return 0.0;
+        }
+        match self.chances_of(who, (from, to)) {
+            Some((_, after)) => 1.0 - after,
+            None => {
+                let (left, joined) = powers.after(who, (from, to));
+                (left - joined).abs()
+            }
+        }
+    }
+}
+
+/// How many players of this team have to go so that no two teams differ by more than one. With more than two teams it
+/// can be one more, if others may go instead.
+fn surplus(sizes: &[usize], team: u8) -> usize {
+    let all: usize = sizes.iter().sum();
+    let (share, rest) = (all / sizes.len(), all % sizes.len());
+    let larger = sizes.iter().filter(|size| **size > share).count();
+    let keeps = share + usize::from(larger <= rest);
+    sizes[usize::from(team)].saturating_sub(keeps)
+}
