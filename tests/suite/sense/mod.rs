@@ -183,6 +183,65 @@ async fn rebalance_sees_that_four_against_one_is_not_even() {
 }
 
 #[tokio::test]
+async fn a_party_does_not_leave_a_team_empty_or_outnumbered() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    for (teams, moves) in [
+        (vec!["ppp", ""], 1),
+        (vec!["pppp", ""], 2),
+        (vec!["pppp", "-"], 1),
+        (vec!["pppqqq", "rr"], 2),
+        (vec!["pppp", "", ""], 2),
+    ] {
+        let mut client = daemon.client().await;
+        let mut game = format!("GAME ctf\nTEAMS {}\nMINPLAYERS 0\n", teams.len());
+        for (team, parties) in teams.iter().enumerate() {
+            for (n, party) in parties.chars().enumerate() {
+                let party = match party {
+                    '-' => String::new(),
+                    party => format!(" party={party}"),
+                };
+                game.push_str(&format!("JOIN t{team}n{n} team={team}{party}\n"));
+            }
+        }
+        client.tell(&format!("{game}START\n")).await;
+        let advice = several(&mut client, "REBALANCE seed=1\n").await;
+        assert_eq!(advice.len(), 1 + moves, "{teams:?} {advice:?}");
+        let why = why(&mut client).await;
+        let torn = why.iter().filter(|line| line.contains("is torn, because"));
+        assert_eq!(torn.count(), 1, "{why:?}");
+        let done: String = advice[1..]
+            .iter()
+            .map(|line| {
+                let words: Vec<&str> = line.split(' ').collect();
+                format!("MOVE {} {}\n", words[1], words[3])
+            })
+            .collect();
+        client.tell(&done).await;
+        let advice = several(&mut client, "REBALANCE seed=2\n").await;
+        assert_eq!(advice.len(), 1, "{teams:?} {advice:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_party_that_keeps_the_better_team_together_is_named() {
+    let (daemon, _clock) = daemon("", &[90, 80, 20, 10]).await;
+    let mut client = daemon.client().await;
+    let friends = "JOIN w90 team=0 party=p\nJOIN w80 team=0 party=p\n";
+    let game =
+        format!("GAME ctf\nMINPLAYERS 0\n{friends}JOIN w20 team=1\nJOIN w10 team=1\nSTART\n");
+    client.tell(&game).await;
+    assert!(
+        client
+            .ask("REBALANCE seed=1\n")
+            .await
+            .starts_with("REBALANCE 0 ")
+    );
+    let why = why(&mut client).await;
+    let named = "WHY nobody moves, because the party of w90, w80 stays together";
+    assert!(why.iter().any(|line| line.starts_with(named)), "{why:?}");
+}
+
+#[tokio::test]
 async fn bots_are_expected_from_who_shows_that_they_come_over_game_and_resume() {
     let (daemon, clock) = daemon("", &[]).await;
     let four = "JOIN a team=0\nJOIN b team=0\nJOIN c team=0\nJOIN d team=0\nJOIN e team=1\n";

@@ -231,11 +231,11 @@ impl TeamStrengths {
             .map(move |side| size.saturating_sub(side.players()))
     }
 
-    /// Whether a team has nobody, even once bots have been added or removed.
-    pub(super) fn has_empty_team(&self) -> bool {
+    /// How many teams have nobody, even once bots have been added or removed.
+    pub(super) fn empty_teams(&self) -> usize {
         let size = self.settled_size();
-        let heads = |side: &TeamSum| size.map_or(side.players(), |size| size.max(side.humans));
-        self.sides().iter().any(|side| heads(side) == 0)
+        let heads = |side: &&TeamSum| size.map_or(side.players(), |size| size.max(side.humans));
+        self.sides().iter().filter(|side| heads(side) == 0).count()
     }
 
     /// How many humans too many there are: the sum, over the teams, of those by which a team outnumbers the

@@ -45,7 +45,7 @@ pub use explain::{Explanation, WhatIf};
 pub use pick::{Candidate, Figures};
 pub use problem::Problem;
 pub use refusal::{Refusal, RefusedWish, Wishes};
-pub use relax::Relaxed;
+pub use relax::{Relaxed, torn_note};
 pub use settings::{DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
 pub use spec::{Bots, BotsOnTeam, BotsThere, ProblemSpec, Tolerance, WeightedHuman};

@@ -2,7 +2,7 @@
 //! wish for. Raises limits as far as pins require, and divides parties that fit on no team as
 //! little as possible.
 
-use super::{Problem, ProblemSpec, Settings, counts::Counts, solve};
+use super::{MAX_TEAMS, Problem, ProblemSpec, Settings, counts::Counts, solve};
 use crate::domain::units::Count;
 
 /// The wishes that [`ProblemSpec::relax`] had to relax.
@@ -149,25 +149,9 @@ impl ProblemSpec {
 
     /// One line about a party that no team holds: who is together on these teams all the same.
     pub fn torn_note(&self, party: &[usize], team_of: &[u8]) -> String {
-        let names = |part: &[usize]| {
-            let names = part.iter().map(|&who| self.humans[who].key.as_str());
-            names.collect::<Vec<_>>().join(", ")
-        };
-        let on = |team: usize| -> Vec<usize> {
-            let members = party.iter().copied();
-            let members = members.filter(|&who| team_of.get(who).copied() == Some(team as u8));
-            members.collect()
-        };
-        let parts = (0..self.teams).map(on).filter(|part| part.len() > 1);
-        let parts: Vec<String> = parts.map(|part| names(&part)).collect();
-        let together = match &parts[..] {
-            [] => "none of them stay together".to_owned(),
-            parts => format!("{} stay together", parts.join(" and ")),
-        };
-        format!(
-            "the party of {} is torn, because no team has room for all of it: {together}",
-            names(party)
-        )
+        let member = |&who: &usize| (self.humans[who].key.as_str(), team_of.get(who).copied());
+        let members: Vec<_> = party.iter().map(member).collect();
+        torn_note(&members, "no team has room for all of it")
     }
 
     /// The best evenness of teams as equal in number as possible, without pins and parties; `None` if
@@ -197,6 +181,29 @@ impl ProblemSpec {
         let best = solve(&problem, &settings, seed, out_of_time).ok()?;
         Some(best.evenness())
     }
+}
+
+/// One line about a party that is torn: why, and which of its members are together all the same. Each member has a name
+/// and a team.
+pub fn torn_note(members: &[(&str, Option<u8>)], why: &str) -> String {
+    let names = |part: &[(&str, Option<u8>)]| {
+        let names: Vec<&str> = part.iter().map(|member| member.0).collect();
+        names.join(", ")
+    };
+    let on = |team: u8| -> Vec<_> {
+        let here = members.iter().filter(|member| member.1 == Some(team));
+        here.copied().collect()
+    };
+    let parts = (0..MAX_TEAMS as u8).map(on).filter(|part| part.len() > 1);
+    let parts: Vec<String> = parts.map(|part| names(&part)).collect();
+    let together = match &parts[..] {
+        [] => "none of them stay together".to_owned(),
+        parts => format!("{} stay together", parts.join(" and ")),
+    };
+    format!(
+        "the party of {} is torn, because {why}: {together}",
+        names(members)
+    )
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     domain::{LeaveReason, Verdict, units::Seconds},
     lobby::{
-        Command, LobbySettings, RecordFrame, RosterSettings, Update,
+        Command, Human, LobbySettings, RecordFrame, RosterSettings, Update,
         journal::{Entry, EntryBuffer, JournalSnapshot, JournaledGame},
         weights::tests::{WeightTable, ctf},
     },
@@ -111,6 +111,31 @@ fn a_volunteer_of_the_same_strength_is_taken_at_once() {
     // The change is no change of their own.
     lobby.move_to(&volunteer, 1).unwrap();
     assert_eq!(lobby.memory.of(volunteer.text()).moved_at, Some(1_000));
+}
+
+/// Four friends against nobody: two of them go, whichever want to.
+#[test]
+fn of_a_party_that_is_split_each_can_volunteer_alone() {
+    let (mut lobby, weights) = game(&[]);
+    for id in ["a", "b", "c", "d"] {
+        join(&mut lobby, id, 0, Some("p"));
+    }
+    ask(&mut lobby, &weights);
+    let named: Vec<Ident> = (lobby.offer().unwrap().moves.iter())
+        .map(|step| step.id.clone())
+        .collect();
+    assert_eq!(named.len(), 2);
+    let others = ["a", "b", "c", "d"].map(ident);
+    let others = others.into_iter().filter(|id| !named.contains(id));
+    let others: Vec<Ident> = others.collect();
+    let (answer, events) = lobby.volunteer(&others[0], &weights).unwrap();
+    assert_eq!((answer, events), (SwitchAnswer::Waits, Vec::new()));
+    let (answer, events) = lobby.volunteer(&others[1], &weights).unwrap();
+    assert_eq!(answer, SwitchAnswer::Taken);
+    let (mut went, all) = moved(&events);
+    went.sort();
+    let expected = others.iter().map(|id| (id.text().to_owned(), 1));
+    assert_eq!((went, all), (expected.collect(), true));
 }
 
 #[test]
@@ -455,16 +480,18 @@ proptest! {
                     OfferEvent::Moved { moves, .. } => {
                         let offered = open.take();
                         prop_assert!(offered.is_some(), "it has not ended before");
+                        let offered = offered.unwrap();
                         for step in &moves {
                             let human = lobby.game().unwrap().roster.find(&step.id).unwrap().clone();
                             prop_assert_eq!(human.team, step.from);
                             prop_assert!(human.protected_until <= now);
-                            // A party on one team moves as one.
-                            for mate in before.humans().iter().filter(|mate| mate.party.is_some() && mate.party == human.party) {
-                                let with = moves.iter().any(|step| step.id == mate.id);
-                                let there = lobby.game().unwrap().roster.find(&mate.id).is_some_and(|mate| mate.team == step.from);
-                                prop_assert!(with || !there);
-                            }
+                            // A party on one team moves as one, unless it was offered that only some of it do.
+                            let there = |mate: &&Human| lobby.game().unwrap().roster.find(&mate.id).is_some_and(|mate| mate.team == step.from);
+                            let mates = before.humans().iter().filter(|mate| mate.party.is_some() && mate.party == human.party);
+                            let mates: Vec<&Human> = mates.filter(there).collect();
+                            let go = |moves: &[Move]| mates.iter().filter(|mate| moves.iter().any(|step| step.id == mate.id)).count();
+                            let torn = !mates.is_empty() && (1..mates.len()).contains(&go(&offered));
+                            prop_assert!(torn || mates.len() == go(&moves));
                         }
                     }
                 }

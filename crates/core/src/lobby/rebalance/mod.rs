@@ -8,6 +8,9 @@
 //!
 //! It advises the shortest plan that makes the teams even enough. If there is none, it advises the
 //! plan with the largest gain, after subtracting `min_gain` for each of its moves.
+//!
+//! The members of a party on one team move together or not at all, unless a team would be empty or outnumbered because
+//! of that (`parties.rs`).
 
 use std::fmt;
 
@@ -20,6 +23,7 @@ use super::{
 };
 use crate::domain::{Ident, Move, SAME_CHANCE, Stream, StreamPurpose, chance_of_weaker, counted};
 
+mod parties;
 mod plan;
 mod settings;
 mod sure;
@@ -63,6 +67,9 @@ pub struct Advice {
     pub exact: usize,
     /// The humans who must not be moved, by id, and why.
     pub held: Vec<(String, MoveBlock)>,
+    /// The parties because of which nobody moves, each as the ids of its members.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub whole: Vec<Vec<String>>,
 }
 
 /// How even the chances to win are, 0 to 1: the chance of the weaker team divided by that of the
@@ -92,56 +99,7 @@ impl Question for Rebalance {
     }
 
     fn answer(&self, seed: u64) -> Advice {
-        let Self { snapshot, settings } = self;
-        let now = TeamStrengths::of(snapshot);
-        let limit = self.limit();
-        let (arrived, settled) = self.settled(&now);
-        let held = self.held();
-        let mut units = self.units(&held);
-        Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
-        let has_empty_team = settled.has_empty_team();
-        let doubtful = self.is_doubtful();
-        let planner = Planner::new(settled, units, limit, doubtful);
-        let exact = planner.exact_up_to(settings.max_moves.as_usize());
-        let enough = self.enough();
-        let ladder = planner.ladder(exact, settings);
-        // If arrivals were placed, a plan need not make the teams more even than they were before.
-        let floor = if arrived.teams.is_empty() {
-            now.evenness_now()
-        } else {
-            0.0
-        };
-        let sure = |plan: &MovePlan| planner.is_sure(plan);
-        let plan = choose(&ladder, settings, enough, floor, has_empty_team, sure);
-        let step = |who: usize, to: usize| Move {
-            id: Ident::from_text(&snapshot.humans[who].id),
-            from: snapshot.humans[who].team,
-            to: to as u8,
-        };
-        let placed = arrived.teams.iter();
-        Advice {
-            placed: placed
-                .map(|&(who, team)| step(who, usize::from(team)))
-                .collect(),
-            moves: planner
-                .people(plan)
-                .map(|(who, team)| step(who, team))
-                .collect(),
-            before: now.ratio_now(),
-            after: planner.ratio(plan),
-            ladder: (ladder.iter())
-                .map(|plan| (plan.moves, planner.ratio(plan)))
-                .collect(),
-            evenness: now.by_chance().then(|| EvennessOfPlans {
-                before: now.evenness_now(),
-                after: plan.evenness,
-                ladder: ladder.iter().map(|plan| plan.evenness).collect(),
-            }),
-            exact,
-            held: (snapshot.humans.iter().zip(held))
-                .filter_map(|(human, why)| Some((human.id.clone(), why?)))
-                .collect(),
-        }
+        self.advise_parties(seed)
     }
 
     fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -184,6 +142,9 @@ impl Question for Rebalance {
             }
             writeln!(f, "ratio {ratio:.6} ({how})")?;
         }
+        for note in self.party_notes(answer) {
+            writeln!(f, "{note}")?;
+        }
         for (who, why) in &answer.held {
             writeln!(f, "must stay: {who} ({why})")?;
         }
@@ -192,6 +153,61 @@ impl Question for Rebalance {
 }
 
 impl Rebalance {
+    /// The advice that splits no party.
+    fn advise(&self, seed: u64) -> Advice {
+        let Self { snapshot, settings } = self;
+        let now = TeamStrengths::of(snapshot);
+        let limit = self.limit();
+        let (arrived, settled) = self.settled(&now);
+        let held = self.held();
+        let mut units = self.units(&held);
+        Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
+        let has_empty_team = settled.empty_teams() > 0;
+        let doubtful = self.is_doubtful();
+        let planner = Planner::new(settled, units, limit, doubtful);
+        let exact = planner.exact_up_to(settings.max_moves.as_usize());
+        let enough = self.enough();
+        let ladder = planner.ladder(exact, settings);
+        // If arrivals were placed, a plan need not make the teams more even than they were before.
+        let floor = if arrived.teams.is_empty() {
+            now.evenness_now()
+        } else {
+            0.0
+        };
+        let sure = |plan: &MovePlan| planner.is_sure(plan);
+        let plan = choose(&ladder, settings, enough, floor, has_empty_team, sure);
+        let step = |who: usize, to: usize| Move {
+            id: Ident::from_text(&snapshot.humans[who].id),
+            from: snapshot.humans[who].team,
+            to: to as u8,
+        };
+        let placed = arrived.teams.iter();
+        Advice {
+            placed: placed
+                .map(|&(who, team)| step(who, usize::from(team)))
+                .collect(),
+            moves: planner
+                .people(plan)
+                .map(|(who, team)| step(who, team))
+                .collect(),
+            before: now.ratio_now(),
+            after: planner.ratio(plan),
+            ladder: (ladder.iter())
+                .map(|plan| (plan.moves, planner.ratio(plan)))
+                .collect(),
+            evenness: now.by_chance().then(|| EvennessOfPlans {
+                before: now.evenness_now(),
+                after: plan.evenness,
+                ladder: ladder.iter().map(|plan| plan.evenness).collect(),
+            }),
+            exact,
+            held: (snapshot.humans.iter().zip(held))
+                .filter_map(|(human, why)| Some((human.id.clone(), why?)))
+                .collect(),
+            whole: Vec::new(),
+        }
+    }
+
     /// By how many humans the teams should differ at most.
     fn limit(&self) -> usize {
         self.settings.max_difference.get().unwrap_or(usize::MAX)

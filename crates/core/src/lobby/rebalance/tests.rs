@@ -1,3 +1,5 @@
+mod parties;
+
 use super::*;
 use crate::domain::units::{Count, MaxDifference, Share};
 use crate::lobby::snapshot::tests::{by_chance, robot, snapshot};
@@ -148,7 +150,9 @@ fn a_party_moves_whole_or_not_at_all() {
     for member in [0, 1, 2, 3] {
         game.humans[member].party = Some("four".into());
     }
-    assert!(advise(&game, RebalanceSettings::default()).moves.is_empty());
+    // Unless the others are outnumbered because of that: then as few as possible go.
+    let advice = advise(&game, RebalanceSettings::default());
+    assert_eq!((advice.moves.len(), advice.after), (1, 1.0));
     for member in [2, 3] {
         game.humans[member].party = Some("two".into());
     }
@@ -327,7 +331,8 @@ proptest! {
         game in games(), max_moves in 0u32..8, newest_first: bool, spare_top: bool, seed: u64,
     ) {
         let settings = RebalanceSettings { max_moves: Count::of(max_moves), newest_first, spare_top, ..RebalanceSettings::default() };
-        let advice = Rebalance { snapshot: game.clone(), settings }.answer(seed);
+        let question = Rebalance { snapshot: game.clone(), settings };
+        let advice = question.answer(seed);
         prop_assert!(advice.moves.len() <= max_moves as usize);
         let mut settled = game.clone();
         for step in &advice.placed {
@@ -350,15 +355,28 @@ proptest! {
         prop_assert!(spread(&next) <= spread(&settled).max(1), "nobody is outnumbered more");
         if !advice.moves.is_empty() && advice.placed.is_empty() {
             let over = |game: &Snapshot| TeamStrengths::of(game).excess(1);
-            let empty = TeamStrengths::of(&settled).has_empty_team();
+            let empty = TeamStrengths::of(&settled).empty_teams() > 0;
             let fewer = empty && after + EQUAL >= before && over(&next) < over(&settled);
             prop_assert!(after > before || fewer);
         }
-        // Nobody is torn from mates they stood with.
-        for (at, human) in game.humans.iter().enumerate() {
-            for mate in game.mates(at).filter(|&mate| game.humans[mate].team == human.team) {
-                prop_assert!(human.team.is_none() || next.humans[mate].team == next.humans[at].team);
+        // Nobody is torn from mates they stood with, unless a team would be empty or outnumbered.
+        let is_torn = |at: usize| {
+            let human = &game.humans[at];
+            let mut mates = game.mates(at).filter(|&mate| game.humans[mate].team == human.team);
+            mates.any(|mate| next.humans[mate].team != next.humans[at].team)
+        };
+        if (0..game.humans.len()).any(is_torn) {
+            let whole = question.advise(seed);
+            let mut others = game.clone();
+            for step in whole.steps() {
+                let human = others.humans.iter_mut().find(|human| human.id == step.id.text()).unwrap();
+                human.team = Some(step.to);
             }
+            let lack = |game: &Snapshot| {
+                let teams = TeamStrengths::of(game);
+                (teams.empty_teams(), teams.excess(1))
+            };
+            prop_assert!(lack(&next) < lack(&others), "{:?} {:?}", advice, whole);
         }
     }
 }

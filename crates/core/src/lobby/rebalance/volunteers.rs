@@ -47,7 +47,8 @@ impl Rebalance {
     pub(in crate::lobby) fn asking(&self, offered: &[Move]) -> Option<Asking<'_>> {
         let held = self.held_anyway();
         let (_, settled) = self.settled(&TeamStrengths::of(&self.snapshot));
-        let units = self.units(&held);
+        let torn = self.torn_by_moves(|| offered.iter());
+        let units = self.apart(&torn).units(&held);
         let planner = Planner::new(settled, units, self.limit(), self.is_doubtful());
         let humans = &self.snapshot.humans;
         let named = planner.plan_of(humans, offered)?;

@@ -1,0 +1,172 @@
+//! Which parties are split: only those because of which a team would be empty or outnumbered, and as few as possible.
+
+use super::{Advice, Rebalance};
+use crate::{
+    domain::Move,
+    lobby::{
+        HumanInGame,
+        strength::{EQUAL, TeamStrengths},
+    },
+    partition::torn_note,
+};
+
+/// How many teams have nobody, and how many humans too many there are on teams that outnumber the smallest by more than
+/// allowed.
+type Lack = (usize, usize);
+
+impl Rebalance {
+    /// The advice that splits no party if that leaves no team empty or outnumbered for which others would move. Otherwise
+    /// splits one party at a time, always the one whose loss helps most, until as many humans are where they are missing
+    /// as without any party. At most parties² / 2 searches, of the parties that would be split if there were none.
+    pub(super) fn advise_parties(&self, seed: u64) -> Advice {
+        let whole = self.advise(seed);
+        let lack = self.lack(&whole);
+        let rests = !whole.moves.is_empty() || whole.evenness_alone() >= self.enough();
+        let parties = self.parties();
+        if parties.is_empty() || lack == (0, 0) && rests {
+            return whole;
+        }
+        let free = self.apart(&parties).advise(seed);
+        let torn = self.torn_by(&free);
+        let least = self.lack(&free);
+        if least < lack {
+            return self.torn_least(torn, least, seed).unwrap_or(free);
+        }
+        let because = whole.moves.is_empty() && !free.moves.is_empty();
+        let members = |party: &&str| self.members(party).map(|human| human.id.clone()).collect();
+        Advice {
+            whole: torn.iter().filter(|_| because).map(members).collect(),
+            ..whole
+        }
+    }
+
+    /// The advice that splits as few of these parties as leave no more than the `least` lack; `None` if even all of them
+    /// leave more.
+    fn torn_least(&self, mut parties: Vec<&str>, least: Lack, seed: u64) -> Option<Advice> {
+        let mut torn: Vec<&str> = Vec::new();
+        while !parties.is_empty() {
+            let trial = |at: usize| {
+                let advice = self
+                    .apart(&[&torn[..], &[parties[at]]].concat())
+                    .advise(seed);
+                (self.lack(&advice), at, advice)
+            };
+            let better = |a: &(Lack, usize, Advice), b: &(Lack, usize, Advice)| {
+                b.0 < a.0 || b.0 == a.0 && b.2.evenness_after() > a.2.evenness_after() + EQUAL
+            };
+            let trials = (0..parties.len()).map(trial);
+            let (lack, at, advice) = trials.reduce(|a, b| if better(&a, &b) { b } else { a })?;
+            if lack <= least {
+                return Some(advice);
+            }
+            torn.push(parties.remove(at));
+        }
+        None
+    }
+
+    /// The same question without these parties.
+    pub(super) fn apart(&self, parties: &[&str]) -> Self {
+        let mut apart = self.clone();
+        for human in &mut apart.snapshot.humans {
+            human.party = human
+                .party
+                .take()
+                .filter(|party| !parties.contains(&party.as_str()));
+        }
+        apart
+    }
+
+    /// The parties of which several members are in the game, in the order in which the first of each joined.
+    fn parties(&self) -> Vec<&str> {
+        let mut parties: Vec<&str> = Vec::new();
+        for (who, human) in self.snapshot.humans.iter().enumerate() {
+            let party = human
+                .party
+                .as_deref()
+                .filter(|_| self.snapshot.in_party(who));
+            parties.extend(party.filter(|party| !parties.contains(party)));
+        }
+        parties
+    }
+
+    fn members(&self, party: &str) -> impl Iterator<Item = &HumanInGame> {
+        let humans = self.snapshot.humans.iter();
+        humans.filter(move |human| human.party.as_deref() == Some(party))
+    }
+
+    /// The parties that this advice splits: members who are together now, also those who are on no team yet, are not
+    /// together then.
+    fn torn_by(&self, advice: &Advice) -> Vec<&str> {
+        self.torn_by_moves(|| advice.steps())
+    }
+
+    /// The parties that these moves split.
+    pub(super) fn torn_by_moves<'m, I>(&self, steps: impl Fn() -> I) -> Vec<&str>
+    where
+        I: Iterator<Item = &'m Move>,
+    {
+        let then = |human: &HumanInGame| team_after(human, steps());
+        let is_torn = |party: &&str| {
+            let apart = |one: &HumanInGame| {
+                let mut mates = self.members(party).filter(|mate| mate.team == one.team);
+                mates.any(|mate| then(mate) != then(one))
+            };
+            self.members(party).any(apart)
+        };
+        self.parties().into_iter().filter(is_torn).collect()
+    }
+
+    /// What the teams lack once this advice is followed.
+    fn lack(&self, advice: &Advice) -> Lack {
+        let mut after = self.snapshot.clone();
+        for human in &mut after.humans {
+            human.team = team_after(human, advice.steps());
+        }
+        let after = TeamStrengths::of(&after);
+        (after.empty_teams(), after.excess(self.limit()))
+    }
+
+    /// One line for each party that this advice splits, and for each because of which nobody moves.
+    pub(super) fn party_notes(&self, advice: &Advice) -> Vec<String> {
+        let torn = self.torn_by(advice).into_iter().map(|party| {
+            let member = |human: &HumanInGame| team_after(human, advice.steps());
+            let members = self.members(party);
+            let members: Vec<_> = members
+                .map(|human| (human.id.as_str(), member(human)))
+                .collect();
+            torn_note(&members, "a team would be empty or outnumbered")
+        });
+        let whole = advice.whole.iter().map(|party| {
+            let names = party.join(", ");
+            format!(
+                "nobody moves, because the party of {names} stays together: a party is split only for a team that is \
+                 empty or outnumbered"
+            )
+        });
+        torn.chain(whole).collect()
+    }
+}
+
+/// The team of a human after these moves.
+fn team_after<'m>(human: &HumanInGame, mut steps: impl Iterator<Item = &'m Move>) -> Option<u8> {
+    let step = steps.find(|step| step.id.text() == human.id);
+    step.map_or(human.team, |step| Some(step.to))
+}
+
+impl Advice {
+    /// How even the teams are if nobody moves.
+    fn evenness_alone(&self) -> f64 {
+        let by_chance = self
+            .evenness
+            .as_ref()
+            .and_then(|known| known.ladder.first());
+        by_chance.copied().unwrap_or(self.ladder[0].1)
+    }
+
+    /// How even the teams become.
+    fn evenness_after(&self) -> f64 {
+        self.evenness
+            .as_ref()
+            .map_or(self.after, |known| known.after)
+    }
+}
