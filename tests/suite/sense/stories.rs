@@ -279,6 +279,73 @@ async fn the_bad_side_of_the_map_was_everybodys_turn() {
     );
 }
 
+/// The chance of the weaker team in the lines of BALANCE.
+fn weaker(lines: &[String]) -> f64 {
+    let chance: f64 = lines[0].split(' ').nth(3).unwrap().parse().unwrap();
+    chance.min(1.0 - chance)
+}
+
+#[tokio::test]
+async fn there_were_few_of_us_and_now_i_had_the_good_side_and_now_you() {
+    // A side that is worth something, and players who are a little apart.
+    let apart = |id: &str| id[1..].parse::<f64>().unwrap() * -0.01;
+    let (daemon, _clock) = after_on(0.05, "store.keep_decisions = 0", 62, 200, apart).await;
+    let mut could_swap = 0;
+    for few in [
+        vec![0, 1],
+        vec![0, 2],
+        vec![5, 8],
+        vec![0, 1, 2, 3],
+        vec![1, 4, 6, 9],
+    ] {
+        let players: Vec<String> = few.iter().map(|n| format!("p{n:02}")).collect();
+        let half = players.len() / 2;
+        // Every split, with its chance.
+        let mut splits = Vec::new();
+        for on_first in (0u32..1 << players.len()).filter(|set| set.count_ones() as usize == half) {
+            let side = |at: usize| 1 - (on_first >> at & 1);
+            let pinned = players.iter().enumerate();
+            let pinned = pinned.map(|(at, id)| format!("JOIN {id} pin={}\n", side(at)));
+            let mut client = daemon.client().await;
+            client
+                .tell(&(joins([]) + &pinned.collect::<String>()))
+                .await;
+            splits.push((on_first, weaker(&balance(&mut client, 1).await)));
+        }
+        let best = splits.iter().map(|split| split.1).fold(0.0, f64::max);
+        let mut seen = vec![[0; 2]; players.len()];
+        for seed in 0..20 {
+            let mut client = daemon.client().await;
+            client.tell(&joins(&players)).await;
+            let lines = balance(&mut client, seed).await;
+            assert!(weaker(&lines) >= best - 0.05 - 1e-6, "{best} {lines:?}");
+            agrees(&mut client, &lines).await;
+            for (seen, id) in seen.iter_mut().zip(&players) {
+                seen[usize::from(on(&lines, 1).contains(&id.as_str()))] += 1;
+            }
+            let advice = several(&mut client, "REBALANCE seed=1\n").await;
+            assert_eq!(advice.len(), 1, "{lines:?} {advice:?}");
+            // Who asks for the best from the start gets it.
+            let mut client = daemon.client().await;
+            client.tell(&joins(&players)).await;
+            let exact = several(&mut client, &format!("BALANCE top=1 seed={seed}\n")).await;
+            assert!(weaker(&exact) >= best - 1e-6, "{best} {exact:?}");
+        }
+        for (at, seen) in seen.iter().enumerate() {
+            let on_side = |side: u32| splits.iter().filter(move |split| split.0 >> at & 1 == side);
+            let near = |side| on_side(side).any(|split| split.1 >= best - 0.045);
+            if near(0) && near(1) {
+                could_swap += 1;
+                assert!(
+                    seen.iter().all(|times| *times > 0),
+                    "{players:?} {splits:?} {seen:?}"
+                );
+            }
+        }
+    }
+    assert!(could_swap >= 8, "{could_swap}");
+}
+
 #[tokio::test]
 async fn the_bots_were_on_their_team_so_there_was_one_more_of_us() {
     let (daemon, _clock) = after("", 58, 80, equal).await;

@@ -211,6 +211,19 @@ impl Outlook {
         2.0 * UNITS * self.unit
     }
 
+    /// How much of the weaker team's chance it may cost in a game of so many humans on two teams that nobody is always on
+    /// the same side of the map. 0 where no side is worth anything, and in larger games: there, evenness comes first.
+    pub fn price_of_sides(&self, humans: usize) -> f64 {
+        /// Two against two have three splits, of which often only one counts as even; three against three have ten.
+        const FEW: usize = 4;
+        /// Chances of 45 % and 50 %: a player notices that less than being on the worse side in each game.
+        const PRICE: f64 = 0.05;
+        match self.side != 0.0 && humans <= FEW {
+            true => PRICE,
+            false => 0.0,
+        }
+    }
+
     /// The edge of the first of two teams over the second, with that of its side of the map.
     pub fn edge_of_first(&self, one: TeamLoad, other: TeamLoad) -> f64 {
         self.edge(one, other) + self.side

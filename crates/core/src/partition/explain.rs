@@ -38,6 +38,10 @@ pub struct Explanation {
     pub considered: u128,
     /// Number of candidates that the pick was made from.
     pub candidates: usize,
+    /// Whether some of them are less even than those that count as equal, so that nobody is always on the same side of the
+    /// map.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drawn: bool,
     /// The candidate that was picked.
     pub pick: Candidate,
     /// The candidate with the highest quality other than the pick; `None` if there is no other.
@@ -231,6 +235,12 @@ impl fmt::Display for Explanation {
             counted(self.considered, "combination"),
             counted(self.candidates, "candidate")
         )?;
+        if self.drawn {
+            writeln!(
+                f,
+                "the sides are drawn, also where that is less even: otherwise somebody would always be on the same side"
+            )?;
+        }
         self.describe(f, "picked", &self.pick)?;
         if let Some(other) = &self.runner_up {
             self.describe(f, "runner-up", other)?;

@@ -11,6 +11,7 @@ use super::{
     reading,
     terms::Scorer,
 };
+use crate::domain::{chance_of_weaker, evenness_of_chance};
 
 /// By how much the rounding of evenness can differ.
 const ROUNDING: f64 = 1e-12;
@@ -32,6 +33,26 @@ pub(super) struct Candidates {
     pub(super) list: Vec<Candidate>,
     /// The evenness from which on a split may be picked.
     pub(super) least: f64,
+    /// Whether less even splits are among them so that nobody is always on the same side of the map.
+    pub(super) drawn: bool,
+}
+
+/// Who is on the same side of the map in all splits that count as equal.
+#[derive(Default)]
+struct Turns {
+    /// These humans, each with their side.
+    always: Vec<(usize, u8)>,
+    /// The evenness from which on splits may be picked in which one of them is on the other side.
+    least: f64,
+}
+
+impl Turns {
+    /// Whether a split may be picked because it puts one of them on the other side.
+    fn admit(&self, candidate: &Candidate) -> bool {
+        let mut always = self.always.iter();
+        candidate.figures.evenness >= self.least
+            && always.any(|&(human, side)| candidate.team_of[human] != side)
+    }
 }
 
 impl<'a> Reader<'a> {
@@ -163,7 +184,10 @@ impl<'a> Reader<'a> {
             Some(least) => least.max(self.choice.least_even) - ROUNDING,
             None => 0.0,
         };
-        list.retain(|candidate| candidate.figures.evenness >= least);
+        let turns = self.turns(&list, best, least);
+        list.retain(|candidate| candidate.figures.evenness >= least || turns.admit(candidate));
+        let evenness = list.iter().map(|candidate| candidate.figures.evenness);
+        let (equal, least) = (least, evenness.fold(least, f64::min));
         if settings.wanted.is_some() {
             // Who asks for other teams does not want any that break more wishes.
             let avoided = list.iter().map(|candidate| candidate.terms.avoided_pairs);
@@ -174,7 +198,33 @@ impl<'a> Reader<'a> {
         if let (Some((balance, team_of)), true) = (current, list.is_empty()) {
             list.push(candidate(*balance, team_of.clone()));
         }
-        Candidates { list, least }
+        let drawn = least < equal;
+        Candidates { list, least, drawn }
+    }
+
+    /// Who would always be on the same side of the map, and how little evenness another side may have. `best` is the
+    /// evenness of the best candidate, `least` that from which on they count as equal.
+    fn turns(&self, list: &[Candidate], best: f64, least: f64) -> Turns {
+        let spec = self.problem.spec();
+        let strengths = self
+            .strengths
+            .filter(|_| spec.doubt.is_some() && spec.teams == 2);
+        let price = strengths.map_or(0.0, |known| known.outlook.price_of_sides(spec.humans.len()));
+        let mut equal = list
+            .iter()
+            .filter(|candidate| candidate.figures.evenness >= least);
+        // Wishes for a team have their own price.
+        let Some(first) = equal.next().filter(|_| price > 0.0 && spec.wishes() == 0) else {
+            return Turns::default();
+        };
+        let sides = (0..).zip(first.team_of.iter().copied());
+        let mut always: Vec<(usize, u8)> = sides.collect();
+        equal.for_each(|other| always.retain(|&(human, side)| other.team_of[human] == side));
+        let chance = (chance_of_weaker(best) - price).max(0.0);
+        Turns {
+            always,
+            least: evenness_of_chance(chance) - ROUNDING,
+        }
     }
 
     /// The evenness from which on splits count as equal to one with the evenness `best`; `None` if there is no limit.

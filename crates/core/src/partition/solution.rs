@@ -77,7 +77,11 @@ impl Solution {
         let legal = current
             .as_ref()
             .filter(|(_, team_of)| choice.can_be(team_of));
-        let Candidates { mut list, least } = reader.candidates(settings, seed, legal);
+        let Candidates {
+            mut list,
+            least,
+            drawn,
+        } = reader.candidates(settings, seed, legal);
         let picked = pick(&mut list, settings, seed);
         let chosen = list[picked].clone();
         let TeamTally { sums, humans, size } = reader.tally(&chosen.team_of);
@@ -103,6 +107,7 @@ impl Solution {
             bound,
             considered: answer.considered,
             candidates: list.len(),
+            drawn,
             pick: chosen.clone(),
             runner_up,
             current: current.map(|(balance, team_of)| reader.figures(&team_of, Some(balance))),

@@ -9,8 +9,8 @@ use crate::domain::{SAME_CHANCE, chance_of_weaker};
 const SURE: f64 = 0.75;
 
 impl Planner {
-    /// Whether a plan makes the chances more even beyond doubt: by more than players notice, and also if
-    /// the strengths of all players are as far from their estimates as they usually are.
+    /// Whether a plan makes the chances more even beyond doubt: by more than players notice, beyond what BALANCE gives up
+    /// to draw the sides, and also if the strengths of all players are as far from their estimates as they usually are.
     ///
     /// Let e be the edge now, e' that after the moves, and δ = e − e' what the moves change. The game is
     /// more even with them if δ has the direction of e, and e + e' does, too: without the players who
@@ -26,14 +26,15 @@ impl Planner {
             return true;
         }
         let gain = chance_of_weaker(plan.evenness) - chance_of_weaker(alone);
-        if gain <= SAME_CHANCE {
-            return false;
-        }
         let after = self.after(plan);
         let edges = self.strength.edge_of_first().zip(after.edge_of_first());
         let (Some((before, after)), Some(outlook)) = (edges, self.strength.outlook()) else {
-            return true; // more than two teams
+            return gain > SAME_CHANCE; // more than two teams
         };
+        let humans = self.strength.sides().iter().map(|side| side.humans).sum();
+        if gain <= SAME_CHANCE + outlook.price_of_sides(humans) {
+            return false;
+        }
         let units = plan.steps.iter().map(|&(unit, _)| &self.units[unit]);
         let variance: f64 = units.map(|unit| unit.counted.variance).sum();
         let players = self

@@ -109,7 +109,7 @@ proptest! {
 
     #[test]
     fn picks_that_count_as_equal_are_within_the_doubt(
-        humans in prop::collection::vec(-2.0..2.0f64, 4..11),
+        humans in prop::collection::vec(-2.0..2.0f64, 5..11),
         side in -0.3..0.3f64,
         seed: u64,
     ) {
@@ -291,4 +291,101 @@ fn of_splits_as_even_those_share_out_the_uncertain() {
     let (without, with) = (picked(0.0), picked(5.0));
     assert!((30..75).contains(&without), "{without}");
     assert!(with > 84, "{with}");
+}
+
+/// All splits of so many humans into teams of nearly equal size.
+fn splits(humans: usize) -> impl Iterator<Item = Vec<u8>> {
+    let sizes = [humans / 2, humans.div_ceil(2)];
+    let all = (0u32..1 << humans).filter(move |set| sizes.contains(&(set.count_ones() as usize)));
+    all.map(move |set| (0..humans).map(|at| (set >> at & 1) as u8).collect())
+}
+
+/// How likely the weaker team wins, by hand.
+fn weaker(side: f64, humans: &[f64], team_of: &[u8]) -> f64 {
+    let chance = chance_by_hand(side, humans, [(0, 0.0); 2], team_of);
+    chance.min(1.0 - chance)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn of_few_nobody_is_always_on_the_same_side_if_that_costs_little(
+        humans in prop::collection::vec(-1.0..1.0f64, 2..5),
+        side in prop_oneof![-0.3..0.3f64, -0.1..0.1f64],
+        seed: u64,
+    ) {
+        let mut spec = strengths(side, &humans);
+        spec.doubt = Some(SAME_CHANCE);
+        let solution = pick(&spec, seed);
+        let chance = |team_of: &[u8]| weaker(side, &humans, team_of);
+        let best = splits(humans.len()).map(|split| chance(&split)).fold(0.0, f64::max);
+        prop_assert!(chance(&solution.team_of) >= best - 0.05 - 1e-9);
+        for human in 0..humans.len() {
+            for team in [0, 1] {
+                let mut cheap = splits(humans.len()).filter(|split| split[human] == team);
+                let can = cheap.any(|split| chance(&split) >= best - 0.05 + 1e-9);
+                let mut found = solution.candidates.iter();
+                let is = found.any(|found| found.team_of[human] == team && found.probability > 0.05);
+                prop_assert!(!can || is, "{human} {team} {:?}", solution.candidates);
+            }
+        }
+    }
+
+    #[test]
+    fn sides_are_drawn_only_among_few_and_only_if_somebody_is_always_on_one(
+        humans in prop::collection::vec(-1.0..1.0f64, 2..9),
+        side in -0.3..0.3f64,
+        seed: u64,
+    ) {
+        let mut spec = strengths(side, &humans);
+        spec.doubt = Some(SAME_CHANCE);
+        let solution = pick(&spec, seed);
+        let chances: Vec<f64> = solution.candidates.iter().map(|found| weaker(side, &humans, &found.team_of)).collect();
+        let best = chances.iter().copied().fold(0.0, f64::max);
+        let least = crate::partition::reading::least(best / (1.0 - best), SAME_CHANCE);
+        let equal = |at: &usize| chances[*at] / (1.0 - chances[*at]) >= least - 1e-9;
+        let (equal, drawn): (Vec<usize>, Vec<usize>) = (0..chances.len()).partition(equal);
+        prop_assert_eq!(solution.explanation.drawn, !drawn.is_empty());
+        prop_assert!(drawn.is_empty() || humans.len() <= 4);
+        let side_of = |at: usize, human: usize| solution.candidates[at].team_of[human];
+        let always = |human: &usize| equal.iter().all(|at| side_of(*at, *human) == side_of(equal[0], *human));
+        let always: Vec<usize> = (0..humans.len()).filter(always).collect();
+        for at in drawn {
+            let turns = |human: &usize| side_of(at, *human) != side_of(equal[0], *human);
+            prop_assert!(always.iter().any(turns));
+        }
+    }
+}
+
+#[test]
+fn of_two_and_of_four_the_seed_draws_who_has_the_better_side() {
+    for humans in [vec![0.1, -0.05], vec![0.3, 0.1, 0.05, -0.3]] {
+        let mut spec = strengths(0.06, &humans);
+        spec.doubt = Some(SAME_CHANCE);
+        let picks: Vec<Solution> = (0..20).map(|seed| pick(&spec, seed)).collect();
+        for human in 0..humans.len() {
+            let first = picks.iter().filter(|pick| pick.team_of[human] == 0).count();
+            assert!((1..20).contains(&first), "{human}: {first} of 20");
+        }
+        let told = picks.iter().filter(|pick| {
+            let why = pick.explanation.to_string();
+            why.contains("the sides are drawn")
+        });
+        assert!(told.count() == 20 || humans.len() == 4);
+        // Without a doubt, the best is picked, or one of those that the operator or the client has asked for.
+        spec.doubt = None;
+        let settings = Settings {
+            top: Count::of(1),
+            ..by_chance()
+        };
+        let problem = Problem::new(spec).unwrap();
+        let best = splits(humans.len())
+            .map(|split| weaker(0.06, &humans, &split))
+            .fold(0.0, f64::max);
+        for seed in 0..20 {
+            let exact = solved(&problem, &settings, seed).team_of;
+            assert!(weaker(0.06, &humans, &exact) >= best - 1e-9);
+        }
+    }
 }
