@@ -70,7 +70,7 @@ pub struct Member {
     #[serde(skip)]
     pub seen: Latent,
     #[serde(skip)]
-    gain: Vec<f32>,
+    gain: Vec<f64>,
 }
 
 /// The filters that are still compared, never none.
@@ -244,7 +244,7 @@ impl Member {
 
     /// The gains S·a of these columns in the match looked at.
     pub fn gains(&self, columns: &[usize]) -> Vec<f64> {
-        columns.iter().map(|&c| self.gain[c].into()).collect()
+        columns.iter().map(|&c| self.gain[c]).collect()
     }
 
     /// Learns from the match looked at; the columns in `still` do not change, and `record`, the effect of records,

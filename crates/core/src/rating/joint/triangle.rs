@@ -2,7 +2,9 @@
 //!
 //! Values have single precision: an update passes over all of the memory, so its time is
 //! proportional to the size. For the same reason updates are deferred: up to [`DEFERRED`] wait as
-//! vectors, and one pass over the memory then applies all of them. Rows are padded with zeros to
+//! vectors, and one pass over the memory then applies all of them. Sums have double precision, and a cell is the same
+//! whichever of its two columns has the lower number, so that the numbers of the columns change nothing but the last bits
+//! of a sum. Rows are padded with zeros to
 //! whole lanes, and rows of zeros follow up to a whole block of rows. Copies of a matrix share the blocks that none of
 //! them has changed.
 
@@ -23,15 +25,9 @@ pub struct Triangle {
     width: usize,
     /// The values before the deferred updates: blocks of [`LANES`] rows.
     blocks: Vec<Shared<Vec<f32>>>,
-    /// The updates that `blocks` do not contain yet, oldest first; fewer than [`DEFERRED`].
-    deferred: Vec<Shared<OuterProduct>>,
-}
-
-/// An update: `factor` times the outer product of a padded vector with itself, to be subtracted.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct OuterProduct {
-    factor: f32,
-    vector: Vec<f32>,
+    /// The updates that `blocks` do not contain yet, oldest first; fewer than [`DEFERRED`]. Each is the outer product of
+    /// a padded vector with itself, to be subtracted.
+    deferred: Vec<Shared<Vec<f32>>>,
 }
 
 /// Length of row `i` including its padding.
@@ -60,9 +56,8 @@ impl Triangle {
         let (i, j) = (i.max(j), i.min(j));
         let cell = self.row(i)[j];
         // In the order and with the rounding of `apply_deferred`.
-        let updated = self.deferred.iter().fold(cell, |cell, update| {
-            cell - update.factor * update.vector[i] * update.vector[j]
-        });
+        let updates = self.deferred.iter();
+        let updated = updates.fold(cell, |cell, vector| cell - vector[i] * vector[j]);
         updated.into()
     }
 
@@ -86,15 +81,15 @@ impl Triangle {
         let padded = self.width.next_multiple_of(LANES);
         if self.blocks.len() < padded / LANES {
             self.blocks.push(Shared::new(vec![0.0; LANES * padded]));
-            for update in &mut self.deferred {
-                update.edit().vector.resize(padded, 0.0);
+            for vector in &mut self.deferred {
+                vector.edit().resize(padded, 0.0);
             }
         }
         self.add_to_diagonal(last, diagonal);
     }
 
     /// Writes the product with a sparse vector to `product` (padded). O(width · entries).
-    pub fn times(&self, sparse: &[(usize, f64)], product: &mut Vec<f32>) {
+    pub fn times(&self, sparse: &[(usize, f64)], product: &mut Vec<f64>) {
         product.clear();
         product.resize(self.width.next_multiple_of(LANES), 0.0);
         // On and below the diagonal: LANES rows at a time, whose sums do not depend on each other.
@@ -105,7 +100,7 @@ impl Triangle {
             let mut own = [0.0; LANES];
             for &(column, x) in sparse.iter().filter(|(column, _)| *column < length) {
                 for (sum, row) in own.iter_mut().zip(rows.chunks_exact(length)) {
-                    *sum += x as f32 * row[column];
+                    *sum += x * f64::from(row[column]);
                 }
             }
             sums.copy_from_slice(&own);
@@ -114,49 +109,47 @@ impl Triangle {
         for &(column, x) in sparse {
             let row = &self.row(column)[..column];
             for (p, cell) in product.iter_mut().zip(row) {
-                *p += x as f32 * cell;
+                *p += x * f64::from(*cell);
             }
         }
-        for update in &self.deferred {
-            let along = |&(column, x): &(usize, f64)| x as f32 * update.vector[column];
-            let along: f32 = sparse.iter().map(along).sum();
-            subtract(product, update.factor * along, &update.vector);
+        for vector in &self.deferred {
+            let along = along(sparse, vector);
+            for (p, x) in product.iter_mut().zip(vector.iter()) {
+                *p -= along * f64::from(*x);
+            }
         }
     }
 
     /// The product with a sparse vector in that vector's own places: the same bits as in [`times`](Self::times), with
     /// entries² instead of width · entries steps.
-    pub fn times_within(&self, sparse: &[(usize, f64)]) -> Vec<f32> {
-        let factors: Vec<f32> = (self.deferred.iter())
-            .map(|update| {
-                let along = |&(column, x): &(usize, f64)| x as f32 * update.vector[column];
-                update.factor * sparse.iter().map(along).sum::<f32>()
-            })
+    pub fn times_within(&self, sparse: &[(usize, f64)]) -> Vec<f64> {
+        let updates = self.deferred.iter();
+        let updates: Vec<(f64, &[f32])> = updates
+            .map(|vector| (along(sparse, vector), vector.as_slice()))
             .collect();
         let product = sparse.iter().map(|&(place, _)| {
             let row = self.row(place);
             let mut product = 0.0;
             for &(column, x) in sparse.iter().filter(|(column, _)| *column < row.len()) {
-                product += x as f32 * row[column];
+                product += x * f64::from(row[column]);
             }
             for &(column, x) in sparse.iter().filter(|(column, _)| *column > place) {
-                product += x as f32 * self.row(column)[place];
+                product += x * f64::from(self.row(column)[place]);
             }
-            for (update, factor) in self.deferred.iter().zip(&factors) {
-                product -= factor * update.vector[place];
+            for (along, vector) in &updates {
+                product -= along * f64::from(vector[place]);
             }
             product
         });
         product.collect()
     }
 
-    /// Subtracts `factor` times the outer product of a padded vector with itself. O(width²/2) for
+    /// Subtracts `factor` (0 or more) times the outer product of a padded vector with itself. O(width²/2) for
     /// every [`DEFERRED`]th update; the others wait for it.
-    pub fn minus_outer(&mut self, vector: &[f32], factor: f64) {
-        self.deferred.push(Shared::new(OuterProduct {
-            factor: factor as f32,
-            vector: vector.to_vec(),
-        }));
+    pub fn minus_outer(&mut self, vector: &[f64], factor: f64) {
+        let root = libm::sqrt(factor);
+        let scaled = vector.iter().map(|x| (root * x) as f32);
+        self.deferred.push(Shared::new(scaled.collect()));
         if self.deferred.len() == DEFERRED {
             self.apply_deferred();
         }
@@ -165,32 +158,30 @@ impl Triangle {
     /// Brings `blocks` up to date.
     fn apply_deferred(&mut self) {
         let updates = std::mem::take(&mut self.deferred);
-        if let Ok(updates) = <&[Shared<OuterProduct>; DEFERRED]>::try_from(updates.as_slice()) {
-            self.apply_together(updates.each_ref().map(|update| &**update));
+        if let Ok(updates) = <&[Shared<Vec<f32>>; DEFERRED]>::try_from(updates.as_slice()) {
+            self.apply_together(updates.each_ref().map(|vector| vector.as_slice()));
             return;
         }
-        for update in &updates {
-            for (i, x) in update.vector.iter().take(self.width).enumerate() {
-                let row = &mut self.row_mut(i)[..=i];
-                subtract(row, update.factor * x, &update.vector[..=i]);
+        for vector in &updates {
+            for (i, x) in vector.iter().take(self.width).enumerate() {
+                subtract(&mut self.row_mut(i)[..=i], *x, &vector[..=i]);
             }
         }
     }
 
     /// Applies a full set of updates in one pass.
-    fn apply_together(&mut self, updates: [&OuterProduct; DEFERRED]) {
+    fn apply_together(&mut self, updates: [&[f32]; DEFERRED]) {
         for i in 0..self.width {
-            let factors = updates.map(|u| u.factor * u.vector[i]);
-            let vectors = updates.map(|u| &u.vector[..=i]);
+            let factors = updates.map(|vector| vector[i]);
+            let vectors = updates.map(|vector| &vector[..=i]);
             subtract_all(&mut self.row_mut(i)[..=i], factors, vectors);
         }
     }
 
     /// The matrix of the rows and columns with these numbers, ascending.
     pub fn select(&self, kept: &[usize]) -> Self {
-        let of_kept = |update: &Shared<OuterProduct>| -> Vec<f32> {
-            kept.iter().map(|&i| update.vector[i]).collect()
-        };
+        let of_kept =
+            |vector: &Shared<Vec<f32>>| -> Vec<f32> { kept.iter().map(|&i| vector[i]).collect() };
         let vectors: Vec<Vec<f32>> = self.deferred.iter().map(of_kept).collect();
         let block = |(block, rows): (usize, &[usize])| {
             let length = LANES * (block + 1);
@@ -204,8 +195,8 @@ impl Triangle {
                     .zip(kept)
                     .for_each(|(cell, &j)| *cell = row[j]);
                 // In the order and with the rounding of `apply_deferred`.
-                for (update, vector) in self.deferred.iter().zip(&vectors) {
-                    subtract(own, update.factor * update.vector[i], &vector[..=k]);
+                for vector in &vectors {
+                    subtract(own, vector[k], &vector[..=k]);
                 }
             }
             Shared::new(cells)
@@ -231,6 +222,12 @@ impl Triangle {
             }
         }
     }
+}
+
+/// The product of two vectors.
+fn along(sparse: &[(usize, f64)], vector: &[f32]) -> f64 {
+    let product = |&(column, x): &(usize, f64)| x * f64::from(vector[column]);
+    sparse.iter().map(product).sum()
 }
 
 /// Subtracts `factor` times a vector from a row of the same length.
@@ -294,7 +291,7 @@ mod tests {
         let mut got = Vec::new();
         triangle.times(&sparse, &mut got);
         for (i, p) in got.iter().enumerate().take(WIDTH) {
-            assert!((f64::from(*p) - product(i)).abs() < 1e-2, "{i}: {p}");
+            assert!((p - product(i)).abs() < 1e-2, "{i}: {p}");
         }
         triangle.minus_outer(&got, 1e-3);
         same(&triangle, |i, j| {
@@ -334,10 +331,7 @@ mod tests {
             let mut got = Vec::new();
             triangle.times(&sparse, &mut got);
             for (got, expected) in got.iter().zip(&expected) {
-                assert!(
-                    (f64::from(*got) - expected).abs() < 0.05,
-                    "{step}: {got} {expected}"
-                );
+                assert!((got - expected).abs() < 0.05, "{step}: {got} {expected}");
             }
             triangle.minus_outer(&got, 1e-6);
             for (row, x) in plain.iter_mut().zip(&expected) {
@@ -371,7 +365,7 @@ mod tests {
             for (&(place, _), within) in sparse.iter().zip(within) {
                 assert_eq!(whole[place].to_bits(), within.to_bits());
             }
-            let vector: Vec<f32> = (0..padded).map(|at| (at % 7 + step) as f32 / 3.0).collect();
+            let vector: Vec<f64> = (0..padded).map(|at| (at % 7 + step) as f64 / 3.0).collect();
             triangle.minus_outer(&vector, 0.1);
         }
     }
@@ -404,8 +398,8 @@ mod tests {
     fn selected_cells_are_those_that_are_read_one_by_one() {
         let mut triangle = some();
         for step in 0..DEFERRED - 1 {
-            let vector: Vec<f32> = (0..triangle.width.next_multiple_of(LANES))
-                .map(|at| ((at * 7 + step) % 11) as f32 / 3.0)
+            let vector: Vec<f64> = (0..triangle.width.next_multiple_of(LANES))
+                .map(|at| ((at * 7 + step) % 11) as f64 / 3.0)
                 .collect();
             triangle.minus_outer(&vector, 0.1 + step as f64);
         }

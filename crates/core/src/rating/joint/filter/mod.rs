@@ -132,8 +132,8 @@ impl Observation {
     }
 }
 
-/// A Gaussian over the columns: means and covariances. Single precision is enough for the
-/// covariances: its error is far below the drift that every match adds.
+/// A Gaussian over the columns: means and covariances. Single precision is enough to keep
+/// the covariances: its error is far below the drift that every match adds. What is computed from them has double precision.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Filter {
     mean: Vec<f64>,
@@ -201,7 +201,7 @@ impl Filter {
 
     /// The latent difference of a row; writes S·a to `gain`. Columns without a number contribute
     /// their prior. O(columns · factors).
-    pub fn latent(&self, row: &Row, prior: &Prior, gain: &mut Vec<f32>) -> Latent {
+    pub fn latent(&self, row: &Row, prior: &Prior, gain: &mut Vec<f64>) -> Latent {
         self.covariance.times(&row.known, gain);
         let own = row.known.iter().map(|&(column, _)| gain[column]);
         self.latent_of(row, prior, own)
@@ -214,9 +214,9 @@ impl Filter {
     }
 
     /// The latent difference of a row whose known columns have these gains.
-    fn latent_of(&self, row: &Row, prior: &Prior, gains: impl Iterator<Item = f32>) -> Latent {
+    fn latent_of(&self, row: &Row, prior: &Prior, gains: impl Iterator<Item = f64>) -> Latent {
         let known = row.known.iter();
-        let variance = known.zip(gains).map(|(&(_, x), gain)| x * f64::from(gain));
+        let variance = known.zip(gains).map(|(&(_, x), gain)| x * gain);
         let variance = variance.sum::<f64>();
         let mean = row.known.iter().map(|&(column, x)| x * self.mean[column]);
         let means = row.new.iter().map(|&(column, x)| x * prior.mean(column));
@@ -244,7 +244,7 @@ impl Filter {
         &mut self,
         observed: Observation,
         latent: Latent,
-        gain: &[f32],
+        gain: &[f64],
         still: &[usize],
         slow: Option<(usize, f64)>,
     ) {
@@ -253,11 +253,11 @@ impl Filter {
         let before = self.block(still);
         let step = v / c;
         for (m, g) in self.mean.iter_mut().zip(gain) {
-            *m += f64::from(*g) * step;
+            *m += g * step;
         }
         self.covariance.minus_outer(gain, w / (c * c));
         if let Some((column, most)) = slow {
-            let own = f64::from(gain[column]);
+            let own = gain[column];
             let full = own * step;
             if full.abs() > most {
                 let left = 1.0 - most / full.abs();
@@ -269,11 +269,11 @@ impl Filter {
     }
 
     /// Learns one column: the Schmidt form of [`learn`](Self::learn) with all others still. O(columns).
-    pub fn learn_one(&mut self, column: usize, step: f64, information: f64, gain: &[f32]) {
-        let own = f64::from(gain[column]);
+    pub fn learn_one(&mut self, column: usize, step: f64, information: f64, gain: &[f64]) {
+        let own = gain[column];
         self.mean[column] += own * step;
         for (other, gain) in gain.iter().enumerate() {
-            let less = own * f64::from(*gain) * information;
+            let less = own * gain * information;
             let covariance = self.covariance.get(column, other) - less;
             self.covariance.set(column, other, covariance);
         }
