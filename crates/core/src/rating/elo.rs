@@ -159,13 +159,13 @@ impl System for Elo {
 
     fn update(&mut self, game: &RatedGame) {
         let mut changes = Vec::new();
-        for (a, b, result) in game.neighbours() {
-            let surprise = score(result) - self.beats(game, a, b);
-            for (team, surprise) in [(a, surprise), (b, -surprise)] {
+        for pair in game.neighbours() {
+            let surprise = score(pair.result) - self.beats(game, pair.a, pair.b);
+            for (team, surprise) in [(pair.a, surprise), (pair.b, -surprise)] {
                 for seat in game.team(team).iter().filter(|s| s.learns) {
                     let change = self.step(seat.player) * seat.share * surprise;
                     let bonus = self.bonus(place(game, team, seat.player), surprise > 0.0);
-                    changes.push((seat.player, change * bonus));
+                    changes.push((seat.player, change * bonus * pair.weight));
                 }
             }
         }

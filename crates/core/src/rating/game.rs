@@ -208,16 +208,108 @@ impl RatedGame {
         })
     }
 
-    /// Pairs of teams with neighbouring places, in order of place, each with its result. These
-    /// pairs determine the whole order; two teams give the one pair (0, 1), whichever of them won.
-    /// Empty where the outcome is unknown.
-    pub fn neighbours(&self) -> Vec<(usize, usize, Ordering)> {
+    /// The teams by their places, the first place first; teams that share a place are one group. Empty where
+    /// the outcome is unknown.
+    pub fn groups(&self) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..self.places.len().min(self.teams())).collect();
-        if order.len() > 2 {
-            order.sort_by_key(|&team| self.places[team]);
+        order.sort_by_key(|&team| self.places[team]);
+        let same = |a: &usize, b: &usize| self.places[*a] == self.places[*b];
+        order.chunk_by(same).map(<[usize]>::to_vec).collect()
+    }
+
+    /// The neighbouring places of a game, the first place first, each with the next one. Two teams are compared even
+    /// if they tie, as (0, 1), whichever of them won. Empty where the outcome is unknown.
+    pub fn comparisons(&self) -> Vec<Comparison> {
+        if self.teams() == 2 {
+            let result = self.result(0, 1).into_iter();
+            let two = |result| Comparison {
+                sides: [vec![0], vec![1]],
+                result,
+            };
+            return result.map(two).collect();
         }
-        let pair = |w: &[usize]| Some((w[0], w[1], self.result(w[0], w[1])?));
-        order.windows(2).filter_map(pair).collect()
+        let groups = self.groups();
+        let next = groups.windows(2).map(|next| Comparison {
+            sides: [next[0].clone(), next[1].clone()],
+            result: Ordering::Less,
+        });
+        next.collect()
+    }
+
+    /// The pairs of teams with neighbouring places, in order of place, and then those that share a place. Two
+    /// teams give the one pair (0, 1), whichever of them won. Empty where the outcome is unknown.
+    ///
+    /// Without ties, each team meets the one before it and the one behind it, and these pairs determine the
+    /// whole order. Teams that share a place stand in no order: each pair counts for the share of all orders
+    /// of those who share a place in which the two are neighbours. So the same place has the same effect, and
+    /// the pairs of a game count as many as it has teams, less one.
+    pub fn neighbours(&self) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        for Comparison { sides, result } in self.comparisons() {
+            let [own, behind] = &sides;
+            let weight = 1.0 / (own.len() * behind.len()) as f64;
+            let against = |&a: &usize| behind.iter().map(move |&b| Pair::of(a, b, result));
+            let each = own.iter().flat_map(against);
+            pairs.extend(each.map(|pair| Pair { weight, ..pair }));
+        }
+        if self.teams() > 2 {
+            pairs.extend(self.groups().iter().flat_map(|group| ties(group)));
+        }
+        pairs
+    }
+}
+
+/// The pairs of a group of teams that share a place. Of all orders of n teams, two are neighbours in the share 2/n.
+fn ties(group: &[usize]) -> impl Iterator<Item = Pair> {
+    let weight = 2.0 / group.len() as f64;
+    let with = move |at: usize| group[at + 1..].iter().map(move |&b| (group[at], b));
+    let pairs = (0..group.len()).flat_map(with);
+    pairs.map(move |(a, b)| Pair {
+        weight,
+        ..Pair::of(a, b, Ordering::Equal)
+    })
+}
+
+/// Teams of one place, and teams of another. What is known of a side is the mean over its teams, so that each of them
+/// counts alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The teams of both sides.
+    pub sides: [Vec<usize>; 2],
+    /// The result of the first side against the second.
+    pub result: Ordering,
+}
+
+impl Comparison {
+    /// Whether one of these teams is in it.
+    pub fn has_any(&self, teams: &[usize]) -> bool {
+        self.sides.iter().flatten().any(|team| teams.contains(team))
+    }
+}
+
+/// Two teams of a game, and what it shows of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// The first team.
+    pub a: usize,
+    /// The second team.
+    pub b: usize,
+    /// The result of the first team against the second.
+    pub result: Ordering,
+    /// How much the pair counts: 1 unless a place is shared.
+    pub weight: f64,
+}
+
+impl Pair {
+    /// A pair that counts in full.
+    pub(super) fn of(a: usize, b: usize, result: Ordering) -> Self {
+        let weight = 1.0;
+        Self {
+            a,
+            b,
+            result,
+            weight,
+        }
     }
 }
 
@@ -286,15 +378,55 @@ mod tests {
         );
     }
 
+    /// A game of players for themselves with these places.
+    fn everybody(places: &[u16]) -> RatedGame {
+        let seats = (0..)
+            .zip(places)
+            .map(|(i, _)| Seat::new(Player(i.into()), i));
+        let mut game = RatedGame::new(seats.collect());
+        game.places = places.to_vec();
+        game
+    }
+
     #[test]
     fn neighbours_go_from_first_to_last_place() {
-        let seats = (0..4).map(|i| Seat::new(Player(i.into()), i));
-        let mut game = RatedGame::new(seats.collect());
-        game.places = vec![2, 0, 1, 1];
         use Ordering::{Equal, Less};
+        let pair = |a, b, result, weight| Pair {
+            a,
+            b,
+            result,
+            weight,
+        };
+        let game = everybody(&[2, 0, 3, 1]);
+        assert_eq!(game.groups(), [[1], [3], [0], [2]]);
         assert_eq!(
             game.neighbours(),
-            [(1, 2, Less), (2, 3, Equal), (3, 0, Less)]
+            [(1, 3), (3, 0), (0, 2)].map(|(a, b)| pair(a, b, Less, 1.0))
         );
+        // Of the two orders 1 2 3 0 and 1 3 2 0, each pair of neighbours but (2, 3) is in one.
+        let game = everybody(&[3, 0, 1, 1]);
+        assert_eq!(game.groups(), [vec![1], vec![2, 3], vec![0]]);
+        let expected = [
+            pair(1, 2, Less, 0.5),
+            pair(1, 3, Less, 0.5),
+            pair(2, 0, Less, 0.5),
+            pair(3, 0, Less, 0.5),
+            pair(2, 3, Equal, 1.0),
+        ];
+        assert_eq!(game.neighbours(), expected);
+        let all = everybody(&[0, 0, 0]).neighbours();
+        assert!(
+            all.iter()
+                .all(|pair| pair.result == Equal && pair.weight == 2.0 / 3.0)
+        );
+        assert_eq!(all.len(), 3);
+    }
+
+    #[test]
+    fn two_teams_are_one_pair() {
+        use Ordering::{Equal, Greater, Less};
+        for (places, result) in [([0, 1], Less), ([1, 0], Greater), ([0, 0], Equal)] {
+            assert_eq!(everybody(&places).neighbours(), [Pair::of(0, 1, result)]);
+        }
     }
 }

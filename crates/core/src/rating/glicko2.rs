@@ -10,7 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Player, PlayerMap, RatedGame, Scale, Seat, Strength, System, game::score, normal};
+use super::{
+    Player, PlayerMap, RatedGame, Scale, Seat, Strength, System,
+    game::{Pair, score},
+    normal,
+};
 
 /// Points on the original scale in one unit of the Glicko-2 scale.
 const UNIT: f64 = 173.717_8;
@@ -173,16 +177,16 @@ impl System for Glicko2 {
         let teams: Vec<Rating> = (0..game.teams())
             .map(|team| self.composite(game, team))
             .collect();
-        let bout = |seat: &Seat, &(a, b, result): &(usize, usize, std::cmp::Ordering)| {
+        let bout = |seat: &Seat, pair: &Pair| {
             let (opponent, result) = match usize::from(seat.team) {
-                t if t == a => (b, result),
-                t if t == b => (a, result.reverse()),
+                t if t == pair.a => (pair.b, pair.result),
+                t if t == pair.b => (pair.a, pair.result.reverse()),
                 _ => return None,
             };
             Some(Bout {
                 opponent: teams[opponent],
                 score: score(result),
-                share: seat.share,
+                share: seat.share * pair.weight,
             })
         };
         let mut changed = Vec::new();

@@ -20,8 +20,10 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Crowding, Link, Outlook};
 
 use super::{
-    Player, PlayerMap, RatedGame, RoleStrengths, Scale, Seat, Strength, System, game::score,
-    normal, side_record::SideRecord,
+    Player, PlayerMap, RatedGame, RoleStrengths, Scale, Seat, Strength, System,
+    game::{Pair, score},
+    normal,
+    side_record::SideRecord,
 };
 use crate::domain::units::{Amount, PositiveAmount};
 
@@ -131,7 +133,7 @@ impl Hive {
 /// The difference between the result of two teams and the expected result.
 struct Surprise {
     teams: [usize; 2],
-    /// The result of the first team (1, ½ or 0) minus its chance.
+    /// The result of the first team (1, ½ or 0) minus its chance, times the weight of the pair.
     size: f64,
     /// The sum of the time shares of all seats.
     time: f64,
@@ -189,9 +191,14 @@ impl System for Hive {
 
     fn update(&mut self, game: &RatedGame) {
         let pairs = game.neighbours();
-        let surprise = |&(a, b, result): &(usize, usize, std::cmp::Ordering)| Surprise {
+        let surprise = |&Pair {
+                            a,
+                            b,
+                            result,
+                            weight,
+                        }: &Pair| Surprise {
             teams: [a, b],
-            size: score(result) - self.beats(game, a, b),
+            size: (score(result) - self.beats(game, a, b)) * weight,
             time: total(game, a, b, |s| s.share),
             more: time(game.team(a)) - time(game.team(b)),
             command: total(game, a, b, |s| s.command),
@@ -208,8 +215,8 @@ impl System for Hive {
         if gradient != 0.0 {
             self.newcomer.step(gradient, &self.settings);
         }
-        for (a, b, result) in pairs {
-            self.record.add(game, a, b, result);
+        for pair in pairs {
+            self.record.add(game, pair.a, pair.b, pair.result);
         }
     }
 

@@ -22,6 +22,8 @@ mod player;
 mod player_map;
 pub mod presence;
 mod running;
+#[cfg(test)]
+mod same_place;
 pub mod scoreboard;
 mod settings;
 mod shared;

@@ -11,7 +11,7 @@ use crate::domain::Outlook;
 
 use super::{
     Player, PlayerMap, RatedGame, Scale, Strength, System,
-    slope::{Slope, edge},
+    slope::{Slope, edge, edges},
 };
 
 /// The unit of weights, see [`Scale`].
@@ -32,21 +32,21 @@ impl PlainPoints {
         Self::default()
     }
 
-    fn edge(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
-        let weight = |points: &f64| 50.0 + PER_POINT * points;
-        edge(game, a, b, |player| self.players.get(player).map(weight))
+    /// A player's points where [`edge`] expects weights.
+    fn weight(&self, player: Player) -> Option<f64> {
+        let points = self.players.get(player)?;
+        Some(50.0 + PER_POINT * points)
     }
 }
 
 impl System for PlainPoints {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
-        self.slope.chance(self.edge(game, a, b))
+        self.slope.chance(edge(game, a, b, |p| self.weight(p)))
     }
 
     fn update(&mut self, game: &RatedGame) {
-        for (a, b, result) in game.neighbours() {
-            self.slope.learn(self.edge(game, a, b), result);
-        }
+        let edges = edges(game, |p| self.weight(p));
+        self.slope.learn(&edges);
         for seat in game.seats().iter().filter(|seat| seat.learns) {
             if let Some(victory) = game.victory(usize::from(seat.team)) {
                 let points = self.players.enter(seat.player, || 0.0);

@@ -25,7 +25,7 @@ use crate::domain::{
 
 use super::{
     Player, PlayerMap, RatedGame, Scale, Strength, System,
-    slope::{Slope, edge},
+    slope::{Slope, edge, edges},
 };
 
 /// Settings of the `presence` formula.
@@ -142,10 +142,8 @@ impl System for PresenceSystem {
     }
 
     fn update(&mut self, game: &RatedGame) {
-        for (a, b, result) in game.neighbours() {
-            let edge = edge(game, a, b, |p| self.weight(p));
-            self.slope.learn(edge, result);
-        }
+        let edges = edges(game, |p| self.weight(p));
+        self.slope.learn(&edges);
         for tally in game.tallies.iter().filter(|t| t.learns) {
             let games = self.games.enter(tally.player, VecDeque::new);
             games.push_front(Points {

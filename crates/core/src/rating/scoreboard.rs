@@ -13,7 +13,7 @@ use crate::domain::Outlook;
 
 use super::{
     Player, PlayerMap, RatedGame, Scale, Strength, System, Tally,
-    slope::{Slope, edge},
+    slope::{Slope, edge, edges},
 };
 use crate::domain::units::Count;
 
@@ -81,10 +81,8 @@ impl System for Scoreboard {
     }
 
     fn update(&mut self, game: &RatedGame) {
-        for (a, b, result) in game.neighbours() {
-            let edge = edge(game, a, b, |p| self.weight(p));
-            self.slope.learn(edge, result);
-        }
+        let edges = edges(game, |p| self.weight(p));
+        self.slope.learn(&edges);
         for (tally, position) in game.tallies.iter().zip(positions(&game.tallies)) {
             if let (true, Some(position)) = (tally.learns, position) {
                 let positions = self.positions.enter(tally.player, VecDeque::new);

@@ -1,12 +1,15 @@
 //! The slope of a logistic regression: how much a difference of weights changes the odds.
 
-use std::cmp::Ordering;
-
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, game::score, joint::columns, normal};
+use super::{
+    Player, RatedGame,
+    game::{Pair, score},
+    joint::columns,
+    normal,
+};
 
 /// How much stronger team `a` is than team `b` by these weights: the difference of their Σ (weight
 /// − 50), divided by 50 · √(n/2), which is the noise of a match of n players.
@@ -20,6 +23,14 @@ pub fn edge(game: &RatedGame, a: usize, b: usize, weight: impl Fn(Player) -> Opt
         }
     }
     sum * columns::unit(shares)
+}
+
+/// The pairs of a game, each with the [`edge`] of its first team.
+pub fn edges(game: &RatedGame, weight: impl Fn(Player) -> Option<f64>) -> Vec<(f64, Pair)> {
+    let pairs = game.neighbours().into_iter();
+    pairs
+        .map(|pair| (edge(game, pair.a, pair.b, &weight), pair))
+        .collect()
 }
 
 /// The posterior of the one coefficient b of a logistic regression, chance = 1/(1 + e^(−b·x)), as a
@@ -57,19 +68,26 @@ impl Slope {
         Outlook::of_strengths(Link::Logistic, per_strength, players, Crowding::Root, 25.0)
     }
 
-    /// Learns from a game of difference `x` with this result; `Less` is a victory.
-    pub fn learn(&mut self, x: f64, result: Ordering) {
-        let result = score(result);
-        let p = normal::logistic(self.mean * x);
-        let information = p * (1.0 - p) * x * x;
-        self.variance /= 1.0 + self.variance * information;
-        self.mean += self.variance * x * (result - p);
+    /// Learns from the pairs of a game, each with its difference. All are compared with the slope before it.
+    pub fn learn(&mut self, pairs: &[(f64, Pair)]) {
+        let before = *self;
+        let chance = |x: f64| normal::logistic(before.mean * x);
+        let information = pairs.iter().map(|&(x, pair)| {
+            let p = chance(x);
+            p * (1.0 - p) * x * x * pair.weight
+        });
+        self.variance /= 1.0 + before.variance * information.sum::<f64>();
+        for &(x, pair) in pairs {
+            self.mean += self.variance * x * (score(pair.result) - chance(x)) * pair.weight;
+        }
         self.mean = self.mean.max(0.0); // a higher weight never lowers the chance
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
     use super::*;
 
     #[test]
@@ -84,7 +102,7 @@ mod tests {
                 Ordering::Greater,
                 Ordering::Less,
             ] {
-                slope.learn(1.0, result);
+                slope.learn(&[(1.0, Pair::of(0, 1, result))]);
             }
         }
         assert!(

@@ -11,7 +11,7 @@ use crate::domain::Outlook;
 
 use super::{
     Player, PlayerMap, RatedGame, Scale, Strength, System,
-    slope::{Slope, edge},
+    slope::{Slope, edge, edges},
 };
 
 /// The number of earlier games that an uncertain prior counts as: the share of victories in them has about
@@ -58,10 +58,8 @@ impl System for WinRate {
     }
 
     fn update(&mut self, game: &RatedGame) {
-        for (a, b, result) in game.neighbours() {
-            let edge = edge(game, a, b, |p| self.weight(p));
-            self.slope.learn(edge, result);
-        }
+        let edges = edges(game, |p| self.weight(p));
+        self.slope.learn(&edges);
         for seat in game.seats().iter().filter(|seat| seat.learns) {
             if let Some(victory) = game.victory(usize::from(seat.team)) {
                 let known = self.players.enter(seat.player, Victories::default);

@@ -3,12 +3,17 @@
 //! The log odds are those of [`hive`](super::hive), without offsets and commanders. Instead of one
 //! step per game, it finds the skills that make all games together most likely, under a Gamma prior
 //! that keeps each skill above 0. The published iteration, s ← s + (k−1)/s − 1/θ + Σ gradients, has
-//! no step size and can jump below 0. Here each skill in turn takes a Newton step on the same log
-//! posterior, which is concave, until no skill moves any more.
+//! no step size and can jump below 0. Here all skills take a step at once on the same log posterior,
+//! which is concave, until no skill moves any more. Each step allows for those of the others in its
+//! games, so that all together do not go too far. (If one skill moved after another, equal players would
+//! part, by the order of their numbers.)
 //!
 //! Solving after each game would take quadratic time over a history. So all skills are solved each
 //! time the history has grown by an eighth; between these solves, each game moves only its own
 //! players.
+//!
+//! With three teams or more, the teams of a place meet those of the next place as one, with the mean of
+//! their parts. Those who share a place do not meet each other.
 //!
 //! The published system has no seasons. Here the history starts again with each season: the
 //! estimate of each player at that time, moved towards a newcomer's, becomes that player's prior.
@@ -18,7 +23,9 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Crowding, Link, Outlook};
 
 use super::{
-    Player, PlayerMap, RatedGame, Scale, Strength, System, game::score, normal,
+    Player, PlayerMap, RatedGame, Scale, Strength, System,
+    game::{Comparison, score},
+    normal,
     side_record::SideRecord,
 };
 
@@ -33,8 +40,7 @@ pub use prior::Settings;
 const UNIT: f64 = 2.05 / 12.0;
 /// The least mode of a prior, as a share of a newcomer's.
 const LEAST: f64 = 0.125;
-/// The most sweeps over all players in one solve. A Newton step converges quadratically, but the
-/// skills of team mates depend on each other.
+/// The most sweeps over all players in one solve.
 const SWEEPS: usize = 50;
 /// The change of a skill below which a sweep counts it as converged.
 const CONVERGED: f64 = 1e-6;
@@ -72,6 +78,18 @@ struct Skill {
     known: bool,
 }
 
+/// The derivatives of the log posterior at a skill.
+struct Derivatives {
+    /// The first one.
+    slope: f64,
+    /// The negative of the second one.
+    curve: f64,
+    /// The amounts in this skill's row of the matrix of second derivatives, added up: the parts of a meeting add up to 1
+    /// at most. No curve is larger in any direction (Gershgorin), so that steps of all skills at once which are divided by
+    /// it do not go too far.
+    together: f64,
+}
+
 /// The `hive-history` system: the most likely skills over the whole history.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HiveHistory {
@@ -104,23 +122,27 @@ impl HiveHistory {
         UNIT * self.newcomer.strength().variance()
     }
 
-    fn enter(&mut self, game: &RatedGame, a: usize, b: usize, result: f64) {
-        let parts = parts(game, a, b);
-        let offset = self.record.log_odds(game, a, b);
+    /// A player's entry, which is made if there is none.
+    fn skill(&mut self, player: Player) -> &mut Skill {
+        let prior = self.newcomer;
+        self.players.enter(player, || Skill {
+            value: prior.mode(),
+            prior,
+            meetings: Vec::new(),
+            known: false,
+        })
+    }
+
+    fn enter(&mut self, game: &RatedGame, Comparison { sides, result }: &Comparison) {
+        let [one, other] = sides;
+        let parts = parts(game, [one, other]);
+        let offset = self.record.log_odds(game, one[0], other[0]);
         let own = |part: &Part| part.share * self.value(part.player);
         let log_odds = offset + parts.iter().map(own).sum::<f64>();
-        let prior = self.newcomer;
         for part in &parts {
-            let fresh = || Skill {
-                value: prior.mode(),
-                prior,
-                meetings: Vec::new(),
-                known: false,
-            };
-            let skill = self.players.enter(part.player, fresh);
-            skill.known |= part.learns;
-            skill.meetings.push(Attendance {
-                meeting: self.meetings.len(),
+            let meeting = self.meetings.len();
+            self.skill(part.player).meetings.push(Attendance {
+                meeting,
                 part: part.share,
                 learns: part.learns,
             });
@@ -128,34 +150,56 @@ impl HiveHistory {
         self.meetings.push(Meeting {
             parts: parts.iter().map(|p| (p.player, p.share)).collect(),
             offset,
-            result,
+            result: score(*result),
             log_odds,
         });
+        self.record.add(game, one[0], other[0], *result);
     }
 
-    /// The first derivative of the log posterior at a skill, and the negative of the second.
-    fn slope_and_curve(&self, skill: &Skill) -> (f64, f64) {
+    /// The derivatives of the log posterior at a skill.
+    fn derivatives(&self, skill: &Skill) -> Derivatives {
         let (s, Gamma { excess, rate }) = (skill.value, skill.prior);
-        let (mut slope, mut curve) = (excess / s - rate, excess / (s * s));
+        let curve = excess / (s * s);
+        let mut sum = Derivatives {
+            slope: excess / s - rate,
+            curve,
+            together: curve,
+        };
         for attendance in skill.meetings.iter().filter(|a| a.learns) {
             let (part, meeting) = (attendance.part, &self.meetings[attendance.meeting]);
             let p = normal::logistic(meeting.log_odds);
-            slope += part * (meeting.result - p);
-            curve += part * part * p * (1.0 - p);
+            sum.slope += part * (meeting.result - p);
+            sum.curve += part * part * p * (1.0 - p);
+            sum.together += part.abs() * p * (1.0 - p);
         }
-        (slope, curve)
+        sum
     }
 
-    /// Takes one Newton step of one skill, and returns the change.
-    fn step(&mut self, player: Player) -> f64 {
+    /// Where a step takes a skill while the skills of others take theirs; `None` without a game, at the mode of the
+    /// prior.
+    fn next(&self, player: Player) -> Option<f64> {
         let skill = self.players.get(player);
-        let Some(skill) = skill.filter(|skill| !skill.meetings.is_empty()) else {
-            return 0.0; // at the mode of the prior
-        };
-        let (s, (slope, curve)) = (skill.value, self.slope_and_curve(skill));
-        let next = (s + slope / curve).max(s / 4.0); // stays above 0, where the prior's density is 0
-        self.set(player, next);
-        next - s
+        let skill = skill.filter(|skill| !skill.meetings.is_empty())?;
+        let (
+            s,
+            Derivatives {
+                slope, together, ..
+            },
+        ) = (skill.value, self.derivatives(skill));
+        Some((s + slope / together).max(s / 4.0)) // stays above 0, where the prior's density is 0
+    }
+
+    /// Takes a step of these skills at once, and returns the largest change.
+    fn step(&mut self, players: &[Player]) -> f64 {
+        let next = players.iter().map(|&player| (player, self.next(player)));
+        let mut most = 0.0_f64;
+        for (player, next) in next.collect::<Vec<_>>() {
+            if let Some(next) = next {
+                most = most.max((next - self.value(player)).abs());
+                self.set(player, next);
+            }
+        }
+        most
     }
 
     /// Sets the skill of a player who has an entry.
@@ -169,15 +213,11 @@ impl HiveHistory {
         }
     }
 
-    /// Sweeps over all players until no skill moves. O(sweeps · parts).
+    /// Steps of all players until no skill moves. O(sweeps · parts).
     fn solve(&mut self) {
         let everyone: Vec<Player> = self.players.players().collect();
         for _ in 0..SWEEPS {
-            let mut most = 0.0_f64;
-            for &player in &everyone {
-                most = most.max(self.step(player).abs());
-            }
-            if most < CONVERGED {
+            if self.step(&everyone) < CONVERGED {
                 break;
             }
         }
@@ -194,23 +234,28 @@ impl HiveHistory {
 
 impl System for HiveHistory {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
-        let parts = parts(game, a, b);
+        let parts = parts(game, [&[a], &[b]]);
         let own = |part: &Part| part.share * self.value(part.player);
         let skills: f64 = parts.iter().map(own).sum();
         normal::logistic(skills + self.record.log_odds(game, a, b))
     }
 
     fn update(&mut self, game: &RatedGame) {
-        for (a, b, result) in game.neighbours() {
-            self.enter(game, a, b, score(result));
-            self.record.add(game, a, b, result);
+        if game.places.is_empty() {
+            return;
+        }
+        for comparison in &game.comparisons() {
+            self.enter(game, comparison);
+        }
+        let seats = game.seats().iter().filter(|s| s.learns);
+        let players: Vec<Player> = seats.map(|seat| seat.player).collect();
+        for &player in &players {
+            self.skill(player).known = true; // also where all share a place
         }
         if self.meetings.len() > self.solved + self.solved / 8 {
             self.solve();
         } else {
-            for seat in game.seats().iter().filter(|s| s.learns) {
-                self.step(seat.player);
-            }
+            self.step(&players);
         }
     }
 
@@ -243,13 +288,7 @@ impl System for HiveHistory {
             mean: (mode + prior.mean).max(LEAST * mode),
             deviation: prior.deviation.max(Scale::SURE * self.unit()),
         });
-        let fresh = || Skill {
-            value: mode,
-            prior,
-            meetings: Vec::new(),
-            known: true,
-        };
-        let skill = self.players.enter(player, fresh);
+        let skill = self.skill(player);
         (skill.prior, skill.known) = (prior, true);
         self.set(player, prior.mode());
     }
@@ -265,10 +304,9 @@ impl System for HiveHistory {
         let newcomer = self.newcomer.strength();
         let priors = self.players.players().filter_map(|player| {
             let skill = self.players.get(player)?;
-            let (_, curve) = self.slope_and_curve(skill);
             let known = Strength {
                 mean: skill.value,
-                deviation: 1.0 / libm::sqrt(curve),
+                deviation: 1.0 / libm::sqrt(self.derivatives(skill).curve),
             };
             Some((player, Gamma::around(known.faded(keep, newcomer))))
         });
@@ -350,13 +388,13 @@ mod tests {
         let mut game = RatedGame::new(vec![seat(0, 0, 0.75), seat(0, 1, 0.25), seat(1, 1, 1.0)]);
         game.places = vec![0, 1];
         let mut system = system();
-        system.enter(&game, 0, 1, 1.0);
-        // Parts: (0.75 − 0.25)/2 = 1/4 and −1/2; the log odds are 6/4 − 6/2 = −1.5. One Newton step:
+        system.enter(&game, &game.comparisons()[0]);
+        // Parts: (0.75 − 0.25)/2 = 1/4 and −1/2; the log odds are 6/4 − 6/2 = −1.5. One step:
         let p = 1.0 / (1.0 + 1.5_f64.exp());
-        let curve = 3.0 / 36.0 + p * (1.0 - p) / 16.0;
-        let by_hand = MODE + (1.0 - p) / 4.0 / curve; // the prior's slope at its mode is 0
+        let together = 3.0 / 36.0 + p * (1.0 - p) / 4.0;
+        let by_hand = MODE + (1.0 - p) / 4.0 / together; // the prior's slope at its mode is 0
         assert!((system.meetings[0].log_odds + 1.5).abs() < 1e-12);
-        system.step(Player(0));
+        system.step(&[Player(0)]);
         assert!((system.value(Player(0)) - by_hand).abs() < 1e-12);
     }
 
@@ -404,9 +442,9 @@ mod tests {
         );
         // A game of the next season moves the skill from there, along that prior.
         let p = 1.0 / (1.0 + ((system.value(Player(1)) - mode) / 2.0).exp());
-        system.enter(&duel, 0, 1, 1.0);
-        system.step(Player(0));
-        let by_hand = mode + (1.0 - p) / 2.0 / (1.0 / variance + p * (1.0 - p) / 4.0);
+        system.enter(&duel, &duel.comparisons()[0]);
+        system.step(&[Player(0)]);
+        let by_hand = mode + (1.0 - p) / 2.0 / (1.0 / variance + p * (1.0 - p) / 2.0);
         assert!((system.value(Player(0)) - by_hand).abs() < 1e-9);
         system.new_season(0.0);
         assert!((system.value(Player(0)) - MODE).abs() < 1e-12);

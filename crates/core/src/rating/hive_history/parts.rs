@@ -2,7 +2,7 @@
 
 use crate::rating::{Player, RatedGame, Seat};
 
-/// A player's part in a game: the normalised time share on the first of two teams minus that on the
+/// A player's part in a game: the normalised time share on the first of two sides minus that on the
 /// second.
 pub(super) struct Part {
     pub(super) player: Player,
@@ -10,29 +10,32 @@ pub(super) struct Part {
     pub(super) learns: bool,
 }
 
-/// The parts of all players of two teams, ordered by player.
-pub(super) fn parts(game: &RatedGame, a: usize, b: usize) -> Vec<Part> {
-    let own = |team: u16| [a, b].iter().position(|&t| t == usize::from(team));
-    let mut seats = game.by_player();
-    seats.retain(|seat| own(seat.team).is_some());
-    let total: f64 = seats.iter().map(|s| s.share).sum();
+/// The parts of all players of two sides, ordered by player. On a side of several teams, a share counts in part.
+pub(super) fn parts(game: &RatedGame, sides: [&[usize]; 2]) -> Vec<Part> {
+    let factor = |side: usize| 1.0 / sides[side].len() as f64;
+    let own = |seat: &Seat| {
+        let side = sides
+            .iter()
+            .position(|side| side.contains(&seat.team.into()))?;
+        Some((*seat, [factor(side), -factor(side)][side]))
+    };
+    let seats: Vec<(Seat, f64)> = game.by_player().iter().filter_map(own).collect();
+    let total: f64 = seats
+        .iter()
+        .map(|(seat, factor)| seat.share * factor.abs())
+        .sum();
     let total = if total > 0.0 { total } else { 1.0 };
-    let part = |seats: &[Seat]| {
-        let signed = |s: &Seat| {
-            if own(s.team) == Some(0) {
-                s.share
-            } else {
-                -s.share
-            }
-        };
-        Part {
-            player: seats[0].player,
-            share: seats.iter().map(signed).sum::<f64>() / total,
-            learns: seats[0].learns,
-        }
+    let part = |seats: &[(Seat, f64)]| Part {
+        player: seats[0].0.player,
+        share: seats
+            .iter()
+            .map(|(seat, factor)| seat.share * factor)
+            .sum::<f64>()
+            / total,
+        learns: seats[0].0.learns,
     };
     seats
-        .chunk_by(|x, y| x.player == y.player)
+        .chunk_by(|(x, _), (y, _)| x.player == y.player)
         .map(part)
         .collect()
 }

@@ -11,11 +11,11 @@
 //! of the stretch is then B·m + (B·S·A)·y.
 
 use super::{Column, Joint, columns::Row, departure::step, filter::Latent};
-use crate::rating::{Arrival, RatedGame, Seat};
+use crate::rating::{Arrival, RatedGame, Seat, game::Comparison};
 
-/// What the members of the bank expect of a stretch before they learn from the game: for each pair of
-/// teams, the mean of the latent difference by member.
-pub(super) struct Expectation(Vec<(usize, usize, Vec<f64>)>);
+/// What the members of the bank expect of a stretch before they learn from the game: for each comparison,
+/// the mean of the latent difference by member.
+pub(super) struct Expectation(Vec<(Comparison, Vec<f64>)>);
 
 impl Joint {
     /// Predicts a bot's stretch from what the game had shown when the bot came. Call it before the
@@ -24,17 +24,18 @@ impl Joint {
         let Arrival { player, game, .. } = arrival;
         let seats = game.seats().iter().filter(|seat| seat.player == *player);
         let teams: Vec<usize> = seats.map(|seat| usize::from(seat.team)).collect();
-        let mut pairs = game.neighbours();
-        pairs.retain(|(a, b, _)| teams.contains(a) || teams.contains(b));
-        let mut expected = Vec::with_capacity(pairs.len());
-        for (a, b, _) in pairs {
-            let own = self.columns.row(game, a, b);
+        let mut comparisons = game.comparisons();
+        comparisons.retain(|comparison| comparison.has_any(&teams));
+        let mut expected = Vec::with_capacity(comparisons.len());
+        for comparison in comparisons {
+            let own = self.columns.compared(game, &comparison);
             self.admit(&own.new, game);
-            let until = self.columns.row(&arrival.before, a, b);
+            let until = self.columns.compared(&arrival.before, &comparison);
             self.admit(&until.new, game);
-            let own = self.columns.row(game, a, b);
-            let until = self.columns.row(&arrival.before, a, b);
-            expected.push((a, b, self.means(whole, arrival, (a, b), &until, &own)));
+            let own = self.columns.compared(game, &comparison);
+            let until = self.columns.compared(&arrival.before, &comparison);
+            let means = self.means(whole, arrival, &comparison, &until, &own);
+            expected.push((comparison, means));
         }
         Expectation(expected)
     }
@@ -45,12 +46,12 @@ impl Joint {
         &mut self,
         whole: &RatedGame,
         arrival: &Arrival,
-        pair: (usize, usize),
+        comparison: &Comparison,
         until: &Row,
         own: &Row,
     ) -> Vec<f64> {
         let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
-        let lead = statistics.lead(&arrival.before, whole, pair);
+        let lead = statistics.lead(&arrival.before, whole, comparison);
         let tie = statistics.tie_margin();
         let columns: Vec<usize> = own.known.iter().map(|&(column, _)| column).collect();
         let members = self.bank.members.iter_mut().map(|member| {
@@ -72,9 +73,9 @@ impl Joint {
         };
         let played = arrival.played.clamp(0.0, 1.0);
         let tie = statistics.tie_margin();
-        for (a, b, means) in &expected.0 {
-            let row = self.columns.row(&arrival.game, *a, *b);
-            let lead = statistics.lead(&arrival.game, whole, (*a, *b));
+        for (comparison, means) in &expected.0 {
+            let row = self.columns.compared(&arrival.game, comparison);
+            let lead = statistics.lead(&arrival.game, whole, comparison);
             for (member, &mean) in self.bank.members.iter_mut().zip(means) {
                 member.look(&row);
                 let variance = member.seen.variance;

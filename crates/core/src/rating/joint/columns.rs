@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::arrival::without_arrivals;
-use crate::rating::{Effects, Player, PlayerMap, RatedGame, Seat};
+use crate::rating::{Effects, Player, PlayerMap, RatedGame, Seat, game::Comparison};
 
 /// The effect that one column of the state stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -291,6 +291,25 @@ impl Columns {
         row
     }
 
+    /// The row of a comparison: the mean of the rows of its pairs of teams. The mean of several performances has less
+    /// noise than each, so the row is multiplied until its noise is 1 again.
+    pub fn compared(&self, game: &RatedGame, comparison: &Comparison) -> Row {
+        let [one, other] = &comparison.sides;
+        if let ([a], [b]) = (one.as_slice(), other.as_slice()) {
+            return self.row(game, *a, *b);
+        }
+        let mut mean = Row::default();
+        for (a, b) in one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))) {
+            let row = self.row(game, a, b);
+            mean.known.extend(row.known);
+            mean.new.extend(row.new);
+        }
+        sum_up(&mut mean.known);
+        sum_up(&mut mean.new);
+        mean.times(precision(comparison) / (one.len() * other.len()) as f64);
+        mean
+    }
+
     /// Adds an entry to a row. With `again`, the row may have an entry for the same column, because
     /// a player was on both teams; the factors are then added.
     fn enter(&self, row: &mut Row, column: Column, x: f64, again: bool) {
@@ -315,6 +334,25 @@ fn add_up<K: PartialEq>(list: &mut Vec<(K, f64)>, key: K, x: f64, again: bool) {
         Some((_, sum)) => *sum += x,
         None => list.push((key, x)),
     }
+}
+
+/// Adds up the entries of each key.
+fn sum_up<K: Ord + Copy>(entries: &mut Vec<(K, f64)>) {
+    entries.sort_by_key(|(key, _)| *key);
+    entries.dedup_by(|next, sum| {
+        let same = next.0 == sum.0;
+        if same {
+            sum.1 += next.1;
+        }
+        same
+    });
+}
+
+/// How many times less noise the difference of the means of two sides has than that of two teams: √2 / √(1/m + 1/n) for m
+/// teams against n.
+pub(super) fn precision(comparison: &Comparison) -> f64 {
+    let noise = comparison.sides.iter().map(|side| 1.0 / side.len() as f64);
+    libm::sqrt(2.0 / noise.sum::<f64>())
 }
 
 /// The factor of one player's strength in a match of `shares` players.

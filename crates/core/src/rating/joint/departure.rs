@@ -32,22 +32,21 @@ use super::{
     bank::Member,
     filter::{Latent, Observation},
 };
-use crate::rating::{Departure, RatedGame, Seat, normal};
+use crate::rating::{Departure, RatedGame, Seat, game::Comparison, normal};
 
 /// What the members of the bank predict for the part of a game that a departed player played,
 /// before they learn the result.
 pub(super) struct Outlook {
     /// The numbers of the player's columns: skill and command.
     own: Vec<usize>,
-    pairs: Vec<PairOutlook>,
+    comparisons: Vec<ComparisonOutlook>,
     /// The means of those columns before the game, by member.
     means: Vec<Vec<f64>>,
 }
 
-/// The prediction for one pair of teams, one of which was the player's.
-struct PairOutlook {
-    a: usize,
-    b: usize,
+/// The prediction for one comparison in which the player's team is.
+struct ComparisonOutlook {
+    comparison: Comparison,
     /// By member: the latent difference, and the gains S·a of the player's columns.
     members: Vec<(Latent, Vec<f64>)>,
 }
@@ -59,30 +58,33 @@ impl Joint {
         let Departure { player, game, .. } = departure;
         let seats = game.seats().iter().filter(|seat| seat.player == *player);
         let teams: Vec<usize> = seats.map(|seat| usize::from(seat.team)).collect();
-        let mut pairs = game.neighbours();
-        pairs.retain(|(a, b, _)| teams.contains(a) || teams.contains(b));
-        for &(a, b, _) in &pairs {
-            let row = self.columns.row(game, a, b);
+        let mut comparisons = game.comparisons();
+        comparisons.retain(|comparison| comparison.has_any(&teams));
+        for comparison in &comparisons {
+            let row = self.columns.compared(game, comparison);
             self.admit(&row.new, game);
         }
         let own = [Column::Skill(*player), Column::Command(*player)];
         let own: Vec<usize> = own.iter().filter_map(|c| self.columns.number(*c)).collect();
-        let of_pair = |(a, b, _)| {
-            let row = self.columns.row(game, a, b);
+        let outlook = |comparison: Comparison| {
+            let row = self.columns.compared(game, &comparison);
             let look = |member: &mut Member| {
                 member.look(&row);
                 (member.seen, member.gains(&own))
             };
-            PairOutlook {
-                a,
-                b,
+            ComparisonOutlook {
+                comparison,
                 members: self.bank.members.iter_mut().map(look).collect(),
             }
         };
-        let pairs = pairs.into_iter().map(of_pair).collect();
+        let comparisons = comparisons.into_iter().map(outlook).collect();
         let mean = |member: &Member| own.iter().map(|&c| member.filter.mean(c)).collect();
         let means = self.bank.members.iter().map(mean).collect();
-        Outlook { own, pairs, means }
+        Outlook {
+            own,
+            comparisons,
+            means,
+        }
     }
 
     /// Undoes what a departed player's means have learned from the end of the game, and lets them
@@ -103,11 +105,11 @@ impl Joint {
                 continue;
             };
             let mut means = before.clone();
-            for pair in &outlook.pairs {
-                let Some((latent, gains)) = pair.members.get(index) else {
+            for part in &outlook.comparisons {
+                let Some((latent, gains)) = part.members.get(index) else {
                     continue;
                 };
-                let lead = statistics.lead(&departure.game, whole, (pair.a, pair.b));
+                let lead = statistics.lead(&departure.game, whole, &part.comparison);
                 let of_part = |lead| step(lead, departure.played, member.points, tie, *latent);
                 let step = lead.map_or(0.0, of_part);
                 for (mean, gain) in means.iter_mut().zip(gains) {

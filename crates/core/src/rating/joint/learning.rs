@@ -1,15 +1,12 @@
 //! What `joint` learns from a game.
 
-use std::cmp::Ordering;
-
 use super::{Joint, columns::Column};
-use crate::rating::{RatedGame, Strength};
+use crate::rating::{RatedGame, Strength, game::Comparison};
 
 impl Joint {
     /// Learns from a game.
     pub(super) fn learn(&mut self, game: &RatedGame) {
-        let pairs = game.neighbours();
-        if pairs.is_empty() {
+        if game.places.is_empty() || game.teams() < 2 {
             return;
         }
         self.matches += 1;
@@ -35,9 +32,10 @@ impl Joint {
         for arrival in &game.arrivals {
             expected.push(self.expect(game, arrival));
         }
-        for (a, b, result) in pairs {
-            self.compare(game, a, b, result);
+        for comparison in &game.comparisons() {
+            self.compare(game, comparison);
         }
+        self.meet(game);
         for (arrival, expected) in game.arrivals.iter().zip(&expected) {
             self.welcome(game, arrival, expected);
         }
@@ -52,7 +50,7 @@ impl Joint {
         }
     }
 
-    /// Adds a column for each entry of a game's row that has none.
+    /// Adds a column for each of these entries, which have none.
     pub(super) fn admit(&mut self, new: &[(Column, f64)], game: &RatedGame) {
         for &(column, _) in new {
             let away = match column {
@@ -68,12 +66,24 @@ impl Joint {
         }
     }
 
-    /// Learns from one pair of teams and its result.
-    fn compare(&mut self, game: &RatedGame, a: usize, b: usize, result: Ordering) {
-        let mut row = self.columns.row(game, a, b);
+    /// Gives columns to the players who have none yet: where all share a place, nothing is compared.
+    fn meet(&mut self, game: &RatedGame) {
+        let players = game.seats().iter().map(|seat| Column::Skill(seat.player));
+        let mut new: Vec<Column> = players
+            .filter(|column| self.columns.number(*column).is_none())
+            .collect();
+        new.sort_unstable();
+        new.dedup();
+        let entries: Vec<(Column, f64)> = new.into_iter().map(|column| (column, 0.0)).collect();
+        self.admit(&entries, game);
+    }
+
+    /// Learns from two teams, or two neighbouring places, and the result.
+    fn compare(&mut self, game: &RatedGame, comparison: &Comparison) {
+        let mut row = self.columns.compared(game, comparison);
         if !row.new.is_empty() {
             self.admit(&row.new, game);
-            row = self.columns.row(game, a, b);
+            row = self.columns.compared(game, comparison);
         }
         for member in &mut self.bank.members {
             member.look(&row);
@@ -81,11 +91,11 @@ impl Joint {
         let variance = self.bank.mean(|m| m.seen.variance);
         let mean = self.bank.mean(|m| m.seen.mean);
         let statistics = self.outcomes.entry(game.mode).or_default();
-        let observed = statistics.observe(game, a, b, result, mean, variance);
+        let observed = statistics.observe(game, comparison, mean, variance);
         if observed.points.is_some() {
             self.bank.try_points();
         }
-        let still = self.still(game, a, b);
+        let still = self.still(game, comparison);
         let record = self.columns.number(Column::Record);
         for member in &mut self.bank.members {
             member.learn(game.ruleset, observed, &still, record);
@@ -94,8 +104,9 @@ impl Joint {
     }
 
     /// The columns, ascending, of players who take part in the game without learning from it.
-    fn still(&self, game: &RatedGame, a: usize, b: usize) -> Vec<usize> {
-        let seats = game.team(a).iter().chain(game.team(b));
+    fn still(&self, game: &RatedGame, comparison: &Comparison) -> Vec<usize> {
+        let teams = comparison.sides.iter().flatten();
+        let seats = teams.flat_map(|&team| game.team(team));
         let players = seats.filter(|s| !s.learns).map(|s| s.player);
         let columns = players.flat_map(|p| [Column::Skill(p), Column::Command(p)]);
         let mut still: Vec<usize> = columns.filter_map(|c| self.columns.number(c)).collect();

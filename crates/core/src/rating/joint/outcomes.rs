@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::{bank::Observations, filter::Observation};
-use crate::rating::{RatedGame, normal, running::Running};
+use super::{bank::Observations, columns::precision, filter::Observation};
+use crate::rating::{RatedGame, game::Comparison, normal, running::Running};
 
 /// Statistics of the final results of the matches of a mode.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -33,38 +33,31 @@ impl Default for OutcomeStatistics {
 }
 
 impl OutcomeStatistics {
-    /// The observations of the latent difference that a match contains; adds the match to the
+    /// The observations of the latent difference that a comparison contains; adds it to the
     /// statistics. `mean` and `variance` are those of the latent difference before the match.
     pub(super) fn observe(
         &mut self,
         game: &RatedGame,
-        a: usize,
-        b: usize,
-        result: Ordering,
+        comparison: &Comparison,
         mean: f64,
         variance: f64,
     ) -> Observations {
         self.variance.add(variance);
-        let outcome = self.outcome(result);
-        match result {
+        let outcome = self.outcome(comparison.result);
+        match comparison.result {
             Ordering::Equal => self.ties += 1.0,
             _ => self.decided += 1.0,
         }
-        let points = game.scores.get(a).zip(game.scores.get(b)).map(|(x, y)| {
+        let points = difference(game, comparison).map(|difference| {
             // The part that strength does not explain is noise.
-            let rest = difference(*x, *y) - self.noise() * mean;
+            let rest = difference - self.noise() * mean;
             self.points.add(rest * rest / (1.0 + variance));
-            Observation::Value(self.value(*x, *y))
+            Observation::Value(difference / self.noise())
         });
         Observations { outcome, points }
     }
 
-    /// The difference of two teams' points at the end of a game, in units of the latent difference.
-    fn value(&self, x: f64, y: f64) -> f64 {
-        difference(x, y) / self.noise()
-    }
-
-    /// The difference of two teams' points in a part of the game `whole`, in units of the latent
+    /// The difference of two sides' points in a part of the game `whole`, in units of the latent
     /// difference. The leads of all parts of a game add up to the value of the whole.
     ///
     /// The scale comes from the final points, not from the few points of the part: only on a scale that
@@ -73,11 +66,12 @@ impl OutcomeStatistics {
         &self,
         part: &RatedGame,
         whole: &RatedGame,
-        (a, b): (usize, usize),
+        comparison: &Comparison,
     ) -> Option<f64> {
-        let points = |game: &RatedGame, team: usize| Some(game.scores.get(team)?.max(0.0));
-        let scale = anscombe(points(whole, a)?) + anscombe(points(whole, b)?);
-        Some((points(part, a)? - points(part, b)?) / (scale * self.noise()))
+        let roots = mean(whole, comparison, anscombe)?;
+        let points = mean(part, comparison, |points| points.max(0.0))?;
+        let scale = roots[0] + roots[1];
+        Some(precision(comparison) * (points[0] - points[1]) / (scale * self.noise()))
     }
 
     /// The standard deviation of the difference of points between equal teams.
@@ -101,9 +95,21 @@ impl OutcomeStatistics {
     }
 }
 
-/// The difference of two teams' points after Anscombe's transform.
-fn difference(x: f64, y: f64) -> f64 {
-    anscombe(x) - anscombe(y)
+/// The difference of two sides' points at the end of a game after Anscombe's transform; `None` without points.
+fn difference(game: &RatedGame, comparison: &Comparison) -> Option<f64> {
+    let [one, other] = mean(game, comparison, anscombe)?;
+    Some(precision(comparison) * (one - other))
+}
+
+/// The mean over the teams of each side, of what their points give; `None` without points.
+fn mean(game: &RatedGame, comparison: &Comparison, of: fn(f64) -> f64) -> Option<[f64; 2]> {
+    let points = |team: &usize| game.scores.get(*team).copied().map(of);
+    let mean = |side: &Vec<usize>| {
+        let sum: Option<f64> = side.iter().map(points).sum();
+        sum.map(|sum| sum / side.len() as f64)
+    };
+    let [one, other] = &comparison.sides;
+    mean(one).zip(mean(other)).map(<[f64; 2]>::from)
 }
 
 /// Half of Anscombe's transform, by which counts of any size have about the same noise.

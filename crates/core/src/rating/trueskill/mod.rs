@@ -4,7 +4,9 @@
 //! performance adds noise β; a team's performance is the sum of its players' performances, weighted
 //! by their time shares (partial play). A game reveals the order of these sums. Two teams have a
 //! closed form, which allocates nothing; more are solved by expectation propagation over
-//! neighbouring teams.
+//! neighbouring places. A place that several teams share has a level, of which nothing is known before the game:
+//! each of its teams ties with the level, and the level is above that of the next place. In a chain of the
+//! teams, as in the paper, the first and the last of those who share a place would learn more than others.
 
 use std::cmp::Ordering;
 
@@ -20,11 +22,17 @@ use super::{
 mod chain;
 mod settings;
 
-use chain::{Gaussian, propagate};
+use chain::{Gaussian, Links};
 pub use settings::Settings;
 
 /// The unit of weights in deviations of a newcomer, see [`Scale`].
 const UNIT: f64 = 0.9;
+
+/// The variance of the level of a shared place before the game, in variances of a performance: nothing is known of it.
+const UNKNOWN: f64 = 1e6;
+/// The margin between a team and the level of its place, in margins of a tie of two: if two teams are each within it,
+/// their difference has the variance that a tie of two gives it.
+const TO_LEVEL: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// The `trueskill` system: an independent Gaussian per player.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -138,14 +146,11 @@ impl TrueSkill {
 
     /// Learns from a game of any number of teams.
     fn many(&mut self, game: &RatedGame) {
-        let pairs = game.neighbours();
         let priors: Vec<Gaussian> = (0..game.teams()).map(|t| self.team(game.team(t))).collect();
-        let margins = pairs.iter().map(|&(a, b, _)| {
-            let heads = game.team(a).len() + game.team(b).len();
-            self.margin * libm::sqrt(heads as f64)
-        });
-        let margins: Vec<f64> = margins.collect();
-        let posteriors = propagate(&priors, &pairs, &margins);
+        let heads: Vec<f64> = (0..game.teams())
+            .map(|t| game.team(t).len() as f64)
+            .collect();
+        let posteriors = self.links(game.groups(), &priors, &heads).propagate();
         let step = |(prior, posterior): (&Gaussian, Gaussian)| {
             let variance = prior.variance.max(f64::MIN_POSITIVE);
             Moments {
@@ -160,6 +165,37 @@ impl TrueSkill {
                 self.learn_once(seats, &steps);
             }
         }
+    }
+
+    /// The order of a game's places, as [links](Links) between its teams and the levels of the places that several
+    /// teams share.
+    fn links(&self, groups: Vec<Vec<usize>>, priors: &[Gaussian], heads: &[f64]) -> Links {
+        let mut links = Links::between(priors);
+        let mut above: Option<(usize, f64)> = None;
+        for group in groups {
+            let mean = |of: &dyn Fn(usize) -> f64| {
+                let sum: f64 = group.iter().map(|&team| of(team)).sum();
+                sum / group.len() as f64
+            };
+            let size = mean(&|team| heads[team]);
+            let own = match group[..] {
+                [team] => team,
+                _ => links.add(Gaussian {
+                    mean: mean(&|team| priors[team].mean),
+                    variance: UNKNOWN * mean(&|team| priors[team].variance),
+                }),
+            };
+            for &team in group.iter().filter(|team| **team != own) {
+                let margin = self.margin * libm::sqrt(heads[team] + size);
+                links.join(team, own, Ordering::Equal, margin * TO_LEVEL);
+            }
+            if let Some((above, other)) = above {
+                let margin = self.margin * libm::sqrt(other + size);
+                links.join(above, own, Ordering::Less, margin);
+            }
+            above = Some((own, size));
+        }
+        links
     }
 
     /// Updates a player who had these seats by one step, from the [`step`](Self::learn) of each team.
