@@ -24,16 +24,31 @@ const DRIFT: f64 = 0.05;
 const DRIFT_SHARE: f64 = 0.1;
 /// The days of absence that add as much drift as a match.
 const DAYS: f64 = 7.0;
-/// A filter whose log evidence is further than this behind the best one's is dropped: its share of the estimate is
-/// below a twentieth of the best one's.
-const BEHIND: f64 = 3.0;
+/// A filter whose log evidence is further than this behind the best one's is dropped. Its share of the estimate is below
+/// a two-thousandth of the best one's, but the reason is another: the filters of the first matches are wrong about much
+/// else, and one that was 3 behind then has been the best one later. A dropped filter does not come back.
+const BEHIND: f64 = 8.0;
+/// A filter whose log evidence is at most this behind the best one's is near-best: its share is above a twentieth of the
+/// best one's. From [`LATE`] on, only the near-best stay.
+const NEAR: f64 = 3.0;
+/// The number of matches after which evidence is no longer that of the first matches, and a long history is to cost little
+/// more than one filter.
+const LATE: u64 = 2_048;
 /// Until this number of matches, the best filter that learns from points and the best one that learns from outcomes stay,
 /// however far one is behind the other: what points are worth shows late, and a dropped filter does not come back.
-const BOTH_KINDS: u64 = 2_048;
+const BOTH_KINDS: u64 = LATE;
 /// From each of these numbers of matches on, how many filters are kept, so that a long history costs little more than
-/// one filter.
+/// one filter. At the first of them, each near-best one of those kept is then tried with several drifts.
 /// Filters that have been level for thousands of matches predict nearly the same.
-const KEPT: [(u64, usize); 2] = [(4_096, 3), (16_384, 1)];
+const KEPT: [(u64, usize); 5] = [
+    (DRIFTING, SPLIT),
+    (1_024, 4),
+    (2_048, 3),
+    (4_096, 2),
+    (16_384, 1),
+];
+/// The most filters of which several drifts are tried.
+const SPLIT: usize = 3;
 /// The number of matches after which several drifts are tried. Before, all drifts predict nearly
 /// the same.
 const DRIFTING: u64 = 512;
@@ -41,8 +56,8 @@ const DRIFTING: u64 = 512;
 /// drift, and a day of absence as a match.
 const DRIFTS: [(f64, f64); 4] = [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 1.0 / 7.0)];
 
-/// The most filters at once: one of each spread, with and without points, one of them with each drift.
-const MOST: usize = 2 * SPREADS + DRIFTS.len() - 1;
+/// The most filters at once: those with each drift, twice if points come after them.
+const MOST: usize = 2 * SPLIT * DRIFTS.len();
 
 /// The factor on the logarithm of each chance in the evidence. The matches of a community resemble each
 /// other more than the model presumes, so their chances count as if there were half as many.
@@ -122,21 +137,21 @@ impl Bank {
         }
     }
 
-    /// Replaces the best filter by copies with the drifts of [`DRIFTS`], which share its evidence.
+    /// Replaces each near-best filter by copies with the drifts of [`DRIFTS`], which share its evidence.
     fn try_drifts(&mut self) {
-        let evidence = |(_, m): &(usize, &Member)| m.evidence;
-        let best = self.members.iter().enumerate();
-        let best = best.max_by(|a, b| evidence(a).total_cmp(&evidence(b)));
-        let Some((best, _)) = best else { return };
-        let member = self.members.remove(best);
-        let each = DRIFTS.map(|(drift, days)| {
-            let mut each = member.clone();
-            each.prior.drift *= drift;
-            each.prior.days *= days;
-            each.evidence -= libm::log(DRIFTS.len() as f64);
-            each
-        });
-        self.members.splice(best..best, each);
+        let best = self.best(|_| true);
+        let with_drifts = |member: Member| match member.evidence >= best - NEAR {
+            true => DRIFTS.map(|drift| member.drifting(drift)).to_vec(),
+            false => vec![member],
+        };
+        let members = std::mem::take(&mut self.members);
+        self.members = members.into_iter().flat_map(with_drifts).collect();
+    }
+
+    /// The highest evidence of such members.
+    fn best(&self, such: impl Fn(&Member) -> bool) -> f64 {
+        let such = self.members.iter().filter(|m| such(m));
+        such.map(|m| m.evidence).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// Posterior probabilities of the members; they sum to 1.
@@ -182,24 +197,21 @@ impl Bank {
         }
     }
 
-    /// Drops the filters that are further than [`BEHIND`] behind the best one, but for the best of each kind until
-    /// [`BOTH_KINDS`], and those that are too many by [`KEPT`]. Tries several drifts after [`DRIFTING`] matches.
+    /// Drops the filters that are further than [`BEHIND`] behind the best one, later [`NEAR`], and those that are too many by [`KEPT`], but
+    /// for the best of each kind until [`BOTH_KINDS`]. Tries several drifts after [`DRIFTING`] matches.
     pub fn prune(&mut self, matches: u64) {
-        let best_of = |points: bool| {
-            let kind = self.members.iter().filter(|m| m.points == points);
-            kind.map(|m| m.evidence).fold(f64::NEG_INFINITY, f64::max)
-        };
-        let kinds = [best_of(false), best_of(true)];
+        let kinds = [false, true].map(|points| self.best(|m| m.points == points));
         let best = kinds[0].max(kinds[1]);
-        let best_of_kind = |m: &Member| m.evidence >= kinds[usize::from(m.points)];
+        let behind = if matches < LATE { BEHIND } else { NEAR };
+        let stays = |m: &Member| matches < BOTH_KINDS && m.evidence >= kinds[usize::from(m.points)];
         self.members
-            .retain(|m| m.evidence >= best - BEHIND || (matches < BOTH_KINDS && best_of_kind(m)));
+            .retain(|m| m.evidence >= best - behind || stays(m));
         let due = KEPT
             .iter()
             .rev()
             .find(|(at, _)| matches.is_multiple_of(*at));
         if let Some(&(_, keep)) = due {
-            self.drop_to(keep);
+            self.drop_to(keep, matches < BOTH_KINDS);
         }
         if matches == DRIFTING {
             self.try_drifts();
@@ -207,17 +219,22 @@ impl Bank {
         self.weigh();
     }
 
-    fn drop_to(&mut self, keep: usize) {
+    /// Keeps so many filters, those with the most evidence, and with `both` the best of each kind.
+    fn drop_to(&mut self, keep: usize, both: bool) {
         let mut order: Vec<usize> = (0..self.members.len()).collect();
         let evidence = |i: &usize| self.members[*i].evidence;
         order.sort_by(|i, j| evidence(j).total_cmp(&evidence(i)).then(i.cmp(j)));
-        let mut rank = vec![0; order.len()];
-        for (place, &member) in order.iter().enumerate() {
-            rank[member] = place;
+        if both {
+            // The order stays but for the first of each kind, which goes to the front.
+            let kind = |i: &usize| self.members[*i].points;
+            let first = |points| order.iter().copied().find(|i| kind(i) == points);
+            let firsts = [first(false), first(true)];
+            order.sort_by_key(|i| !firsts.contains(&Some(*i)));
         }
-        let mut places = rank.into_iter();
-        self.members
-            .retain(|_| places.next().is_some_and(|p| p < keep));
+        let mut kept = vec![false; order.len()];
+        order.iter().take(keep).for_each(|&i| kept[i] = true);
+        let mut kept = kept.into_iter();
+        self.members.retain(|_| kept.next().unwrap_or(false));
     }
 }
 
@@ -231,6 +248,15 @@ pub struct Observations {
 }
 
 impl Member {
+    /// A copy with one of [`DRIFTS`], which has its share of the evidence.
+    fn drifting(&self, (drift, days): (f64, f64)) -> Self {
+        let mut copy = self.clone();
+        copy.prior.drift *= drift;
+        copy.prior.days *= days;
+        copy.evidence -= libm::log(DRIFTS.len() as f64);
+        copy
+    }
+
     /// The latent difference of a row, without learning from it.
     pub fn latent(&self, row: &Row) -> Latent {
         self.filter.prediction(row, &self.prior)
@@ -311,7 +337,7 @@ mod tests {
     #[test]
     fn evidence_weighs_and_who_falls_behind_is_dropped() {
         let mut bank = Bank::new(Preset::Any);
-        for (member, evidence) in bank.members.iter_mut().zip([-3.1, -1.0, 0.0, -2.9, -9.0]) {
+        for (member, evidence) in bank.members.iter_mut().zip([-8.1, -1.0, 0.0, -7.9, -9.0]) {
             member.evidence = evidence;
         }
         bank.weigh();
@@ -385,7 +411,7 @@ mod tests {
         bank.prune(BOTH_KINDS - 1);
         assert_eq!(bank.members.len(), 6);
         bank.prune(BOTH_KINDS);
-        assert_eq!(kinds(&bank), [false; 5]);
+        assert_eq!(kinds(&bank), [false; 3], "so many are kept from here on");
     }
 
     #[test]
@@ -393,20 +419,58 @@ mod tests {
         let mut bank = Bank::new(Preset::Any);
         let drift = bank.members[0].prior.drift;
         bank.members[0].evidence = 1.0;
-        bank.members[1].evidence = -2.5; // more than 3 behind
+        bank.members[1].evidence = -2.0; // exactly 3 behind
+        bank.members[2].evidence = -2.5; // more than 3 behind
+        bank.members[4].evidence = -2.6; // the fourth
+        bank.members[3].evidence = -7.5; // more than 8 behind
         (1..DRIFTING).for_each(|matches| bank.prune(matches));
         assert_eq!(bank.members.len(), 4);
-        let before = bank.weights()[0];
+        let before = bank.weights().to_vec();
         bank.prune(DRIFTING);
-        let drifts: Vec<f64> = bank.members.iter().map(|m| m.prior.drift).collect();
-        assert_eq!(drifts[..4], [drift, 0.5 * drift, 2.0 * drift, drift]);
-        assert_eq!(drifts.len(), 7, "the others stay as they are");
-        let after: f64 = bank.weights()[..4].iter().sum();
-        assert!((after - before).abs() < 1e-12, "the evidence is shared");
+        let drifts =
+            |bank: &Bank| -> Vec<f64> { bank.members.iter().map(|m| m.prior.drift).collect() };
+        let each = [drift, 0.5 * drift, 2.0 * drift, drift];
+        assert_eq!(drifts(&bank)[..4], each, "of the best one");
+        let next = bank.members[4].prior.skill;
+        assert_eq!(next, SKILLS[1], "and of one that is nearly as good");
+        let next = bank.members[8].prior.skill;
+        assert_eq!((next, bank.members.len()), (SKILLS[2], 4 + 4 + 1));
+        let after: Vec<f64> = bank.weights().chunks(4).map(|w| w.iter().sum()).collect();
+        let shared = after[0] / after[1] - before[0] / before[1];
+        assert!(shared.abs() < 1e-9, "the evidence is shared");
         bank.members[1].evidence += 1.0;
         (DRIFTING + 1..16_385).for_each(|matches| bank.prune(matches));
         assert_eq!(bank.members.len(), 1);
         assert_eq!(bank.members[0].prior.drift, 0.5 * drift);
+    }
+
+    #[test]
+    fn there_are_never_more_than_the_array_holds() {
+        for late in [1, DRIFTING - 1, DRIFTING, DRIFTING + 1, 1_500] {
+            let mut bank = Bank::new(Preset::Any); // all level: as many as can be
+            for matches in 1..5_000 {
+                if matches == late {
+                    bank.try_points();
+                }
+                assert!(bank.members.len() <= MOST, "{matches}");
+                bank.prune(matches);
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_leave_the_best_of_each_kind() {
+        let mut bank = Bank::new(Preset::Any);
+        bank.try_points();
+        let evidence = |number: usize| -0.1 * number as f64;
+        let members = bank.members.iter_mut().enumerate();
+        members.for_each(|(number, m)| m.evidence = evidence(number));
+        bank.drop_to(3, true);
+        let left = bank.members.iter().map(|m| (m.points, m.evidence));
+        let by_hand = [0, 1, 5].map(|number| (number == 5, evidence(number)));
+        assert_eq!(left.collect::<Vec<_>>(), by_hand);
+        bank.drop_to(2, false);
+        assert!(bank.members.iter().all(|m| !m.points));
     }
 
     #[test]

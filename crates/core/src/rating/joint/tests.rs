@@ -46,11 +46,50 @@ fn it_finds_the_order_and_the_spread() {
     let errors = means.iter().enumerate().map(|(p, m)| m - mean - truth(p));
     let square: f64 = errors.map(|e| e * e).sum::<f64>() / 16.0;
     assert!(square.sqrt() < 0.25, "{means:?}"); // of strengths that differ by 0.6
-    assert_eq!(
-        system.bank.members.len(),
-        5,
-        "two, the better with four drifts"
-    );
+    let members = system.bank.members.len();
+    assert_eq!(members, 12, "of three near-best ones four drifts each");
+}
+
+/// Duels of two against two out of twelve, whose strengths have the deviation 0.8 and drift by 0.1 a match.
+fn drifting_world(seed: u64, matches: usize) -> impl Iterator<Item = RatedGame> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let draw = |random: &mut ChaCha8Rng| normal::quantile(random.random_range(1e-12..1.0));
+    let mut truth: Vec<f64> = (0..12).map(|_| 0.8 * draw(&mut random)).collect();
+    (0..matches).map(move |_| {
+        let mut pool: Vec<usize> = (0..12).collect();
+        let drawn = [(); 4].map(|()| pool.swap_remove(random.random_range(0..pool.len())));
+        for player in drawn {
+            truth[player] += 0.1 * draw(&mut random);
+        }
+        let sum = |team: &[usize]| team.iter().map(|&p| truth[p]).sum::<f64>();
+        let edge = (sum(&drawn[..2]) - sum(&drawn[2..])) / libm::sqrt(2.0);
+        let won = edge + draw(&mut random) > 0.0;
+        let places = if won { [0, 1] } else { [1, 0] };
+        let seat = |(i, p): (usize, &usize)| Seat::new(Player(*p as u32), u16::from(i > 1));
+        let mut game = RatedGame::new(drawn.iter().enumerate().map(seat).collect());
+        game.places = places.to_vec();
+        game
+    })
+}
+
+#[test]
+fn the_filter_that_is_true_stays_though_another_leads_at_first() {
+    // After 512 matches, a filter with another spread is ahead. When the bank split only that one, the filter of this
+    // world was gone, and the log loss of the second thousand was .3148.
+    let mut system = Joint::new();
+    let mut loss = 0.0;
+    for (number, game) in drifting_world(17, 2_000).enumerate() {
+        if number >= 1_000 {
+            let chance = system.beats(&game, 0, 1);
+            let won = game.places[0] == 0;
+            loss -= libm::log(if won { chance } else { 1.0 - chance });
+        }
+        system.update(&game);
+    }
+    let is_true = |m: &bank::Member| m.prior.skill == 0.8 && m.prior.drift == 0.1;
+    let share = system.bank.mean(|m| f64::from(u8::from(is_true(m))));
+    assert!(share > 0.9, "{share}");
+    assert!(loss / 1_000.0 < 0.308, "{loss}");
 }
 
 #[test]
