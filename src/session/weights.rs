@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use super::{Session, SessionError};
 use crate::{
-    domain::{Ident, Kind, LineupPlayer, Outlook, PlayerKey, Ruleset},
+    domain::{Ident, Kind, LineupPlayer, Link, Outlook, PlayerKey, Ruleset, TeamLoad},
     history::LineupReading,
     learning::{DisplayedRank, Standings, View},
     lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
@@ -107,25 +107,10 @@ impl Weights for GameWeights {
     /// The rating system's prediction for exactly this lineup. What decisions count differently
     /// from the rating system is added to the edge.
     fn chance(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Option<f64> {
-        let predicted = || self.standings.chance(&self.ruleset, &self.map, teams);
-        let (one, other) = match teams {
-            [one, other] if !one.is_empty() && !other.is_empty() => (one, other),
-            _ => return predicted(),
-        };
-        let reading = self.reading(teams)?;
-        let outlook = reading.outlook;
-        let counted = match strengths {
-            &[counted, against] if outlook.is_sound() => {
-                (counted - reading.strengths[0]) - (against - reading.strengths[1])
-            }
-            _ => return predicted(),
-        };
-        let (one, other) = (one.len(), other.len());
-        let learned = outlook.learned_heads(one, other);
-        let edge = reading.edge
-            + outlook.per_strength_at(one + other) * counted
-            + (outlook.heads(one, other) - learned);
-        Some(outlook.link.chance(edge))
+        match self.edge(teams, strengths) {
+            Some(edge) => Some(edge.link.chance(edge.predicted + edge.more)),
+            None => self.standings.chance(&self.ruleset, &self.map, teams),
+        }
     }
 
     fn chances(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Vec<f64> {
@@ -133,12 +118,71 @@ impl Weights for GameWeights {
             let chance = self.chance(teams, strengths);
             return chance.map_or(Vec::new(), |chance| vec![chance, 1.0 - chance]);
         }
-        let chances = self.standings.chances(&self.ruleset, &self.map, teams);
-        chances.unwrap_or_default()
+        let predicted = self.standings.chances(&self.ruleset, &self.map, teams);
+        predicted.map_or(Vec::new(), |predicted| {
+            self.with_more(predicted, teams, strengths)
+        })
     }
 }
 
+/// The edge of the first of two teams.
+struct Edge {
+    link: Link,
+    /// As the rating system predicts it.
+    predicted: f64,
+    /// What decisions add: what parties and pinned weights are worth, and that of equally strong players the larger
+    /// team is ahead.
+    more: f64,
+}
+
 impl GameWeights {
+    /// The edge of the first of two teams that both have players; `None` if nothing predicts one.
+    fn edge(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Option<Edge> {
+        let (&[counted, against], [one, other]) = (strengths, teams) else {
+            return None;
+        };
+        if one.is_empty() || other.is_empty() {
+            return None;
+        }
+        let reading = self.reading(teams)?;
+        let outlook = Some(reading.outlook).filter(Outlook::is_sound)?;
+        let load = |team: &[LineupPlayer], strength| TeamLoad {
+            heads: team.len(),
+            strength,
+        };
+        let stronger = (counted - reading.strengths[0]) - (against - reading.strengths[1]);
+        let heads = outlook.heads(load(one, counted), load(other, against));
+        let learned = outlook.learned_heads(one.len(), other.len());
+        Some(Edge {
+            link: outlook.link,
+            predicted: reading.edge,
+            more: outlook.per_strength_at(one.len() + other.len()) * stronger + (heads - learned),
+        })
+    }
+
+    /// The chances of more than two teams, each the mean of those against the others, with what decisions add to each
+    /// of these. O(teams²) readings.
+    fn with_more(
+        &self,
+        mut chances: Vec<f64>,
+        teams: &[Vec<LineupPlayer>],
+        strengths: &[f64],
+    ) -> Vec<f64> {
+        let pairs = (0..teams.len()).flat_map(|a| (0..a).map(move |b| [b, a]));
+        let count = pairs.clone().count().max(1) as f64;
+        for pair in pairs {
+            let both = pair.map(|team| teams[team].clone());
+            let Some(edge) = self.edge(&both, &pair.map(|team| strengths[team])) else {
+                continue;
+            };
+            let predicted = edge.link.chance(edge.predicted);
+            let more = (edge.link.chance(edge.predicted + edge.more) - predicted) / count;
+            chances[pair[0]] = (chances[pair[0]] + more).max(0.0);
+            chances[pair[1]] = (chances[pair[1]] - more).max(0.0);
+        }
+        chances
+    }
+
     fn reading(&self, teams: &[Vec<LineupPlayer>]) -> Option<LineupReading> {
         if let Some((lineup, reading)) = &*self.last.borrow()
             && lineup == teams

@@ -8,6 +8,7 @@ use evenkeel::{
     session::HandClock,
 };
 
+use super::several;
 use crate::common::{Client, Daemon, draw::Draw, game};
 
 pub(crate) fn ids(count: usize) -> Vec<String> {
@@ -241,6 +242,67 @@ async fn the_chance_counts_parties_and_pinned_weights() {
         let pinned = chance(&mut client, "").await;
         assert_eq!(pinned > alone, stronger, "{alone} {pinned}");
         assert!((pinned - alone).abs() > 0.05 && (0.01..0.99).contains(&pinned));
+    }
+}
+
+/// Records matches of three against two, of which the two win all.
+async fn fewer_win(daemon: &Daemon, matches: i64) {
+    let players = ids(5);
+    let seats: Vec<(Kind, &str)> = players
+        .iter()
+        .map(|id| (Kind::Human, id.as_str()))
+        .collect();
+    for number in 0..matches {
+        let record = game(100_000 + number * 20, &seats[..3], &seats[3..], [0.0, 3.0]);
+        daemon.service.store().record(&record).await.unwrap();
+    }
+    daemon.service.learning().refresh().await.unwrap();
+}
+
+/// The chance of team 0 if the teams have so many players of this pinned weight each.
+async fn chance_of_equals(client: &mut Client, weight: u8, sizes: &[usize]) -> f64 {
+    let mut lines = format!("GAME ctf\nTEAMS {}\nMAP field\nMINPLAYERS 0\n", sizes.len());
+    for (team, size) in sizes.iter().enumerate() {
+        for n in 0..*size {
+            lines.push_str(&format!("JOIN e{weight}-{team}{n} pin={team}\n"));
+        }
+    }
+    client.tell(&lines).await;
+    let reply = several(client, "BALANCE top=1 seed=1\n").await;
+    reply[0].split(' ').nth(3).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn of_equally_strong_players_the_larger_team_is_the_favourite() {
+    const LEVELS: [u8; 5] = [0, 27, 50, 73, 100];
+    for (seed, matches, uneven) in [(1, 1, 0), (2, 60, 0), (3, 20, 60)] {
+        let (daemon, _clock) = after("", seed, matches, halves).await;
+        for level in LEVELS {
+            for (team, n) in (0..3).flat_map(|team| (0..6).map(move |n| (team, n))) {
+                let (kind, id) = (Kind::Human, format!("e{level}-{team}{n}"));
+                let key = PlayerKey { kind, id };
+                let store = daemon.service.store();
+                store.pin_weight(&key, Some(level.into())).await.unwrap();
+            }
+        }
+        fewer_win(&daemon, uneven).await;
+        let mut client = daemon.client().await;
+        for level in LEVELS {
+            for (fewer, more) in [(1, 2), (3, 4), (5, 6), (2, 4), (1, 5)] {
+                // One of them has the better side of the map.
+                let there = chance_of_equals(&mut client, level, &[more, fewer]).await;
+                let here = 1.0 - chance_of_equals(&mut client, level, &[fewer, more]).await;
+                let mean = (there + here) / 2.0;
+                assert!(mean > 0.5, "{seed}: {more} v {fewer} of {level}: {mean}");
+            }
+            let third = 1.0 / 3.0;
+            let larger = chance_of_equals(&mut client, level, &[3, 2, 2]).await;
+            let smaller = chance_of_equals(&mut client, level, &[2, 3, 3]).await;
+            assert!(
+                smaller < third && third < larger,
+                "{level}: {smaller} {larger}"
+            );
+        }
     }
 }
 

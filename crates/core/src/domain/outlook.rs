@@ -81,6 +81,16 @@ pub struct TeamLoad {
     pub strength: f64,
 }
 
+impl TeamLoad {
+    /// So many players, each of this strength.
+    pub fn alike(heads: usize, each: f64) -> Self {
+        Self {
+            heads,
+            strength: heads as f64 * each,
+        }
+    }
+}
+
 /// The factor from the unit of a normal distribution to that of the logistic distribution closest to it
 /// (Camilli 1994).
 const LOGISTIC: f64 = 1.702;
@@ -179,18 +189,37 @@ impl Outlook {
             }
     }
 
-    /// The edge of a team of `one` players over a team of `other` players, all equally strong.
+    /// The edge that the numbers of players add to the edge of the strengths.
     ///
-    /// It is the learned edge, but at least the edge that gives odds of `one` to `other`. The ratio
-    /// of weights implies these odds, and players expect a larger team to be at least that much
-    /// stronger. A team without players counts as a tenth of a player.
-    pub fn heads(&self, one: usize, other: usize) -> f64 {
-        if one == other {
+    /// It is the learned edge, but at least so much that a larger team has the odds of its size if all players
+    /// are as strong as the mean of both teams. The ratio of weights implies these odds, and players expect a
+    /// larger team to be at least that much stronger. The mean counts because strengths are relative to an
+    /// average newcomer: among weak players, the sum of the larger team is the smaller one. A team without
+    /// players counts as a tenth of a player.
+    pub fn heads(&self, one: TeamLoad, other: TeamLoad) -> f64 {
+        let sizes = (one.heads, other.heads);
+        if sizes.0 == sizes.1 {
             return 0.0;
         }
-        let least = log_size(one.max(other), one.min(other)) * self.link.per_log_odds();
-        let sign = if one < other { -1.0 } else { 1.0 };
-        sign * least.max(sign * self.learned_heads(one, other))
+        let least = log_size(sizes.0.max(sizes.1), sizes.0.min(sizes.1)) * self.link.per_log_odds();
+        let sign = if sizes.0 < sizes.1 { -1.0 } else { 1.0 };
+        let learned = sign * self.learned_heads(sizes.0, sizes.1);
+        sign * learned.max(least - sign * self.of_equals(one, other))
+    }
+
+    /// The edge of the strengths of these teams if all players are as strong as the mean of both.
+    fn of_equals(&self, one: TeamLoad, other: TeamLoad) -> f64 {
+        let players = one.heads + other.heads;
+        let mean = (one.strength + other.strength) / players.max(1) as f64;
+        let more = one.heads as f64 - other.heads as f64;
+        self.per_strength_at(players) * mean * more
+    }
+
+    /// How far the players of one team are ahead of those of the other, as an edge: their strengths count
+    /// from the mean of both teams, so that it does not matter which team has more players.
+    pub fn edge_of_players(&self, one: TeamLoad, other: TeamLoad) -> f64 {
+        self.per_strength_at(one.heads + other.heads) * (one.strength - other.strength)
+            - self.of_equals(one, other)
     }
 
     /// The learned part of [`heads`](Self::heads), without its lower limit.
@@ -202,8 +231,7 @@ impl Outlook {
     /// The edge of one team over another, without that of the side of the map.
     pub fn edge(&self, one: TeamLoad, other: TeamLoad) -> f64 {
         let players = one.heads + other.heads;
-        self.per_strength_at(players) * (one.strength - other.strength)
-            + self.heads(one.heads, other.heads)
+        self.per_strength_at(players) * (one.strength - other.strength) + self.heads(one, other)
     }
 
     /// The strength from the weight 0 to the weight 100 in systems with strengths.
@@ -295,6 +323,8 @@ fn log_size(one: usize, other: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn outlook(link: Link, crowding: Crowding) -> Outlook {
@@ -345,15 +375,71 @@ mod tests {
     #[test]
     fn unknown_teams_are_as_even_as_their_sizes() {
         let logistic = outlook(Link::Logistic, Crowding::Root);
-        assert!((logistic.link.evenness(logistic.heads(4, 1)) - 0.25).abs() < 1e-12);
-        assert!((logistic.link.evenness(logistic.heads(5, 6)) - 5.0 / 6.0).abs() < 1e-12);
-        assert_eq!(logistic.heads(3, 3), 0.0);
-        assert_eq!(logistic.heads(2, 5), -logistic.heads(5, 2));
+        let heads = |outlook: &Outlook, one, other| {
+            outlook.heads(TeamLoad::alike(one, 0.0), TeamLoad::alike(other, 0.0))
+        };
+        assert!((logistic.link.evenness(heads(&logistic, 4, 1)) - 0.25).abs() < 1e-12);
+        assert!((logistic.link.evenness(heads(&logistic, 5, 6)) - 5.0 / 6.0).abs() < 1e-12);
+        assert_eq!(heads(&logistic, 3, 3), 0.0);
+        assert_eq!(heads(&logistic, 2, 5), -heads(&logistic, 5, 2));
         let learned = Outlook {
             per_head: 1.0,
             ..logistic
         };
-        assert_eq!(learned.heads(6, 5), 1.0, "more than ln 1.2");
+        assert_eq!(heads(&learned, 6, 5), 1.0, "more than ln 1.2");
+    }
+
+    #[test]
+    fn seven_weak_players_are_as_even_as_seven_newcomers() {
+        // The weight 27 is a strength of 6 · (27 − 50) / 50.
+        let weak = 6.0 * (27.0 - 50.0) / 50.0;
+        let outlook = outlook(Link::Normal, Crowding::Root);
+        let edge = |each| outlook.edge(TeamLoad::alike(3, each), TeamLoad::alike(4, each));
+        assert!((edge(weak) - edge(0.0)).abs() < 1e-12);
+        assert!((outlook.link.chance(edge(weak)) - 0.43).abs() < 0.01);
+    }
+
+    proptest! {
+        #[test]
+        fn of_equally_strong_players_the_larger_team_is_the_favourite(
+            (normal, crowd) in (any::<bool>(), 0..3usize),
+            (per_strength, players) in (0.01..2.0f64, 2.0..32.0f64),
+            (per_head, per_log_size) in (-1.0..1.0f64, -1.0..1.0f64),
+            each in -12.0..12.0f64,
+            (fewer, more) in (0..16usize, 1..8usize),
+        ) {
+            let link = if normal { Link::Normal } else { Link::Logistic };
+            let crowding = [Crowding::None, Crowding::Root, Crowding::Mean][crowd];
+            let outlook = Outlook { per_strength, players, per_head, per_log_size, ..outlook(link, crowding) };
+            let (small, large) = (TeamLoad::alike(fewer, each), TeamLoad::alike(fewer + more, each));
+            let odds = log_size(large.heads, small.heads) * link.per_log_odds();
+            let edge = outlook.edge(large, small);
+            prop_assert!(edge >= odds - 1e-9, "{edge} {odds}");
+            prop_assert!((edge + outlook.edge(small, large)).abs() < 1e-9);
+            prop_assert!(outlook.edge_of_players(large, small).abs() < 1e-9);
+            // What was learned counts in full where it says that the larger team is ahead by that much.
+            let learned = outlook.per_strength_at(small.heads + large.heads) * each * more as f64
+                + outlook.learned_heads(large.heads, small.heads);
+            prop_assert!((edge - learned.max(odds)).abs() < 1e-9, "{edge} {learned} {odds}");
+        }
+
+        #[test]
+        fn a_stronger_player_never_harms_the_own_team(
+            strengths in prop::collection::vec(-8.0..8.0f64, 2..12),
+            cut in 1..11usize,
+            by in 0.0..4.0f64,
+            per_head in -1.0..1.0f64,
+        ) {
+            let outlook = Outlook { per_head, ..outlook(Link::Normal, Crowding::Root) };
+            let cut = cut.min(strengths.len() - 1);
+            let load = |team: &[f64]| TeamLoad { heads: team.len(), strength: team.iter().sum() };
+            let (one, other) = (load(&strengths[..cut]), load(&strengths[cut..]));
+            let stronger = TeamLoad { strength: one.strength + by, ..one };
+            prop_assert!(outlook.edge(stronger, other) >= outlook.edge(one, other) - 1e-9);
+            let equal = TeamLoad { heads: one.heads, ..other };
+            let plain = outlook.per_strength_at(2 * one.heads) * (one.strength - equal.strength);
+            prop_assert_eq!(outlook.edge(one, equal), plain + 0.0);
+        }
     }
 
     #[test]

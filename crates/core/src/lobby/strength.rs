@@ -310,12 +310,16 @@ mod tests {
     fn evenness_by_hand(strengths: [f64; 2], heads: [usize; 2]) -> f64 {
         let players = (heads[0] + heads[1]) as f64;
         let more = heads[0] as f64 - heads[1] as f64;
-        let least = (heads[0] as f64 / heads[1] as f64).ln() / 1.702;
+        let per_strength = 0.5 * (8.0 / players).sqrt();
+        // If all were as strong as their mean, the larger team would have at least the odds of its size.
+        let of_equals = per_strength * more * (strengths[0] + strengths[1]) / players;
+        let least = (heads[0] as f64 / heads[1] as f64).ln() / 1.702 - of_equals;
         let by_heads = match more {
+            0.0 => 0.0,
             m if m > 0.0 => least.max(0.2 * m),
             m => least.min(0.2 * m),
         };
-        let edge = 0.5 * (8.0 / players).sqrt() * (strengths[0] - strengths[1]) + by_heads + 0.05;
+        let edge = per_strength * (strengths[0] - strengths[1]) + by_heads + 0.05;
         let chance = 0.5 * libm::erfc(-edge / 2f64.sqrt());
         chance.min(1.0 - chance) / chance.max(1.0 - chance)
     }

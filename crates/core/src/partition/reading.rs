@@ -30,14 +30,26 @@ impl Strengths {
     }
 
     /// The strength that counts for a place that no human has: that of a bot, or where no bots come, what a
-    /// team loses by having one player less.
+    /// team of players of the lobby's mean strength loses by having one player less.
     pub(super) fn of_place(&self, spec: &ProblemSpec, counts: &Counts) -> f64 {
         if spec.bots.fill {
             return self.bot;
         }
         let size = self.team_size(spec, counts).max(1);
-        let less = self.outlook.heads(size - 1, size);
+        let mean = self.mean(spec);
+        let [fewer, all] = [size - 1, size].map(|heads| TeamLoad::alike(heads, mean));
+        let less = self.outlook.heads(fewer, all);
         less / self.outlook.per_strength_at(2 * size - 1)
+    }
+
+    /// The mean strength of the humans and of the bots that are there; 0 if there is nobody.
+    fn mean(&self, spec: &ProblemSpec) -> f64 {
+        let bots: usize = spec.bots_there.iter().map(|bots| bots.count).sum();
+        let players = self.humans.len() + bots;
+        let all = self.humans.iter().chain(&self.bots_there);
+        let mut all: Vec<f64> = all.copied().collect();
+        all.sort_by(f64::total_cmp); // the order of the humans must not matter, not even to the last bit
+        all.iter().sum::<f64>() / players.max(1) as f64
     }
 
     /// The chance and the evenness of a split, given each human's team. O(humans).

@@ -53,8 +53,7 @@ impl Known {
             heads: team.players,
             strength: team.strength,
         };
-        let by_heads = outlook.heads(one.players, other.players);
-        let edge = outlook.edge(load(one), load(other)) - by_heads + side * outlook.side;
+        let edge = outlook.edge_of_players(load(one), load(other)) + side * outlook.side;
         let sure = sure_part(edge.abs(), SURE * outlook.doubt);
         let weaker = if edge > 0.0 { other } else { one };
         let per_player =

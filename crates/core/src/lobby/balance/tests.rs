@@ -104,9 +104,11 @@ fn a_kept_party_counts_what_was_learned_of_friends() {
         };
         (own, multiplier)
     };
-    // Without a side, so that it does not matter which team they are.
+    // Without a side, so that it does not matter which team they are; and a head counts as learned, not as the
+    // sizes say at least, so that the strengths count in full.
     let outlook = Outlook {
         side: 0.0,
+        per_head: 2.0,
         ..outlook()
     };
     weights.outlook = Some(outlook);

@@ -58,8 +58,12 @@ fn chance_by_hand(side: f64, humans: &[f64], bots: [(usize, f64); 2], team_of: &
         sums[usize::from(team)] += strength;
         heads[usize::from(team)] += 1.0;
     }
-    let least = (heads[0].max(0.1) / heads[1].max(0.1)).ln() / 1.702;
-    let learned = 0.2 * (heads[0] - heads[1]);
+    let per_strength = 0.5 * (8.0 / (heads[0] + heads[1])).sqrt();
+    let more = heads[0] - heads[1];
+    // If all were as strong as their mean, the larger team would have at least the odds of its size.
+    let of_equals = per_strength * more * (sums[0] + sums[1]) / (heads[0] + heads[1]);
+    let least = (heads[0].max(0.1) / heads[1].max(0.1)).ln() / 1.702 - of_equals;
+    let learned = 0.2 * more;
     let by_heads = if heads[0] == heads[1] {
         0.0
     } else if heads[0] > heads[1] {
@@ -67,7 +71,6 @@ fn chance_by_hand(side: f64, humans: &[f64], bots: [(usize, f64); 2], team_of: &
     } else {
         least.min(learned)
     };
-    let per_strength = 0.5 * (8.0 / (heads[0] + heads[1])).sqrt();
     let edge = per_strength * (sums[0] - sums[1]) + by_heads + side;
     0.5 * libm::erfc(-edge / 2f64.sqrt())
 }

@@ -326,9 +326,12 @@ impl System for HiveHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rating::{
-        Seat,
-        testing::{game, strengths},
+    use crate::{
+        domain::TeamLoad,
+        rating::{
+            Seat,
+            testing::{game, strengths},
+        },
     };
 
     const MODE: f64 = 6.0;
@@ -374,8 +377,9 @@ mod tests {
         assert!((system.beats(&uneven, 0, 1) - chance).abs() < 1e-12);
         // Teams by chance count a head as the prediction does, here 6/5, in a match of any size.
         let outlook = system.outlook(&uneven);
-        assert!((outlook.heads(3, 2) - log_odds).abs() < 1e-12);
-        assert!((outlook.link.chance(outlook.heads(3, 2)) - chance).abs() < 1e-12);
+        let [three, two] = [3, 2].map(|heads| TeamLoad::alike(heads, 0.0));
+        assert!((outlook.heads(three, two) - log_odds).abs() < 1e-12);
+        assert!((outlook.link.chance(outlook.heads(three, two)) - chance).abs() < 1e-12);
     }
 
     #[test]

@@ -3,7 +3,10 @@
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use super::*;
-use crate::rating::{Seat, normal, testing::game};
+use crate::{
+    domain::TeamLoad,
+    rating::{Seat, normal, testing::game},
+};
 
 /// Matches of `size` against `size` out of `players`, whose strengths are spaced evenly from −1 to
 /// 1.
@@ -319,7 +322,8 @@ fn one_player_more_is_never_worth_less_than_nothing() {
     for games in [0, 1, 30, 300] {
         let outlook = one_against_two(games, |_| true).outlook(&uneven);
         for heads in [2, 3, 8] {
-            assert!(outlook.heads(heads, heads - 1) > 0.0, "{outlook:?}");
+            let [more, fewer] = [heads, heads - 1].map(|heads| TeamLoad::alike(heads, 0.0));
+            assert!(outlook.heads(more, fewer) > 0.0, "{outlook:?}");
         }
     }
 }
