@@ -240,7 +240,7 @@ pub fn refusal(error: SessionError) -> Refusal {
             | LobbyError::Record(_) => Code::BadArgument,
         },
         SessionError::NotAllowed(_) => Code::NotAllowed,
-        SessionError::BadArgument(_) => Code::BadArgument,
+        SessionError::BadArgument(_) | SessionError::Stated(_) => Code::BadArgument,
         SessionError::NotReady | SessionError::Overloaded | SessionError::TooManyReports(_) => {
             Code::Overloaded
         }

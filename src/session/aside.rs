@@ -1,24 +1,27 @@
 //! A session for one question, whose game nobody plays: it has no journal, spectators do not see it, and it leaves
 //! nothing behind unless its decision is kept. Everything else is decided as in any other session.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use super::{GameJournal, LivePlace, Session, SessionError, Sessions};
+use super::{GameJournal, LivePlace, Session, SessionError, Sessions, stated::StatedWeights};
 use crate::{
     domain::{
         TeamChances,
         units::{Amount, Count, MaxDifference, PositiveShare, Share},
     },
     lobby::{Decision, Lobby, SizeLimits, Weights},
-    partition::{self, MAX_TOP},
+    partition::{self, ListedWeight, MAX_TOP},
     store::DecisionRow,
 };
 
 /// What a session for one question has besides its game.
 #[derive(Debug)]
 pub(super) struct Aside {
-    /// The weights that the asker has stated, by identity.
-    pub(super) stated: Arc<BTreeMap<String, f64>>,
+    /// The weights that the asker has stated.
+    pub(super) stated: Arc<StatedWeights>,
     /// How much the teams may differ in size.
     pub(super) limits: SizeLimits,
     /// Which teams are wanted.
@@ -58,8 +61,10 @@ impl Wanted {
 /// What an asker knows better than the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct StatedByAsker {
-    /// The weights of humans, 0 to 100, by identity.
+    /// The weights of humans, by identity.
     pub weights: BTreeMap<String, f64>,
+    /// The humans of whom the asker must not learn anything: they count as if nobody knew them.
+    pub hidden: BTreeSet<String>,
     /// The largest share of the humans on one team.
     pub max_share: Option<PositiveShare>,
     /// The largest difference between the numbers of humans on two teams.
@@ -78,7 +83,11 @@ impl Session {
         state.lobby = Lobby::new(session.sessions.settings.lobby.clone());
         let limits = session.sessions.settings.balance.limits;
         session.aside = Some(Box::new(Aside {
-            stated: Arc::new(stated.weights),
+            stated: Arc::new(StatedWeights {
+                weights: stated.weights,
+                hidden: stated.hidden,
+                unknown: None,
+            }),
             limits: SizeLimits {
                 max_team_share: stated.max_share.unwrap_or(limits.max_team_share),
                 max_difference: stated.max_difference.unwrap_or(limits.max_difference),
@@ -122,12 +131,14 @@ impl Session {
 /// The weight with which a decision counts a human.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CountedWeight {
-    /// The weight, 0 to 100.
+    /// The weight: 0 to 100, or an amount on the scale of stated weights.
     pub weight: f64,
-    /// Its standard deviation; `None` for a newcomer, 0 for a stated weight.
+    /// Its standard deviation; `None` for somebody unknown, 0 for a stated weight.
     pub deviation: Option<f64>,
     /// Whether anything is known of the human, or the asker has stated the weight.
     pub known: bool,
+    /// Whether the weight is one that the asker has stated, or the mean of these.
+    pub stated: bool,
 }
 
 impl Session {
@@ -138,12 +149,17 @@ impl Session {
     pub fn counted(&mut self, ids: &[&str]) -> Result<Vec<CountedWeight>, SessionError> {
         let weights = self.present_weights()?;
         let of = |id: &&str| {
-            let facts = weights.view.facts(id).map(|facts| facts.deviation);
-            let stated = weights.stated.get(*id).map(|_| 0.0);
+            let facts = || weights.view.facts(id).map(|facts| facts.deviation);
+            let listed = weights.listed(id);
             CountedWeight {
                 weight: weights.human(id),
-                deviation: stated.or(facts),
-                known: weights.knows(id),
+                deviation: match listed {
+                    ListedWeight::Stated(_) => Some(0.0),
+                    ListedWeight::Learned => facts(),
+                    ListedWeight::Unknown => None,
+                },
+                known: listed != ListedWeight::Unknown,
+                stated: weights.are_amounts() || matches!(listed, ListedWeight::Stated(_)),
             }
         };
         Ok(ids.iter().map(of).collect())

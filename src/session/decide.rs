@@ -15,9 +15,9 @@ use crate::{
     domain::{Ident, Kind, Move, units::Count},
     lobby::{
         Assessment, Balance, Balanced, BotPlan, Command, Conduct, Decided, Decision, Fate, Help,
-        LobbyError, Placement,
+        LobbyError, Placement, Weights,
     },
-    partition::Objective,
+    partition::{ListedWeight, Objective},
     store::DecisionRow,
 };
 
@@ -46,7 +46,7 @@ pub(super) fn reasons(explanation: &impl Display) -> Vec<String> {
 
 /// The line for a player whose strength differs from the weight by more than [`APART`].
 fn strength_apart(weights: &GameWeights, kind: Kind, id: &str) -> Option<String> {
-    let is_stated = kind == Kind::Human && weights.stated.contains_key(id);
+    let is_stated = kind == Kind::Human && weights.stated.is_instead(id);
     let points = weights.view.points(kind, id).filter(|_| !is_stated)?;
     let weight = weights.view.expected(kind, id)?;
     ((points - weight).abs() > APART).then(|| {
@@ -81,6 +81,9 @@ impl Session {
         let seed = seed.unwrap_or_else(draw_seed);
         let balance = &self.sessions.settings.balance;
         let mut settings = balance.partition.clone();
+        if weights.are_amounts() {
+            settings = settings.by_sums(top.is_some());
+        }
         if let Some(top) = top {
             let top = Count::try_from(top as u64);
             settings.top =
@@ -217,7 +220,10 @@ impl Session {
         let humans = roster.humans().iter().map(|human| (Kind::Human, &human.id));
         let bots = roster.bots().iter().map(|bot| (Kind::Bot, &bot.name));
         let players = || humans.clone().chain(bots.clone());
-        let guesses = players().filter_map(|(kind, id)| {
+        let learned = players().filter(|(kind, id)| {
+            *kind == Kind::Bot || weights.listed(id.text()) == ListedWeight::Learned
+        });
+        let guesses = learned.filter_map(|(kind, id)| {
             let weight = weights.view.guess(kind, id.text())?;
             let id = id.text();
             Some(format!(

@@ -1,7 +1,10 @@
 //! The errors of a session's commands and of its mailbox.
 
 use crate::{
-    learning::BehaviourError, lobby::LobbyError, partition::ProblemError, store::StoreError,
+    learning::BehaviourError,
+    lobby::LobbyError,
+    partition::{ProblemError, StatedError},
+    store::StoreError,
 };
 
 /// Why a command failed. It has changed nothing, except for [`Deferred`](Self::Deferred).
@@ -16,6 +19,9 @@ pub enum SessionError {
     /// An argument is invalid.
     #[error("{0}")]
     BadArgument(String),
+    /// A weight that the asker of a question has stated cannot count.
+    #[error("a stated weight {0}")]
+    Stated(#[from] StatedError),
     /// The game server has sent too many reports about behaviour today.
     #[error("{0}")]
     TooManyReports(String),

@@ -34,6 +34,7 @@ mod results;
 mod sessions;
 mod settings;
 mod state;
+mod stated;
 mod weights;
 
 use std::{borrow::Cow, sync::Arc};

@@ -1,13 +1,14 @@
 //! The weights of one game: as its lobby sees them, and as the session answers questions about them.
 
-use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
+use std::{cell::RefCell, sync::Arc};
 
-use super::{Session, SessionError};
+use super::{Session, SessionError, stated::StatedWeights};
 use crate::{
     domain::{Ident, Kind, LineupPlayer, Link, Outlook, PlayerKey, Ruleset, TeamLoad},
     history::LineupReading,
     learning::{DisplayedRank, Standings, View},
     lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
+    partition::ListedWeight,
 };
 
 /// The weights in one game; unknown players have the defaults.
@@ -19,7 +20,7 @@ pub(super) struct GameWeights {
     /// The weights that an operator has stated for an unknown human and for the mean bot.
     pub(super) defaults: (Option<f64>, Option<f64>),
     /// The weights that the asker has stated, which count instead of those that are known.
-    pub(super) stated: Arc<BTreeMap<String, f64>>,
+    pub(super) stated: Arc<StatedWeights>,
     /// The last reading, with its lineup: an answer needs that of the same teams several times.
     pub(super) last: RefCell<Option<(Lineup, LineupReading)>>,
 }
@@ -38,18 +39,23 @@ type Lineup = Vec<Vec<LineupPlayer>>;
 
 impl Weights for GameWeights {
     fn human(&self, id: &str) -> f64 {
-        let stated = self.stated.get(id).copied();
+        let stated = self.stated.instead(id, self.view.unknown(self.defaults.0));
         let known = stated.or_else(|| self.view.expected(Kind::Human, id));
         known.unwrap_or_else(|| self.view.unknown(self.defaults.0))
     }
 
+    /// Where amounts decide, nobody is a newcomer: unknown humans count as the mean.
     fn knows(&self, id: &str) -> bool {
-        self.stated.contains_key(id) || self.view.expected(Kind::Human, id).is_some()
+        self.are_amounts() || self.listed(id) != ListedWeight::Unknown
+    }
+
+    fn are_amounts(&self) -> bool {
+        self.stated.unknown.is_some()
     }
 
     fn human_strength(&self, id: &str) -> f64 {
-        if let Some(stated) = self.stated.get(id) {
-            return self.standings.strength_at(&self.ruleset, *stated);
+        if let Some(stated) = self.stated.instead(id, self.view.unknown(self.defaults.0)) {
+            return self.standings.strength_at(&self.ruleset, stated);
         }
         let known = self.view.strength(Kind::Human, id);
         known.unwrap_or_else(|| self.view.unknown_strength(self.defaults.0))
@@ -58,7 +64,7 @@ impl Weights for GameWeights {
     fn human_doubt(&self, id: &str) -> Option<f64> {
         self.view
             .doubt(Kind::Human, id)
-            .filter(|doubt| *doubt > 0.0 && !self.stated.contains_key(id))
+            .filter(|doubt| *doubt > 0.0 && !self.stated.is_instead(id))
     }
 
     fn command_strength(&self, id: &str, teams: &[Vec<LineupPlayer>]) -> f64 {
@@ -74,7 +80,11 @@ impl Weights for GameWeights {
         }
     }
 
+    /// Beside amounts, every bot is unknown.
     fn bot(&self, name: &str) -> Option<BotWeight> {
+        if self.are_amounts() {
+            return None;
+        }
         let weight = self.view.expected(Kind::Bot, name)?;
         let in_mean = self.view.is_in_mean(name);
         let strength = self.view.strength(Kind::Bot, name)?;
@@ -86,6 +96,9 @@ impl Weights for GameWeights {
     }
 
     fn mean_bot(&self) -> (f64, usize) {
+        if let Some(unknown) = self.stated.unknown {
+            return (unknown, 0);
+        }
         let unknown = || (self.view.unknown(self.defaults.1), 0);
         self.view.mean_bot().unwrap_or_else(unknown)
     }
@@ -95,6 +108,9 @@ impl Weights for GameWeights {
     }
 
     fn outlook(&self, teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
+        if self.are_amounts() {
+            return None;
+        }
         let outlook = self.reading(teams)?.outlook;
         let doubt = self.doubt(&outlook, teams)?;
         Some(Outlook { doubt, ..outlook }).filter(Outlook::is_sound)
@@ -107,6 +123,9 @@ impl Weights for GameWeights {
     /// The rating system's prediction for exactly this lineup. What decisions count differently
     /// from the rating system is added to the edge.
     fn chance(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Option<f64> {
+        if self.are_amounts() {
+            return None;
+        }
         match self.edge(teams, strengths) {
             Some(edge) => Some(edge.link.chance(edge.predicted + edge.more)),
             None => self.standings.chance(&self.ruleset, &self.map, teams),
@@ -114,6 +133,9 @@ impl Weights for GameWeights {
     }
 
     fn chances(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Vec<f64> {
+        if self.are_amounts() {
+            return Vec::new();
+        }
         if teams.len() == 2 {
             let chance = self.chance(teams, strengths);
             return chance.map_or(Vec::new(), |chance| vec![chance, 1.0 - chance]);
@@ -136,6 +158,19 @@ struct Edge {
 }
 
 impl GameWeights {
+    /// What is known of a human's weight.
+    pub(super) fn listed(&self, id: &str) -> ListedWeight {
+        let learned = || {
+            let hidden = self.stated.hidden.contains(id);
+            !hidden && self.view.expected(Kind::Human, id).is_some()
+        };
+        match self.stated.weights.get(id) {
+            Some(weight) => ListedWeight::Stated(*weight),
+            None if learned() => ListedWeight::Learned,
+            None => ListedWeight::Unknown,
+        }
+    }
+
     /// The edge of the first of two teams that both have players; `None` if nothing predicts one.
     fn edge(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Option<Edge> {
         let (&[counted, against], [one, other]) = (strengths, teams) else {
@@ -197,7 +232,7 @@ impl GameWeights {
     /// The largest standard deviation of the edge between two of these teams. Players whose weight
     /// is pinned add nothing to it. `outlook` is that of all teams. O(teams²) readings.
     fn doubt(&self, outlook: &Outlook, teams: &[Vec<LineupPlayer>]) -> Option<f64> {
-        let stated = |key: &PlayerKey| key.kind == Kind::Human && self.stated.contains_key(&key.id);
+        let stated = |key: &PlayerKey| key.kind == Kind::Human && self.stated.is_instead(&key.id);
         let pinned = |LineupPlayer { key, .. }: &LineupPlayer| {
             stated(key) || self.view.is_pinned(key.kind, &key.id)
         };
@@ -277,7 +312,7 @@ impl Session {
         let (view, roster) = (&weights.view, &self.state.lobby.game()?.roster);
         let stated = &weights.stated;
         let awaits = |kind, id: &Ident| {
-            view.awaits_expected(kind, id.text()) && !stated.contains_key(id.text())
+            view.awaits_expected(kind, id.text()) && !stated.is_instead(id.text())
         };
         let mut humans = roster.humans().iter();
         let mut bots = roster.bots().iter();

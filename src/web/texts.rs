@@ -525,6 +525,9 @@ texts! {
     teams.teams_need_at_least_as_many_people = "{0} teams need at least as many people.";
     teams.together = "Together";
     teams.apart = "Apart";
+    teams.on_a_team = "On a team";
+    teams.no_team_is_called = "There is no team “{name}”.";
+    teams.line_of_a_list = "“{0} {1}”";
     teams.nobody_who_plays_is_called = "{field}: nobody who plays is called “{name}”.";
     teams.the_origin_of_this_form_is_not = "the Origin of this form is not stated";
     teams.sign_in_to_make_teams = "Sign in to make teams.";
@@ -547,6 +550,8 @@ texts! {
     teams.change_who_plays = "Change who plays";
     teams.wins_with_with = "{0} wins with {1}, {2} with {3}.";
     teams.nothing_is_known_of_anybody_yet_it = "Nothing is known of anybody yet. It comes with the results.";
+    teams.the_sums_of_the_weights_decide = "The sums of the weights decide: {0}.";
+    teams.to = " to ";
     teams.the_chance_of_each_team_to_win_is = "The chance of each team to win is beside its name.";
     teams.record_the_score = "Record the score";
     teams.who_won = "Who won?";
@@ -575,16 +580,19 @@ texts! {
     teams.what_is_played = "What is played";
     teams.what_do_you_play = "What do you play?";
     teams.futsal = "futsal";
-    teams.who_plays_one_name_on_each_line_or = "Who plays? One name on each line, or with commas";
+    teams.who_plays_one_name_on_each_line_or = "Who plays? One name on each line, or with commas; with weights before \
+        the names, their sums decide";
     teams.or_tick_who_played_last = "Or tick who played last";
     teams.new = "new";
     teams.how_many_teams = "How many teams?";
     teams.teams = "{0} teams";
-    teams.who_must_be_together_and_who_apart = "Who must be together, and who apart";
+    teams.who_must_be_together_and_who_apart = "Who must be together, apart, or on a certain team";
     teams.together_one_group_on_each_line = "Together: one group on each line";
     teams.ann_bob = "ann, bob";
     teams.apart_one_group_on_each_line = "Apart: one group on each line";
     teams.cid_dan = "cid, dan";
+    teams.on_a_team_one_team_on_each_line = "On a team: the team, a colon, and names, one team on each line";
+    teams.team_and_names = "{0}: eve, fay";
     teams.make_teams = "Make teams";
     teams.new_players = "New players";
     teams.back = "Back";

@@ -14,9 +14,9 @@ use crate::{
 
 /// Choose teams for a list of players
 ///
-/// The list has one line `weight name` per player. The weights are those that `evenkeel weights` prints, 0 to 100, and the
-/// teams are picked by their chances to win, which follow from the strengths behind the weights. `--objective ratio`
-/// compares the sums of the weights instead; use it for weights of another scale. A lobby file in TOML or JSON can contain every
+/// The list has one line `weight name` per player. Weights are amounts on any scale, and the teams with the most even
+/// sums are picked. With `--objective chance`, the weights are those that `evenkeel weights` prints, 0 to 100, and the chances
+/// to win decide, which follow from the strengths behind these weights. A lobby file in TOML or JSON can contain every
 /// setting of the lobby; flags override it. [lobby] and [balance] of the configuration apply where neither a flag nor
 /// the lobby file says otherwise. If the name of the file does not end in .toml or .json,
 /// give its format with `--format`.
@@ -43,7 +43,7 @@ pub(in crate::cli) struct BalanceArgs {
     /// Choose teams without bots, as with `[lobby] bots = false`
     #[arg(long, conflicts_with_all = ["target", "bot_weight"])]
     pub(super) no_bots: bool,
-    /// The weight of a bot
+    /// The weight of a bot; by default, the mean of the stated weights
     #[arg(long, value_name = "WEIGHT")]
     bot_weight: Option<f64>,
     /// The largest share of the players on one team
@@ -70,9 +70,9 @@ pub(in crate::cli) struct BalanceArgs {
     /// The team that a player was on in the last game; may be repeated
     #[arg(long = "last", value_name = "NAME=TEAM")]
     last: Vec<String>,
-    /// What makes teams even: their chances to win, or the ratio of their weights; by default, as configured
-    #[arg(long, value_enum)]
-    objective: Option<ObjectiveArg>,
+    /// What makes teams even
+    #[arg(long, value_enum, default_value = "ratio")]
+    objective: ObjectiveArg,
     /// How much evenness keeping the parties together may cost
     #[arg(long, value_name = "EVENNESS")]
     party_budget: Option<f64>,
@@ -86,7 +86,7 @@ pub(in crate::cli) struct BalanceArgs {
     /// avoided_pairs, moved, repeated, weak_again, newcomers, wishes, uncertain, or all); may be repeated
     #[arg(long = "factor", value_name = "TERM=COST")]
     factors: Vec<String>,
-    /// Pick one of the K best combinations
+    /// Pick one of the K best combinations, not only the most even one
     #[arg(long, value_name = "K")]
     top: Option<usize>,
     /// Pick with a probability proportional to quality to this power; inf picks the best
@@ -114,13 +114,20 @@ pub(in crate::cli) struct BalanceArgs {
     pub(super) config: SettingsArgs,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ObjectiveArg {
-    /// The chances to win, as the configured rating system predicts them before any match; the ratio if it has no
-    /// strengths
+    /// The chances to win, as the configured rating system predicts them before any match for players of these learned
+    /// weights; the ratio if it has no strengths
     Chance,
     /// The weight of the weakest team divided by that of the strongest
     Ratio,
+}
+
+impl BalanceArgs {
+    /// Whether the chances to win are to decide, for which the weights must be learned ones.
+    pub(super) fn by_chance(&self) -> bool {
+        self.objective == ObjectiveArg::Chance
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -185,9 +192,17 @@ fn name_and_team<'a>(flag: &str, text: &'a str) -> Result<(&'a str, usize), Stri
     parts.ok_or_else(|| format!("{flag} {text}: expected NAME=TEAM"))
 }
 
-/// The settings of the configuration, with those of the flags in their place.
-pub(super) fn settings(args: &BalanceArgs, config: &Config) -> Result<partition::Settings, String> {
+/// The settings of the configuration, with those of the flags in their place. Where the weights are stated `amounts`,
+/// their sums decide.
+pub(super) fn settings(
+    args: &BalanceArgs,
+    config: &Config,
+    amounts: bool,
+) -> Result<partition::Settings, String> {
     let mut settings = config.balance.partition.clone();
+    if amounts {
+        settings = settings.by_sums(args.top.is_some());
+    }
     if let Some(top) = args.top {
         settings.top = checked("--top", top as u64)?;
     }
@@ -211,9 +226,8 @@ pub(super) fn settings(args: &BalanceArgs, config: &Config) -> Result<partition:
         settings.party_multiplier = checked.collect::<Result<_, _>>()?;
     }
     settings.objective = match args.objective {
-        Some(ObjectiveArg::Chance) => Objective::Chance,
-        Some(ObjectiveArg::Ratio) => Objective::Ratio,
-        None => settings.objective,
+        ObjectiveArg::Chance => Objective::Chance,
+        ObjectiveArg::Ratio => Objective::Ratio,
     };
     settings.engine = args.engine.map(|engine| match engine {
         EngineArg::Naive => Engine::Naive,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{
     config::Config,
     domain::units::MaxDifference,
-    partition::{Bots, ProblemSpec, WeightedHuman},
+    partition::{Bots, Decider, ListedWeight, ProblemSpec, WeightedHuman},
 };
 
 /// How a lobby file is written.
@@ -43,9 +43,12 @@ pub(super) struct LobbyFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct LobbyPlayer {
     pub(super) name: String,
-    /// The player's weight; if missing, the configured default.
+    /// The player's weight; if missing, the mean of the stated ones.
     #[serde(default)]
     pub(super) weight: Option<f64>,
+    /// The line of a list that states it.
+    #[serde(skip)]
+    line: Option<usize>,
     #[serde(default)]
     pub(super) party: Option<String>,
     #[serde(default)]
@@ -81,77 +84,111 @@ impl LobbyFile {
         found.ok_or_else(|| format!("there is no player {name}"))
     }
 
-    /// Converts the lobby to a problem. Without bots, the places that they would fill have no
-    /// weight.
-    pub(super) fn into_spec(self, config: &Config, has_bots: bool) -> Result<ProblemSpec, String> {
-        let names: BTreeMap<&str, usize> = self
-            .players
-            .iter()
-            .enumerate()
-            .map(|(at, player)| (player.name.as_str(), at))
-            .collect();
-        let mut parties: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        let mut avoid = Vec::new();
-        for (at, player) in self.players.iter().enumerate() {
-            if let Some(party) = &player.party {
-                parties.entry(party).or_default().push(at);
-            }
-            for other in &player.avoid {
-                let other = names.get(other.as_str());
-                let name = &player.name;
-                avoid.push((
-                    at,
-                    *other
-                        .ok_or_else(|| format!("{name} avoids a player who is not in the lobby"))?,
-                ));
+    /// What a player or bot without a stated weight counts if the sums of the stated ones decide; `None` if none is
+    /// stated, or if the weights are `learned` ones, from which chances follow.
+    fn unknown(&self, learned: bool) -> Result<Option<f64>, String> {
+        let listed = |player: &LobbyPlayer| match player.weight {
+            Some(weight) => ListedWeight::Stated(weight),
+            None => ListedWeight::Unknown,
+        };
+        let list = self.players.iter().map(listed);
+        let list = list.chain(learned.then_some(ListedWeight::Learned));
+        match Decider::of(&list.collect::<Vec<_>>()) {
+            Ok(Decider::Sums { unknown }) => Ok(Some(unknown)),
+            Ok(Decider::Learned) => Ok(None),
+            Err(error) => {
+                let player = self.players.get(error.at());
+                let place = player.map_or_else(String::new, LobbyPlayer::place);
+                Err(format!("{place}: the weight {error}"))
             }
         }
-        let parties = parties
-            .into_values()
-            .filter(|members| members.len() > 1)
-            .collect();
-        let (min, max) = level(&self, config);
+    }
+
+    /// Converts the lobby to a problem, whose weights may be `learned` ones. Without bots, the places that they would
+    /// fill have no weight.
+    pub(super) fn into_spec(
+        self,
+        config: &Config,
+        has_bots: bool,
+        learned: bool,
+    ) -> Result<ProblemSpec, String> {
+        let unknown = self.unknown(learned)?;
+        let (parties, avoid) = (self.parties(), self.avoid()?);
+        let (limits, default) = (config.balance.limits, config.balance.default_weight.get());
         let human = |player: &LobbyPlayer| WeightedHuman {
             pin: player.pin,
             current: player.team,
             last: player.last,
             wish: player.wish,
-            ..WeightedHuman::new(
-                &player.name,
-                player.weight.unwrap_or(config.balance.default_weight.get()),
-            )
-        };
-        let bots = if has_bots {
-            Bots {
-                fill: true,
-                weight: self
-                    .bot_weight
-                    .unwrap_or(config.balance.default_bot_weight.get()),
-                min,
-                max,
-                target: self.target.unwrap_or(config.lobby.min_players.as_usize()),
-            }
-        } else {
-            Bots {
-                fill: false,
-                ..Bots::default()
-            }
+            ..WeightedHuman::new(&player.name, player.weight.or(unknown).unwrap_or(default))
         };
         Ok(ProblemSpec {
             humans: self.players.iter().map(human).collect(),
             teams: self.teams.unwrap_or(2),
-            bots,
-            max_share: self
-                .max_share
-                .unwrap_or(config.balance.limits.max_team_share.get()),
-            max_difference: self
-                .max_difference
-                .unwrap_or(config.balance.limits.max_difference)
-                .get(),
+            bots: match has_bots {
+                true => self.bots(config, unknown),
+                false => Bots {
+                    fill: false,
+                    ..Bots::default()
+                },
+            },
+            max_share: (self.max_share).unwrap_or(limits.max_team_share.get()),
+            max_difference: (self.max_difference).unwrap_or(limits.max_difference).get(),
             parties,
             avoid,
+            amounts: unknown.is_some(),
             ..ProblemSpec::default()
         })
+    }
+
+    /// The bots that fill up the teams. A weight that nobody has stated is that of an `unknown` player.
+    fn bots(&self, config: &Config, unknown: Option<f64>) -> Bots {
+        let (min, max) = level(self, config);
+        let default = config.balance.default_bot_weight.get();
+        Bots {
+            fill: true,
+            weight: self.bot_weight.or(unknown).unwrap_or(default),
+            min,
+            max,
+            target: self.target.unwrap_or(config.lobby.min_players.as_usize()),
+        }
+    }
+
+    /// The parties of two or more, as indices of their members.
+    fn parties(&self) -> Vec<Vec<usize>> {
+        let mut parties: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, player) in self.players.iter().enumerate() {
+            if let Some(party) = &player.party {
+                parties.entry(party).or_default().push(at);
+            }
+        }
+        let parties = parties.into_values();
+        parties.filter(|members| members.len() > 1).collect()
+    }
+
+    /// The pairs of players of whom one avoids the other, as indices.
+    fn avoid(&self) -> Result<Vec<(usize, usize)>, String> {
+        let names = self.players.iter().map(|player| player.name.as_str());
+        let names: BTreeMap<&str, usize> = names.zip(0..).collect();
+        let mut pairs = Vec::new();
+        for (at, player) in self.players.iter().enumerate() {
+            let name = &player.name;
+            let none = || format!("{name} avoids a player who is not in the lobby");
+            for other in &player.avoid {
+                pairs.push((at, *names.get(other.as_str()).ok_or_else(none)?));
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+impl LobbyPlayer {
+    /// Where the player is stated, for errors.
+    fn place(&self) -> String {
+        match self.line {
+            Some(line) => format!("line {line}"),
+            None => self.name.clone(),
+        }
     }
 }
 
@@ -198,6 +235,7 @@ fn list(text: &str) -> Result<LobbyFile, String> {
         players.push(LobbyPlayer {
             name,
             weight,
+            line: Some(index + 1),
             party: None,
             pin: None,
             team: None,
@@ -250,11 +288,11 @@ mod tests {
         let config = Config::load("", []).unwrap();
         let toml = LobbyFile::parse(toml, FileFormat::Toml)
             .unwrap()
-            .into_spec(&config, true)
+            .into_spec(&config, true, false)
             .unwrap();
         let json = LobbyFile::parse(json, FileFormat::Json)
             .unwrap()
-            .into_spec(&config, true)
+            .into_spec(&config, true, false)
             .unwrap();
         assert_eq!(toml, json);
         assert_eq!(
@@ -263,7 +301,7 @@ mod tests {
         );
         assert_eq!(
             (toml.humans[1].weight, toml.humans[1].wish, toml.avoid),
-            (50.0, Some(1), vec![(1, 0)])
+            (1.0, Some(1), vec![(1, 0)])
         );
         assert!(LobbyFile::parse("{\"player\": []}", FileFormat::Json).is_err());
     }

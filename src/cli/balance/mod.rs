@@ -35,10 +35,11 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     let humans = lobby.players.len();
     let has_bots =
         config.lobby.bots && !args.no_bots && humans >= config.lobby.min_humans.as_usize();
-    let mut spec = lobby.into_spec(&config, has_bots).map_err(input)?;
+    let spec = lobby.into_spec(&config, has_bots, args.by_chance());
+    let mut spec = spec.map_err(input)?;
     spec.check().map_err(CliError::input)?;
-    let mut settings = settings(args, &config).map_err(CliError::input)?;
-    let other_scale = strengths::decide(&mut spec, &mut settings, &config.rating.rating);
+    let mut settings = settings(args, &config, spec.amounts).map_err(CliError::input)?;
+    strengths::decide(&mut spec, &mut settings, &config.rating.rating);
     let relaxed = spec.relax();
     let seed = args.seed.unwrap_or_else(draw_seed);
     let problem = Problem::new(spec).map_err(CliError::input)?;
@@ -48,8 +49,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
         // The places that bots would fill stay empty.
         solution.bots.fill(0);
     }
-    let mut notes = notes(&problem, &relaxed, &solution, &settings, seed, time);
-    notes.extend(other_scale.map(str::to_owned));
+    let notes = notes(&problem, &relaxed, &solution, &settings, seed, time);
     let chosen = report::Chosen {
         problem: &problem,
         settings: &settings,

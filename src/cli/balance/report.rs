@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     cli::table::{Table, printable},
-    domain::counted,
+    domain::{amount, counted},
     partition::{self, Problem, Solution},
 };
 
@@ -22,8 +22,7 @@ pub(super) struct Chosen<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct BalanceReport<'a> {
     seed: u64,
-    /// The chance of team 0 to win; missing if none was predicted.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The chance of team 0 to win; `None` if none was predicted.
     chance: Option<f64>,
     ratio: f64,
     /// Wishes that could not be granted; missing if there are none.
@@ -90,7 +89,7 @@ pub(super) fn write(
             .map(|player| (player.weight, player.name.to_owned()))
             .collect();
         if team.bots > 0 {
-            let (bots, weight) = (counted(team.bots, "bot"), round(team.bot_weight));
+            let (bots, weight) = (counted(team.bots, "bot"), amount(team.bot_weight));
             let what = format!("{bots} of {weight}");
             rows.push((team.bots as f64 * team.bot_weight, what));
         }
@@ -98,7 +97,7 @@ pub(super) fn write(
             let what = format!(
                 "more: {} together, times {}",
                 party.players.join(", "),
-                round(party.multiplier)
+                amount(party.multiplier)
             );
             rows.push((party.more, what));
         }
@@ -108,7 +107,7 @@ pub(super) fn write(
         );
         rows.push((team.sum, format!("sum: {players} and {bots}")));
         let table = Table::of(&rows)
-            .num(&format!("team {number}"), |(weight, _)| round(*weight))
+            .num(&format!("team {number}"), |(weight, _)| amount(*weight))
             .text("", |(_, what)| what);
         writeln!(out, "{table}")?;
     }
@@ -119,8 +118,12 @@ pub(super) fn write(
     };
     let (candidates, engine) = (solution.candidates.len(), solution.engine);
     let even = solution.explanation.headline();
+    if let Some(sums) = solution.explanation.sums() {
+        writeln!(out, "{sums}")?;
+    }
     let of = match candidates {
         1 => "the best".to_owned(),
+        _ if chosen.settings.power.get().is_infinite() => format!("the best of {candidates}"),
         _ => format!("one of the {candidates} best"),
     };
     writeln!(out, "{even}, {of} ({how}, {engine}), seed {seed}")?;
@@ -175,10 +178,4 @@ impl<'a> Chosen<'a> {
         };
         spec.parties.iter().filter_map(party).collect()
     }
-}
-
-/// Formats a number with up to three decimals, without trailing zeros.
-fn round(weight: f64) -> String {
-    let text = format!("{weight:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -10,31 +10,20 @@ const NEWCOMER: f64 = 50.0;
 /// The largest weight that `evenkeel weights` prints.
 const LARGEST: f64 = 100.0;
 
-/// Gives the problem the strengths of its players if the chances to win are to decide. Where they cannot, the ratio
-/// decides; returns why, unless the configured rating system has no strengths at all.
+/// Gives the problem the strengths of its players if the chances to win are to decide. The ratio decides instead if the
+/// configured rating system has no strengths.
 pub(super) fn decide(
     spec: &mut ProblemSpec,
     settings: &mut partition::Settings,
     rating: &rating::Settings,
-) -> Option<&'static str> {
+) {
     if settings.objective == Objective::Ratio {
-        return None;
-    }
-    let weights = spec.humans.iter().map(|human| human.weight);
-    if weights
-        .chain([spec.bots.weight])
-        .any(|weight| weight > LARGEST)
-    {
-        settings.objective = Objective::Ratio;
-        return Some(
-            "the ratio decides: weights above 100 are of another scale, and have no strengths",
-        );
+        return;
     }
     spec.strengths = strengths(spec, settings, rating);
     if spec.strengths.is_none() {
         settings.objective = Objective::Ratio;
     }
-    None
 }
 
 /// The strengths of the players, and the outlook of the rating system before any match for a game of as many.
@@ -117,7 +106,7 @@ mod tests {
                 ..rating::Settings::default()
             };
             let (mut spec, mut settings) = (spec(&[100.0, 50.0, 0.0]), by_chance());
-            assert_eq!(decide(&mut spec, &mut settings, &rating), None);
+            decide(&mut spec, &mut settings, &rating);
             let Some(strengths) = &spec.strengths else {
                 assert_eq!(settings.objective, Objective::Ratio, "{name:?}");
                 continue;
@@ -132,16 +121,5 @@ mod tests {
             assert_eq!(settings.objective, Objective::Chance);
             assert!(Problem::new(spec).is_ok());
         }
-    }
-
-    #[test]
-    fn joint_has_strengths_and_ratings_of_another_scale_have_none() {
-        let rating = rating::Settings::default();
-        let (mut known, mut settings) = (spec(&[60.0, 40.0]), by_chance());
-        assert_eq!(decide(&mut known, &mut settings, &rating), None);
-        assert!(known.strengths.is_some());
-        let (mut elo, mut settings) = (spec(&[1600.0, 1400.0]), by_chance());
-        assert!(decide(&mut elo, &mut settings, &rating).is_some());
-        assert!(elo.strengths.is_none() && settings.objective == Objective::Ratio);
     }
 }

@@ -3,7 +3,11 @@
 use serde::Serialize;
 
 use super::call::places;
-use crate::{session::CountedWeight, web::pages::Reasons};
+use crate::{
+    domain::amount,
+    session::CountedWeight,
+    web::{pages::Reasons, words},
+};
 
 /// The answer to `/v1/teams`.
 #[derive(Debug, Serialize)]
@@ -17,6 +21,9 @@ pub(in crate::web) struct Teams<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::web) why: Option<Vec<String>>,
     pub(in crate::web) closest_alternative: Option<Alternative<'a>>,
+    /// The sums of stated weights, if these decided and numbers are shown; for people.
+    #[serde(skip)]
+    pub(in crate::web) sums: Vec<f64>,
     /// What was weighed up, and from how many teams these were picked; for people.
     #[serde(skip)]
     pub(in crate::web) weighed: Option<(Reasons, usize)>,
@@ -39,10 +46,13 @@ pub(in crate::web) struct TeamPlayer<'a> {
 }
 
 impl TeamPlayer<'_> {
-    /// The weight, if it is shown and anything is known of the player.
-    pub(in crate::web) fn known_weight(&self) -> Option<f64> {
+    /// The weight for people, if it is shown and anything is known of the player.
+    pub(in crate::web) fn shown_weight(&self) -> Option<String> {
         let weight = self.weight.as_ref().filter(|weight| weight.known)?;
-        Some(weight.weight)
+        Some(match weight.stated {
+            true => amount(weight.weight),
+            false => words::tenths(weight.weight),
+        })
     }
 }
 
@@ -52,14 +62,21 @@ pub(in crate::web) struct Weight {
     pub(in crate::web) weight: f64,
     pub(in crate::web) deviation: Option<f64>,
     pub(in crate::web) known: bool,
+    /// Whether it is stated, on whatever scale.
+    #[serde(skip)]
+    stated: bool,
 }
 
 impl From<CountedWeight> for Weight {
     fn from(counted: CountedWeight) -> Self {
         Self {
-            weight: places(counted.weight, 3),
+            weight: match counted.stated {
+                true => counted.weight, // as the caller has stated it, on whatever scale
+                false => places(counted.weight, 3),
+            },
             deviation: counted.deviation.map(|deviation| places(deviation, 3)),
             known: counted.known,
+            stated: counted.stated,
         }
     }
 }

@@ -8,11 +8,11 @@ use super::{Call, Problem, identities::Identities};
 use crate::{
     domain::{
         Ident, Ruleset,
-        units::{MaxDifference, PlayerWeight, PositiveShare},
+        units::{MaxDifference, PositiveShare},
     },
     lobby::{Command, Update},
     protocol::{Code, Refusal},
-    session::{Session, StatedByAsker, Wanted},
+    session::{Session, SessionError, StatedByAsker, Wanted},
 };
 
 /// The most players of a question, which is the most that a roster may have.
@@ -45,6 +45,9 @@ pub(in crate::web) struct AskedGame {
     #[serde(default)]
     scores: Vec<f64>,
     left: Option<u32>,
+    /// How people read the place of each player's weight, in the order of the players; empty for programs.
+    #[serde(skip)]
+    lines: Vec<String>,
     /// Which teams are wanted; only for the page of teams.
     #[serde(skip)]
     pub(in crate::web) wanted: Option<Wanted>,
@@ -55,7 +58,7 @@ pub(in crate::web) struct AskedGame {
 #[serde(deny_unknown_fields)]
 pub(super) struct AskedPlayer {
     pub(super) id: String,
-    weight: Option<PlayerWeight>,
+    weight: Option<f64>,
     party: Option<String>,
     #[serde(default)]
     avoid: Vec<String>,
@@ -65,8 +68,8 @@ pub(super) struct AskedPlayer {
     last: Option<u8>,
 }
 
-/// A game, the identities of its players, and of those the ones that are hidden from the caller.
-type BegunGame = (Session, Vec<String>, Vec<String>);
+/// A game, and the identities of its players.
+type BegunGame = (Session, Vec<String>);
 
 fn two() -> u8 {
     2
@@ -78,6 +81,18 @@ const MOST_POINTS: f64 = 1e9;
 pub(in crate::web) const LARGEST_SEED: u64 = (1 << 53) - 1;
 
 impl AskedGame {
+    /// States weights of the players, in their order, and how people read the place of each.
+    pub(in crate::web) fn state_weights(
+        &mut self,
+        weights: impl Iterator<Item = Option<(f64, String)>>,
+    ) {
+        for (player, weight) in self.players.iter_mut().zip(weights) {
+            let (weight, line) = weight.unzip();
+            player.weight = weight;
+            self.lines.push(line.unwrap_or_default());
+        }
+    }
+
     /// Whether play has begun in it.
     fn is_in_play(&self) -> bool {
         !self.scores.is_empty() || self.left.is_some()
@@ -99,7 +114,7 @@ impl AskedGame {
         }
     }
 
-    /// Plays the game up to the question. Returns the identity of each player, too, and of those the hidden ones.
+    /// Plays the game up to the question. Returns the identity of each player, too.
     pub(super) async fn begin(&self, call: &Call) -> Result<BegunGame, Problem> {
         self.check()?;
         let known = Identities::of(call, &self.names()).await?;
@@ -115,15 +130,18 @@ impl AskedGame {
         let named = ids.iter().cloned().zip((0..).map(place));
         let named: Vec<(String, String)> = named.collect();
         Identities::check_apart(call, &named).await?;
-        let mut stated = self.stated(&ids);
-        let mut hidden = known.hidden_from(call, &ids).await?;
-        hidden.retain(|id| !stated.weights.contains_key(id));
-        let newcomers = hidden.iter().map(|id| (id.clone(), NEWCOMER));
-        stated.weights.extend(newcomers);
+        let hidden = known.hidden_from(call, &ids).await?;
         let sessions = call.site.service().sessions().clone();
-        let mut session = Session::aside(sessions, stated);
+        let mut session = Session::aside(sessions, self.stated(&ids, hidden));
         self.play(&mut session, &ids, &known)?;
-        Ok((session, ids, hidden))
+        let weighed = session.weigh_stated();
+        weighed.map_err(|error| match error {
+            SessionError::Stated(error) => {
+                Problem::bad(error.to_string()).at(&self.weight_of(error.at()))
+            }
+            error => error.into(),
+        })?;
+        Ok((session, ids))
     }
 
     /// All players that it names.
@@ -166,12 +184,19 @@ impl AskedGame {
         Ok(())
     }
 
-    /// The weights and limits that the caller states.
-    fn stated(&self, ids: &[String]) -> StatedByAsker {
+    /// The place of a player's weight, for errors.
+    fn weight_of(&self, at: usize) -> String {
+        let called = self.lines.get(at).cloned();
+        called.unwrap_or_else(|| format!("players[{at}].weight"))
+    }
+
+    /// The weights and limits that the caller states. Players who are hidden from the caller count as unknown.
+    fn stated(&self, ids: &[String], hidden: Vec<String>) -> StatedByAsker {
         let weights = self.players.iter().zip(ids);
-        let weights = weights.filter_map(|(one, id)| Some((id.clone(), one.weight?.get())));
+        let weights = weights.filter_map(|(one, id)| Some((id.clone(), one.weight?)));
         StatedByAsker {
             weights: weights.collect(),
+            hidden: hidden.into_iter().collect(),
             max_share: self.max_share,
             max_difference: self.max_difference,
             wanted: self.wanted,
@@ -252,9 +277,6 @@ impl AskedGame {
         Ok(())
     }
 }
-
-/// The weight of a human of whom nothing is known.
-const NEWCOMER: f64 = 50.0;
 
 /// Refuses a name that is empty, too long, or contains what no name contains.
 pub(super) fn check_name(place: &str, text: &str) -> Result<(), Problem> {

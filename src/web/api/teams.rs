@@ -27,21 +27,18 @@ struct Asking<'a> {
     session: Session,
     /// The identity of each player.
     ids: Vec<String>,
-    /// Of these, those who are hidden from the caller.
-    hidden: Vec<String>,
     seed: u64,
 }
 
 impl<'a> Asking<'a> {
     async fn begin(call: &'a Call, game: &'a AskedGame) -> Result<Self, Problem> {
-        let (session, ids, hidden) = game.begin(call).await?;
+        let (session, ids) = game.begin(call).await?;
         let seed = game.seed.unwrap_or_else(draw_seed);
         Ok(Self {
             call,
             game,
             session,
             ids,
-            hidden,
             seed,
         })
     }
@@ -102,21 +99,17 @@ pub(in crate::web) async fn picked<'a>(
     let mut asking = Asking::begin(call, game).await?;
     let balanced = asking.session.balance(game.top, Some(asking.seed)).await?;
     let ids: Vec<&str> = asking.ids.iter().map(String::as_str).collect();
-    let mut weights = asking.session.counted(&ids)?;
-    for (id, weight) in asking.ids.iter().zip(&mut weights) {
-        if asking.hidden.contains(id) {
-            // As for a player whom nobody knows.
-            (weight.deviation, weight.known) = (None, false);
-        }
-    }
+    let weights = asking.session.counted(&ids)?;
     let numbers = call.is_client() || call.site.settings.shows_numbers();
     let why = asking.why()?;
     let teams = teams(&asking, &balanced, weights, numbers);
     let closest = alternative(&asking, numbers);
+    let sums = sums(&asking).filter(|_| numbers).unwrap_or_default();
     let weighed = game.wanted.and_then(|_| weighed(&asking));
     let decision = asking.keep().await?;
     Ok(Teams {
         weighed,
+        sums,
         teams,
         ratio: numbers.then(|| places(balanced.ratio, 6)),
         seed: asking.seed,
@@ -124,6 +117,11 @@ pub(in crate::web) async fn picked<'a>(
         why: numbers.then_some(why),
         closest_alternative: closest,
     })
+}
+
+/// The sums of stated weights, if these decided.
+fn sums(asking: &Asking<'_>) -> Option<Vec<f64>> {
+    Some(asking.balance()?.answer.explanation()?.sums.clone())
 }
 
 fn weighed(asking: &Asking<'_>) -> Option<(Reasons, usize)> {

@@ -1,17 +1,17 @@
 //! Who plays in a pick, and the question of `POST /v1/teams` for their teams.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use super::{
-    names::{groups, identity, key, names},
+    names::{self, groups, identity, key, listed},
     people::{Known, Person, meant},
     pick::Pick,
     settle::{Settled, settle},
 };
 use crate::{
-    domain::Kind,
+    domain::{Kind, TeamNames},
     session::Wanted,
     store::BoardQuery,
     web::{
@@ -77,14 +77,15 @@ pub(super) async fn called(
 
 /// Who plays in a pick, and what has to be asked about.
 pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
-    let typed = names(&pick.names);
+    let typed = listed(&pick.names);
     if typed.len() + pick.known.len() + pick.new.len() > MOST_PLAYERS {
         return Err(Problem::bad(format!(
             text!(teams.at_most_people_can_play),
             most_players = MOST_PLAYERS
         )));
     }
-    let texts: Vec<String> = typed.iter().chain(&pick.new).cloned().collect();
+    let typed_texts = typed.iter().flat_map(|one| [&one.name, &one.text]);
+    let texts: Vec<String> = typed_texts.chain(&pick.new).cloned().collect();
     let known = called(site, &pick.ruleset, &texts, &pick.known).await?;
     let is_there = |handle: &String| known.iter().any(|one| one.handle == *handle);
     if !pick.known.iter().all(is_there) {
@@ -99,12 +100,17 @@ pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
 }
 
 /// The question of `/v1/teams` for the teams of these people.
-pub(super) fn question(call: &Call, pick: &Pick, people: &[Person]) -> Result<AskedGame, Problem> {
+pub(super) fn question(
+    call: &Call,
+    pick: &Pick,
+    people: &[Person],
+    team_names: &TeamNames,
+) -> Result<AskedGame, Problem> {
     if people.len() < usize::from(pick.teams) {
         let why = format!(text!(teams.teams_need_at_least_as_many_people), pick.teams);
         return Err(Problem::bad(why));
     }
-    let players = players(pick, people)?;
+    let players = players(pick, people, team_names)?;
     let body = json!({
         "ruleset": pick.ruleset,
         "teams": pick.teams,
@@ -113,6 +119,12 @@ pub(super) fn question(call: &Call, pick: &Pick, people: &[Person]) -> Result<As
     });
     let game = serde_json::from_value(body);
     let mut game: AskedGame = game.map_err(|error| Problem::bad(error.to_string()))?;
+    let weight = |person: &Person| {
+        let weight = pick.weight_of(person)?;
+        let line = format!(text!(teams.line_of_a_list), weight, person.name());
+        Some((weight.parse().ok()?, line))
+    };
+    game.state_weights(people.iter().map(weight));
     game.keep = call.is_client();
     game.wanted = Some(Wanted {
         place: pick.place,
@@ -122,7 +134,7 @@ pub(super) fn question(call: &Call, pick: &Pick, people: &[Person]) -> Result<As
 }
 
 /// The players of the question, with their wishes.
-fn players(pick: &Pick, people: &[Person]) -> Result<Vec<Value>, Problem> {
+fn players(pick: &Pick, people: &[Person], team_names: &TeamNames) -> Result<Vec<Value>, Problem> {
     let mut party: Vec<usize> = (0..people.len()).collect();
     for group in wishes(text!(teams.together), &pick.together, people)? {
         // Who wants to be with one of a party is of that party.
@@ -132,6 +144,7 @@ fn players(pick: &Pick, people: &[Person]) -> Result<Vec<Value>, Problem> {
         of_group.for_each(|own| *own = first);
     }
     let apart = wishes(text!(teams.apart), &pick.apart, people)?;
+    let pins = pins(pick, people, team_names)?;
     let players = people.iter().enumerate().map(|(at, person)| {
         let own = apart.iter().filter(|group| group.contains(&at));
         let others = own.flatten().filter(|other| **other != at);
@@ -143,6 +156,7 @@ fn players(pick: &Pick, people: &[Person]) -> Result<Vec<Value>, Problem> {
             "id": person.id(),
             "party": company.then(|| format!("p{}", party[at])),
             "avoid": others,
+            "pin": pins.get(&at),
             "last": last.filter(|team| *team < pick.teams),
         })
     });
@@ -151,21 +165,52 @@ fn players(pick: &Pick, people: &[Person]) -> Result<Vec<Value>, Problem> {
 
 /// Groups of people as the form names them.
 fn wishes(field: &str, text: &str, people: &[Person]) -> Result<Vec<BTreeSet<usize>>, Problem> {
-    let of = |name: &String| {
-        let none = || {
-            Problem::bad(format!(
-                text!(teams.nobody_who_plays_is_called),
-                field = field,
-                name = name
-            ))
-        };
-        meant(name, people).ok_or_else(none)
-    };
+    let of = |name: &String| whom(field, name, people);
     let groups = groups(text);
     groups
         .iter()
         .map(|group| group.iter().map(of).collect())
         .collect()
+}
+
+/// The person whom a field of the form means by a name.
+fn whom(field: &str, name: &str, people: &[Person]) -> Result<usize, Problem> {
+    let none = || {
+        Problem::bad(format!(
+            text!(teams.nobody_who_plays_is_called),
+            field = field,
+            name = name
+        ))
+    };
+    meant(name, people).ok_or_else(none)
+}
+
+/// The teams on which people must be: on each line a team, a colon, and names.
+fn pins(
+    pick: &Pick,
+    people: &[Person],
+    team_names: &TeamNames,
+) -> Result<BTreeMap<usize, u8>, Problem> {
+    let mut pins = BTreeMap::new();
+    for line in pick.pinned.lines().filter(|line| !line.trim().is_empty()) {
+        let (team, who) = line.split_once(':').unwrap_or((line, ""));
+        let team = team.trim();
+        let none = || Problem::bad(format!(text!(teams.no_team_is_called), name = team));
+        let number = team_called(team, pick.teams, team_names).ok_or_else(none)?;
+        for name in names::names(who) {
+            pins.insert(whom(text!(teams.on_a_team), &name, people)?, number);
+        }
+    }
+    Ok(pins)
+}
+
+/// The team with this number or name.
+fn team_called(text: &str, teams: u8, team_names: &TeamNames) -> Option<u8> {
+    let is_called = |team: &u8| {
+        let own = [team.to_string(), team_names.name((*team).into())];
+        own.iter().any(|own| key(own) == key(text))
+    };
+    (0..teams).find(is_called)
 }
 
 #[cfg(test)]
@@ -180,18 +225,25 @@ mod tests {
             teams: 2,
             together: "ann, bob\nCID, dan\nbob; cid".to_owned(),
             apart: "ann, eve, eve\n\ndan".to_owned(),
+            pinned: "1: dan\n\nRed: eve, ann".to_owned(),
             last: vec![("bob".to_owned(), 1), ("eve".to_owned(), 5)],
             ..Pick::default()
         };
-        let players = players(&pick, &people).unwrap();
-        let of = |key: &str| -> Vec<&Value> { players.iter().map(|one| &one[key]).collect() };
+        let teams = TeamNames::try_from(vec!["Red".to_owned(), "Blue".to_owned()]).unwrap();
+        let players = |pick: &Pick| super::players(pick, &people, &teams);
+        let found = players(&pick).unwrap();
+        let of = |key: &str| -> Vec<&Value> { found.iter().map(|one| &one[key]).collect() };
         let parties = of("party");
         assert!(parties[..4].iter().all(|party| *party == parties[0]));
         assert!(parties[0].is_string() && parties[4].is_null());
         assert_eq!(json!(of("avoid")), json!([["eve"], [], [], [], ["ann"]]));
         assert_eq!(json!(of("last")), json!([null, 1, null, null, null]));
+        assert_eq!(json!(of("pin")), json!([0, null, null, 1, 0]));
+        pick.pinned = "green: ann".to_owned();
+        let refused = players(&pick).unwrap_err();
+        assert_eq!(refused.detail, "There is no team “green”.");
         pick.apart = "ann, zoe".to_owned();
-        let refused = super::players(&pick, &people).unwrap_err();
+        let refused = players(&pick).unwrap_err();
         assert_eq!(refused.detail, "Apart: nobody who plays is called “zoe”.");
     }
 }

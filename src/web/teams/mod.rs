@@ -182,11 +182,13 @@ async fn picked(site: &Site, sender: &Sender, pick: &mut Pick) -> Result<Markup,
         return Err(Problem::forbidden(text!(teams.sign_in_to_make_teams)));
     }
     let who = ask::who(site, pick).await?;
+    pick.weights.extend(who.weights);
     pick.settle(&who.people);
     if !who.questions.is_empty() {
         return Ok(start::questions(site, sender, pick, &who.questions));
     }
-    let game = ask::question(&sender.call, pick, &who.people)?;
+    let names = site.team_names(&pick.ruleset);
+    let game = ask::question(&sender.call, pick, &who.people, &names)?;
     let teams = api::picked(&sender.call, &game).await?;
     let played = Played::of(pick, &teams, &who.people)?;
     Ok(show::teams(site, sender, pick, &teams, &played))

@@ -16,6 +16,73 @@ pub(super) fn names(text: &str) -> Vec<String> {
     names.flatten().collect()
 }
 
+/// A name on a list, and the weight that stands before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ListedName {
+    /// As it was typed, with the weight.
+    pub(super) text: String,
+    pub(super) name: String,
+    /// The weight as it was typed.
+    pub(super) weight: Option<String>,
+}
+
+/// The names of a list, with weights before them as in `5 Ann`. A tab may stand between them.
+pub(super) fn listed(text: &str) -> Vec<ListedName> {
+    let text = &text[..text.floor_char_boundary(LONGEST)];
+    let parts = text.split([BETWEEN[0], BETWEEN[1], BETWEEN[2]]);
+    parts.flat_map(listed_on).collect()
+}
+
+/// The names of one part of a list, in which tabs stand between names, and between a weight and its name.
+fn listed_on(part: &str) -> Vec<ListedName> {
+    let mut names: Vec<ListedName> = Vec::new();
+    for cell in part.split('\t').map(without_number) {
+        let is_weight = |last: &mut ListedName| is_number(&last.text);
+        match names.pop_if(is_weight) {
+            Some(weight) => {
+                let text = format!("{} {cell}", weight.text);
+                names.extend(ListedName::of(&text).or(Some(weight)));
+            }
+            None => names.extend(ListedName::of(cell)),
+        }
+    }
+    names
+}
+
+impl ListedName {
+    /// A name, with the weight that stands before it; `None` if nothing is left of the name.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let parts = text.split_once(char::is_whitespace);
+        let parts = parts.filter(|(weight, _)| is_number(weight));
+        let weighed = parts.and_then(|(weight, name)| Some((weight, clean(name)?)));
+        Some(match weighed {
+            Some((weight, name)) => Self {
+                text: format!("{weight} {name}"),
+                name,
+                weight: Some(weight.to_owned()),
+            },
+            None => Self::plain(clean(text)?),
+        })
+    }
+
+    /// A name without a weight.
+    pub(super) fn plain(name: String) -> Self {
+        Self {
+            text: name.clone(),
+            name,
+            weight: None,
+        }
+    }
+}
+
+/// Whether a word is a number in digits, of any size and sign.
+fn is_number(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit())
+        && word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+        && word.parse::<f64>().is_ok()
+}
+
 /// The groups of names in a text, one on each line.
 pub(super) fn groups(text: &str) -> Vec<Vec<String>> {
     let groups = text[..text.floor_char_boundary(LONGEST)].lines().map(names);
@@ -85,6 +152,31 @@ mod tests {
         assert_eq!(
             groups("ann, bob\n\n cid\n,\n"),
             [vec!["ann", "bob"], vec!["cid"]]
+        );
+    }
+
+    #[test]
+    fn a_list_has_weights_before_names() {
+        let read = |text: &str| {
+            let listed = listed(text).into_iter();
+            let shown =
+                listed.map(|one| format!("{}={}", one.name, one.weight.unwrap_or_default()));
+            shown.collect::<Vec<_>>().join("|")
+        };
+        let list = "5 Boring John\n 3\tSilly  Billy\n- 2.5 Ann, .5 Bob; Cid";
+        assert_eq!(
+            read(list),
+            "Boring John=5|Silly Billy=3|Ann=2.5|Bob=.5|Cid="
+        );
+        assert_eq!(
+            read("1. 7 Ann\n2) -7 Bob\n1e999 Cid"),
+            "Ann=7|Bob=-7|Cid=1e999"
+        );
+        assert_eq!(read("ann\t5\tbob\tcid"), "ann=|bob=5|cid=");
+        // Words that are no numbers in digits are names.
+        assert_eq!(
+            read("3pac, 7, Nan Lee, inf x, 2nd Ann"),
+            "3pac=|7=|Nan Lee=|inf x=|2nd Ann="
         );
     }
 

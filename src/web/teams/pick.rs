@@ -2,7 +2,7 @@
 //! between two of them.
 
 use super::{
-    names::{LONGEST, clean},
+    names::{LONGEST, ListedName, clean, identity},
     people::Person,
 };
 use crate::web::api::{LARGEST_SEED, Problem};
@@ -38,10 +38,11 @@ impl Fields {
         own.map(|(_, value)| value.as_str())
     }
 
-    /// The answers to the questions of the page, each field of which begins so.
-    fn answers(&self) -> impl Iterator<Item = &str> {
-        let answers = self.0.iter().filter(|(name, _)| name.starts_with("ask"));
-        answers.map(|(_, value)| value.as_str())
+    /// The answers to the questions of the page, by the number of the question.
+    fn answers(&self) -> impl Iterator<Item = (usize, &str)> {
+        let number = |name: &str| name.strip_prefix("ask")?.parse().ok();
+        let fields = self.0.iter();
+        fields.filter_map(move |(name, value)| Some((number(name)?, value.as_str())))
     }
 }
 
@@ -56,10 +57,14 @@ pub(super) struct Pick {
     pub(super) known: Vec<String>,
     /// The names of new players.
     pub(super) new: Vec<String>,
+    /// The weights of the list, each as it was typed, with the id of the player.
+    pub(super) weights: Vec<(String, String)>,
     /// Who wants to be together, one group on each line.
     pub(super) together: String,
     /// Who wants to be apart.
     pub(super) apart: String,
+    /// Who must be on a certain team, one team on each line.
+    pub(super) pinned: String,
     /// Decides between teams that are as good.
     pub(super) seed: u64,
     /// The place of the teams by quality, from 0.
@@ -80,8 +85,10 @@ impl Pick {
             names: text("names"),
             known: fields.all("on").map(str::to_owned).collect(),
             new: fields.all("new").filter_map(clean).collect(),
+            weights: fields.all("weight").filter_map(weight).collect(),
             together: text("together"),
             apart: text("apart"),
+            pinned: text("pinned"),
             seed: fields.one("seed").parse().unwrap_or(0).min(LARGEST_SEED),
             place: fields.one("place").parse().unwrap_or(0),
             last: fields.all("last").filter_map(seat).collect(),
@@ -93,12 +100,22 @@ impl Pick {
             pick.names.push_str(doubt);
             return pick;
         }
-        for answer in fields.answers() {
-            match answer.split_once(':') {
-                Some(("on", handle)) => pick.known.push(handle.to_owned()),
-                Some(("new", name)) => pick.new.extend(clean(name)),
-                _ => {} // left out
-            }
+        let typed: Vec<Option<ListedName>> = doubt.lines().map(ListedName::of).collect();
+        for (number, answer) in fields.answers() {
+            let id = match answer.split_once(':') {
+                Some(("on", handle)) => {
+                    pick.known.push(handle.to_owned());
+                    handle.to_owned()
+                }
+                Some(("new", name)) => {
+                    pick.new.extend(clean(name));
+                    identity(name)
+                }
+                _ => continue, // left out
+            };
+            let typed = typed.get(number).and_then(Option::as_ref);
+            let weight = typed.and_then(|typed| typed.weight.clone());
+            pick.weights.extend(weight.map(|weight| (id, weight)));
         }
         pick
     }
@@ -106,6 +123,12 @@ impl Pick {
     /// Whether nobody plays.
     pub(super) fn is_empty(&self) -> bool {
         self.names.trim().is_empty() && self.known.is_empty() && self.new.is_empty()
+    }
+
+    /// The weight that the list states for a person, as it was typed.
+    pub(super) fn weight_of(&self, person: &Person) -> Option<&str> {
+        let found = self.weights.iter().find(|(id, _)| person.had_id(id));
+        found.map(|(_, weight)| weight.as_str())
     }
 
     /// Takes over who is meant by its names.
@@ -133,15 +156,25 @@ impl Pick {
             ("names", &self.names),
             ("together", &self.together),
             ("apart", &self.apart),
+            ("pinned", &self.pinned),
         ];
         let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
         fields.extend(texts.map(|(name, text)| (name, text.clone())));
         fields.extend(self.known.iter().map(|handle| ("on", handle.clone())));
         fields.extend(self.new.iter().map(|name| ("new", name.clone())));
+        let weights = self.weights.iter();
+        fields.extend(weights.map(|(id, weight)| ("weight", format!("{weight}:{id}"))));
         let last = self.last.iter();
         fields.extend(last.map(|(id, team)| ("last", format!("{team}:{id}"))));
         fields
     }
+}
+
+/// The id of a player, and the weight that comes before it.
+fn weight(text: &str) -> Option<(String, String)> {
+    let (weight, id) = text.split_once(':')?;
+    weight.parse::<f64>().ok()?;
+    Some((id.to_owned(), weight.to_owned()))
 }
 
 /// A team, and what comes after it: a player.
@@ -163,8 +196,10 @@ mod tests {
             names: "Ann\nBob, <b>".to_owned(),
             known: vec!["00ff".to_owned(), "01".to_owned()],
             new: vec!["Zoë & Co".to_owned()],
+            weights: vec![("zoë-&-co".to_owned(), "-2.50".to_owned())],
             together: "a, b\nc".to_owned(),
             apart: "d=e;f".to_owned(),
+            pinned: "red: a\n1: b".to_owned(),
             seed: LARGEST_SEED,
             place: 7,
             last: vec![("zoë:1".to_owned(), 7), ("00ff".to_owned(), 0)],
@@ -202,6 +237,20 @@ mod tests {
         assert_eq!((one.names.as_str(), one.known.len()), ("Ana\nMax", 1));
         let both = read("&ask0=drop&ask1=on:00ff");
         assert_eq!((both.names.as_str(), both.known.len()), ("", 2));
+    }
+
+    #[test]
+    fn a_weight_goes_to_whom_the_answer_means() {
+        let body = "weight=7:zoe&weight=x:ann&doubt=5+Ana%0AMax%0A3+ann&ask0=on:00ff&ask1=new:Max&ask2=new:Ann+2";
+        let pick = Pick::read(&Fields::parse(body.as_bytes()).unwrap());
+        let weights = [("zoe", "7"), ("00ff", "5"), ("ann-2", "3")];
+        assert_eq!(
+            pick.weights,
+            weights.map(|(id, weight)| (id.to_owned(), weight.to_owned()))
+        );
+        assert_eq!(pick.weight_of(&Person::New("Zoe".to_owned())), Some("7"));
+        let back = Pick::read(&Fields::parse(format!("do=edit&{body}").as_bytes()).unwrap());
+        assert_eq!(back.names, "5 Ana\nMax\n3 ann");
     }
 
     #[test]

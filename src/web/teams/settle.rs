@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    names::{identity, key},
+    names::{ListedName, identity, key},
     people::{Known, Person},
     pick::Pick,
 };
@@ -13,28 +13,32 @@ const OFFERED: usize = 3;
 
 /// A name of which it is not clear who is meant.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Question {
+pub(super) struct Question {
+    /// The name as it was typed.
+    pub(super) typed: ListedName,
+    pub(super) why: Doubt,
+}
+
+/// Why it is not clear who is meant by a name.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Doubt {
     /// Nobody has this name; these have one like it.
-    Unknown { name: String, near: Vec<Known> },
+    Unknown { near: Vec<Known> },
     /// All of these have this name.
-    Several { name: String, who: Vec<Known> },
+    Several { who: Vec<Known> },
     /// It is there twice; the other one could be called so.
-    Twice { name: String, other: String },
+    Twice { other: String },
 }
 
 impl Question {
     /// Whether it is a new name, and like no other.
     pub(super) fn is_new(&self) -> bool {
-        matches!(self, Self::Unknown { near, .. } if near.is_empty())
+        matches!(&self.why, Doubt::Unknown { near } if near.is_empty())
     }
 
-    /// The name as it was typed.
+    /// The name.
     pub(super) fn name(&self) -> &str {
-        match self {
-            Self::Unknown { name, .. } | Self::Several { name, .. } | Self::Twice { name, .. } => {
-                name
-            }
-        }
+        &self.typed.name
     }
 }
 
@@ -43,6 +47,9 @@ impl Question {
 pub(super) struct Settled {
     pub(super) people: Vec<Person>,
     pub(super) questions: Vec<Question>,
+    /// The weights that the list states for people, as they were typed, by the ids of the people; also of new players who
+    /// are still asked about.
+    pub(super) weights: Vec<(String, String)>,
     /// The ids of all people, and those that new players of the questions would get.
     taken: BTreeSet<String>,
 }
@@ -51,7 +58,7 @@ pub(super) struct Settled {
 /// be meant by others. O(names × regulars).
 pub(super) fn settle(
     pick: &Pick,
-    typed: &[String],
+    typed: &[ListedName],
     known: &[Known],
     regulars: &[Known],
 ) -> Settled {
@@ -73,16 +80,32 @@ pub(super) fn settle(
             settled.add(person);
         }
     }
-    for name in typed {
-        let called: Vec<&Known> = known.iter().filter(|one| one.is_called(name)).collect();
+    for typed in typed {
+        // A number before a name is a weight, unless somebody is called so.
+        let whole = typed.weight.is_some() && known.iter().any(|one| one.is_called(&typed.text));
+        let typed = match whole {
+            true => ListedName::plain(typed.text.clone()),
+            false => typed.clone(),
+        };
+        let called: Vec<&Known> = known
+            .iter()
+            .filter(|one| one.is_called(&typed.name))
+            .collect();
         match called[..] {
-            [] => settled.add_unknown(name, regulars),
-            [one] if settled.taken.contains(&one.handle) => settled.ask_twice(name),
-            [one] => settled.add(Person::Known(one.clone())),
-            _ => settled.questions.push(Question::Several {
-                name: name.clone(),
-                who: called.into_iter().take(OFFERED).cloned().collect(),
-            }),
+            [] => settled.add_unknown(typed, regulars),
+            // Somebody who is ticked gets the weight of the list.
+            [one]
+                if pick.known.contains(&one.handle)
+                    && settled.lacks_weight(&one.handle, &typed) =>
+            {
+                settled.weigh(one.handle.clone(), &typed);
+            }
+            [one] if settled.taken.contains(&one.handle) => settled.ask_twice(typed),
+            [one] => settled.add_listed(Person::Known(one.clone()), &typed),
+            _ => {
+                let who = called.into_iter().take(OFFERED).cloned().collect();
+                settled.ask(typed, Doubt::Several { who });
+            }
         }
     }
     settled
@@ -94,24 +117,45 @@ impl Settled {
         self.people.push(person);
     }
 
-    fn add_unknown(&mut self, name: &str, regulars: &[Known]) {
-        match self.taken.insert(identity(name)) {
-            true => self.questions.push(Question::Unknown {
-                name: name.to_owned(),
-                near: near(name, regulars),
-            }),
-            false => self.ask_twice(name),
-        }
+    /// Adds a person with the weight that the list states.
+    fn add_listed(&mut self, person: Person, typed: &ListedName) {
+        self.weigh(person.id(), typed);
+        self.add(person);
     }
 
-    fn ask_twice(&mut self, name: &str) {
+    /// Whether this states the first weight of a person.
+    fn lacks_weight(&self, id: &str, typed: &ListedName) -> bool {
+        typed.weight.is_some() && self.weights.iter().all(|(own, _)| own != id)
+    }
+
+    fn weigh(&mut self, id: String, typed: &ListedName) {
+        self.weights
+            .extend(typed.weight.clone().map(|weight| (id, weight)));
+    }
+
+    fn ask(&mut self, typed: ListedName, why: Doubt) {
+        self.questions.push(Question { typed, why });
+    }
+
+    fn add_unknown(&mut self, typed: ListedName, regulars: &[Known]) {
+        let id = identity(&typed.name);
+        if !self.taken.insert(id.clone()) {
+            return self.ask_twice(typed);
+        }
+        let near = near(&typed.name, regulars);
+        if near.is_empty() {
+            self.weigh(id, &typed);
+        }
+        self.ask(typed, Doubt::Unknown { near });
+    }
+
+    fn ask_twice(&mut self, typed: ListedName) {
         let is_free = |other: &String| !self.taken.contains(&identity(other));
-        let others = (2..).map(|number| format!("{name} {number}"));
+        let others = (2..).map(|number| format!("{} {number}", typed.name));
         let other = others.take(self.taken.len() + 2).find(is_free);
-        let other = other.unwrap_or_else(|| name.to_owned());
+        let other = other.unwrap_or_else(|| typed.name.clone());
         self.taken.insert(identity(&other));
-        let name = name.to_owned();
-        self.questions.push(Question::Twice { name, other });
+        self.ask(typed, Doubt::Twice { other });
     }
 }
 
@@ -154,7 +198,8 @@ mod tests {
     }
 
     fn settled(pick: &Pick, typed: &[&str]) -> Settled {
-        let typed: Vec<String> = typed.iter().map(ToString::to_string).collect();
+        let typed = typed.iter().filter_map(|text| ListedName::of(text));
+        let typed: Vec<ListedName> = typed.collect();
         settle(pick, &typed, &club(), &club())
     }
 
@@ -164,10 +209,13 @@ mod tests {
             let names: Vec<&str> = list.iter().map(|one| one.name.as_str()).collect();
             names.join("+")
         };
-        let question = |question: &Question| match question {
-            Question::Unknown { name, near } => format!("{name}? {}", names(near)),
-            Question::Several { name, who } => format!("{name}: {}", names(who)),
-            Question::Twice { name, other } => format!("{name} or {other}"),
+        let question = |question: &Question| {
+            let name = question.name();
+            match &question.why {
+                Doubt::Unknown { near } => format!("{name}? {}", names(near)),
+                Doubt::Several { who } => format!("{name}: {}", names(who)),
+                Doubt::Twice { other } => format!("{name} or {other}"),
+            }
         };
         people
             .chain(settled.questions.iter().map(question))
@@ -207,6 +255,39 @@ mod tests {
             "Bob? Bob Lee",
         ];
         assert_eq!(said(&found), expected);
+    }
+
+    #[test]
+    fn weights_belong_to_people_and_to_new_names() {
+        let mut known = club();
+        known.push(known_as_three());
+        let typed = ["5 ANN", "7 Zoe", "2 Ana", "3 Doors", "4 ann", "9 cid"];
+        let typed: Vec<ListedName> = typed
+            .iter()
+            .filter_map(|text| ListedName::of(text))
+            .collect();
+        let pick = Pick {
+            known: vec!["h-cid".to_owned()],
+            ..Pick::default()
+        };
+        let found = settle(&pick, &typed, &known, &known);
+        let weights = [("h-ann", "5"), ("zoe", "7"), ("h-cid", "9")];
+        let weights = weights.map(|(id, weight)| (id.to_owned(), weight.to_owned()));
+        assert_eq!(found.weights, weights);
+        let asked: Vec<&str> = found
+            .questions
+            .iter()
+            .map(|one| one.typed.text.as_str())
+            .collect();
+        assert_eq!(
+            asked,
+            ["7 Zoe", "2 Ana", "4 ann"],
+            "one is called “3 Doors”"
+        );
+    }
+
+    fn known_as_three() -> Known {
+        known("3 Doors", "3-doors")
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{
     signed::Sender,
 };
 use crate::{
-    domain::TeamNames,
+    domain::{TeamNames, amount},
     web::{
         Site,
         api::{Team, TeamPlayer, Teams},
@@ -26,8 +26,8 @@ pub(super) fn teams(
     teams: &Teams<'_>,
     played: &Played,
 ) -> Markup {
-    let weights = |team: &Team<'_>| -> Vec<Option<f64>> {
-        team.players.iter().map(TeamPlayer::known_weight).collect()
+    let weights = |team: &Team<'_>| -> Vec<Option<String>> {
+        team.players.iter().map(TeamPlayer::shown_weight).collect()
     };
     let names = site.team_names(&played.ruleset);
     let again = html! {
@@ -60,6 +60,13 @@ fn odds(teams: &Teams<'_>, names: &TeamNames) -> String {
     let chances = teams.teams.iter().filter_map(|team| team.chance.flatten());
     let chances: Vec<f64> = chances.collect();
     let mut players = teams.teams.iter().flat_map(|team| &team.players);
+    if !teams.sums.is_empty() {
+        let sums: Vec<String> = teams.sums.iter().copied().map(amount).collect();
+        return format!(
+            text!(teams.the_sums_of_the_weights_decide),
+            sums.join(text!(teams.to))
+        );
+    }
     match chances[..] {
         [one, other] => format!(
             text!(teams.wins_with_with),
@@ -68,7 +75,7 @@ fn odds(teams: &Teams<'_>, names: &TeamNames) -> String {
             names.name(1),
             words::chance(other)
         ),
-        [] if players.any(|player| player.known_weight().is_some()) => String::new(),
+        [] if players.any(|player| player.shown_weight().is_some()) => String::new(),
         [] => text!(teams.nothing_is_known_of_anybody_yet_it).to_owned(),
         _ => text!(teams.the_chance_of_each_team_to_win_is).to_owned(),
     }
@@ -79,7 +86,7 @@ pub(super) fn side(
     (team, names): (usize, &TeamNames),
     chance: Option<f64>,
     people: &[Person],
-    weights: &[Option<f64>],
+    weights: &[Option<String>],
 ) -> Markup {
     html! {
         section.side {
@@ -90,7 +97,7 @@ pub(super) fn side(
                 @for (at, one) in people.iter().enumerate() {
                     li {
                         bdi { (one.name()) }
-                        @if let Some(Some(weight)) = weights.get(at) { " " span.weight { (words::tenths(*weight)) } }
+                        @if let Some(Some(weight)) = weights.get(at) { " " span.weight { (weight) } }
                     }
                 }
             }

@@ -10,7 +10,7 @@ use super::{
     pick::Pick,
     played::latest,
     result,
-    settle::{Question, settle},
+    settle::{Doubt, Question, settle},
     signed::Sender,
 };
 use crate::{
@@ -50,7 +50,7 @@ pub(super) async fn page(
         @if let Some(line) = &latest { (result::latest(site, sender, &pick, line)) }
         @if sender.may_pick() {
             (choice_of_ruleset(site, &pick, &rulesets))
-            (form(site, sender, &hidden(&pick), &fields(&pick, &rulesets, &ticks)))
+            (form(site, sender, &hidden(&pick), &fields(&pick, &rulesets, &ticks, &site.team_names(&pick.ruleset).name(0))))
             script src=(site.links.to(&asset::TEAMS.path)) defer {}
         }
         (sign_in(site, sender, &pick))
@@ -62,13 +62,18 @@ pub(super) async fn page(
 }
 
 /// The players who can be ticked: those of the pick, and others who played last. Who was new in the pick may be known by
-/// now.
+/// now. Whoever has a weight in the pick stands in its list again.
 async fn ticks(site: &Site, pick: &mut Pick) -> Result<Vec<Known>, Problem> {
     let known = called(site, &pick.ruleset, &pick.new, &pick.known).await?;
     let people = settle(pick, &[], &known, &[]).people;
-    let names = std::mem::take(&mut pick.names);
+    let (listed, people): (Vec<Person>, Vec<Person>) =
+        (people.into_iter()).partition(|one| pick.weight_of(one).is_some());
+    let line = |one: &Person| Some(format!("{} {}", pick.weight_of(one)?, one.name()));
+    let mut names: Vec<String> = listed.iter().filter_map(line).collect();
+    names.extend(Some(std::mem::take(&mut pick.names)).filter(|names| !names.is_empty()));
     pick.settle(&people);
-    pick.names = names;
+    pick.weights.clear();
+    pick.names = names.join("\n");
     let mut ticks: Vec<Known> = people.into_iter().filter_map(Person::known).collect();
     let mut others = latest_players(site, &pick.ruleset, 2 * TICKS as i64).await?;
     others.retain(|one| !pick.known.contains(&one.handle));
@@ -104,9 +109,11 @@ fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetLine]) -> Mark
     }
 }
 
-fn fields(pick: &Pick, rulesets: &[RulesetLine], ticks: &[Known]) -> Markup {
+/// The visible fields. `team` is what one of the teams is called.
+fn fields(pick: &Pick, rulesets: &[RulesetLine], ticks: &[Known], team: &str) -> Markup {
     let is_ticked = |one: &Known| pick.known.contains(&one.handle);
-    let has_wishes = !pick.together.is_empty() || !pick.apart.is_empty();
+    let wishes = [&pick.together, &pick.apart, &pick.pinned];
+    let has_wishes = wishes.iter().any(|wish| !wish.is_empty());
     html! {
         label for="ruleset" { (text!(teams.what_do_you_play)) }
         input #ruleset name="ruleset" value=(pick.ruleset) list="rulesets" required maxlength="255"
@@ -137,6 +144,8 @@ fn fields(pick: &Pick, rulesets: &[RulesetLine], ticks: &[Known]) -> Markup {
             textarea #together name="together" rows="2" placeholder=(text!(teams.ann_bob)) autocomplete="off" { (pick.together) }
             label for="apart" { (text!(teams.apart_one_group_on_each_line)) }
             textarea #apart name="apart" rows="2" placeholder=(text!(teams.cid_dan)) autocomplete="off" { (pick.apart) }
+            label for="pinned" { (text!(teams.on_a_team_one_team_on_each_line)) }
+            textarea #pinned name="pinned" rows="2" placeholder=(format!(text!(teams.team_and_names), team)) autocomplete="off" { (pick.pinned) }
         }
         button.main type="submit" name="do" value="pick" { (text!(teams.make_teams)) span #count data-of=(text!(teams.of_so_many)) {} }
     }
@@ -150,7 +159,7 @@ pub(super) fn questions(
     questions: &[Question],
 ) -> Markup {
     let (new, others): (Vec<_>, Vec<_>) = questions.iter().partition(|one| one.is_new());
-    let doubt: Vec<&str> = others.iter().map(|one| one.name()).collect();
+    let doubt: Vec<&str> = others.iter().map(|one| one.typed.text.as_str()).collect();
     let body = html! {
         input type="hidden" name="doubt" value=(doubt.join("\n"));
         @for (number, one) in others.iter().enumerate() { (question(number, one)) }
@@ -187,8 +196,9 @@ fn question(number: usize, question: &Question) -> Markup {
         let games = counted(u64::try_from(one.games).unwrap_or(0), "game");
         choice(&value, &html! { bdi { (one.name) } ", " (games) })
     };
-    let (said, choices) = match question {
-        Question::Unknown { name, near } => {
+    let name = question.name();
+    let (said, choices) = match &question.why {
+        Doubt::Unknown { near } => {
             let said = html! { (mark!(teams.did_you_mean, { bdi { (name) } })) };
             let new = choice(
                 &format!("new:{name}"),
@@ -196,11 +206,11 @@ fn question(number: usize, question: &Question) -> Markup {
             );
             (said, html! { @for one in near { (known(one)) } (new) })
         }
-        Question::Several { name, who } => {
+        Doubt::Several { who } => {
             let said = html! { (mark!(teams.which, { bdi { (name) } })) };
             (said, html! { @for one in who { (known(one)) } })
         }
-        Question::Twice { name, other } => {
+        Doubt::Twice { other } => {
             let once = choice("drop", &html! { (text!(teams.the_same_person_count_once)) });
             let two = html! { (mark!(teams.somebody_else, { bdi { (other) } })) };
             let two = choice(&format!("new:{other}"), &two);
@@ -210,7 +220,7 @@ fn question(number: usize, question: &Question) -> Markup {
             )
         }
     };
-    let leave_out = !matches!(question, Question::Twice { .. });
+    let leave_out = !matches!(question.why, Doubt::Twice { .. });
     html! {
         fieldset {
             legend { (said) }

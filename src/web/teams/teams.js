@@ -5,7 +5,9 @@
   const count = document.getElementById("count");
   if (!names || !count) return;
   const show = () => {
-    const typed = names.value.split(/[\n,;\t]/).filter((name) => name.trim()).length;
+    // A tab may stand between a weight and its name.
+    const list = names.value.replace(/([-+]?[\d.]+)\t/g, "$1 ");
+    const typed = list.split(/[\n,;\t]/).filter((name) => name.trim()).length;
     const ticked = document.querySelectorAll(".ticks input:checked").length;
     count.textContent = typed + ticked ? count.dataset.of.replace("{}", typed + ticked) : "";
   };

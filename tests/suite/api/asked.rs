@@ -13,7 +13,7 @@ use crate::common::{
 const PLAYERS: [&str; 7] = ["ann", "bob", "cid", "dan", "eve", "fay", "gus"];
 
 /// A daemon that has learned from matches that were reported to it.
-fn learned(toml: &str) -> Api {
+pub fn learned(toml: &str) -> Api {
     let api = Api::start(toml);
     let mut matches = Vec::new();
     for (n, one) in PLAYERS.iter().enumerate() {
@@ -201,6 +201,13 @@ fn a_caller_may_state_weights_and_needs_no_history() {
         })
         .collect();
     assert!((sums[0] - sums[1]).abs() <= 10.0, "{answer}");
+    assert!(
+        answer["teams"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|team| team["chance"].is_null())
+    );
     assert!(answer["closest_alternative"].is_object() || answer["closest_alternative"].is_null());
     assert!(answer["why"].as_array().unwrap().len() > 2);
     // Stated weights count beside learned ones, and are not learned.

@@ -145,8 +145,8 @@ fn what_is_wrong_with_a_body_is_named() {
         "players[1]: there is no team 2",
     );
     refused(
-        players(json!({"id": "bob", "weight": 101})),
-        "players[1].weight: must be 0 to 100",
+        players(json!({"id": "bob", "weight": -1})),
+        "players[1].weight: must be a finite number of at least 0, not -1",
     );
     refused(
         players(json!({"id": "bob", "pin": 2})),

@@ -463,8 +463,7 @@ fn balance_takes_every_part_of_the_problem() {
     assert_eq!((team("Lame"), team("Roger")), (1, 1));
     assert!(one.contains("wishes for a team: 1 of 1 granted"), "{out}");
     assert!(
-        one.contains("runner-up")
-            && one.contains("with Lame on team 0 instead: chance of team 0 to win"),
+        one.contains("runner-up") && one.contains("with Lame on team 0 instead: ratio 0."),
         "{one}"
     );
     let toml = "bot_weight = 10.0\n[[players]]\nname = 'a'\nweight = 1.0\n[[players]]\nname = 'b'\nweight = 2.0\n";
@@ -490,7 +489,7 @@ fn the_lobby_file_of_the_documentation_works() {
 }
 
 #[test]
-fn balance_goes_by_the_chance_to_win_and_by_the_ratio_on_request() {
+fn balance_goes_by_the_sums_and_by_the_chance_to_win_on_request() {
     let folder = folder();
     let balance = |more: &[&str], list: &str| {
         let args = [&["balance", "--no-bots", "--seed", "1", "--top", "1"], more].concat();
@@ -498,13 +497,35 @@ fn balance_goes_by_the_chance_to_win_and_by_the_ratio_on_request() {
         assert_eq!((code, err.as_str()), (0, ""));
         out
     };
-    // Of three against two, the ratio takes 90 + 60 against 140. By chances, 3 to 2 is odds of one and a half.
-    let five = "90 ann\n70 ben\n60 cat\n40 dan\n30 eve\n";
-    let by_chance = balance(&["--explain"], five);
     let line = |out: &str, start: &str| {
         let line = out.lines().find(|line| line.starts_with(start));
         line.unwrap_or_else(|| panic!("{start}: {out}")).to_owned()
     };
+    // Of three against two, the sums take 90 + 60 against 140. By chances, 3 to 2 is odds of one and a half.
+    let five = "90 ann\n70 ben\n60 cat\n40 dan\n30 eve\n";
+    fs::write(
+        folder.path().join("chance.toml"),
+        "[balance]\nobjective = 'chance'\n",
+    )
+    .unwrap();
+    for more in [
+        &[][..],
+        &["--objective", "ratio"],
+        &["--config", "chance.toml"],
+    ] {
+        let by_sums = balance(&[more, &["--explain"]].concat(), five);
+        let sums = line(&by_sums, "the sums of the stated weights decide: ");
+        assert!(
+            sums.ends_with("150 to 140") || sums.ends_with("140 to 150"),
+            "{sums}"
+        );
+        line(&by_sums, "ratio 0.933333, the best");
+        assert!(!by_sums.contains("chance"), "{by_sums}");
+        let json: serde_json::Value =
+            serde_json::from_str(&balance(&[more, &["--json"]].concat(), five)).unwrap();
+        assert!(json.as_object().unwrap().contains_key("chance") && json["chance"].is_null());
+    }
+    let by_chance = balance(&["--objective", "chance", "--explain"], five);
     let first = line(&by_chance, "chance of team 0 to win 0.");
     assert!(
         first.contains(", ratio ") && first.ends_with(", seed 1"),
@@ -515,35 +536,40 @@ fn balance_goes_by_the_chance_to_win_and_by_the_ratio_on_request() {
         by_chance.contains("probability of this pick 100.00 %"),
         "{by_chance}"
     );
-    let json: serde_json::Value = serde_json::from_str(&balance(&["--json"], five)).unwrap();
+    let json = balance(&["--objective", "chance", "--json"], five);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let chance = json["chance"].as_f64().unwrap();
     assert!((0.4..0.6).contains(&chance), "{chance}");
-    let by_ratio = balance(&["--objective", "ratio", "--explain"], five);
-    line(&by_ratio, "ratio 0.933333, the best");
-    assert!(!by_ratio.contains("chance"), "{by_ratio}");
-    fs::write(
-        folder.path().join("ratio.toml"),
-        "[balance]\nobjective = 'ratio'\n",
-    )
-    .unwrap();
-    line(
-        &balance(&["--config", "ratio.toml"], five),
-        "ratio 0.933333, the best",
-    );
     fs::write(
         folder.path().join("points.toml"),
         "[rating]\nsystem = 'presence'\n",
     )
     .unwrap();
     line(
-        &balance(&["--config", "points.toml"], five),
+        &balance(&["--config", "points.toml", "--objective", "chance"], five),
         "ratio 0.933333, the best",
     );
     let elo = balance(&[], "1600 ann\n1500 ben\n1450 cat\n1400 dan\n");
-    line(
-        &elo,
-        "the ratio decides: weights above 100 are of another scale",
-    );
+    line(&elo, "ratio 0.983333, the best"); // 2950 against 3000
+}
+
+#[test]
+fn seven_weak_players_are_nearly_even_by_chance_and_the_four_are_ahead() {
+    let folder = folder();
+    for weight in [0, 27, 50, 73, 100] {
+        let list: String = (0..7).map(|n| format!("{weight} p{n}\n")).collect();
+        let args = ["balance", "--no-bots", "--objective", "chance", "--json"];
+        let (code, out, _) = run_with(folder.path(), &args, &list);
+        assert_eq!(code, 0);
+        let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let first = json["teams"][0]["players"].as_array().unwrap().len();
+        let chance = json["chance"].as_f64().unwrap();
+        let of_four = if first == 4 { chance } else { 1.0 - chance };
+        assert!(of_four > 0.55, "{weight}: {of_four}");
+        if weight <= 50 {
+            assert!(of_four < 0.58, "{weight}: {of_four}");
+        }
+    }
 }
 
 #[test]
@@ -597,8 +623,24 @@ fn balance_names_what_is_wrong() {
         fault(&[], "5 a\nx b\n"),
         "evenkeel: -: line 2: the weight is no number\n"
     );
-    assert!(fault(&[], "-5 a\n6 b\n").starts_with("evenkeel: "));
-    assert!(fault(&[], "nan a\n6 b\n").starts_with("evenkeel: "));
+    for weight in ["-5", "nan", "inf", "-inf", "1e999"] {
+        let error = fault(&[], &format!("6 b\n\n{weight} a\n"));
+        let start = "evenkeel: -: line 3: the weight must be a finite number of at least 0, not ";
+        assert!(error.starts_with(start), "{error}");
+        let toml = format!("[[players]]\nname = 'a'\nweight = {weight}");
+        if weight != "1e999" {
+            let error = fault(&["--format", "toml"], &toml);
+            assert!(
+                error.contains("-: a: the weight must be a finite number"),
+                "{error}"
+            );
+        }
+    }
+    let error = fault(&["--objective", "chance"], "50 a\n100.5 b\n");
+    assert!(
+        error.contains("line 2: the weight must be 0 to 100"),
+        "{error}"
+    );
     assert!(fault(&["--pin", "z=0"], "5 a\n").contains("there is no player z"));
     assert!(fault(&["--pin", "a"], "5 a\n").contains("expected NAME=TEAM"));
     assert!(fault(&["--top", "0"], "5 a\n").contains("top"));

@@ -2,6 +2,7 @@
 
 mod browser;
 mod evening;
+mod lists;
 mod signed;
 mod stored;
 mod who;

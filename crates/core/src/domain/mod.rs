@@ -43,7 +43,7 @@ mod weight_entry;
 mod worded;
 
 pub use causes::{Cause, Causes, NEWCOMER};
-pub use counted::counted;
+pub use counted::{amount, counted};
 pub use display_name::{NameColour, coloured_name, plain_name};
 pub use error::{PatternError, RecordError};
 pub use fingerprint::Fingerprint;

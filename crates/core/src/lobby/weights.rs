@@ -16,6 +16,12 @@ pub trait Weights {
         true
     }
 
+    /// Whether the weights are amounts that whoever asks has stated, on a scale of their own. Then their sums decide, and
+    /// nothing predicts a chance.
+    fn are_amounts(&self) -> bool {
+        false
+    }
+
     /// A bot's own weight; `None` for an unknown bot, which counts as the mean bot.
     fn bot(&self, name: &str) -> Option<BotWeight>;
 
@@ -180,10 +186,10 @@ pub(super) fn sane_strength(strength: f64) -> f64 {
     }
 }
 
-/// The weight, clamped to a range in which sums are exact; 0 if it is NaN.
+/// The weight, clamped to a range in which sums are finite; 0 if it is NaN.
 pub(super) fn sane(weight: f64) -> f64 {
-    /// Far above any weight, and far below the numbers at which sums of f64 are no longer exact.
-    const MOST: f64 = 1e9;
+    /// Far above any weight, and far below the numbers whose sums are no longer finite.
+    const MOST: f64 = 1e300;
     if weight.is_nan() {
         0.0
     } else {
@@ -309,6 +315,6 @@ pub(super) mod tests {
     #[test]
     fn weights_that_are_none_are_mended() {
         let mended = [f64::NAN, -1.0, f64::INFINITY, 3.5].map(sane);
-        assert_eq!(mended, [0.0, 0.0, 1e9, 3.5]);
+        assert_eq!(mended, [0.0, 0.0, 1e300, 3.5]);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Candidate, Engine, Figures, Objective, Refusal, RefusedWish, Wishes};
-use crate::domain::{Link, chance_of_weaker, counted, evenness_of_chance};
+use crate::domain::{Link, amount, chance_of_weaker, counted, evenness_of_chance};
 
 /// The result if only one human changed teams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -42,6 +42,9 @@ pub struct Explanation {
     /// map.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub drawn: bool,
+    /// The sums of the teams' weights, where these are amounts that whoever asks has stated; otherwise empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sums: Vec<f64>,
     /// The candidate that was picked.
     pub pick: Candidate,
     /// The candidate with the highest quality other than the pick; `None` if there is no other.
@@ -102,6 +105,18 @@ impl Explanation {
         // No split can come nearer to even than by as much.
         let least = link.edge(chance_of_weaker(self.bound)).abs() - by.abs();
         self.bound = link.evenness(least.max(0.0));
+    }
+
+    /// The sums of stated weights in words; `None` where something else decides.
+    pub fn sums(&self) -> Option<String> {
+        let sums: Vec<String> = self.sums.iter().copied().map(amount).collect();
+        let decide = || {
+            format!(
+                "the sums of the stated weights decide: {}",
+                sums.join(" to ")
+            )
+        };
+        (!sums.is_empty()).then(decide)
     }
 
     /// How even the picked teams are, in words: the chance before the ratio.
@@ -216,6 +231,9 @@ impl fmt::Display for Explanation {
             "not proven best"
         };
         let figures = &self.pick.figures;
+        if let Some(sums) = self.sums() {
+            writeln!(f, "{sums}")?;
+        }
         match self.objective {
             Objective::Ratio => write!(f, "ratio {:.6}, of ", figures.ratio)?,
             Objective::Chance => {

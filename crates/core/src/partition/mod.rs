@@ -33,6 +33,7 @@ mod relax;
 mod settings;
 mod solution;
 mod spec;
+mod stated;
 mod strengths;
 mod terms;
 #[cfg(test)]
@@ -49,6 +50,7 @@ pub use relax::{Relaxed, torn_note};
 pub use settings::{DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
 pub use spec::{Bots, BotsOnTeam, BotsThere, ProblemSpec, Tolerance, WeightedHuman};
+pub use stated::{Decider, ListedWeight, StatedError};
 pub use strengths::Strengths;
 pub use terms::Terms;
 

@@ -140,6 +140,26 @@ fn no_cost() -> Share {
 }
 
 impl Settings {
+    /// The settings for stated weights, whose sums decide: of the candidates, the most even sums are picked, unless a
+    /// wish is worth more. How the weights are spread over the players of a team costs nothing. If picks `vary`, because
+    /// whoever asks has said among how many, they vary as otherwise.
+    pub fn by_sums(self, vary: bool) -> Self {
+        let nothing = const { Amount::of(0.0) };
+        Self {
+            objective: Objective::Ratio,
+            power: match vary {
+                true => self.power,
+                false => const { ChoiceExponent::of(f64::INFINITY) },
+            },
+            factors: Factors {
+                best_gap: nothing,
+                spread_gap: nothing,
+                ..self.factors
+            },
+            ..self
+        }
+    }
+
     /// The weight of a kept party of `size` members, as a multiple of their sum.
     pub fn multiplier(&self, size: usize) -> f64 {
         let entry = size

@@ -98,6 +98,8 @@ impl Solution {
             true => 1.0,
             false => answer.bound,
         };
+        let sums = sums.into_iter().map(|sum| reader.plain().grid.value(sum));
+        let sums: Vec<f64> = sums.collect();
         let explanation = Explanation {
             objective: settings.objective,
             of_pairs: reader.strengths.is_some() && problem.spec().teams > 2,
@@ -108,6 +110,10 @@ impl Solution {
             considered: answer.considered,
             candidates: list.len(),
             drawn,
+            sums: match problem.spec().amounts {
+                true => sums.clone(),
+                false => Vec::new(),
+            },
             pick: chosen.clone(),
             runner_up,
             current: current.map(|(balance, team_of)| reader.figures(&team_of, Some(balance))),
@@ -118,9 +124,7 @@ impl Solution {
         };
         Self {
             bots: humans.iter().map(|humans| size - humans).collect(),
-            sums: (sums.into_iter())
-                .map(|sum| reader.plain().grid.value(sum))
-                .collect(),
+            sums,
             ratio: chosen.figures.ratio,
             gap: chosen.figures.gap,
             chance: chosen.figures.chance,

@@ -154,6 +154,9 @@ pub struct ProblemSpec {
     /// The bots that are on each team now; empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bots_there: Vec<BotsThere>,
+    /// Whether the weights are amounts that whoever asks has stated, so that their sums are the reason for the teams.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub amounts: bool,
     /// What predicts the chances of splits. With it, [`Objective::Chance`](super::Objective::Chance) compares
     /// chances; without it, the sums of the weights and the handicap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,6 +200,7 @@ impl Default for ProblemSpec {
             teams: 2,
             bots: Bots::default(),
             bots_there: Vec::new(),
+            amounts: false,
             strengths: None,
             doubt: None,
             handicap: 0.0,

@@ -49,12 +49,13 @@ impl Lobby {
                 target,
             },
             bots_there: self.bots_there(weights)?.0,
+            amounts: weights.are_amounts(),
             max_share: limits.max_team_share.get(),
             max_difference: limits.max_difference.get(),
             parties: parties(humans),
             avoid: pairs_to_avoid(humans),
-            // What REBALANCE would leave alone.
-            tolerance: Some(Tolerance {
+            // What REBALANCE would leave alone. Of amounts, the most even sums win.
+            tolerance: (!weights.are_amounts()).then(|| Tolerance {
                 enough: self.settings.rebalance.enough.get(),
                 slack: self.settings.rebalance.min_gain.get(),
             }),

@@ -38,6 +38,87 @@ fn page() -> ProblemSpec {
     }
 }
 
+/// The best ratio of two teams without bots whose sizes differ by at most one, from all splits.
+fn best_ratio(weights: &[f64]) -> f64 {
+    let n = weights.len();
+    let legal = (0u32..1 << n)
+        .filter(|mask| (n / 2..=n.div_ceil(2)).contains(&(mask.count_ones() as usize)));
+    let ratios = legal.map(|mask| {
+        let sum = |team: u32| -> f64 {
+            let own = weights
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| mask >> at & 1 == team);
+            own.map(|(_, weight)| weight).sum()
+        };
+        let (one, other) = (sum(0), sum(1));
+        if one.max(other) == 0.0 {
+            1.0
+        } else {
+            one.min(other) / one.max(other)
+        }
+    });
+    ratios.fold(0.0, f64::max)
+}
+
+#[test]
+fn the_sums_of_stated_weights_are_as_even_as_they_can_be_on_any_scale() {
+    let page: Vec<f64> = page().humans.iter().map(|human| human.weight).collect();
+    let lists: [&[f64]; 10] = [
+        &[5.0, 3.0, 3.0, 2.0, 2.0, 1.0, 1.0],
+        &page,
+        &[1.0, 1.0],
+        &[9.0, 1.0, 1.0],
+        &[0.0, 0.0, 0.0, 0.0, 0.0],
+        &[0.0, 7.0, 0.0, 3.0, 3.0],
+        &[99.0, 1.0, 50.0, 49.0, 2.0, 98.0, 51.0, 48.0],
+        &[15.0, 14.0, 16.0, 15.5, 13.25, 17.75, 12.0, 18.0, 15.125],
+        &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0],
+        &[
+            31.0, 41.0, 59.0, 26.0, 53.0, 58.0, 97.0, 93.0, 23.0, 84.0, 62.0,
+        ],
+    ];
+    for list in lists {
+        for scale in [1.0, 0.1, 100.0, 1e-7, 1e12] {
+            let weights: Vec<f64> = list.iter().map(|weight| weight * scale).collect();
+            let spec = ProblemSpec {
+                amounts: true,
+                ..lobby(&weights)
+            };
+            for seed in 0..5 {
+                let problem = Problem::new(spec.clone()).unwrap();
+                let solution = solved(&problem, &Settings::default().by_sums(false), seed);
+                let best = best_ratio(&weights);
+                assert!(
+                    (solution.ratio - best).abs() < 1e-9,
+                    "{weights:?}: {}",
+                    solution.ratio
+                );
+                let on_first = solution.team_of.iter().filter(|team| **team == 0).count();
+                assert!(
+                    on_first.abs_diff(weights.len() - on_first) <= 1,
+                    "{weights:?}"
+                );
+                assert_eq!(solution.explanation.sums, solution.sums);
+                assert!(solution.chance.is_none());
+            }
+        }
+    }
+    let spec = ProblemSpec {
+        amounts: true,
+        ..lobby(lists[0])
+    };
+    let solution = solved(
+        &Problem::new(spec).unwrap(),
+        &Settings::default().by_sums(false),
+        1,
+    );
+    let why = solution.explanation.to_string();
+    let sums =
+        ["9 to 8", "8 to 9"].map(|sums| format!("the sums of the stated weights decide: {sums}\n"));
+    assert!(sums.iter().any(|sums| why.starts_with(sums)), "{why}");
+}
+
 /// Settings without costs: the UT2004 page's pick.
 fn plain() -> Settings {
     Settings {
