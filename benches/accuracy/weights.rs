@@ -61,7 +61,7 @@ pub fn run(set: &Set, matches: Vec<MatchRecord>) {
             trials.extend(trial(&fold, &ruleset, &record));
             if number.is_multiple_of(apart) {
                 let sums = splits(&fold, &ruleset, &record, &mut coin);
-                for (size, sums) in sums {
+                if let Some((size, sums)) = sums {
                     let all = ranks.entry(size).or_default();
                     all.both += sums.both;
                     all.one += sums.one;

@@ -10,9 +10,9 @@ use super::*;
 use crate::{
     domain::{
         Cause, Kind, LeaveReason, LineupPlayer, Outcome, Participant, Presence, RulebookSpec,
-        ScoreEvent, Scoring, Span, TeamLoad, Unknown, units::Share,
+        ScoreEvent, Scoring, Span, TeamLoad, Unknown, WeightCause, WeightEntry, units::Share,
     },
-    history::{PART_FROM_ELSEWHERE, Unrated, WeightCause, WeightEntry, points::points},
+    history::{PART_FROM_ELSEWHERE, Unrated, points::points},
     rating::{Player, SystemName},
 };
 
