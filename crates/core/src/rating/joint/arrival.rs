@@ -52,7 +52,7 @@ impl Joint {
     ) -> Vec<f64> {
         let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
         let lead = statistics.lead(&arrival.before, whole, comparison);
-        let tie = statistics.tie_margin();
+        let tie = statistics.tie();
         let columns: Vec<usize> = own.known.iter().map(|&(column, _)| column).collect();
         let members = self.bank.members.iter_mut().map(|member| {
             member.look(until);
@@ -72,7 +72,7 @@ impl Joint {
             return;
         };
         let played = arrival.played.clamp(0.0, 1.0);
-        let tie = statistics.tie_margin();
+        let tie = statistics.tie();
         for (comparison, means) in &expected.0 {
             let row = self.columns.compared(&arrival.game, comparison);
             let lead = statistics.lead(&arrival.game, whole, comparison);

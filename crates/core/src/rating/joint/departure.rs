@@ -30,7 +30,7 @@
 use super::{
     Column, Joint,
     bank::Member,
-    filter::{Latent, Observation},
+    filter::{Latent, Observation, Tie},
 };
 use crate::rating::{Departure, RatedGame, Seat, game::Comparison, normal};
 
@@ -99,7 +99,7 @@ impl Joint {
         others: &[usize],
     ) {
         let statistics = self.outcomes.entry(departure.game.mode).or_default();
-        let tie = statistics.tie_margin();
+        let tie = statistics.tie();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
             let Some(before) = outlook.means.get(index) else {
                 continue;
@@ -143,9 +143,11 @@ impl Joint {
 }
 
 /// The change of the means, per unit of gain, by a part of a game with this
-/// [lead](OutcomeStatistics::lead). `played` is its share of the play time, and a game ends in a tie if
-/// the latent difference is at most `tie`.
-pub(super) fn step(lead: f64, played: f64, by_points: bool, tie: f64, latent: Latent) -> f64 {
+/// [lead](OutcomeStatistics::lead). `played` is its share of the play time.
+///
+/// By the chance that ties follow the forecast, the game ends in a tie if the latent difference is within the margin of
+/// `tie`. Otherwise a tie says nothing, and the game counts as if it were played on until somebody leads.
+pub(super) fn step(lead: f64, played: f64, by_points: bool, tie: Tie, latent: Latent) -> f64 {
     let played = played.clamp(0.0, 1.0);
     if by_points {
         let root = libm::sqrt(played.max(1e-9));
@@ -155,11 +157,15 @@ pub(super) fn step(lead: f64, played: f64, by_points: bool, tie: f64, latent: La
         };
         return root * Observation::Value(lead / root).step(part);
     }
-    let (won, lost) = chances_left(latent, played, lead, tie);
     let by = |chance: f64, outcome: Observation| chance * outcome.step(latent);
-    by(won, Observation::Sign(1.0))
-        + by(lost, Observation::Sign(-1.0))
-        + by(1.0 - won - lost, Observation::Within(tie))
+    let decided = |(won, lost): (f64, f64)| {
+        by(won, Observation::Sign(1.0)) + by(lost, Observation::Sign(-1.0))
+    };
+    let (won, lost) = chances_left(latent, played, lead, tie.margin);
+    let full = Tie { share: 1.0, ..tie };
+    let with_ties = decided((won, lost)) + by(1.0 - won - lost, Observation::Within(full));
+    let without = decided(chances_left(latent, played, lead, 0.0));
+    tie.share * with_ties + (1.0 - tie.share) * without
 }
 
 /// The chances that the latent difference of the whole game is above `tie` and below −`tie`, with this
@@ -220,14 +226,33 @@ mod tests {
         assert!((mean.1 / all - lost).abs() < 1e-6, "{mean:?} {all}");
     }
 
+    const TIE: Tie = Tie {
+        margin: 0.3,
+        share: 1.0,
+    };
+
     #[test]
     fn what_is_expected_moves_nothing() {
-        assert!(step(0.0, 0.5, false, 0.3, EQUALS).abs() < 1e-12);
-        assert!(step(0.0, 0.5, true, 0.3, EQUALS).abs() < 1e-12);
-        let sure = step(9.0, 1.0, false, 0.3, EQUALS);
+        assert!(step(0.0, 0.5, false, TIE, EQUALS).abs() < 1e-12);
+        assert!(step(0.0, 0.5, true, TIE, EQUALS).abs() < 1e-12);
+        let sure = step(9.0, 1.0, false, TIE, EQUALS);
         assert!((sure - Observation::Sign(1.0).step(EQUALS)).abs() < 1e-12);
-        let tie = step(0.1, 1.0, false, 0.3, EQUALS);
-        assert!((tie - Observation::Within(0.3).step(EQUALS)).abs() < 1e-12);
-        assert!(step(-0.2, 0.5, false, 0.3, EQUALS) < 0.0);
+        let tie = step(0.1, 1.0, false, TIE, EQUALS);
+        assert!((tie - Observation::Within(TIE).step(EQUALS)).abs() < 1e-12);
+        assert!(step(-0.2, 0.5, false, TIE, EQUALS) < 0.0);
+    }
+
+    #[test]
+    fn where_ties_say_nothing_the_rest_is_as_if_there_were_none() {
+        let none = Tie { share: 0.0, ..TIE };
+        assert!(step(0.0, 1.0, false, none, EQUALS).abs() < 1e-9);
+        let ahead = step(0.1, 1.0, false, none, EQUALS);
+        assert!((ahead - Observation::Sign(1.0).step(EQUALS)).abs() < 1e-2);
+        // What is expected at the start moves a favourite as little as equals.
+        let favourite = Latent {
+            mean: 0.7,
+            variance: 0.5,
+        };
+        assert!(step(0.0, 0.0, false, none, favourite).abs() < 1e-9);
     }
 }

@@ -11,7 +11,8 @@
 //! too close to 50 % or too far from it (`calibration`).
 //!
 //! - **Ties** mean that |d| was below ε. ε is chosen so that matches between equal teams tie as
-//!   often as the matches so far did. A decided match counts only by the sign of d, not as |d| > ε:
+//!   often as the matches so far did. Whether that is what a tie means is learned (`outcomes`), and a tie is learned by the
+//!   chance that it is. A decided match counts only by the sign of d, not as |d| > ε:
 //!   in real games the rules decide what a tie is, so ties do not lie between victory and defeat on
 //!   the scale of d.
 //! - **Points**, if a game has them, replace the outcome. The difference of the teams' √points has

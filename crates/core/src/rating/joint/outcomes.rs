@@ -1,10 +1,19 @@
-//! How the matches of a mode end: the noise of their points, and their share of ties.
+//! How the matches of a mode end: the noise of their points, their share of ties, and what ties mean.
+//!
+//! Where a match ties because its teams were level, a tie is evidence of that. But in many games the clock, a limit or a
+//! custom decides, and even matches tie no more often than others; then learning from ties as if they showed level
+//! teams does harm. So both explanations predict each match, tied or not, and a tie is learned by the chance that ties
+//! follow the forecast. It begins low: a tie that is not learned costs a match, one that is wrongly learned spoils others.
 
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::{bank::Observations, columns::precision, filter::Observation};
+use super::{
+    bank::Observations,
+    columns::precision,
+    filter::{Latent, Observation, Tie},
+};
 use crate::rating::{RatedGame, game::Comparison, normal, running::Running};
 
 /// Statistics of the final results of the matches of a mode.
@@ -15,9 +24,20 @@ pub(super) struct OutcomeStatistics {
     pub(super) points: Running,
     ties: f64,
     decided: f64,
+    /// The ties that there would have been in the mean if they followed the forecast.
+    expected: f64,
+    /// The logarithm of the odds that ties follow the forecast.
+    follow: f64,
     /// Mean of a·S·a, the uncertainty of the latent difference before a match.
     variance: Running,
 }
+
+/// The logarithm of the odds that ties follow the forecast, before any match: less than one to fifty.
+const FOLLOW: f64 = -4.0;
+/// The factor on the logarithm of each chance in the evidence on ties, as in the evidence of the bank.
+const EVIDENCE: f64 = 0.5;
+/// The limit of that logarithm of odds, so that a change of custom is learned.
+const SURE: f64 = 20.0;
 
 impl Default for OutcomeStatistics {
     /// The state after one imaginary match with a typical score, 2 : 1, and five imaginary
@@ -27,6 +47,8 @@ impl Default for OutcomeStatistics {
             points: Running::from(0.1),
             ties: 1.0,
             decided: 4.0,
+            expected: 1.0,
+            follow: FOLLOW,
             variance: Running::from(1.0),
         }
     }
@@ -42,6 +64,7 @@ impl OutcomeStatistics {
         mean: f64,
         variance: f64,
     ) -> Observations {
+        self.compare_ties(comparison.result, Latent { mean, variance });
         self.variance.add(variance);
         let outcome = self.outcome(comparison.result);
         match comparison.result {
@@ -84,14 +107,39 @@ impl OutcomeStatistics {
         match result {
             Ordering::Less => Observation::Sign(1.0),
             Ordering::Greater => Observation::Sign(-1.0),
-            Ordering::Equal => Observation::Within(self.tie_margin()),
+            Ordering::Equal => Observation::Within(self.tie()),
         }
     }
 
-    /// The ε that gives, at typical uncertainty, the share of ties that the matches so far had.
-    pub(super) fn tie_margin(&self) -> f64 {
-        let share = self.ties / (self.ties + self.decided);
-        normal::quantile(0.5 + 0.5 * share) * libm::sqrt(1.0 + self.variance.mean())
+    /// Lets both explanations of ties predict a match: that ties follow the forecast, and that they come at a constant
+    /// rate. Either expects as many ties as there were.
+    fn compare_ties(&mut self, result: Ordering, latent: Latent) {
+        let (z, c) = (latent.standardised(), libm::sqrt(1.0 + latent.variance));
+        let margin = self.tie().margin / c;
+        let level = normal::cdf(margin - z) - normal::cdf(-margin - z);
+        let rate = self.tie_rate();
+        let following = (level * self.ties / self.expected).min(0.5 + 0.5 * level); // below 1
+        self.expected += level;
+        let gain = match result {
+            Ordering::Equal => libm::log(following.max(1e-12) / rate),
+            _ => libm::log((1.0 - following) / (1.0 - rate)),
+        };
+        self.follow = (self.follow + EVIDENCE * gain).clamp(-SURE, SURE);
+    }
+
+    /// The share of ties so far.
+    fn tie_rate(&self) -> f64 {
+        self.ties / (self.ties + self.decided)
+    }
+
+    /// What a tie means. The margin is the ε that gives, at typical uncertainty, the share of ties that the matches so
+    /// far had.
+    pub(super) fn tie(&self) -> Tie {
+        let typical = libm::sqrt(1.0 + self.variance.mean());
+        Tie {
+            margin: normal::quantile(0.5 + 0.5 * self.tie_rate()) * typical,
+            share: normal::logistic(self.follow),
+        }
     }
 }
 
@@ -115,4 +163,37 @@ fn mean(game: &RatedGame, comparison: &Comparison, of: fn(f64) -> f64) -> Option
 /// Half of Anscombe's transform, by which counts of any size have about the same noise.
 fn anscombe(points: f64) -> f64 {
     libm::sqrt(points.max(0.0) + 0.375)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::testing::game;
+
+    /// The chance that ties follow the forecast after matches of which every fourth is between unequal teams; all of
+    /// those tie or none.
+    fn learned(matches: usize, unequal_tie: bool) -> f64 {
+        let (one, mut statistics): (&[f64], _) = (&[1.0], OutcomeStatistics::default());
+        for number in 0..matches {
+            let unequal = number.is_multiple_of(4);
+            let tie = if unequal {
+                unequal_tie
+            } else {
+                number % 4 == 1
+            };
+            let places = if tie { [0, 0] } else { [0, 1] };
+            let game = game(&[one, one], &places);
+            let result = places[0].cmp(&places[1]);
+            let mean = if unequal { 2.0 } else { 0.0 };
+            statistics.observe(&game, 0, 1, result, mean, 0.3);
+        }
+        statistics.tie().share
+    }
+
+    #[test]
+    fn ties_are_learned_where_they_follow_the_forecast() {
+        assert!(learned(0, false) < 0.02, "cautious before any match");
+        assert!(learned(400, false) > 0.99);
+        assert!(learned(400, true) < 0.001);
+    }
 }

@@ -101,10 +101,19 @@ impl Prior {
 pub enum Observation {
     /// d was above 0 (`1.0`) or below (`-1.0`).
     Sign(f64),
-    /// |d| was at most this.
-    Within(f64),
+    /// A tie.
+    Within(Tie),
     /// d was this: the difference of points, in units of the latent difference.
     Value(f64),
+}
+
+/// What a tie says of the latent difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tie {
+    /// The most that |d| is in a tie, if ties follow the forecast.
+    pub margin: f64,
+    /// The chance that they do, 0 to 1: this part of a tie is learned.
+    pub share: f64,
 }
 
 impl Observation {
@@ -117,7 +126,13 @@ impl Observation {
                 let v = sign * moments.v;
                 Moments { v, w: moments.w }
             }
-            Observation::Within(margin) => normal::between(-margin / c - z, margin / c - z),
+            Observation::Within(Tie { margin, share }) => {
+                let all = normal::between(-margin / c - z, margin / c - z);
+                Moments {
+                    v: share * all.v,
+                    w: share * all.w,
+                }
+            }
             Observation::Value(value) => Moments {
                 v: (value / c - z).clamp(-SURPRISE, SURPRISE),
                 w: 1.0,

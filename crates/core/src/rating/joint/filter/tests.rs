@@ -45,7 +45,9 @@ fn by_quadrature(
         let d: f64 = factors.iter().zip(x).map(|(a, x)| a * x).sum();
         match observed {
             Observation::Sign(sign) => normal::cdf(sign * d),
-            Observation::Within(margin) => normal::cdf(margin - d) - normal::cdf(-margin - d),
+            Observation::Within(Tie { margin, .. }) => {
+                normal::cdf(margin - d) - normal::cdf(-margin - d)
+            }
             Observation::Value(value) => normal::pdf(value - d),
         }
     });
@@ -127,7 +129,10 @@ fn two_and_three_players_against_a_dense_posterior() {
         for observed in [
             Observation::Sign(1.0),
             Observation::Sign(-1.0),
-            Observation::Within(0.4),
+            Observation::Within(Tie {
+                margin: 0.4,
+                share: 1.0,
+            }),
             Observation::Value(0.7),
         ] {
             let mut filter = players(&starts[..n]);
