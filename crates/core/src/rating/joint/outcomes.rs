@@ -183,9 +183,10 @@ mod tests {
             };
             let places = if tie { [0, 0] } else { [0, 1] };
             let game = game(&[one, one], &places);
-            let result = places[0].cmp(&places[1]);
             let mean = if unequal { 2.0 } else { 0.0 };
-            statistics.observe(&game, 0, 1, result, mean, 0.3);
+            for comparison in game.comparisons() {
+                statistics.observe(&game, &comparison, mean, 0.3);
+            }
         }
         statistics.tie().share
     }
