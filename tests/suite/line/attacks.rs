@@ -71,7 +71,10 @@ async fn picks_that_have_no_core_in_time_are_refused_and_nobody_else_waits() {
     }
     // A question about a weight needs no core.
     let reply = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
-    assert_eq!(reply, "MEANBOT 50.000 0\n");
+    assert!(
+        reply.starts_with("MEANBOT ") && reply.ends_with(" 0\n"),
+        "{reply}"
+    );
     for client in &mut busy {
         assert_eq!(
             client.line().await,
