@@ -149,7 +149,7 @@ fn what_the_demo_keeps_serves() {
     let answers: Vec<&str> = answer.lines().collect();
     assert_eq!(answers.len(), 3, "{answer}");
     assert!(answers[0].starts_with("BOT Sarge 77."), "{answer}");
-    assert!(answers[1].starts_with("BOT Jenna 14."), "{answer}");
+    assert!(answers[1].starts_with("BOT Jenna 15."), "{answer}");
     assert!(answers[2].ends_with(" 14"), "{answer}");
 
     // The documentation shows this database.

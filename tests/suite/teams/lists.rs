@@ -140,7 +140,10 @@ fn page<'a>(api: &'a Api, list: &str, more: &[(&str, &str)]) -> Browser<'a> {
     let mut filled = vec![("ruleset", "futsal"), ("names", list)];
     filled.extend(more);
     browser.press("pick", &filled);
-    if browser.shows("Who is who?") {
+    // A name that begins like one of somebody known is asked about.
+    if browser.shows("did you mean") {
+        browser.press("pick", &[("ask0", "new:Annoying Git")]);
+    } else if browser.shows("Who is who?") {
         browser.press("pick", &[]);
     }
     browser
