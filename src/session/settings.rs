@@ -37,7 +37,7 @@ pub struct BalanceSettings {
     /// How much the teams may differ in size.
     #[serde(flatten)]
     pub limits: SizeLimits,
-    /// Weight of a human without rated games; [`LEARNED`] stands for what newcomers turned out to be.
+    /// Weight of a human without rated games; 50 stands for what newcomers turned out to be.
     pub default_weight: PlayerWeight,
     /// The same of a bot while no bot has a weight.
     pub default_bot_weight: PlayerWeight,
