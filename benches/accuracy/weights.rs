@@ -230,10 +230,12 @@ fn losses(trials: &[Trial], sum: fn(&Trial) -> f64) -> Vec<f64> {
 /// Solves three linear equations with a positive definite matrix by elimination.
 fn solve(mut matrix: [[f64; 3]; 3], mut right: [f64; 3]) -> [f64; 3] {
     for at in 0..3 {
-        for below in at + 1..3 {
-            let factor = matrix[below][at] / matrix[at][at];
-            for column in at..3 {
-                matrix[below][column] -= factor * matrix[at][column];
+        let (above, rest) = matrix.split_at_mut(at + 1);
+        let pivot = above[at];
+        for (below, row) in (at + 1..).zip(rest) {
+            let factor = row[at] / pivot[at];
+            for (own, by) in row.iter_mut().zip(pivot).skip(at) {
+                *own -= factor * by;
             }
             right[below] -= factor * right[at];
         }
