@@ -141,9 +141,11 @@ impl Weights for GameWeights {
             return chance.map_or(Vec::new(), |chance| vec![chance, 1.0 - chance]);
         }
         let predicted = self.standings.chances(&self.ruleset, &self.map, teams);
-        predicted.map_or(Vec::new(), |predicted| {
-            self.with_more(predicted, teams, strengths)
-        })
+        match predicted.unwrap_or_default() {
+            // Where a team is empty, the rating system has no chance for it.
+            chances if chances.len() != teams.len() || strengths.len() != teams.len() => chances,
+            chances => self.with_more(chances, teams, strengths),
+        }
     }
 }
 
