@@ -158,7 +158,8 @@ fn once_everybody_has_died_nobody_is_missing() {
     }
 }
 
-/// One giant alone against three: every move makes it less even, and the weakest goes in whatever order they die.
+/// One giant alone against three: by ratio every move makes it less even, and the weakest goes in whatever order they die. By
+/// chance the giant is ahead of three, so that others even it, too.
 #[test]
 fn of_moves_that_all_do_harm_the_least_harmful_is_made() {
     let weights = [60.0, 20.0, 40.0, 99.0];
@@ -174,7 +175,8 @@ fn of_moves_that_all_do_harm_the_least_harmful_is_made() {
             let mut evening = Evening::new(&[3, 1], &weights, objective, by_weight());
             for who in order {
                 match evening.die(who) {
-                    Fate::Moves(_) => assert_eq!(who, 1),
+                    Fate::Moves(_) if matches!(objective, Objective::Ratio) => assert_eq!(who, 1),
+                    Fate::Moves(_) => assert_ne!(who, 0, "the strongest of the three"),
                     Fate::Stays(StayReason::Tips | StayReason::Held(MoveBlock::Top)) => {
                         assert_ne!(who, 1);
                     }
