@@ -25,6 +25,9 @@ const HALVED_AFTER: f64 = 8.0;
 const DRAW_LIMIT: f64 = 3.0;
 /// The expected result from which on a team is the favourite, 2 · chance − 1: chances of 49 to 51 % are even.
 const EVEN: f64 = 0.02;
+/// The most teams that are compared each with all others to find who draws as the favourite. Among more, which no game has but
+/// a hostile record may, draws count as even.
+const MOST_COMPARED: usize = 64;
 /// A share of a match that is nothing: what rounding leaves of two equal shares.
 const NO_SHARE: f64 = 1e-9;
 
@@ -161,9 +164,12 @@ pub(super) fn results(game: &RatedGame, beats: impl Fn(usize, usize) -> f64) -> 
         2 => 1,
         _ => teams / 3,
     };
-    let expected = |team: usize| {
-        let others = (0..teams).filter(|other| *other != team);
-        others.map(|other| 2.0 * beats(team, other) - 1.0).sum()
+    let expected = |team: usize| match teams {
+        0..=MOST_COMPARED => {
+            let others = (0..teams).filter(|other| *other != team);
+            others.map(|other| 2.0 * beats(team, other) - 1.0).sum()
+        }
+        _ => 0.0,
     };
     let result = |team: usize| {
         let before = places.iter().filter(|place| **place < places[team]).count();
@@ -289,6 +295,24 @@ mod tests {
         assert_eq!(results_of(&[1, 0, 1], true), "lwl");
         assert_eq!(results_of(&[1, 0, 1], false), "dwd");
         assert_eq!(results_of(&[], false), "");
+    }
+
+    #[test]
+    fn a_record_of_a_thousand_equal_players_costs_no_million_comparisons() {
+        let shares = vec![&[1.0][..]; 1_024];
+        let game = game(&shares, &[0; 1_024]);
+        let asked = std::cell::Cell::new(0);
+        let beats = |_, _| {
+            asked.set(asked.get() + 1);
+            0.5
+        };
+        let results = super::results(&game, beats);
+        assert!(
+            results
+                .iter()
+                .all(|one| *one == TeamResult::Drew { expected: 0.0 })
+        );
+        assert_eq!(asked.get(), 0);
     }
 
     #[test]

@@ -92,12 +92,7 @@ impl Solution {
                 .map(|&human| problem.spec().humans[human].key.clone())
                 .collect()
         };
-        let best = list.iter().map(|candidate| candidate.figures.evenness);
-        let bound = match reader.is_exact() {
-            true if answer.exact => best.fold(0.0, f64::max),
-            true => 1.0,
-            false => answer.bound,
-        };
+        let bound = bound(&reader, choice, &list);
         let sums = sums.into_iter().map(|sum| reader.plain().grid.value(sum));
         let sums: Vec<f64> = sums.collect();
         let explanation = Explanation {
@@ -138,6 +133,16 @@ impl Solution {
             picked,
             explanation,
         }
+    }
+}
+
+/// The most evenness that any split can have: that of the best candidate if all splits were compared exactly.
+fn bound(reader: &Reader<'_>, choice: &KeptParties, list: &[Candidate]) -> f64 {
+    let best = list.iter().map(|candidate| candidate.figures.evenness);
+    match reader.is_exact() {
+        true if choice.answer.exact => best.fold(0.0, f64::max),
+        true => 1.0,
+        false => choice.answer.bound,
     }
 }
 

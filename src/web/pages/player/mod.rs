@@ -99,6 +99,15 @@ struct WhyWeight {
     sentences: Vec<String>,
 }
 
+impl From<&WhyRating> for WhyWeight {
+    fn from(why: &WhyRating) -> Self {
+        Self {
+            ruleset: why.ruleset.clone(),
+            sentences: why.sentences(),
+        }
+    }
+}
+
 fn weight_here(line: &StandingLine) -> WeightHere {
     WeightHere {
         ruleset: line.ruleset.clone(),
@@ -165,10 +174,6 @@ impl Page for PlayerPage {
             true => site.learning().why(&asked).await?,
             false => Vec::new(),
         };
-        let why_weight = |why: &WhyRating| WhyWeight {
-            ruleset: why.ruleset.clone(),
-            sentences: why.sentences(),
-        };
         let pinned = why.iter().any(|why| why.pinned.is_some());
         let seasons: Vec<Timestamp> = site.learning().seasons_until(asked.now).collect();
         let since = Since {
@@ -207,7 +212,7 @@ impl Page for PlayerPage {
             record: Record::of(&games, numbers),
             standings: standings.into_iter().map(standing).collect(),
             recounts,
-            why: why.iter().map(why_weight).collect(),
+            why: why.iter().map(WhyWeight::from).collect(),
             companions,
             form: Form::of(&games),
             games: listed,
