@@ -1,4 +1,5 @@
-//! The level of weights in closed worlds: `cargo bench --bench accuracy -- level`.
+//! The level of weights in closed worlds, and what a newcomer does to a chance where newcomers are as strong as others:
+//! `cargo bench --bench accuracy -- level`.
 
 use evenkeel::{
     domain::{Fingerprint, Kind, Rulebook, RulebookSpec, Ruleset},
@@ -48,6 +49,55 @@ pub fn run() {
             println!(
                 "{:14}outermost {:.1} and {:.1}",
                 "", outermost[0], outermost[1]
+            );
+        }
+    }
+    newcomers(&rulebook);
+}
+
+/// Prints what an average newcomer in the place of an average regular adds to a chance, where both are drawn from the same
+/// strengths: by the forecast, in truth, and the difference, the largest of each over all seeds.
+fn newcomers(rulebook: &Rulebook) {
+    println!(
+        "\nwhat a newcomer in the place of a regular adds to the chance of 4 v 4, in 2,000 matches"
+    );
+    let ruleset = rulebook.ruleset::<&str>("t.ctf", &[]);
+    for spread in [0.5, 1.0] {
+        for score in Score::ALL {
+            let mut largest = [0.0f64; 3];
+            for seed in 1..=SEEDS {
+                let world = World {
+                    guests: Some(0.0),
+                    ..World::closed(seed, 2_000, spread, score)
+                };
+                let mut fold = Fold::new(rulebook, Settings::default());
+                let played = world.play();
+                let mut worst = [0.0f64; 3];
+                for (number, record) in played.matches.iter().enumerate() {
+                    let _ = fold.push(record, Fingerprint::of(record));
+                    if [300, 1_000, 2_000].contains(&(number + 1)) {
+                        let [model, truth] = played.newcomer_adds(&fold, &ruleset, &world);
+                        let at = [model, truth, model - truth];
+                        worst
+                            .iter_mut()
+                            .zip(at)
+                            .for_each(|(worst, at)| *worst = worst.max(at.abs()));
+                        if std::env::var_os("EACH").is_some() {
+                            println!(
+                                "{spread} {score:?} {seed} {} {model:+.3} {truth:+.3}",
+                                number + 1
+                            );
+                        }
+                    }
+                }
+                largest
+                    .iter_mut()
+                    .zip(worst)
+                    .for_each(|(all, one)| *all = all.max(one));
+            }
+            let [model, truth, apart] = largest;
+            println!(
+                "spread {spread} score {score:?}: forecast {model:.3}, truth {truth:.3}, apart {apart:.3}"
             );
         }
     }

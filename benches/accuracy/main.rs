@@ -2,8 +2,8 @@
 //! systems of others ([`peers`]): `cargo bench --bench accuracy`. Not a test, because it takes too long.
 //!
 //! With names of sets, it does only these: `cargo bench --bench accuracy -- tagpro`. First it asserts that
-//! the peers reproduce published examples. With `weights` it measures sums of weights instead ([`weights`]), and with `level`
-//! the level of weights in closed worlds ([`level`]).
+//! the peers reproduce published examples. With `weights` it measures sums of weights instead ([`weights`]), with `first` the
+//! first matches of each history ([`first`]), and with `level` the level of weights in closed worlds ([`level`]).
 
 #![allow(
     clippy::disallowed_methods,
@@ -11,6 +11,7 @@
 )]
 
 mod elo_mmr;
+mod first;
 mod level;
 mod openskill;
 mod peers;
@@ -33,6 +34,14 @@ use evenkeel::{
 };
 
 use report::{Predicted, print, print_first, print_peers};
+
+/// What is measured of a history.
+#[derive(Clone, Copy)]
+enum Measure {
+    Forecasts,
+    Weights,
+    First,
+}
 
 /// A recorded history.
 struct Set {
@@ -90,7 +99,7 @@ impl Set {
     }
 
     /// Measures the history, unless it cannot be read or is too short.
-    fn run(&self, matches: Result<Vec<MatchRecord>, LogError>, weights: bool) {
+    fn run(&self, matches: Result<Vec<MatchRecord>, LogError>, measure: Measure) {
         let name = self.name;
         let Ok(rulebook) = Rulebook::new(&RulebookSpec::default()) else {
             return;
@@ -101,8 +110,11 @@ impl Set {
                 "\n{name} is left out: it has {} matches, and fewer than {FEWEST_COMPARED} show nothing",
                 matches.len()
             ),
-            Ok(matches) if weights => weights::run(self, matches),
-            Ok(matches) => self.report(&matches, &rulebook),
+            Ok(matches) => match measure {
+                Measure::Forecasts => self.report(&matches, &rulebook),
+                Measure::Weights => weights::run(self, matches),
+                Measure::First => first::run(self, &matches, &rulebook),
+            },
         }
     }
 
@@ -168,25 +180,29 @@ fn main() {
         only.retain(|word| word != what);
         only.len() < before
     };
-    let (weights, level) = (asked("weights"), asked("level"));
-    if level {
+    if asked("level") {
         return level::run();
     }
+    let measure = match (asked("weights"), asked("first")) {
+        (true, _) => Measure::Weights,
+        (_, true) => Measure::First,
+        _ => Measure::Forecasts,
+    };
     peers::check();
     let wanted = |set: &&Set| only.is_empty() || only.iter().any(|name| name == set.name);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let seasons = root.join("tests/fixtures/seasons");
     for set in SEASONS.iter().filter(wanted) {
         let file = seasons.join(set.name).with_extension("jsonl.gz");
-        set.run(read_matches(&file, &mut |_| ()), weights);
+        set.run(read_matches(&file, &mut |_| ()), measure);
     }
     let data = root.join("../shared/data");
     for set in HISTORIES.iter().filter(wanted) {
         let file = data.join("matches").join(set.name).with_extension("jsonl");
-        set.run(read_matches(&file, &mut |_| ()), weights);
+        set.run(read_matches(&file, &mut |_| ()), measure);
     }
     for set in LOGS.iter().filter(wanted) {
-        set.run(read_folder(&data.join("logs").join(set.name)), weights);
+        set.run(read_folder(&data.join("logs").join(set.name)), measure);
     }
 }
 

@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use evenkeel::domain::{Kind, MatchRecord, Participant, PlayerKey, Presence, Span, Timestamp};
+use evenkeel::{
+    domain::{
+        Kind, LineupPlayer, MatchRecord, Participant, PlayerKey, Presence, Ruleset, Span, Timestamp,
+    },
+    history::Fold,
+};
 use rand::{Rng, RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 /// What the score of a match says.
@@ -107,6 +112,44 @@ impl World {
             Score::Winner => won(draw, [1.0, 0.0]),
             Score::Goals => [1.0, -1.0].map(|sign| poisson(4.0 * (sign * ahead / 8.0).exp(), draw)),
         }
+    }
+}
+
+impl Played {
+    /// What it adds to a team's chance in four against four that an average newcomer replaces an average regular: by the
+    /// forecast, and in truth. An average newcomer is as strong as `newcomer`.
+    pub fn newcomer_adds(&self, fold: &Fold, ruleset: &Ruleset, world: &World) -> [f64; 2] {
+        const LINEUPS: usize = 200;
+        let newcomer = world.guests.unwrap_or(0.0);
+        let mut draw = ChaCha8Rng::seed_from_u64(world.seed);
+        let mut sums = [0.0; 2];
+        for _ in 0..LINEUPS {
+            let mut seats: Vec<String> = Vec::with_capacity(8);
+            while seats.len() < 8 {
+                let name = World::regular(draw.random_range(0..world.regulars));
+                if !seats.contains(&name) {
+                    seats.push(name);
+                }
+            }
+            let mut with_newcomer = seats.clone();
+            with_newcomer[0] = "a newcomer".into();
+            for (lineup, sign) in [(with_newcomer, 1.0), (seats, -1.0)] {
+                let strength = |name| self.strengths.get(name).copied().unwrap_or(newcomer);
+                let [one, other] =
+                    [&lineup[..4], &lineup[4..]].map(|team| team.iter().map(strength).sum::<f64>());
+                let player = |name: &String| {
+                    LineupPlayer::from(PlayerKey {
+                        kind: Kind::Human,
+                        id: name.clone(),
+                    })
+                };
+                let teams =
+                    [&lineup[..4], &lineup[4..]].map(|team| team.iter().map(player).collect());
+                sums[0] += sign * fold.chances(ruleset, "m", &teams)[0];
+                sums[1] += sign / (1.0 + (other - one).exp());
+            }
+        }
+        sums.map(|sum| sum / LINEUPS as f64)
     }
 }
 

@@ -58,6 +58,11 @@ impl Joint {
                 _ => None,
             };
             for member in &mut self.bank.members {
+                if let Column::Newness | Column::Experience = column {
+                    let deviation = member.prior.deviation(column);
+                    member.filter.add_optional(deviation);
+                    continue;
+                }
                 let known = away.as_ref().and_then(|away| self.away.of(away, member));
                 let fresh = || member.prior.strength_in(column, game.no_map);
                 member.filter.add(known.unwrap_or_else(fresh));

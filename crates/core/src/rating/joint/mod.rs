@@ -25,6 +25,8 @@
 //!   what points that do not win are worth.
 //! - **Experience**: the number of a player's earlier games has two effects that are learned from matches, too: that
 //!   of being new, which is gone after some ten games, and one per e times as many games, which goes on growing.
+//!   Where newcomers are as strong as others, both are nothing. So they count only as far as the matches speak for them
+//!   (`filter/optional`).
 //! - **One player more** is an advantage before any match shows what it is worth, so that a player who
 //!   alone holds two opponents even is rated above them. Matches soon overrule this.
 //! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The other constants,

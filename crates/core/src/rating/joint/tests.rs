@@ -174,12 +174,19 @@ fn somebody_is_new_for_a_few_games() {
 
 #[test]
 fn where_newcomers_win_the_next_one_is_expected_to() {
-    // Each match is won by somebody new, as in a tournament that the best teams enter late.
-    let games: Vec<RatedGame> = (1..12).map(|p| duel(p, p - 1)).collect();
-    let system = learned(&games);
-    assert!(system.effect(Column::Newness) > 0.0);
-    let next = system.beats(&duel(20, 11), 0, 1);
-    assert!(next > 0.55, "{next}");
+    // Each match is won by somebody new, as in a tournament that the best teams enter late. A dozen of them are a hint, two
+    // dozen are evidence.
+    let next = |matches: u32| {
+        let games: Vec<RatedGame> = (1..=matches).map(|p| duel(p, p - 1)).collect();
+        let system = learned(&games);
+        assert!(system.effect(Column::Newness) > 0.0);
+        system.beats(&duel(100, matches), 0, 1)
+    };
+    let [hint, evidence] = [next(12), next(24)];
+    assert!(
+        hint > 0.51 && evidence > 0.57 && evidence > hint,
+        "{hint} {evidence}"
+    );
 }
 
 #[test]

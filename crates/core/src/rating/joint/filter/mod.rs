@@ -11,6 +11,9 @@ use super::{
     columns::{Column, Row},
     triangle::Triangle,
 };
+use optional::Optional;
+
+mod optional;
 
 /// The prior distribution of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,8 +154,10 @@ impl Observation {
 /// the covariances: its error is far below the drift that every match adds. What is computed from them has double precision.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Filter {
+    /// With the optional effects; without their [pull](Optional::pull).
     mean: Vec<f64>,
     covariance: Triangle,
+    optional: Optional,
 }
 
 /// The latent difference without noise: its mean and variance.
@@ -186,22 +191,36 @@ impl Filter {
         self.covariance.push(start.variance());
     }
 
+    /// Appends the column of an effect with mean 0 that counts as far as the matches show it.
+    pub fn add_optional(&mut self, deviation: f64) {
+        self.optional.add(self.width(), deviation * deviation);
+        self.add(Strength {
+            mean: 0.0,
+            deviation,
+        });
+    }
+
     /// The mean and deviation of one column.
     pub fn strength(&self, column: usize) -> Strength {
         Strength {
-            mean: self.mean[column],
+            mean: self.mean(column),
             deviation: libm::sqrt(self.variance(column).max(0.0)),
         }
     }
 
     /// The mean of one column.
     pub fn mean(&self, column: usize) -> f64 {
-        self.mean[column]
+        self.mean[column] - self.pull(column)
     }
 
     /// Replaces a column's mean.
     pub fn set_mean(&mut self, column: usize, mean: f64) {
-        self.mean[column] = mean;
+        self.mean[column] = mean + self.pull(column);
+    }
+
+    fn pull(&self, column: usize) -> f64 {
+        let optional = &self.optional;
+        optional.pull(|effect| self.covariance.get(column, effect))
     }
 
     /// The variance of one column.
@@ -219,16 +238,23 @@ impl Filter {
     pub fn latent(&self, row: &Row, prior: &Prior, gain: &mut Vec<f64>) -> Latent {
         self.covariance.times(&row.known, gain);
         let own = row.known.iter().map(|&(column, _)| gain[column]);
-        self.latent_of(row, prior, own)
+        let mut latent = self.latent_of(row, prior, own);
+        latent.mean -= self.optional.pull(|effect| gain[effect]);
+        latent
     }
 
     /// The same without the gains. O(factors²).
     pub fn prediction(&self, row: &Row, prior: &Prior) -> Latent {
         let own = self.covariance.times_within(&row.known);
-        self.latent_of(row, prior, own.into_iter())
+        let mut latent = self.latent_of(row, prior, own.into_iter());
+        latent.mean -= self.optional.pull(|effect| {
+            let with = |&(column, x): &(usize, f64)| x * self.covariance.get(column, effect);
+            row.known.iter().map(with).sum()
+        });
+        latent
     }
 
-    /// The latent difference of a row whose known columns have these gains.
+    /// The latent difference of a row whose known columns have these gains, with the optional effects.
     fn latent_of(&self, row: &Row, prior: &Prior, gains: impl Iterator<Item = f64>) -> Latent {
         let known = row.known.iter();
         let variance = known.zip(gains).map(|(&(_, x), gain)| x * gain);
@@ -264,7 +290,8 @@ impl Filter {
         slow: Option<(usize, f64)>,
     ) {
         let c = libm::sqrt(1.0 + latent.variance);
-        let Moments { v, w } = observed.moments(latent.mean / c, c);
+        let mean = latent.mean + self.optional.pull(|effect| gain[effect]);
+        let Moments { v, w } = observed.moments(mean / c, c);
         let before = self.block(still);
         let step = v / c;
         for (m, g) in self.mean.iter_mut().zip(gain) {
@@ -281,6 +308,7 @@ impl Filter {
             }
         }
         self.restore(still, &before);
+        self.optional.weigh(&self.mean, &self.covariance);
     }
 
     /// Learns one column: the Schmidt form of [`learn`](Self::learn) with all others still. O(columns).
@@ -299,6 +327,7 @@ impl Filter {
         Self {
             mean: columns.iter().map(|&i| self.mean[i]).collect(),
             covariance: self.covariance.select(columns),
+            optional: self.optional.keep(columns),
         }
     }
 

@@ -254,3 +254,53 @@ fn fading_all_the_way_is_the_prior() {
         (second, 0.0)
     );
 }
+
+/// The logarithm of the density that a filter gives to an observed value.
+fn density(filter: &Filter, factors: &[f64], value: f64) -> f64 {
+    let latent = filter.prediction(&row(factors), &PRIOR);
+    let variance = 1.0 + latent.variance;
+    -0.5 * (libm::log(variance) + (value - latent.mean).powi(2) / variance)
+}
+
+#[test]
+fn optional_effects_are_the_mean_over_a_filter_with_and_one_without_them() {
+    let matches = [
+        ([1.0, -1.0, 0.5, 0.0], 0.7),
+        ([1.0, -1.0, -0.5, 0.7], -0.4),
+        ([1.0, 1.0, 0.3, 0.2], 0.9),
+        ([-1.0, 1.0, 1.0, -0.4], 1.6),
+        ([0.5, -1.0, 0.8, 0.9], 1.2),
+    ];
+    for effects in [1, 2] {
+        let mut optional = players(&[(0.2, 0.8), (-0.1, 0.5)]);
+        let mut always = optional.clone();
+        let mut never = optional.clone();
+        for deviation in [0.8, 0.3].into_iter().take(effects) {
+            optional.add_optional(deviation);
+            always.add(Strength::prior(deviation));
+        }
+        let mut better = 0.0;
+        for (factors, value) in matches {
+            let (all, own) = (&factors[..2 + effects], &factors[..2]);
+            better += density(&always, all, value) - density(&never, own, value);
+            learn(&mut optional, all, Observation::Value(value));
+            learn(&mut always, all, Observation::Value(value));
+            learn(&mut never, own, Observation::Value(value));
+            let none = 1.0 / (1.0 + libm::exp(0.5 * better - 1.0));
+            for column in 0..2 {
+                let expected = none * never.mean(column) + (1.0 - none) * always.mean(column);
+                let got = optional.mean(column);
+                assert!((got - expected).abs() < 1e-4, "{column}: {got} {expected}");
+            }
+            for column in 2..2 + effects {
+                let expected = (1.0 - none) * always.mean(column);
+                let got = optional.mean(column);
+                assert!((got - expected).abs() < 1e-4, "{column}: {got} {expected}");
+            }
+            let of = |filter: &Filter, row_of: &[f64]| filter.prediction(&row(row_of), &PRIOR).mean;
+            let expected = none * of(&never, own) + (1.0 - none) * of(&always, all);
+            let got = of(&optional, all);
+            assert!((got - expected).abs() < 1e-4, "{got} {expected}");
+        }
+    }
+}
