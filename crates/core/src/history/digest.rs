@@ -179,10 +179,7 @@ impl Digest {
         let points = points(record, basis.scoring);
         let captures = captures(record);
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, participant) in record.participants.iter().enumerate() {
-            if !ruling::has_played(participant) {
-                continue;
-            }
+        for (index, participant) in ruling::players(record) {
             let player = self.known.people.meet(&participant.key, &participant.name);
             let learns = basis.humans || participant.key.kind == Kind::Bot;
             let (scored, conceded) = (points[index].scored, points[index].conceded);
