@@ -9,7 +9,7 @@ use std::{
 use super::{GameJournal, LivePlace, Session, SessionError, Sessions, stated::StatedWeights};
 use crate::{
     domain::{
-        TeamChances,
+        Naming, TeamChances,
         units::{Amount, Count, MaxDifference, PositiveShare, Share},
     },
     lobby::{Decision, Lobby, SizeLimits, Weights},
@@ -26,6 +26,8 @@ pub(super) struct Aside {
     pub(super) limits: SizeLimits,
     /// Which teams are wanted.
     pub(super) wanted: Option<Wanted>,
+    /// What the reasons call players and teams.
+    pub(super) naming: Naming,
     /// The last decision, with the chance of team 0.
     pub(super) decided: Option<(Decision, Option<f64>)>,
 }
@@ -71,6 +73,8 @@ pub struct StatedByAsker {
     pub max_difference: Option<MaxDifference>,
     /// Which teams are wanted; `None` for those that a game server would get.
     pub wanted: Option<Wanted>,
+    /// What the asker calls the players and the teams.
+    pub naming: Naming,
 }
 
 impl Session {
@@ -93,6 +97,7 @@ impl Session {
                 max_difference: stated.max_difference.unwrap_or(limits.max_difference),
             },
             wanted: stated.wanted,
+            naming: stated.naming,
             decided: None,
         }));
         session
