@@ -154,6 +154,7 @@ impl Daemon {
         Reloader {
             queues: self.service.queues().clone(),
             gate: self.gate.clone(),
+            sessions: self.service.sessions().clone(),
             tls: self.listeners.tls.as_ref().map(|tls| tls.identity.clone()),
             listens: self.listeners.addresses(),
             started: self.values.clone(),

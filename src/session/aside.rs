@@ -12,7 +12,7 @@ use crate::{
         Naming, TeamChances,
         units::{Amount, Count, MaxDifference, PositiveShare, Share},
     },
-    lobby::{Decision, Lobby, SizeLimits, Weights},
+    lobby::{Decision, SizeLimits, Weights},
     partition::{self, ListedWeight, MAX_TOP},
     store::DecisionRow,
 };
@@ -84,8 +84,8 @@ impl Session {
         let state = &mut session.state;
         state.journal = GameJournal::default();
         state.live = LivePlace::new(&Arc::default());
-        state.lobby = Lobby::new(session.sessions.settings.lobby.clone());
-        let limits = session.sessions.settings.balance.limits;
+        state.lobby = state.rules.lobby();
+        let limits = state.rules.settings.balance.limits;
         session.aside = Some(Box::new(Aside {
             stated: Arc::new(StatedWeights {
                 weights: stated.weights,

@@ -9,7 +9,7 @@
 use std::{
     borrow::Cow,
     fmt::Display,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use super::{
@@ -96,7 +96,7 @@ impl Session {
     ) -> Result<Balanced, SessionError> {
         let weights = self.weights()?;
         let seed = seed.unwrap_or_else(draw_seed);
-        let balance = &self.sessions.settings.balance;
+        let balance = &self.state.rules.settings.balance;
         let mut settings = balance.partition.clone();
         if weights.are_amounts() {
             settings = settings.by_sums(top.is_some());
@@ -118,7 +118,9 @@ impl Session {
             question.problem.doubt = None; // the best splits alone, and no others that are as even
         }
         let waits = self.aside.is_some();
-        let mut decided = self.sessions.choose_teams(question, seed, waits).await?;
+        let deadline = balance.deadline_ms.duration();
+        let chosen = self.sessions.choose_teams(question, seed, deadline, waits);
+        let mut decided = chosen.await?;
         let balanced = self.lobby().follow(&mut decided, &weights)?;
         if self.aside.is_none() {
             let metrics = &self.sessions.metrics;
@@ -249,7 +251,7 @@ impl Session {
             ))
         });
         let by_strength =
-            self.sessions.settings.balance.partition.objective == Objective::Chance;
+            self.state.rules.settings.balance.partition.objective == Objective::Chance;
         let differing = players()
             .filter(|_| by_strength)
             .filter_map(|(kind, id)| strength_apart(&weights, (kind, id.text()), naming));
@@ -333,9 +335,10 @@ impl Sessions {
         &self,
         question: Balance,
         seed: u64,
+        deadline: Duration,
         waits: bool,
     ) -> Result<Decided<Balance>, SessionError> {
-        let deadline = Instant::now() + self.settings.balance.deadline_ms.duration();
+        let deadline = Instant::now() + deadline;
         let turn = self.aside_cores.clone().acquire_owned();
         let _turn = match waits {
             true => tokio::time::timeout_at(deadline.into(), turn).await.ok(),
