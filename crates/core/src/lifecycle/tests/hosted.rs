@@ -214,6 +214,15 @@ fn a_match_that_is_final_holds_the_other_tickets_of_its_players() {
         assert_eq!(life.propose("y", vec![proposal(&[&[2], &[4]])], 8), 0);
         assert_eq!(life.propose("z", vec![proposal(&[&[3], &[5]])], 8), 0);
     }
+    // So are those of somebody who plays there without a ticket, until the player has left.
+    let roster = |players: &[&str]| {
+        let on = |player: &&str| ((*player).to_owned(), Some(0));
+        players.iter().map(on).collect()
+    };
+    life.report_roster("a", 7, roster(&["ann", "bob"]));
+    assert!(free(&life, "y").is_empty() && free(&life, "z").is_empty());
+    life.report_roster("a", 7, roster(&["ann"]));
+    assert_eq!((free(&life, "y"), free(&life, "z")), (vec![4], vec![5]));
     life.ended(7);
     assert_eq!(
         (free(&life, "y"), free(&life, "z")),
