@@ -134,10 +134,11 @@ class Bot(discord.Client):
 
     async def refusal(self, interaction, refused):
         """What people read of a refusal of the daemon, with the names of users instead of their ids."""
-        text = str(refused)
-        for id in {int(one) for one in people.PLAYER.findall(text)}:
-            person = interaction.guild and await people.member(interaction.guild, id)
-            text = text.replace(f"discord-{id}", person.display_name if person else str(id))
+        text, names = str(refused), {}
+        for found in people.PLAYER.finditer(text):
+            person = interaction.guild and await people.member(interaction.guild, int(found[1]))
+            names[found[0]] = person.display_name if person else found[1]
+        text = people.named(text, names)
         if said := texts.refusal(text):
             return texts.cut(said)
         if refused.status in (401, 403):  # the token, or its rights

@@ -35,6 +35,12 @@ async def member(guild, user):
         return None
 
 
+def named(text, names):
+    """A text of the daemon, with names instead of ids. One pass: a name that looks like an id stays as it is."""
+    ids = "|".join(re.escape(id) for id in sorted(names, key=len, reverse=True))
+    return re.sub(rf"(?<![\w-])(?:{ids})(?!\w)", lambda found: names[found[0]], text) if names else text
+
+
 def in_voice(user):
     """The ids of the people in the voice channel of a member."""
     state = getattr(user, "voice", None)

@@ -1,7 +1,7 @@
 """How a pick-up match is shown: its teams, what was said of it, and why the teams are as they are."""
 import re
 
-import texts
+import people, texts
 from texts import cut, plain
 
 INSTEAD = re.compile(r"with (.+) on team (\d+) instead: chance of team 0 to win ([\d.]+).*")
@@ -35,9 +35,7 @@ def is_of_queue(pickup):
 
 def named(pickup, text):
     """A text of the daemon, with names instead of the ids of this pick-up match."""
-    for player, name in sorted(pickup["names"].items(), key=lambda pair: -len(pair[0])):
-        text = re.sub(rf"(?<![\w-]){re.escape(player)}(?!\w)", lambda _: name, text)
-    return text
+    return people.named(text, pickup["names"])
 
 
 def seats(pickup):

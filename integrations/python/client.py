@@ -1,4 +1,4 @@
-"""Plays one game with Evenkeel: python3 client.py HOST:PORT [TOKEN]"""
+"""Plays one game with Evenkeel: python3 client.py HOST:PORT [NAME [TOKEN]]"""
 import re, socket, sys
 
 class Evenkeel:
@@ -23,7 +23,7 @@ class Evenkeel:
             raise ConnectionError(f"{verb}: the daemon closed the connection")
         return reply
 
-game = Evenkeel(sys.argv[1], "my-server", *sys.argv[2:])
+game = Evenkeel(sys.argv[1], *(sys.argv[2:] or ["my-server"]))
 game.ask("GAME", "baseoa.ctf")
 for player in ["ann", "bob", "cid", 'Boring "John"']:
     game.ask("JOIN", player, name=player.title())

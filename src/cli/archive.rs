@@ -1,14 +1,14 @@
 //! `evenkeel archive`: shows the archived matches, archives more, and writes them to files.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use clap::Args;
 
-use super::{CliError, CommonArgs, open, print_json, progress::Progress};
+use super::{CliError, CommonArgs, OutputFile, open, print_json, progress::Progress};
 use crate::{
     domain::{DAY, Timestamp, counted},
     server::Service,
@@ -75,12 +75,10 @@ async fn write(service: &Service, chunks: &[ChunkRow], folder: &Path) -> Result<
             continue;
         };
         let path = folder.join(format!("matches-{:06}.jsonl.gz", chunk.chunk));
-        let partial = path.with_extension("partial");
         let written = || {
-            let mut file = File::create(&partial)?;
+            let mut file = OutputFile::create(&path)?;
             file.write_all(&content)?;
-            file.sync_all()?;
-            fs::rename(&partial, &path)
+            file.commit()
         };
         written().map_err(CliError::in_file(&path))?;
     }

@@ -54,7 +54,8 @@ pub(super) async fn run(args: CheckArgs) -> Result<(), CliError> {
     // A damaged file is not copied: every other check could only repeat that it is damaged.
     if findings.faults.is_empty() {
         let folder = path.parent().unwrap_or(Path::new("")).join(".");
-        let folder = TempDir::with_prefix_in("evenkeel-check-", folder)?;
+        let made = TempDir::with_prefix_in("evenkeel-check-", &folder);
+        let folder = made.map_err(CliError::in_file(&folder))?;
         let copy = folder.path().join("copy.db");
         store::back_up(&database, &copy).await?;
         let database = store::open_file(&copy, busy).await?;

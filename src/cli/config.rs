@@ -86,7 +86,7 @@ fn list_presets(out: &mut impl Write) -> io::Result<()> {
     let presets = GamePreset::value_variants().iter();
     for value in presets.filter_map(ValueEnum::to_possible_value) {
         let help = value.get_help().map(ToString::to_string);
-        writeln!(out, "{:10} {}", value.get_name(), help.unwrap_or_default())?;
+        writeln!(out, "{:14} {}", value.get_name(), help.unwrap_or_default())?;
     }
     Ok(())
 }

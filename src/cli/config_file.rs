@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{CliError, CommonArgs, SettingsArgs};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, not_a_file};
 
 /// The configuration of the service, which every command uses that is given no other one.
 const SYSTEM_FILE: &str = "/etc/evenkeel/evenkeel.toml";
@@ -77,6 +77,11 @@ impl ConfigSource {
             let why = "there is no such folder";
             return Err(CliError::input(format!("{}: {why}", self.folder.display())));
         }
+        if self.folder.is_file() {
+            let file = self.folder.display();
+            let why = format!("{file}: --dir takes a folder; for a file use --config {file}");
+            return Err(CliError::input(why));
+        }
         self.file.as_deref().map_or(Ok(String::new()), read)
     }
 
@@ -136,6 +141,9 @@ impl CommonArgs {
     pub(super) fn load(&self) -> Result<Config, CliError> {
         let mut config = self.settings()?;
         if let Some(db) = &self.db {
+            if let Some(why) = not_a_file(&db.to_string_lossy()) {
+                return Err(CliError::settings(format!("--db {why}")));
+            }
             if config.store.url.is_some() {
                 return Err(CliError::settings(
                     "--db names an SQLite file and store.url a PostgreSQL database; only one can be used",

@@ -1,14 +1,13 @@
 //! `evenkeel export`: writes the stored matches in the interchange format.
 
 use std::{
-    fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
 use clap::Args;
 
-use super::{CliError, CommonArgs, ingest::parse_date, open, progress::Progress};
+use super::{CliError, CommonArgs, OutputFile, ingest::parse_date, open, progress::Progress};
 use crate::{domain::Timestamp, ingest::write_record, server::Service, store::Cursor};
 
 /// Write the stored matches as JSON objects, one per line
@@ -46,24 +45,14 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
     done
 }
 
-/// Writes to a temporary file in the same folder and renames it, so that the export appears whole
-/// or not at all.
+/// Writes to a file: the export appears whole or not at all.
 async fn to_file(service: &Service, args: &ExportArgs) -> Result<(), CliError> {
     let path = &args.file;
     let fail = CliError::in_file(path);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    let partial = path.with_file_name(name);
-    let mut file = BufWriter::new(File::create_new(&partial).map_err(fail)?);
-    let written = write(service, args, &mut file, fail).await.and_then(|()| {
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error);
-        let kept = file.and_then(|file| file.sync_all());
-        kept.and_then(|()| fs::rename(&partial, path)).map_err(fail)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&partial);
-    }
-    written
+    let mut file = BufWriter::new(OutputFile::create(path).map_err(fail)?);
+    write(service, args, &mut file, fail).await?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+    file.and_then(OutputFile::commit).map_err(fail)
 }
 
 /// Writes the matches; `fail` is what a write that fails makes the command fail with.

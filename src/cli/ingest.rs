@@ -25,6 +25,9 @@ use crate::{
 /// What a name of a game looks like.
 const GAME_NAME: &str = "expected letters, digits, - and _, 64 at the most";
 
+/// The file that is standard input, for `-`.
+const STDIN: &str = "/dev/stdin";
+
 /// The value of `--format` that requests detection.
 const AUTO: &str = "auto";
 
@@ -83,7 +86,10 @@ fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new([AUTO].into_iter().chain(format_names()))
 }
 
-pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
+pub(super) async fn run(mut args: IngestArgs) -> Result<ExitCode, CliError> {
+    for path in args.paths.iter_mut().filter(|path| path.as_os_str() == "-") {
+        *path = STDIN.into();
+    }
     let config = args.common.load()?;
     let service = open(&config, true).await?;
     let mut ingest = Ingest::new(service.store());

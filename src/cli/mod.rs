@@ -29,9 +29,11 @@ mod match_list;
 mod match_show;
 mod matches;
 mod migrate_store;
+mod output_file;
 mod player;
 mod progress;
 mod queue;
+mod quoted;
 mod rebuild;
 mod replay;
 mod serve;
@@ -65,6 +67,7 @@ use config_file::load_config;
 use error::CliError;
 use hosting::HostingCommand;
 use json::{print_json, print_json_line};
+use output_file::OutputFile;
 
 /// Pick even teams for any multiplayer game server, with weights learned from finished games
 #[derive(Debug, Parser)]

@@ -95,9 +95,19 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
     } else if args.csv {
         write_csv(&mut out, &players)?;
     } else if players.is_empty() {
+        let (other, hint) = match kind {
+            Kind::Human => (Kind::Bot, "add --bots"),
+            Kind::Bot => (Kind::Human, "leave out --bots"),
+        };
+        let others = service.store().weights(&ruleset, other).await?.len();
+        let of_others = match others {
+            0 => String::new(),
+            1 => format!("; 1 {other} has: {hint}"),
+            others => format!("; {others} {other}s have: {hint}"),
+        };
         writeln!(
             out,
-            "no {kind}s have a weight under {}",
+            "no {kind}s have a weight under {}{of_others}",
             printable(&ruleset)
         )?;
         list_rulesets(&mut out, &known)?;

@@ -5,7 +5,13 @@ use toml::{Table, Value};
 use super::layers::join;
 
 /// The sections and keys that a running daemon takes over.
-const LIVE: [&str; 5] = [
+const LIVE: [&str; 11] = [
+    "advantage",
+    "auto_balance",
+    "balance",
+    "lobby",
+    "place",
+    "rebalance",
     "queue",
     "clients",
     "limits",

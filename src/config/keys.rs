@@ -142,7 +142,7 @@ pub struct WebSection {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct StoreSection {
-    #[serde(deserialize_with = "values::path")]
+    #[serde(deserialize_with = "values::file")]
     pub database: PathBuf,
     /// `database` as the file has it, before it was made relative to the folder of the file.
     #[serde(skip)]

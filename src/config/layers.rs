@@ -154,15 +154,6 @@ pub(super) fn value_at<'a>(table: &'a mut Table, path: &str) -> Option<&'a mut V
     section.get_mut(key)
 }
 
-/// A syntax error, with its line.
-pub(super) fn syntax(text: &str, error: &toml::de::Error) -> ConfigError {
-    let line = line_at(text, error.span().map_or(0, |span| span.start));
-    ConfigError::Line {
-        line,
-        why: error.message().to_owned(),
-    }
-}
-
 /// The line of the key at `path`, or of the innermost table on the path that is in the text.
 pub(super) fn line_of(text: &str, own: &DeTable<'_>, path: &str) -> usize {
     line_at(text, find_written(own, path).0)

@@ -19,6 +19,7 @@ mod paths;
 mod presets;
 mod removed;
 mod rooms;
+mod syntax;
 mod texts;
 mod token;
 mod values;
@@ -43,7 +44,7 @@ pub use presets::GamePreset;
 pub use removed::REMOVED;
 pub use texts::{DEFAULT, START, TUNING, all_keys};
 pub use token::ConfiguredToken;
-pub use values::{Date, FolderChoice, FormatChoice, JournalChoice, WebAddress};
+pub use values::{Date, FolderChoice, FormatChoice, JournalChoice, WebAddress, not_a_file};
 
 impl Config {
     /// Does what [`load_in`](Self::load_in) does, for a file in the current folder.
@@ -67,10 +68,10 @@ impl Config {
         text: &str,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
-        let spans = DeTable::parse(text).map_err(|error| layers::syntax(text, &error))?;
+        let spans = DeTable::parse(text).map_err(|error| syntax::syntax(text, &error))?;
         let mut merged = layers::defaults();
         layers::refuse_unknown_keys(text, spans.get_ref(), &merged, "")?;
-        let own: Table = text.parse().map_err(|error| layers::syntax(text, &error))?;
+        let own: Table = text.parse().map_err(|error| syntax::syntax(text, &error))?;
         layers::lay_over(&mut merged, own);
         let by_environment = environment::apply_environment(&mut merged, environment)?;
         let origin = Origin {

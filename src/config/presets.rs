@@ -12,8 +12,24 @@ pub enum GamePreset {
     OpenArena,
     /// Unreal Tournament 2004 with the mutator
     Ut2004,
+    /// Quake III Arena with the sidecar
+    Quake3,
+    /// Urban Terror with the sidecar
+    #[value(name = "urbanterror")]
+    UrbanTerror,
     /// Xonotic or Nexuiz with the sidecar
     Xonotic,
+    /// Nexuiz with the sidecar
+    Nexuiz,
+    /// Teeworlds with the sidecar
+    Teeworlds,
+    /// Counter-Strike: Source, Global Offensive, or the logs of 1.6
+    #[value(alias = "css", alias = "csgo", alias = "cs16")]
+    CounterStrike,
+    /// Team Fortress Classic, from its logs
+    Tfc,
+    /// Unreal Tournament (1999), from its logs
+    Ut99,
     /// Pick-up games (PUGs), with a queue
     Pickup,
 }
@@ -25,7 +41,14 @@ impl GamePreset {
             Self::Tf2 => include_str!("../../config/presets/tf2.toml"),
             Self::OpenArena => include_str!("../../config/presets/openarena.toml"),
             Self::Ut2004 => include_str!("../../config/presets/ut2004.toml"),
+            Self::Quake3 => include_str!("../../config/presets/quake3.toml"),
+            Self::UrbanTerror => include_str!("../../config/presets/urbanterror.toml"),
             Self::Xonotic => include_str!("../../config/presets/xonotic.toml"),
+            Self::Nexuiz => include_str!("../../config/presets/nexuiz.toml"),
+            Self::Teeworlds => include_str!("../../config/presets/teeworlds.toml"),
+            Self::CounterStrike => include_str!("../../config/presets/counter-strike.toml"),
+            Self::Tfc => include_str!("../../config/presets/tfc.toml"),
+            Self::Ut99 => include_str!("../../config/presets/ut99.toml"),
             Self::Pickup => include_str!("../../config/presets/pickup.toml"),
         }
     }
@@ -74,7 +97,15 @@ mod tests {
             (GamePreset::Tf2, "tf.mvm", "tf.mvm"),
             (GamePreset::OpenArena, "ctf", "baseoa.ctf"),
             (GamePreset::Ut2004, "CTF", "xgame.xctfgame"),
+            (GamePreset::Quake3, "ctf", "baseq3.ctf"),
+            (GamePreset::UrbanTerror, "bomb", "q3ut4.bomb"),
             (GamePreset::Xonotic, "ctf", "xonotic.ctf"),
+            (GamePreset::Nexuiz, "ctf", "xonotic.ctf"),
+            (GamePreset::Teeworlds, "lts", "teeworlds.lts"),
+            (GamePreset::CounterStrike, "csgo.de", "csgo"),
+            (GamePreset::CounterStrike, "cstrike.cs", "cstrike"),
+            (GamePreset::Tfc, "tfc.ctf", "tfc"),
+            (GamePreset::Ut99, "ctf", "botpack.ctfgame"),
             (GamePreset::Pickup, "tf.koth", "tf"),
         ] {
             let config = Config::load(preset.text(), []).unwrap();
@@ -85,6 +116,49 @@ mod tests {
             let kind = config.rating.rating.joint.preset;
             assert_ne!(kind, crate::rating::joint::Preset::Any, "{preset:?}");
         }
+    }
+
+    /// The table of the README names each game that is read.
+    #[test]
+    fn each_game_of_the_readme_has_a_preset() {
+        let readme = include_str!("../../README.md");
+        let table = readme
+            .lines()
+            .skip_while(|line| !line.starts_with("| game |"))
+            .skip(2);
+        let table = table.take_while(|line| line.starts_with('|'));
+        let cells = table.filter_map(|row| row.split('|').nth(1));
+        let text: String = cells
+            .flat_map(str::chars)
+            .filter(|c| !"[]".contains(*c))
+            .collect();
+        let of = [
+            ("OpenArena", "openarena"),
+            ("Quake III Arena", "quake3"),
+            ("Urban Terror", "urbanterror"),
+            ("Nexuiz", "nexuiz"),
+            ("Xonotic", "xonotic"),
+            ("Teeworlds", "teeworlds"),
+            ("Team Fortress 2", "tf2"),
+            ("CS:S", "css"),
+            ("CS:GO", "csgo"),
+            ("CS 1.6", "cs16"),
+            ("UT2004", "ut2004"),
+            ("TFC", "tfc"),
+            ("UT99", "ut99"),
+        ];
+        let mut rest = text;
+        for (game, preset) in of {
+            assert!(rest.contains(game), "{game}");
+            assert!(GamePreset::from_str(preset, false).is_ok(), "{preset}");
+            rest = rest.replacen(game, "", 1);
+        }
+        let targets = rest.replace("any other", "").replace("UT2004", "");
+        let words = targets.split(|c: char| !c.is_alphanumeric());
+        let left: Vec<&str> = words
+            .filter(|word| word.starts_with(char::is_uppercase))
+            .collect();
+        assert!(left.is_empty(), "games without a preset: {left:?}");
     }
 
     #[test]

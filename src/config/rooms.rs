@@ -101,6 +101,15 @@ impl Config {
         }
     }
 
+    /// The settings that each game has from its GAME on.
+    pub fn games(&self) -> session::GameSettings {
+        session::GameSettings {
+            lobby: self.lobby(),
+            balance: self.balance.clone(),
+            tournament: self.auto_balance.tournament.clone(),
+        }
+    }
+
     /// How much of the weaker team's chance one wish for a side may cost.
     fn wish_worth(&self) -> Share {
         let balance = &self.balance.partition;
@@ -129,12 +138,10 @@ impl Config {
                 behaviour: self.behaviour.clone(),
             },
             session: session::Settings {
-                lobby: self.lobby(),
-                balance: self.balance.clone(),
+                games: self.games(),
                 resume_grace: self.server.resume_grace_seconds,
                 connections: self.server.limits.max_connections.as_usize(),
                 keep_decisions: self.store.keep_decisions.get(),
-                tournament: self.auto_balance.tournament.clone(),
             },
             queues: self.queue.clone(),
             lease: self.store.lease_seconds.duration(),

@@ -10,13 +10,16 @@ use std::{
 
 use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Deserializer, de::Error};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use super::{AddressError, parse_address};
 use crate::{domain::Timestamp, logs, store::postgres::PostgresUrl};
 
 /// Why a table is refused that has a blank key.
 pub(super) const NO_NAME: &str = "must not have an empty name";
+/// Why a path is refused that has become another one: `"C:\new"` has a line break.
+const ESCAPED: &str =
+    "must not contain control characters: between double quotes, write \\\\ for \\";
 /// The value that lets the program choose.
 const AUTO: &str = "auto";
 
@@ -160,6 +163,7 @@ impl TryFrom<String> for JournalChoice {
             "" => Err("must not be empty"),
             "auto" => Ok(Self::Auto),
             "off" => Ok(Self::Off),
+            path if path.contains(char::is_control) => Err(ESCAPED),
             _ => Ok(Self::Folder(text.into())),
         }
     }
@@ -182,6 +186,7 @@ impl TryFrom<String> for FolderChoice {
         match text.as_str() {
             "" => Err("must not be empty"),
             "off" => Ok(Self::Off),
+            path if path.contains(char::is_control) => Err(ESCAPED),
             _ => Ok(Self::In(text.into())),
         }
     }
@@ -189,7 +194,31 @@ impl TryFrom<String> for FolderChoice {
 
 /// Deserialises a path that is not empty.
 pub(super) fn path<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-    Ok(Filled::deserialize(from)?.0.into())
+    let text = Filled::deserialize(from)?.0;
+    match text.contains(char::is_control) {
+        true => Err(D::Error::custom(ESCAPED)),
+        false => Ok(text.into()),
+    }
+}
+
+/// Deserialises the path of an SQLite file.
+pub(super) fn file<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+    let path = path(from)?;
+    match not_a_file(&path.to_string_lossy()) {
+        Some(why) => Err(D::Error::custom(why)),
+        None => Ok(path),
+    }
+}
+
+/// Why a text names no SQLite file but the address of a database, as a predicate.
+pub fn not_a_file(text: &str) -> Option<&'static str> {
+    let (scheme, _) = text.split_once("://")?;
+    Some(match scheme {
+        "postgres" | "postgresql" => {
+            "is the path of an SQLite file: for a PostgreSQL database use store.url"
+        }
+        _ => "is the path of an SQLite file, without ://",
+    })
 }
 
 /// Deserialises the address of a PostgreSQL database; empty for none.
@@ -217,10 +246,31 @@ pub(super) fn game<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Erro
 /// Deserialises a filter of log events, in the syntax of `EnvFilter`.
 pub(super) fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
-    match EnvFilter::try_new(&text) {
-        Ok(_) => Ok(text),
-        Err(error) => Err(D::Error::custom(format_args!("is not a filter: {error}"))),
+    match (EnvFilter::try_new(&text), silent(&text)) {
+        (Err(error), _) => Err(D::Error::custom(format_args!("is not a filter: {error}"))),
+        (Ok(_), Some(why)) => Err(D::Error::custom(why)),
+        (Ok(_), None) => Ok(text),
     }
+}
+
+/// Why a filter would let nothing of the daemon through without saying so. A word that is no level counts as the name of
+/// a module, of which then everything is logged, and nothing of all others.
+fn silent(filter: &str) -> Option<String> {
+    const LEVELS: &str = "off, error, warn, info, debug or trace";
+    let own = env!("CARGO_PKG_NAME");
+    let parts = || filter.split(',').map(str::trim);
+    let alone = |part: &&str| !part.is_empty() && !part.contains(['=', '[', ':']);
+    let is_level = |part: &str| part.parse::<LevelFilter>().is_ok();
+    if let Some(word) = parts()
+        .filter(alone)
+        .find(|part| !is_level(part) && *part != own)
+    {
+        return Some(format!("must be a level ({LEVELS}), not {word}"));
+    }
+    let reaches = |part: &str| is_level(part) || part.starts_with(own) || part.starts_with('[');
+    (!parts().any(reaches)).then(|| {
+        format!("must begin with a level for everything else ({LEVELS}), as in \"info,{filter}\"")
+    })
 }
 
 /// Deserialises an address and port, or an empty text.

@@ -121,6 +121,10 @@ impl Daemon {
         monitor.hooks = deliveries.metrics();
         monitor.backups = backups.as_ref().map(|_| Arc::default());
         let is_file = config.store.url.is_none();
+        monitor.place = match is_file {
+            true => whole(&config.store.database),
+            false => database.to_string(),
+        };
         monitor.database = is_file.then(|| config.store.database.clone());
         let monitor = Arc::new(monitor);
         let pages = PageServer::new(pages, config, &gate, &service, &monitor)?;
@@ -154,6 +158,7 @@ impl Daemon {
         Reloader {
             queues: self.service.queues().clone(),
             gate: self.gate.clone(),
+            sessions: self.service.sessions().clone(),
             tls: self.listeners.tls.as_ref().map(|tls| tls.identity.clone()),
             listens: self.listeners.addresses(),
             started: self.values.clone(),
@@ -268,4 +273,10 @@ async fn end_following(following: Option<JoinHandle<()>>, deadline: Instant) {
         tracing::warn!("the followed logs are not all archived");
         abort.abort();
     }
+}
+
+/// A path that means the same in every folder.
+fn whole(path: &std::path::Path) -> String {
+    let whole = std::path::absolute(path);
+    whole.as_deref().unwrap_or(path).display().to_string()
 }

@@ -86,9 +86,15 @@ impl Learning {
         };
         match leases.take(&self.store, LEASE, &self.shared).await {
             Ok(Ok(held)) => *self.writer.held.lock() = Some(Arc::new(held)),
-            Ok(Err((holder, _))) => {
+            Ok(Err((holder, _))) if self.store.is_shared() => {
                 tracing::info!(holder, "another daemon writes the weights of this database");
             }
+            Ok(Err((holder, _))) => tracing::warn!(
+                holder,
+                "another daemon uses this database file: this one serves game servers, pages and /v1, and leaves to the \
+                 first one, until that ends, the queues, the weights on the disk, the upkeep of the file and the journal of \
+                 running games"
+            ),
             Err(error) => tracing::warn!(%error, "the lease of the fold cannot be taken"),
         }
     }

@@ -140,6 +140,10 @@ fn about(shared: &Shared, life: &Lifecycle, owner: &str, id: &str) -> Result<Abo
     let facts = PlayerFacts::new(&queue, &shared.learning, life);
     let held_back = if shared.learning.is_starting() {
         Some("the daemon is starting: no search has begun".to_owned())
+    } else if let Some((player, id)) = life.held(record) {
+        Some(format!(
+            "{player} is in match {id}: no search includes the ticket until that is over"
+        ))
     } else if facts.awaits(&record.ticket.players) {
         Some("what is known of its players is being derived: no search includes it yet".to_owned())
     } else {

@@ -177,9 +177,10 @@ fn fault(error: JoinError) -> String {
     text.unwrap_or("a panic without a message").to_owned()
 }
 
-/// The tickets that wait in a queue, without those with a player of whom more will be known in a moment.
+/// The tickets that wait in a queue, without those that are held, and those with a player of whom more will be known in
+/// a moment.
 pub(super) fn waiting(life: &Lifecycle, queue: &str, facts: &PlayerFacts) -> Vec<Waiting> {
-    let waiting = life.queued(queue);
+    let waiting = life.searchable(queue);
     let waiting = waiting.filter(|record| !facts.awaits(&record.ticket.players));
     let waiting = waiting.map(|record| Waiting {
         number: record.number,

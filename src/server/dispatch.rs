@@ -12,6 +12,9 @@ type Handled = Result<Option<Reply>, SessionError>;
 
 /// Passes a request to the session.
 pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
+    if human(&request).is_some_and(Ident::is_nobody) {
+        return Err(LobbyError::SharedId.into());
+    }
     let command = match request {
         Request::Game(game_type) => session.new_game(&game_type),
         Request::Mutator(name) => Command::Mutator { name: text(&name) },
@@ -73,6 +76,22 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
     };
     session.apply(&command)?;
     Ok(None)
+}
+
+/// The human whom a request is about.
+fn human(request: &Request) -> Option<&Ident> {
+    match request {
+        Request::Join(Join { id, .. })
+        | Request::Leave { id, .. }
+        | Request::Move { id, .. }
+        | Request::Player(id)
+        | Request::Rank(id)
+        | Request::Place(id)
+        | Request::Protect { id, .. }
+        | Request::Role { id, .. }
+        | Request::Switch(id) => Some(id),
+        _ => None,
+    }
 }
 
 async fn hello(

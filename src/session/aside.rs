@@ -9,10 +9,10 @@ use std::{
 use super::{GameJournal, LivePlace, Session, SessionError, Sessions, stated::StatedWeights};
 use crate::{
     domain::{
-        TeamChances,
+        Naming, TeamChances,
         units::{Amount, Count, MaxDifference, PositiveShare, Share},
     },
-    lobby::{Decision, Lobby, SizeLimits, Weights},
+    lobby::{Decision, SizeLimits, Weights},
     partition::{self, ListedWeight, MAX_TOP},
     store::DecisionRow,
 };
@@ -26,6 +26,8 @@ pub(super) struct Aside {
     pub(super) limits: SizeLimits,
     /// Which teams are wanted.
     pub(super) wanted: Option<Wanted>,
+    /// What the reasons call players and teams.
+    pub(super) naming: Naming,
     /// The last decision, with the chance of team 0.
     pub(super) decided: Option<(Decision, Option<f64>)>,
 }
@@ -71,6 +73,8 @@ pub struct StatedByAsker {
     pub max_difference: Option<MaxDifference>,
     /// Which teams are wanted; `None` for those that a game server would get.
     pub wanted: Option<Wanted>,
+    /// What the asker calls the players and the teams.
+    pub naming: Naming,
 }
 
 impl Session {
@@ -80,8 +84,8 @@ impl Session {
         let state = &mut session.state;
         state.journal = GameJournal::default();
         state.live = LivePlace::new(&Arc::default());
-        state.lobby = Lobby::new(session.sessions.settings.lobby.clone());
-        let limits = session.sessions.settings.balance.limits;
+        state.lobby = state.rules.lobby();
+        let limits = state.rules.settings.balance.limits;
         session.aside = Some(Box::new(Aside {
             stated: Arc::new(StatedWeights {
                 weights: stated.weights,
@@ -93,6 +97,7 @@ impl Session {
                 max_difference: stated.max_difference.unwrap_or(limits.max_difference),
             },
             wanted: stated.wanted,
+            naming: stated.naming,
             decided: None,
         }));
         session

@@ -94,7 +94,7 @@ impl Session {
         // Read before the standings: at worst, the weights count as older than they are.
         let edition = self.sessions.learning.edition();
         let standings = self.sessions.ready_standings()?;
-        let (_, default_bot) = self.sessions.settings.balance.stated_defaults();
+        let (_, default_bot) = self.state.rules.settings.balance.stated_defaults();
         let view = standings.view(self.ruleset()?);
         let default_bot = view.unknown(default_bot);
         let weights = CachedWeights {

@@ -34,7 +34,7 @@ impl Session {
             game_type: game_type.text().to_owned(),
             canonical_type: rulebook.bare_type(game_type.text()),
             has_teams: rulebook.is_team_game(game_type.text()),
-            tournament: self.sessions.tournament.matches(&name),
+            tournament: self.sessions.rules.get().tournament.matches(&name),
         })
     }
 
@@ -52,6 +52,11 @@ impl Session {
         let before = judged.map(|id| (id, self.lobby().conduct(id)));
         // This resumes a parked game; the time is then counted in that game's milliseconds.
         self.lobby();
+        if let Command::Game(_) = command
+            && self.state.take_over(self.sessions.rules.get())
+        {
+            tracing::info!("this game has the settings of the configuration that was read again");
+        }
         let clock = self.sessions.clock.clone();
         self.state.apply(command, &*clock)?;
         if let Some((id, before)) = before {

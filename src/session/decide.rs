@@ -6,13 +6,17 @@
     reason = "the deadline of choosing teams is in real time, whatever clock the sessions have"
 )]
 
-use std::{fmt::Display, time::Instant};
+use std::{
+    borrow::Cow,
+    fmt::Display,
+    time::{Duration, Instant},
+};
 
 use super::{
     Session, SessionError, Sessions, draw::draw_seed, host::server_name, weights::GameWeights,
 };
 use crate::{
-    domain::{Ident, Kind, Move, units::Count},
+    domain::{Ident, Kind, Move, Naming, units::Count},
     lobby::{
         Assessment, Balance, Balanced, BotPlan, Command, Conduct, Decided, Decision, Fate, Help,
         LobbyError, Placement, Weights,
@@ -44,13 +48,26 @@ pub(super) fn reasons(explanation: &impl Display) -> Vec<String> {
     explanation.to_string().lines().map(clean).collect()
 }
 
+/// What a player is called: bots have no other name.
+fn called<'a>(naming: &'a Naming, kind: Kind, id: &'a str) -> &'a str {
+    match kind {
+        Kind::Human => naming.player(id),
+        Kind::Bot => id,
+    }
+}
+
 /// The line for a player whose strength differs from the weight by more than [`APART`].
-fn strength_apart(weights: &GameWeights, kind: Kind, id: &str) -> Option<String> {
+fn strength_apart(
+    weights: &GameWeights,
+    (kind, id): (Kind, &str),
+    naming: &Naming,
+) -> Option<String> {
     let is_stated = kind == Kind::Human && weights.stated.is_instead(id);
     let points = weights.view.points(kind, id).filter(|_| !is_stated)?;
     let weight = weights.view.expected(kind, id)?;
     ((points - weight).abs() > APART).then(|| {
-        format!("strength and weight differ: {id} counts {points:.3} points of strength, the weight is {weight:.3}")
+        let who = called(naming, kind, id);
+        format!("strength and weight differ: {who} counts {points:.3} points of strength, the weight is {weight:.3}")
     })
 }
 
@@ -79,7 +96,7 @@ impl Session {
     ) -> Result<Balanced, SessionError> {
         let weights = self.weights()?;
         let seed = seed.unwrap_or_else(draw_seed);
-        let balance = &self.sessions.settings.balance;
+        let balance = &self.state.rules.settings.balance;
         let mut settings = balance.partition.clone();
         if weights.are_amounts() {
             settings = settings.by_sums(top.is_some());
@@ -101,7 +118,9 @@ impl Session {
             question.problem.doubt = None; // the best splits alone, and no others that are as even
         }
         let waits = self.aside.is_some();
-        let mut decided = self.sessions.choose_teams(question, seed, waits).await?;
+        let deadline = balance.deadline_ms.duration();
+        let chosen = self.sessions.choose_teams(question, seed, deadline, waits);
+        let mut decided = chosen.await?;
         let balanced = self.lobby().follow(&mut decided, &weights)?;
         if self.aside.is_none() {
             let metrics = &self.sessions.metrics;
@@ -216,6 +235,7 @@ impl Session {
     /// strength differs from the weight, where strengths decide.
     fn weights_apart(&mut self) -> Result<Vec<String>, SessionError> {
         let weights = self.present_weights()?;
+        let naming = &self.naming();
         let roster = &self.state.lobby.game()?.roster;
         let humans = roster.humans().iter().map(|human| (Kind::Human, &human.id));
         let bots = roster.bots().iter().map(|bot| (Kind::Bot, &bot.name));
@@ -225,17 +245,27 @@ impl Session {
         });
         let guesses = learned.filter_map(|(kind, id)| {
             let weight = weights.view.guess(kind, id.text())?;
-            let id = id.text();
+            let who = called(naming, kind, id.text());
             Some(format!(
-                "weight from elsewhere: {id} counts {weight:.6}, a part of what other games say"
+                "weight from elsewhere: {who} counts {weight:.6}, a part of what other games say"
             ))
         });
-        let by_strength = self.sessions.settings.balance.partition.objective == Objective::Chance;
+        let by_strength =
+            self.state.rules.settings.balance.partition.objective == Objective::Chance;
         let differing = players()
             .filter(|_| by_strength)
-            .filter_map(|(kind, id)| strength_apart(&weights, kind, id.text()));
+            .filter_map(|(kind, id)| strength_apart(&weights, (kind, id.text()), naming));
         let lines = guesses.chain(differing);
         Ok(lines.flat_map(|line| reasons(&line)).collect())
+    }
+
+    /// What the reasons call players and teams.
+    fn naming(&self) -> Cow<'_, Naming> {
+        let of = self
+            .aside
+            .as_ref()
+            .map(|aside| Cow::Borrowed(&aside.naming));
+        of.unwrap_or_default()
     }
 
     /// A line on what parties count, where there is one and it counts more than its members do alone.
@@ -256,7 +286,7 @@ impl Session {
         chance: Option<f64>,
     ) -> Result<(), SessionError> {
         let decision = decision.into();
-        let mut why = reasons(&decision);
+        let mut why = reasons(&decision.told(&self.naming()));
         why.extend(self.weights_apart()?);
         why.extend(self.party_factors()?);
         self.state.give_reasons(why);
@@ -305,9 +335,10 @@ impl Sessions {
         &self,
         question: Balance,
         seed: u64,
+        deadline: Duration,
         waits: bool,
     ) -> Result<Decided<Balance>, SessionError> {
-        let deadline = Instant::now() + self.settings.balance.deadline_ms.duration();
+        let deadline = Instant::now() + deadline;
         let turn = self.aside_cores.clone().acquire_owned();
         let _turn = match waits {
             true => tokio::time::timeout_at(deadline.into(), turn).await.ok(),

@@ -31,6 +31,7 @@ mod replay;
 mod reported;
 mod restore;
 mod results;
+mod rules;
 mod sessions;
 mod settings;
 mod state;
@@ -59,7 +60,7 @@ pub use metrics::{SessionLevels, SessionMetrics};
 pub use replay::Replayed;
 pub use reported::Report;
 pub use sessions::Sessions;
-pub use settings::{BalanceSettings, Settings};
+pub use settings::{BalanceSettings, GameSettings, Settings};
 pub use state::Ended;
 pub use weights::score_spread;
 

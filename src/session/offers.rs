@@ -41,7 +41,7 @@ impl Session {
 
     /// Looks whether there is a streak, after a score or the end of a game.
     pub(super) fn look_for_streak(&mut self) {
-        if !self.offers.streaks || !self.sessions.settings.lobby.streak {
+        if !self.offers.streaks || !self.state.rules.settings.lobby.streak {
             return;
         }
         if self.state.lobby.may_be_streak()
@@ -62,7 +62,7 @@ impl Session {
     /// # Errors
     /// Fails if there is no game, or if it has no teams.
     pub fn ask_and_rebalance(&mut self, seed: Option<u64>) -> Result<Rebalanced, SessionError> {
-        let wait = self.sessions.settings.lobby.rebalance.ask_seconds.get();
+        let wait = self.state.rules.settings.lobby.rebalance.ask_seconds.get();
         let mut advice = self.rebalance(seed)?;
         if !self.offers.asks || wait == 0 {
             return Ok(advice);

@@ -9,6 +9,7 @@ use super::{SessionError, Sessions};
 use crate::{
     domain::{Fingerprint, Ident, MatchChances, MatchRecord, Timestamp, behaviour::BehaviourDay},
     learning::ANYONE,
+    lobby::LobbyError,
     store::{Receipt, Reported, ReportedMatch},
 };
 
@@ -90,6 +91,9 @@ impl Sessions {
         id: &Ident,
         points: f64,
     ) -> Result<(), SessionError> {
+        if id.is_nobody() {
+            return Err(LobbyError::SharedId.into());
+        }
         let book = self.learning.behaviour();
         let now = self.clock.now();
         let report = BehaviourDay::report(id.text(), client.unwrap_or(ANYONE), points, now);

@@ -63,7 +63,8 @@ impl Sessions {
         recent: bool,
         found: &mut LaterJournals,
     ) {
-        let game = match JournaledGame::read(bytes, &self.settings.lobby) {
+        let rules = self.rules.get();
+        let game = match JournaledGame::read(bytes, &rules.settings.lobby) {
             Ok(game) => game,
             Err(error) => {
                 tracing::warn!(%error, bytes = bytes.len(), "a journal is discarded");
@@ -125,7 +126,7 @@ impl Sessions {
         let now = game.lobby.now().max(u64::try_from(passed).unwrap_or(0));
         let span = error_span!("journal", server = game.server.as_deref());
         let live = LivePlace::new(&self.live);
-        let mut state = SessionState::new(game.lobby, journal, live, &span);
+        let mut state = SessionState::new(game.lobby, self.rules.get(), journal, live, &span);
         (state.epoch, state.game) = (game.epoch, game.number.unwrap_or_else(draw_game));
         state.go_on(game.reasons, now, &*self.clock);
         state.count_play(&self.metrics);

@@ -13,19 +13,20 @@ use tokio_util::task::TaskTracker;
 use tracing::Span;
 
 use super::{
-    Clock, MachineClock, Mailbox, SessionError, SessionLevels, SessionMetrics, Settings,
+    Clock, GameSettings, MachineClock, Mailbox, SessionError, SessionLevels, SessionMetrics,
+    Settings,
     backlog::Backlog,
     game_journal::GameJournal,
     journal_folder::JournalFolder,
     live::{LiveBoard, LiveGame, LivePlace},
     parked::ParkedGames,
     registry::ConnectionRegistry,
+    rules::{GameRules, NewestRules},
     state::SessionState,
 };
 use crate::{
-    domain::{PatternError, Patterns, Rulebook},
+    domain::{PatternError, Rulebook},
     learning::{Learning, Standings},
-    lobby::Lobby,
     store::Store,
 };
 
@@ -38,7 +39,8 @@ const MAX_LOSS: u64 = 5_000;
 /// permits for cores.
 pub struct Sessions {
     pub(super) settings: Settings,
-    pub(super) tournament: Patterns,
+    /// The settings of the games that begin now.
+    pub(super) rules: NewestRules,
     pub(super) store: Arc<Store>,
     pub(super) learning: Arc<Learning>,
     /// One permit per core, for work that takes long.
@@ -76,7 +78,7 @@ impl Sessions {
         let parked = ParkedGames::new(settings.connections);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
-            tournament: Patterns::new("tournament", &settings.tournament)?,
+            rules: NewestRules::new(GameRules::new(settings.games.clone())?),
             settings,
             store,
             learning,
@@ -107,9 +109,24 @@ impl Sessions {
 
     /// The state of a session before its first command.
     pub(super) fn new_state(&self, span: &Span) -> SessionState {
-        let lobby = Lobby::new(self.settings.lobby.clone());
+        let rules = self.rules.get();
         let journal = GameJournal::new(self.journals(), &self.metrics);
-        SessionState::new(lobby, journal, LivePlace::new(&self.live), span)
+        SessionState::new(
+            rules.lobby(),
+            rules,
+            journal,
+            LivePlace::new(&self.live),
+            span,
+        )
+    }
+
+    /// Gives other settings to the games that begin from now on. Each running game keeps those that it has until its
+    /// server sends GAME. Returns whether they differ from those before.
+    ///
+    /// # Errors
+    /// Fails if `tournament` contains an invalid pattern; nothing changes then.
+    pub fn set_game_settings(&self, settings: GameSettings) -> Result<bool, PatternError> {
+        self.rules.set(settings)
     }
 
     /// The running games with players, in the order in which their sessions began.

@@ -8,28 +8,35 @@ use crate::{
     partition,
 };
 
-/// The settings of every session.
-#[derive(Clone, Debug)]
-pub struct Settings {
+/// The settings of every game, which it has from its GAME on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameSettings {
     /// Rules of the running game: roster, bots, late arrivals, advantage, moves.
     pub lobby: LobbySettings,
     /// How BALANCE chooses teams.
     pub balance: BalanceSettings,
+    /// Patterns of game types in which auto-balance moves no one.
+    pub tournament: Vec<String>,
+}
+
+/// The settings of every session.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The settings of the games that begin before others are stated.
+    pub games: GameSettings,
     /// How long a parked game waits for its server.
     pub resume_grace: UpToADay,
     /// How many connections there may be, so that the games of all of them can be parked.
     pub connections: usize,
     /// How many decisions are stored; 0 stores none.
     pub keep_decisions: u32,
-    /// Patterns of game types in which auto-balance moves no one.
-    pub tournament: Vec<String>,
 }
 
 /// The default weight that stands for a newcomer's, which is learned.
 const LEARNED: f64 = 50.0;
 
 /// How BALANCE chooses teams.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct BalanceSettings {
     /// How many candidates are compared, and how one of them is picked.
     #[serde(flatten)]

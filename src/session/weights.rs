@@ -289,7 +289,7 @@ impl Session {
     /// # Errors
     /// Fails if there is no game.
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
-        let (_, default) = self.sessions.settings.balance.stated_defaults();
+        let (_, default) = self.state.rules.settings.balance.stated_defaults();
         let standings = self.sessions.ready_standings()?;
         self.show_bots()?;
         let view = standings.view(self.ruleset()?);
@@ -332,7 +332,7 @@ impl Session {
         let ruleset = self.ruleset()?.clone();
         let standings = self.sessions.standings();
         let game = self.state.lobby.game()?;
-        let balance = &self.sessions.settings.balance;
+        let balance = &self.state.rules.settings.balance;
         Ok(GameWeights {
             view: standings.view(&ruleset),
             standings,

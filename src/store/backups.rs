@@ -168,6 +168,13 @@ pub async fn back_up(database: &SqliteFile, to: &Path) -> Result<(), BackupError
     name.push(PARTIAL);
     let partial = to.with_file_name(name);
     let _ = fs::remove_file(&partial);
+    // SQLite does not say what is wrong with the folder.
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::File::create_new(&partial).map_err(|source| match folder.is_dir() {
+        true => fault(to, source),
+        false => fault(folder, io::Error::other("there is no such folder")),
+    })?;
     let written = match database.back_up(&partial).await {
         Ok(()) => keep(&partial, to).map_err(|source| fault(to, source)),
         Err(error) => Err(error.into()),

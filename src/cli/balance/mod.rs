@@ -12,7 +12,7 @@ use std::{
 
 use super::{CliError, open_input, print_json, progress::Progress};
 use crate::{
-    domain::Ident,
+    domain::{Ident, Naming},
     partition::{self, Problem, ProblemError, Relaxed, Solution},
     session::draw_seed,
 };
@@ -78,7 +78,7 @@ fn notes(
     let spec = problem.spec();
     let mut notes = relaxed.notes.clone();
     let torn = relaxed.torn.iter();
-    notes.extend(torn.map(|party| spec.torn_note(party, &solution.team_of)));
+    notes.extend(torn.map(|party| spec.torn_note(party, &solution.team_of, &Naming::default())));
     if !relaxed.notes.is_empty() {
         let began = Instant::now();
         let free = spec.without_pins(settings, seed, &mut || began.elapsed() >= time);

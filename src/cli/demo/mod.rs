@@ -171,11 +171,10 @@ impl Kept {
     /// Fails if the disk does, or if one of the files has appeared meanwhile; that file stays
     /// unchanged.
     fn fill(&self, database: &Path) -> Result<(), CliError> {
-        let text = story::config(&self.database)?;
         create(&self.database, |to| {
             io::copy(&mut File::open(database)?, to).map(drop)
         })?;
-        create(&self.config, |to| to.write_all(text.as_bytes())).inspect_err(|_| {
+        create(&self.config, |to| to.write_all(story::config().as_bytes())).inspect_err(|_| {
             let _ = fs::remove_file(&self.database);
         })
     }

@@ -4,12 +4,11 @@ use std::{
     collections::BTreeSet,
     env,
     io::{self, Write},
-    path::Path,
 };
 
-use super::{Kept, RULESET, held_out::HeldOut, teams::PickedTeams};
+use super::{DATABASE, Kept, RULESET, held_out::HeldOut, teams::PickedTeams};
 use crate::{
-    cli::{CliError, table::Table},
+    cli::{quoted::quoted, table::Table},
     domain::{MatchRecord, SAME_CHANCE},
     partition::{WeightedHuman, WhatIf},
     store::WeightRow,
@@ -214,7 +213,7 @@ Then look at its pages in a browser, and ask it from another terminal:
 ",
             kept.database.display(),
             kept.config.display(),
-            kept.folder.display(),
+            quoted(&kept.folder),
         )?,
         None => writeln!(
             out,
@@ -249,21 +248,15 @@ fn program() -> &'static str {
 ///
 /// # Errors
 /// Fails if the path is not UTF-8, which TOML requires.
-pub(super) fn config(database: &Path) -> Result<String, CliError> {
-    let path = database.to_str().ok_or_else(|| {
-        let path = database.display();
-        CliError::input(format!(
-            "{path}: a configuration file cannot name this path"
-        ))
-    })?;
-    let path = toml::Value::String(path.to_owned());
-    Ok(format!(
+pub(super) fn config() -> String {
+    format!(
         "\
 # Made by `evenkeel demo --keep`. All other keys have their defaults: see `evenkeel config default --all`.
 
 [store]
-# 60 recorded OpenArena matches, and what was learned from them.
-database = {path}
+# 60 recorded OpenArena matches, and what was learned from them. The path is relative to the folder of this file, which
+# can be copied and moved.
+database = \"{DATABASE}\"
 "
-    ))
+    )
 }

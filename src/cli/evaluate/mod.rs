@@ -15,7 +15,7 @@ use std::{
 use clap::{Args, builder::PossibleValuesParser};
 
 use super::{
-    CliError, CommonArgs,
+    CliError, CommonArgs, OutputFile,
     ingest::line_of,
     open, print_json,
     progress::{Progress, print_error_line},
@@ -185,8 +185,12 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
         }
         reports.push(HistoryReport::new(&history.name, &result, &args));
     }
-    if let Some(mut csv) = predictions {
-        csv.flush()?;
+    if let (Some(csv), Some(path)) = (predictions, &args.predictions) {
+        let file = csv
+            .into_inner()
+            .map_err(|error| io::Error::other(error.to_string()));
+        file.and_then(OutputFile::commit)
+            .map_err(CliError::in_file(path))?;
     }
     let mut out = io::stdout().lock();
     if args.json {
@@ -242,8 +246,8 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliErro
     Ok(histories)
 }
 
-fn create_csv(path: &Path) -> Result<csv::Writer<std::fs::File>, CliError> {
-    let file = std::fs::File::create(path).map_err(CliError::in_file(path))?;
+fn create_csv(path: &Path) -> Result<csv::Writer<OutputFile>, CliError> {
+    let file = OutputFile::create(path).map_err(CliError::in_file(path))?;
     let mut csv = csv::Writer::from_writer(file);
     csv.write_record(["history", "match", "ended", "system", "chance", "outcome"])?;
     Ok(csv)
@@ -252,7 +256,7 @@ fn create_csv(path: &Path) -> Result<csv::Writer<std::fs::File>, CliError> {
 /// Writes a line for each match and system: the chance that the first team wins, and whether it
 /// did.
 fn write_predictions(
-    csv: &mut csv::Writer<std::fs::File>,
+    csv: &mut csv::Writer<OutputFile>,
     history: &EvaluatedHistory,
     result: &Evaluation,
 ) -> Result<(), CliError> {

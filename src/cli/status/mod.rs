@@ -60,7 +60,7 @@ pub(super) fn run(args: &DaemonStatusArgs) -> Result<ExitCode, CliError> {
         let status = ask(address)?;
         match args.json {
             true => print_json(&status)?,
-            false => print(&status)?,
+            false => print(address, &status)?,
         }
         return Ok(match status.ready {
             true => ExitCode::SUCCESS,
@@ -74,7 +74,7 @@ pub(super) fn run(args: &DaemonStatusArgs) -> Result<ExitCode, CliError> {
         }
         match asked {
             Ok(status) if args.json => print_json_line(&status)?,
-            Ok(status) => print(&status)?,
+            Ok(status) => print(address, &status)?,
             Err(error) => writeln!(io::stderr(), "evenkeel: {error}")?,
         }
         std::thread::sleep(Duration::from_secs(seconds));
@@ -139,10 +139,10 @@ fn ask(address: SocketAddr) -> Result<Status, CliError> {
     }
 }
 
-/// Prints the status for people.
-fn print(status: &Status) -> Result<(), CliError> {
+/// Prints the status of the daemon at this address, for people.
+fn print(address: SocketAddr, status: &Status) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", summary(status))?;
+    writeln!(out, "{}", summary(address, status))?;
     if let Some(sentence) = &status.predictions.beside_coin {
         writeln!(out, "{}", printable(sentence))?;
     }

@@ -1,16 +1,18 @@
 //! The status as tables.
 
+use std::net::SocketAddr;
+
 use comfy_table::presets;
 
 use super::super::table::{Table, or_dash, printable};
 use crate::server::watch::{BackupStatus, QueueStatus, Status};
 
-/// The status without queues and warnings, one row for each part.
-pub(super) fn summary(status: &Status) -> comfy_table::Table {
+/// The status without queues and warnings of the daemon at this address, one row for each part.
+pub(super) fn summary(address: SocketAddr, status: &Status) -> comfy_table::Table {
     let mut shown = comfy_table::Table::new();
     shown.load_style(presets::UTF8_FULL_CONDENSED);
     let rows = [
-        of_daemon(status),
+        of_daemon(address, status),
         of_play(status),
         of_hosting(status),
         of_disk(status),
@@ -24,14 +26,14 @@ pub(super) fn summary(status: &Status) -> comfy_table::Table {
 /// What a row shows, and its head.
 type Row = (&'static str, String);
 
-fn of_daemon(status: &Status) -> Vec<Row> {
+fn of_daemon(address: SocketAddr, status: &Status) -> Vec<Row> {
     let state = match &status.not_ready {
         None => "ready".to_owned(),
         Some(why) => format!("not ready: {why}"),
     };
     let up = span(status.uptime_seconds);
     vec![
-        ("version", status.version.clone()),
+        ("daemon", format!("version {} at {address}", status.version)),
         ("state", state),
         ("up", format!("{up}, since {}", status.started)),
         ("connections", status.connections.to_string()),
@@ -109,6 +111,7 @@ fn of_disk(status: &Status) -> Vec<Row> {
             ),
         ),
         ("database", format!("{size}, {failures} failed writes")),
+        ("stored in", or_none(status.store.place.clone())),
         ("last backup", backup(status.backups.as_ref())),
     ]
 }
@@ -181,8 +184,11 @@ mod tests {
             ..Status::default()
         };
         status.hosting.matches.insert("playing".to_owned(), 2);
-        let shown = summary(&status).to_string();
+        status.store.place = "/a/\u{1b}.db".to_owned();
+        let address = SocketAddr::from(([127, 0, 0, 1], 7998));
+        let shown = summary(address, &status).to_string();
         assert!(!shown.contains('\u{1b}'), "{shown}");
         assert!(shown.contains("not ready: because") && shown.contains("2 playing"));
+        assert!(shown.contains(" at 127.0.0.1:7998 ") && shown.contains("/a/"));
     }
 }

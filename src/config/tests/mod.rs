@@ -446,6 +446,161 @@ fn addresses_may_name_hosts() {
 }
 
 #[test]
+fn a_line_that_is_no_toml_is_explained() {
+    for (text, why) in [
+        (
+            "[server]\nlisten = 127.0.0.1:7997",
+            "line 2: server.listen: text must be in quotes: \"127.0.0.1:7997\"",
+        ),
+        (
+            "[lobby]\nbots = no",
+            "line 2: lobby.bots must be true or false, not no",
+        ),
+        (
+            "[lobby]\nbots = True # yes",
+            "line 2: lobby.bots must be true or false, not True",
+        ),
+        (
+            "[lobby] # games\n\nbots = off",
+            "line 3: lobby.bots must be true or false, not off",
+        ),
+        (
+            "[lobby]\nmin_players = six",
+            "line 2: lobby.min_players must be a number, not six",
+        ),
+        (
+            "[rating]\nhalf_life = 0,5",
+            "line 2: rating.half_life: a number has a point: 0.5",
+        ),
+        (
+            "[lobby]\nmin_players =",
+            "line 2: lobby.min_players has no value",
+        ),
+        (
+            "[store]\ndatabase = games.db",
+            "line 2: store.database: text must be in quotes: \"games.db\"",
+        ),
+        (
+            "[store]\ndatabase = “games.db”",
+            "line 2: store.database: quotes must be straight, \" or '",
+        ),
+        (
+            "[store]\ndatabase = \"games.db",
+            "line 2: store.database: the text must end with \"",
+        ),
+        (
+            "[store]\ndatabase = 'a' 'b'",
+            "line 2: store.database: there is more than one text in quotes",
+        ),
+        (
+            "[store]\ndatabase = \"C:\\data\\x.db\"",
+            "line 2: store.database: a \\ between double quotes must be \\\\; between single quotes it stands for itself",
+        ),
+        (
+            "[auto_balance]\ntournament = duel",
+            "line 2: auto_balance.tournament must be a list: [\"duel\"]",
+        ),
+        (
+            "[[follow]]\npath = /var/log/x.log",
+            "line 2: follow.path: text must be in quotes: \"/var/log/x.log\"",
+        ),
+        (
+            "[lobby\nbots = true",
+            "line 1: the name of a section must end with ]",
+        ),
+        (
+            "[[follow]\npath = 'x'",
+            "line 1: the name of a section must end with ]]",
+        ),
+        (
+            "[lobby]\nbots: true",
+            "line 2: bots: an = must stand between a key and its value, not :",
+        ),
+        (
+            "[lobby]\nbots",
+            "line 2: must be a key = value, or a [section]",
+        ),
+        (
+            "[lobby]\nbots = true\nbots = true",
+            "line 3: lobby.bots is there twice",
+        ),
+        ("[lobby]\n[web]\n[lobby]", "line 3: [lobby] is there twice"),
+    ] {
+        assert_eq!(fault(text), why, "{text}");
+    }
+    // Any bytes have a reason.
+    for text in [
+        "=",
+        "= =",
+        "[",
+        "[]",
+        "]",
+        "a = [",
+        "a = {",
+        "\"",
+        "a.b.c",
+        "x = \"\\",
+        "é = ü",
+        "a = 'b",
+        "\u{feff}a",
+    ] {
+        assert!(fault(text).starts_with("line 1: "), "{text}");
+    }
+}
+
+#[test]
+fn what_would_be_something_else_than_it_looks_is_refused() {
+    let fails = |text: &str| Config::load(text, []).is_err();
+    for filter in [
+        "verbose",
+        "warning",
+        "sqlx=debug",
+        "info,verbose",
+        "all",
+        "WARN INFO",
+    ] {
+        let text = format!("[log]\nfilter = \"{filter}\"");
+        let why = fault(&text);
+        assert!(why.starts_with("line 2: log.filter "), "{why}");
+    }
+    for filter in [
+        "info",
+        "INFO",
+        "off",
+        "debug,sqlx=warn",
+        "evenkeel=debug",
+        "evenkeel",
+        "evenkeel::queues=trace,warn",
+    ] {
+        assert!(!fails(&format!("[log]\nfilter = \"{filter}\"")), "{filter}");
+    }
+    for (text, why) in [
+        (
+            "[store]\ndatabase = 'postgres://a@b/c'",
+            "line 2: store.database is the path of an SQLite file: for a PostgreSQL database use store.url",
+        ),
+        (
+            "[store]\ndatabase = 'file://x.db'",
+            "line 2: store.database is the path of an SQLite file, without ://",
+        ),
+        (
+            "[store]\ndatabase = \"C:\\new.db\"",
+            "line 2: store.database must not contain control characters: between double quotes, write \\\\ for \\",
+        ),
+        (
+            "[store]\nbackups = \"D:\\backups\"",
+            "line 2: store.backups must not contain control characters: between double quotes, write \\\\ for \\",
+        ),
+        (
+            "[[follow]]\npath = \"logs\\test.log\"",
+            "line 2: follow[0].path must not contain control characters: between double quotes, write \\\\ for \\",
+        ),
+    ] {
+        assert_eq!(fault(text), why, "{text}");
+    }
+}
+
+#[test]
 fn the_keys_that_wait_for_the_next_start_are_named_and_their_values_are_not() {
     let load = |text: &str| Config::load(text, []).unwrap();
     let started = load("[queue.a]\nteams = 2\nsize = 2\nruleset = 'x'\n");
@@ -460,12 +615,7 @@ fn the_keys_that_wait_for_the_next_start_are_named_and_their_values_are_not() {
     assert_eq!(of(live), Vec::<String>::new());
     let text = "[server]\nlisten = '127.0.0.1:1'\n[server.tls]\nkey = 'k'\n[lobby]\nmin_players = 9\n\
                 [[follow]]\npath = 'x.log'\n";
-    let keys = [
-        "follow",
-        "lobby.min_players",
-        "server.listen",
-        "server.tls.key",
-    ];
+    let keys = ["follow", "server.listen", "server.tls.key"];
     assert_eq!(of(text), keys);
     let secret = load("[[clients]]\nname = 'a'\ntoken = 'hush'\nrights = ['ask']\n");
     assert!(!format!("{secret:?}").contains("hush"));

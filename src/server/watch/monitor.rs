@@ -50,6 +50,8 @@ pub struct Monitor {
     pub hooks: Vec<Arc<HookMetrics>>,
     /// What is counted about daily backups; `None` if there are none.
     pub backups: Option<Arc<BackupMetrics>>,
+    /// Where the database is, for people.
+    pub place: String,
     /// The file of the database; `None` if its size is not shown.
     pub database: Option<PathBuf>,
     http: HttpMetrics,
@@ -69,6 +71,7 @@ impl Monitor {
             followed: None,
             hooks: Vec::new(),
             backups: None,
+            place: String::new(),
             database: None,
             http: HttpMetrics::default(),
             began: Instant::now(),

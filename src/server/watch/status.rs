@@ -166,8 +166,11 @@ pub struct FollowStatus {
 }
 
 /// The size and the failures of the database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StoreStatus {
+    /// The path of its file, or its address without the password.
+    #[serde(default)]
+    pub place: String,
     /// The size of its files; `None` if it is not known.
     pub bytes: Option<u64>,
     /// How many writes have failed since the start.

@@ -24,6 +24,7 @@ impl Monitor {
             ready: not_ready.is_none(),
             not_ready: not_ready.map(|why| why.to_string()),
             store: StoreStatus {
+                place: self.place.clone(),
                 bytes: self.database_size().await,
                 write_failures: self.failures().writes,
                 in_place: self.service.store().is_in_place(),

@@ -13,6 +13,7 @@ use super::{
     host::server_name,
     live::{LiveGame, LivePlace},
     metrics::InPlay,
+    rules::GameRules,
 };
 use crate::{
     domain::{Rulebook, Ruleset, Timestamp},
@@ -33,6 +34,8 @@ pub struct Ended {
 #[derive(Debug)]
 pub(super) struct SessionState {
     pub(super) lobby: Lobby,
+    /// The settings of the game.
+    pub(super) rules: Arc<GameRules>,
     /// The date at which the lobby's milliseconds were 0, as computed at START.
     pub(super) epoch: Timestamp,
     /// Set by the first question about a weight, and cleared by GAME and MUTATOR.
@@ -76,6 +79,7 @@ impl SessionState {
     /// The state before the first command.
     pub(super) fn new(
         mut lobby: Lobby,
+        rules: Arc<GameRules>,
         journal: GameJournal,
         live: LivePlace,
         span: &Span,
@@ -85,6 +89,7 @@ impl SessionState {
         }
         Self {
             lobby,
+            rules,
             epoch: Timestamp::default(),
             ruleset: None,
             cached_weights: None,
@@ -118,6 +123,16 @@ impl SessionState {
         self.new_reasons = false;
         self.game = self.next_game.take().unwrap_or_else(draw_game);
         self.forget_end();
+    }
+
+    /// Takes over the settings of the games that begin now. Returns whether they are others than before.
+    pub(super) fn take_over(&mut self, rules: Arc<GameRules>) -> bool {
+        if Arc::ptr_eq(&self.rules, &rules) {
+            return false;
+        }
+        self.lobby.take_over(rules.settings.lobby.clone());
+        self.rules = rules;
+        true
     }
 
     /// The reasons for the last decision, one per line.

@@ -2,6 +2,7 @@
 
 use std::{fs, io, path::Path};
 
+use super::file::is_read_only;
 use crate::store::StoreError;
 
 /// Fails if there is no file, or if this process may not look at it.
@@ -25,6 +26,7 @@ pub(super) fn explain(path: &Path, error: StoreError) -> StoreError {
     }
     match why(path) {
         Some(why) => StoreError::at(&path.display(), StoreError::Denied(why)),
+        None if is_read_only(path) => StoreError::at(&path.display(), StoreError::ReadOnlyDisk),
         None => error,
     }
 }

@@ -7,13 +7,13 @@ use crate::store::StoreError;
 
 /// Looks whether the file has lost its content. A file without bytes is a new database for SQLite.
 ///
-/// An operator must not find out from empty tables that a file was cut off. But a container or a script may create
+/// Only who may `create` a database begins a new one in it. An operator must not find out from empty tables that a file was cut off. But a container or a script may create
 /// the file before the first start, so that this alone is no error: only a file beside it, which daemons leave there,
 /// shows that it was a database.
 ///
 /// # Errors
-/// It has no bytes, and was a database.
-pub(super) fn look_at(path: &Path) -> Result<(), StoreError> {
+/// It has no bytes, and was a database or must be one.
+pub(super) fn look_at(path: &Path, create: bool) -> Result<(), StoreError> {
     let is_empty = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0);
     if !is_empty {
         return Ok(());
@@ -28,6 +28,9 @@ pub(super) fn look_at(path: &Path) -> Result<(), StoreError> {
         Some(beside) => Err(StoreError::Emptied {
             place: path.display().to_string(),
             beside,
+        }),
+        None if !create => Err(StoreError::Missing {
+            place: path.display().to_string(),
         }),
         None => {
             let path = path.display();
@@ -59,7 +62,7 @@ pub(super) fn cannot_open(path: &Path, error: sqlx::Error) -> StoreError {
 
 /// Whether the file, or the folder in which it would be created, is on a disk that may not be written.
 #[cfg(unix)]
-fn is_read_only(path: &Path) -> bool {
+pub(super) fn is_read_only(path: &Path) -> bool {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -70,6 +73,6 @@ fn is_read_only(path: &Path) -> bool {
 
 /// Here, the file system does not say so.
 #[cfg(not(unix))]
-fn is_read_only(_: &Path) -> bool {
+pub(super) fn is_read_only(_: &Path) -> bool {
     false
 }

@@ -75,7 +75,7 @@ pub(super) async fn open(path: &Path, create: bool, busy: Duration) -> Result<St
         true => file::refuse_read_only(path)?,
         false => denied::refuse_missing(path)?,
     }
-    file::look_at(path)?;
+    file::look_at(path, create)?;
     let deadline = Instant::now() + busy;
     loop {
         match try_open(path, create, busy).await {

@@ -25,11 +25,10 @@ pub(super) async fn report(call: Call) -> Result<StatusCode, Problem> {
     call.count(Charge::Report, 1)?;
     let known = Identities::of(&call, &[id.as_str()]).await?;
     let id = Ident::from_text(&known.get(&id));
-    if id.is_nobody() {
-        return Err(Problem::bad("id: stands for players without an identity"));
-    }
     let sessions = call.site.service().sessions();
     let reported = sessions.report_behaviour(client, Some(client), &id, points);
-    reported.await?;
+    reported
+        .await
+        .map_err(|error| Problem::from(error).at("id"))?;
     Ok(StatusCode::NO_CONTENT)
 }

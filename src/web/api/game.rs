@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Call, Problem, identities::Identities};
 use crate::{
     domain::{
-        Ident, Ruleset,
+        Ident, Naming, Ruleset, TeamNames,
         units::{MaxDifference, PositiveShare},
     },
     lobby::{Command, Update},
@@ -48,6 +48,12 @@ pub(in crate::web) struct AskedGame {
     /// How people read the place of each player's weight, in the order of the players; empty for programs.
     #[serde(skip)]
     lines: Vec<String>,
+    /// What people call the players, in their order; empty for programs, which call them by their ids.
+    #[serde(skip)]
+    called: Vec<String>,
+    /// What people call the teams; by their numbers for programs.
+    #[serde(skip)]
+    team_names: TeamNames,
     /// Which teams are wanted; only for the page of teams.
     #[serde(skip)]
     pub(in crate::web) wanted: Option<Wanted>,
@@ -91,6 +97,12 @@ impl AskedGame {
             player.weight = weight;
             self.lines.push(line.unwrap_or_default());
         }
+    }
+
+    /// States what people call the players, in their order, and the teams.
+    pub(in crate::web) fn call_by(&mut self, called: Vec<String>, team_names: TeamNames) {
+        self.called = called;
+        self.team_names = team_names;
     }
 
     /// Whether play has begun in it.
@@ -200,7 +212,22 @@ impl AskedGame {
             max_share: self.max_share,
             max_difference: self.max_difference,
             wanted: self.wanted,
+            naming: self.naming(ids),
         }
+    }
+
+    /// What the reasons call the players with these identities, and the teams.
+    fn naming(&self, ids: &[String]) -> Naming {
+        let called = |at: usize, player: &AskedPlayer| {
+            let name = self.called.get(at).unwrap_or(&player.id);
+            name.clone()
+        };
+        let players = self.players.iter().enumerate();
+        let names = players.map(|(at, player)| called(at, player));
+        Naming::new(
+            ids.iter().cloned().zip(names).collect(),
+            self.team_names.clone(),
+        )
     }
 
     fn play(

@@ -12,7 +12,7 @@ use super::{
     game::{AskedGame, AskedPlayer},
 };
 use crate::{
-    domain::{Ident, Right},
+    domain::{Ident, Right, counted},
     lobby::{Balance, Balanced, Decided, Decision},
     partition::Candidate,
     protocol::Charge,
@@ -28,6 +28,20 @@ struct Asking<'a> {
     /// The identity of each player.
     ids: Vec<String>,
     seed: u64,
+    /// How many bytes of reasons the answer still has room for.
+    room: usize,
+}
+
+/// The reasons of one answer, in bytes: those of 128 players with the longest names, and some more, fit. An answer that
+/// places many players, each with the reasons of a whole game, is not longer.
+const REASONS: usize = 256 * 1_024;
+
+/// The line in the place of reasons for which an answer has no room.
+fn left_out(lines: usize) -> String {
+    format!(
+        "{} left out: the answer has no room",
+        counted(lines, "line")
+    )
 }
 
 impl<'a> Asking<'a> {
@@ -40,6 +54,7 @@ impl<'a> Asking<'a> {
             session,
             ids,
             seed,
+            room: REASONS,
         })
     }
 
@@ -58,17 +73,21 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Why it was decided so. Players have the names under which the caller knows them.
+    /// Why it was decided so, as far as the answer has room. Players have the names under which the caller knows them.
     fn why(&mut self) -> Result<Vec<String>, Problem> {
-        let mut lines = self.session.explain()?.to_vec();
-        for (id, player) in self.ids.iter().zip(&self.game.players) {
-            if *id != player.id {
-                lines
-                    .iter_mut()
-                    .for_each(|line| *line = line.replace(id, &player.id));
+        let lines = self.session.explain()?;
+        let mut kept = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            match self.room.checked_sub(line.len()) {
+                Some(room) => self.room = room,
+                None => {
+                    kept.push(left_out(lines.len() - at));
+                    break;
+                }
             }
+            kept.push(line.clone());
         }
-        Ok(lines)
+        Ok(kept)
     }
 
     /// Stores the last decision if the caller wants it.

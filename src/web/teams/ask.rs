@@ -125,6 +125,8 @@ pub(super) fn question(
         Some((weight.parse().ok()?, line))
     };
     game.state_weights(people.iter().map(weight));
+    let names = people.iter().map(|person| person.name().to_owned());
+    game.call_by(names.collect(), team_names.clone());
     game.keep = call.is_client();
     game.wanted = Some(Wanted {
         place: pick.place,

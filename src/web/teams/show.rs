@@ -36,7 +36,7 @@ pub(super) fn teams(
     };
     html! {
         h1 { (sizes(played)) }
-        p.odds { (odds(teams, &names).replace(" %", "\u{a0}%")) }
+        p.odds { (odds(teams, &names)) }
         div.sides {
             @for (at, (team, people)) in teams.teams.iter().zip(&played.teams).enumerate() {
                 (side((at, &names), team.chance.flatten(), people, &weights(team)))
@@ -67,13 +67,14 @@ fn odds(teams: &Teams<'_>, names: &TeamNames) -> String {
             sums.join(text!(teams.to))
         );
     }
+    let chance = |chance| words::chance(chance).replace(" %", "\u{a0}%");
     match chances[..] {
         [one, other] => format!(
             text!(teams.wins_with_with),
             names.title(0),
-            words::chance(one),
+            chance(one),
             names.name(1),
-            words::chance(other)
+            chance(other)
         ),
         [] if players.any(|player| player.shown_weight().is_some()) => String::new(),
         [] => text!(teams.nothing_is_known_of_anybody_yet_it).to_owned(),
@@ -141,18 +142,6 @@ pub(super) fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played
 
 fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played, called: &TeamNames) -> Markup {
     let people = || played.teams.iter().flatten();
-    let named = |line: &String| {
-        let line = (0..played.teams.len()).fold(line.clone(), |line, team| {
-            // A number with decimals is a chance, as in "the weaker team 0.458".
-            let name = called.name(team);
-            let line = line.replace(&format!("team {team} "), &format!("{name} "));
-            line.replace(&format!("team {team},"), &format!("{name},"))
-        });
-        people().fold(line, |line, one| match one {
-            Person::Known(known) => line.replace(&known.handle, &known.name),
-            Person::New(_) => line,
-        })
-    };
     let names = |ids: &[&str]| {
         let name = |id: &&str| Some(people().find(|one| one.id() == **id)?.name());
         ids.iter().filter_map(name).collect::<Vec<_>>().join(", ")
@@ -164,7 +153,7 @@ fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played, called: &TeamNames) 
                 details {
                     summary { (text!(common.why_these_teams)) }
                     (reasons.body())
-                    details { summary { (text!(teams.in_numbers)) } pre.why { @for line in why { (named(line)) "\n" } } }
+                    details { summary { (text!(teams.in_numbers)) } pre.why { @for line in why { (line) "\n" } } }
                 }
             }
         }

@@ -300,3 +300,91 @@ fn visitors_see_no_numbers_where_the_pages_show_none() {
     let (_, answer) = api.call("", "GET", "/v1/ratings?ids=ann&ruleset=futsal", &NONE);
     assert!(answer["ratings"][0].get("weight").is_none(), "{answer}");
 }
+
+/// Names that are parts of words, of numbers, and of handles.
+const PARTS: [&str; 14] = [
+    "a", "b", "c", "d", "e", "f", "1", "2", "3", "4", "5", "ratio", "6", "team 0",
+];
+
+/// The names of the players in the sentences of two answers may differ, and nothing else.
+fn differ_in_names_only(named: &Value, called: &Value, handles: &[(String, String)]) {
+    let lines = |answer: &Value| answer["why"].as_array().unwrap().clone();
+    let (named, called) = (lines(named), lines(called));
+    assert_eq!(named.len(), called.len());
+    for (named, called) in named.iter().zip(&called) {
+        let (named, called) = (named.as_str().unwrap(), called.as_str().unwrap());
+        let around = handles.iter().find_map(|(name, handle)| {
+            let (before, after) = called.split_once(handle.as_str())?;
+            Some(format!("{before}{name}{after}"))
+        });
+        assert_eq!(around.as_deref().unwrap_or(called), named);
+    }
+}
+
+#[test]
+fn sentences_have_names_and_no_others_within_them() {
+    let api = Api::start("[api]\nenabled = true\nvisitors = true\n");
+    let names = PARTS.map(|name| json!(name));
+    let body = json!({"ruleset": "futsal", "teams": [names[..7], names[7..]], "winner": 0});
+    assert_eq!(api.call("club", "POST", "/v1/matches", &body).0, 201);
+    wait_for_weight(&api, "a");
+    let handle = |name: &str| {
+        let path = format!(
+            "/v1/ratings?ids={}&ruleset=futsal",
+            name.replace(' ', "%20")
+        );
+        // The pages know a player a moment after the weights do.
+        let is_known = |found: &Value| found["ratings"][0]["handle"].is_string();
+        let found = until(&api, &path, is_known);
+        let handle = &found["ratings"][0]["handle"];
+        (name.to_owned(), handle.as_str().unwrap().to_owned())
+    };
+    let handles: Vec<(String, String)> = PARTS.map(handle).into();
+    let ask = |client: &str, players: Vec<Value>| {
+        let body = json!({"ruleset": "futsal", "seed": 7, "players": players});
+        let (status, answer) = api.call(client, "POST", "/v1/teams", &body);
+        assert_eq!(status, 200, "{answer}");
+        answer
+    };
+    let player = |id: &str, pin: Option<u8>| json!({"id": id, "pin": pin});
+    let by_name = ask(
+        "asker",
+        handles.iter().map(|(name, _)| player(name, None)).collect(),
+    );
+    for client in ["asker", ""] {
+        let called = handles.iter().map(|(_, handle)| player(handle, None));
+        let called = ask(client, called.collect());
+        differ_in_names_only(&by_name, &called, &handles);
+        assert!(called.to_string().len() < 16 * 1_024, "{called}");
+        let first = called["why"][0].as_str().unwrap();
+        assert!(first.starts_with("chance of team 0 to win "), "{first}");
+    }
+    let team = |at: usize| at % 2;
+    let place = |of: &dyn Fn(&(String, String)) -> String| {
+        let players = handles
+            .iter()
+            .enumerate()
+            .map(|(at, one)| json!({"id": of(one), "team": (at > 0).then(|| team(at))}));
+        let body = json!({"ruleset": "futsal", "seed": 7, "players": players.collect::<Vec<_>>()});
+        let (status, answer) = api.call("asker", "POST", "/v1/teams/place", &body);
+        assert_eq!(status, 200, "{answer}");
+        answer["placed"][0].clone()
+    };
+    let (named, called) = (place(&|one| one.0.clone()), place(&|one| one.1.clone()));
+    differ_in_names_only(&named, &called, &handles);
+}
+
+#[test]
+fn an_answer_to_a_hundred_long_names_is_bounded() {
+    let api = Api::start("");
+    let name = |at: usize| format!("{at:03}{}", "x".repeat(250));
+    let late = (0..128).map(|at| json!({"id": name(at), "party": (at / 4).to_string()}));
+    let mut body = json!({"ruleset": "futsal", "seed": 1, "players": late.collect::<Vec<_>>()});
+    for path in ["/v1/teams", "/v1/teams/place", "/v1/teams/rebalance"] {
+        let (status, answer) = api.call("all", "POST", path, &body);
+        assert_eq!(status, 200, "{path}: {answer}");
+        let length = answer.to_string().len();
+        assert!(length < 512 * 1_024, "{path}: {length}");
+        body["seed"] = json!(2);
+    }
+}

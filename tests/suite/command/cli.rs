@@ -100,7 +100,7 @@ fn ingest_learns_once_and_the_weights_can_be_listed() {
     let (_, out, _) = run(folder.path(), &["weights", "--game", "baseoa.ctf"]);
     assert!(
         out.starts_with(
-            "no humans have a weight under baseoa.ctf\n  ruleset with weights: baseoa.ctf"
+            "no humans have a weight under baseoa.ctf; 10 bots have: add --bots\n  ruleset with weights: baseoa.ctf"
         ),
         "{out}"
     );
@@ -290,7 +290,20 @@ fn the_configuration_is_one_source() {
 #[test]
 fn a_preset_is_a_valid_file_and_the_names_are_listed() {
     let folder = folder();
-    let names = ["tf2", "openarena", "ut2004", "xonotic", "pickup"];
+    let names = [
+        "tf2",
+        "openarena",
+        "ut2004",
+        "quake3",
+        "urbanterror",
+        "xonotic",
+        "nexuiz",
+        "teeworlds",
+        "counter-strike",
+        "tfc",
+        "ut99",
+        "pickup",
+    ];
     for name in names {
         let (code, out, _) = run(folder.path(), &["config", "preset", name]);
         assert_eq!(code, 0);

@@ -198,6 +198,45 @@ fn what_the_demo_keeps_serves() {
     );
 }
 
+/// The names of a folder's files that must not change, with their contents.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = names(folder).into_iter();
+    let files = files.filter(|name| !name.starts_with("evenkeel.db-")); // SQLite's own
+    files
+        .map(|name| (name.clone(), fs::read(folder.join(name)).unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_kept_folder_can_be_copied_and_moved() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let (code, out, err) = run(folder.path(), &["demo", "--keep", "my first"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let shown = format!("serve --dir '{}'\n", path("my first").display());
+    assert!(out.contains(&shown), "{out}");
+    fs::create_dir(path("copy")).unwrap();
+    for name in ["evenkeel.db", "evenkeel.toml"] {
+        fs::copy(path("my first").join(name), path("copy").join(name)).unwrap();
+    }
+    let before = contents(&path("my first"));
+    let void = |flag: &str, place: &str| run(folder.path(), &["match", "void", "1", flag, place]);
+    for (flag, place) in [("--dir", "copy"), ("--config", "copy/evenkeel.toml")] {
+        let (code, _, err) = void(flag, place);
+        assert_eq!(code, 0, "{err}");
+        assert!(
+            contents(&path("my first")) == before,
+            "the original is as it was"
+        );
+        let (code, ..) = run(folder.path(), &["match", "unvoid", "1", flag, place]);
+        assert_eq!(code, 0);
+    }
+    fs::rename(path("my first"), path("moved")).unwrap();
+    let (code, listed, err) = run(folder.path(), &["match", "list", "--dir", "moved"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(listed.contains("baseoa.ctf"), "{listed}");
+}
+
 /// Two strong bots are on one team and two weak ones on the other.
 #[test]
 fn explain_agrees_with_balance_where_the_strong_bots_are_on_one_team() {

@@ -466,3 +466,214 @@ fn a_transfer_whose_output_nobody_reads_is_finished() {
     let new = run(folder.path(), &new);
     assert_eq!((new.code, new.out), (0, old.out), "{}", new.err);
 }
+
+#[test]
+fn a_folder_is_a_folder_and_a_file_is_a_file() {
+    let folder = played();
+    let path = folder.path();
+    fs::write(path.join("own.toml"), "").unwrap();
+    let why = failure(path, &["weights", "--dir", "own.toml"], 4);
+    assert_eq!(
+        why,
+        "own.toml: --dir takes a folder; for a file use --config own.toml"
+    );
+    let why = failure(path, &["backup", "no/such/copy.db"], 4);
+    assert_eq!(why, "no/such: there is no such folder");
+    let why = failure(path, &["weights", "--db", "postgres://a@b/c"], 3);
+    assert_eq!(
+        why,
+        "--db is the path of an SQLite file: for a PostgreSQL database use store.url"
+    );
+}
+
+#[test]
+fn a_command_that_only_reads_makes_no_database() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("evenkeel.db"), "").unwrap();
+    for words in [
+        &["weights"][..],
+        &["match", "list"],
+        &["export"],
+        &["rebuild"],
+    ] {
+        let why = failure(folder.path(), words, 5);
+        assert_eq!(why, "there is no database at evenkeel.db", "{words:?}");
+    }
+    let left = fs::read_dir(folder.path()).unwrap().count();
+    let length = fs::metadata(folder.path().join("evenkeel.db"))
+        .unwrap()
+        .len();
+    assert_eq!((left, length), (1, 0));
+}
+
+#[test]
+fn weights_say_who_has_some() {
+    let folder = played();
+    let said = run(folder.path(), &["weights", "--game", "baseoa.ctf"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let first = said.out.lines().next().unwrap();
+    assert!(first.ends_with(" bots have: add --bots"), "{first}");
+    let bots = run(
+        folder.path(),
+        &["weights", "--game", "baseoa.ctf", "--bots"],
+    );
+    assert!(bots.out.lines().count() > 3, "{}", bots.out);
+    let none = run(folder.path(), &["weights", "--game", "nothing"]);
+    assert!(
+        none.out
+            .starts_with("no humans have a weight under nothing\n"),
+        "{}",
+        none.out
+    );
+}
+
+#[test]
+fn standard_input_is_read() {
+    let folder = TempDir::new().unwrap();
+    let log = fs::read_to_string(CTF).unwrap();
+    let said = run_command(
+        evenkeel(folder.path()).args(["ingest", "-", "--json"]),
+        &log,
+    );
+    assert_eq!(said.code, 0, "{}", said.err);
+    let alone = TempDir::new().unwrap();
+    let file = run(alone.path(), &["ingest", CTF, "--json"]);
+    assert_eq!(said.out, file.out);
+    let said = run_command(evenkeel(folder.path()).args(["ingest", "-"]), "nonsense\n");
+    assert_eq!(said.code, 4);
+    assert!(
+        said.err.contains("not a log of any known format"),
+        "{}",
+        said.err
+    );
+}
+
+/// What a command writes keeps the kind, the mode and the links of what is there.
+#[cfg(unix)]
+#[test]
+fn an_export_replaces_content_and_nothing_else() {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+    let folder = played();
+    let path = |name: &str| folder.path().join(name);
+    let exported = run(folder.path(), &["export"]).out;
+    fs::write(path("old.jsonl"), "old").unwrap();
+    fs::set_permissions(path("old.jsonl"), fs::Permissions::from_mode(0o604)).unwrap();
+    symlink("old.jsonl", path("link.jsonl")).unwrap();
+    let before = fs::metadata(path("old.jsonl")).unwrap();
+    let said = run(folder.path(), &["export", "link.jsonl"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let after = fs::metadata(path("old.jsonl")).unwrap();
+    assert!(path("link.jsonl").is_symlink());
+    assert_eq!(fs::read_to_string(path("old.jsonl")).unwrap(), exported);
+    assert_eq!(
+        (after.mode(), after.uid(), after.gid()),
+        (before.mode(), before.uid(), before.gid())
+    );
+    let said = run(folder.path(), &["export", "/dev/null"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(
+        fs::metadata("/dev/null")
+            .unwrap()
+            .file_type()
+            .is_char_device()
+    );
+    let made = Command::new("mkfifo").arg(path("pipe")).status().unwrap();
+    assert!(made.success());
+    let pipe = path("pipe");
+    let reader = std::thread::spawn(move || fs::read_to_string(pipe).unwrap());
+    let said = run(folder.path(), &["export", "pipe"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(reader.join().unwrap(), exported);
+    assert!(fs::metadata(path("pipe")).unwrap().file_type().is_fifo());
+    let said = run(folder.path(), &["export", "/dev/stdout"]);
+    assert_eq!((said.code, said.out), (0, exported));
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    assert!(!left.iter().any(|one| {
+        one.as_ref()
+            .unwrap()
+            .path()
+            .to_string_lossy()
+            .contains("jsonl.")
+    }));
+}
+
+#[test]
+fn a_followed_file_that_is_no_log_is_named() {
+    let folder = TempDir::new().unwrap();
+    fs::write(
+        folder.path().join("notes.txt"),
+        "Dear diary,\ntoday we played.\n",
+    )
+    .unwrap();
+    let log = process_log(
+        folder.path(),
+        &["follow", "notes.txt"],
+        "not a log of any known format so far",
+    );
+    assert!(
+        log.contains("notes.txt") && log.contains("Dear diary"),
+        "{log}"
+    );
+}
+
+/// The line with these words that a command logs; the command is ended then.
+fn process_log(folder: &Path, words: &[&str], wanted: &str) -> String {
+    use std::io::{BufRead, BufReader};
+    let mut child = evenkeel(folder)
+        .args(words)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let line = lines
+        .map_while(Result::ok)
+        .find(|line| line.contains(wanted));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    line.unwrap()
+}
+
+#[test]
+fn a_second_daemon_and_the_status_say_which_daemon_and_database_they_mean() {
+    let folder = played();
+    let first = Pages::start(folder.path(), &[]);
+    let second = Pages::start(folder.path(), &[]);
+    let wanted = "another daemon uses this database file";
+    let mut logged = second.log.iter().cloned().chain(second.daemon.log.iter());
+    let line = logged.find(|line| line.contains(wanted)).unwrap();
+    for part in [
+        "serves game servers",
+        "the queues",
+        "the journal of running games",
+    ] {
+        assert!(line.contains(part), "{line}");
+    }
+    assert!(!first.log.iter().any(|line| line.contains(wanted)));
+    for pages in [&first, &second] {
+        let address = pages.address.to_string();
+        let said = run(folder.path(), &["status", "--web", &address]);
+        assert!(
+            said.out.contains(&format!(" at {address} ")),
+            "{}",
+            said.out
+        );
+        let path = folder.path().join("evenkeel.db");
+        assert!(said.out.contains(&*path.to_string_lossy()), "{}", said.out);
+    }
+}
+
+#[test]
+fn help_fits_the_terminal() {
+    let folder = TempDir::new().unwrap();
+    let help = |columns: &str| {
+        let mut command = evenkeel(folder.path());
+        let said = run_command(
+            command.env("COLUMNS", columns).args(["serve", "--help"]),
+            "",
+        );
+        let longest = said.out.lines().map(|line| line.chars().count()).max();
+        longest.unwrap()
+    };
+    assert!(help("60") <= 60 && help("80") <= 80 && help("400") <= 100);
+    assert!(help("80") > 60);
+}

@@ -27,6 +27,11 @@ assert len(said) <= 2000 and "@everyone" not in said, said
 assert len(shown.why(pickup(HOSTILE))) <= 2000
 of = pickup(["Ann", "Bob"])
 assert shown.named(of, "discord-00000 and discord-000001, discord-00001") == "Ann and discord-000001, Bob"
+# A name that is the id of another, or a part of one, is not replaced once more.
+of["names"] = {"discord-00000": "discord-00001", "discord-00001": "\\1 discord-00000"}
+assert shown.named(of, "discord-00000, discord-00001") == "discord-00001, \\1 discord-00000"
+assert people.named("discord-123450 and discord-12345", {"discord-12345": "Ann", "discord-123450": "Bob"}) == "Bob and Ann"
+of["names"] = {"discord-00000": "Ann", "discord-00001": "Bob"}
 # Why the teams are as they are: what became of friends and wishes, with names, and teams counted from 1.
 of["picked"]["why"] = [
     "chance of team 0 to win 0.502973, ratio 1.000000", "picked: ratio_gap 0.010515 costs 1.0515",

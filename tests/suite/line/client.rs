@@ -65,11 +65,11 @@ async fn client_plays_a_game() {
 
 #[tokio::test]
 async fn client_is_told_why_it_may_not() {
-    let daemon = Daemon::start("[server.clients]\n\"my-server\" = \"sesame\"\n").await;
+    let daemon = Daemon::start("[server.clients]\nmine = \"sesame\"\n").await;
     let address = daemon.address.to_string();
     let (Some(refused), Some(allowed)) = (
-        run(&[&address, "guess"]).await,
-        run(&[&address, "sesame"]).await,
+        run(&[&address, "mine", "guess"]).await,
+        run(&[&address, "mine", "sesame"]).await,
     ) else {
         return;
     };

@@ -623,14 +623,15 @@ async fn a_changed_file_is_taken_over_by_itself() {
     fs::write(&token, "first\n").unwrap();
     let from_file = format!(
         "[[clients]]\nname = 'a'\nrights = ['ask']\ntoken_file = '{}'\n\
-         [lobby]\nmin_players = 7\n[rating]\nsystem = 'elo'\n",
+         [lobby]\nmin_players = 7\n[rating]\nsystem = 'elo'\n[season]\nkeeps = 0.5\n",
         token.display()
     );
     write(&from_file);
     log("clients and limits of the configuration are taken over");
     let seen_then = log("these keys take effect at the next start");
     let last = seen_then.last().unwrap();
-    assert!(last.contains("lobby.min_players, rating.system"), "{last}");
+    assert!(last.contains("rating.system, season.keeps"), "{last}");
+    assert!(!last.contains("lobby"), "{last}");
     let bad = seen_then
         .iter()
         .filter(|line| line.contains("cannot be read again"));
@@ -645,6 +646,55 @@ async fn a_changed_file_is_taken_over_by_itself() {
         .await
         .hello("a second")
         .await;
+}
+
+/// In the evening, an administrator edits the file: the next game has the new settings, the running one keeps its own.
+#[tokio::test]
+async fn the_next_game_has_the_settings_of_a_changed_file() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("evenkeel.toml");
+    let write = |text: &str| fs::write(&file, text).unwrap();
+    write("[lobby]\nmin_players = 8\n");
+    let variables = [("EVENKEEL_CONFIG", file.to_str().unwrap())];
+    let process = Process::start_with(folder.path(), &variables);
+    let log = |wanted: &str| loop {
+        let line = process.log.recv_timeout(HANG).unwrap();
+        if line.contains(wanted) {
+            return line;
+        }
+    };
+    let mut client = Client::connect(process.address).await;
+    client.hello("here").await;
+    client.tell("GAME ctf\n").await;
+    assert_eq!(client.ask("BOTS\n").await, "BOTS 8 4 4");
+    write(
+        "[lobby]\nmin_players = 4\nmax_roster = 3\n[balance]\nobjective = 'ratio'\n\
+         [auto_balance]\nrules = 'off'\n[rebalance]\nenough = 0.5\n",
+    );
+    log("each server has the new settings of games at its next GAME");
+    client.tell("START\n").await;
+    assert_eq!(client.ask("BOTS\n").await, "BOTS 8 4 4", "it runs");
+    let other = process.ask("GAME ctf\nBOTS\n");
+    assert_eq!(other, "BOTS 2 1 1\n", "a new connection begins with them");
+    client.tell("GAME ctf\n").await;
+    log("this game has the settings of the configuration that was read again");
+    assert_eq!(client.ask("BOTS\n").await, "BOTS 2 1 1");
+    client.tell("JOIN a\nJOIN b\nJOIN c\n").await;
+    let full = client.ask("JOIN d\n").await;
+    assert!(full.starts_with("ERROR roster-full"), "{full}");
+    client.send("BALANCE\n").await;
+    client.lines(6).await;
+    let first = client.reasons("EXPLAIN\n").await;
+    assert!(
+        first.iter().all(|line| !line.contains("chance")),
+        "{first:?}"
+    );
+    // The same text again is no change.
+    write(
+        "[lobby]\nmin_players = 4\nmax_roster = 3\n[balance]\nobjective = 'ratio'\n\
+           [auto_balance]\nrules = 'off'\n[rebalance]\nenough = 0.5\n# a word\n",
+    );
+    log("clients and limits of the configuration are taken over");
 }
 
 #[test]

@@ -238,3 +238,35 @@ async fn the_queues_predictions_are_held_against_what_happened() {
     assert_eq!((row.0, row.1, row.3), (4, 1, 1.0));
     assert!((row.2 - chance).abs() < 6e-4, "{row:?}, {chance}");
 }
+
+#[tokio::test]
+async fn a_held_ticket_is_explained() {
+    let queue = |name: &str| {
+        format!("[queue.{name}]\nteams = 2\nsize = 1\nruleset = 'ctf'\ngroup = '{name}'\n")
+    };
+    let daemon = Daemon::start(&(queue("noon") + &queue("night"))).await;
+    let mut lobby = daemon.named("lobby").await;
+    for (name, ticket, player) in [
+        ("night", "t1", "ann"),
+        ("noon", "t2", "ann"),
+        ("noon", "t3", "bob"),
+    ] {
+        lobby.ask(&common::submit(name, ticket, player)).await;
+    }
+    // The match of ann and bob waits for an instance.
+    let held = "ann is in match 1: no search includes the ticket until that is over";
+    until(async || {
+        let lines = lobby.reasons("EXPLAIN t1\n").await;
+        lines.iter().any(|line| line == held)
+    })
+    .await;
+    lobby.ask(&common::submit("night", "t4", "cid")).await;
+    let missing = "missing: 1 more player on team 1";
+    until(async || {
+        let lines = lobby.reasons("EXPLAIN t4\n").await;
+        lines.iter().any(|line| line.starts_with(missing))
+    })
+    .await;
+    let state = lobby.ask("TICKET t4\n").await;
+    assert!(state.starts_with("QUEUED t4 "), "{state}");
+}

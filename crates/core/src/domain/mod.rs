@@ -18,6 +18,7 @@ mod match_chances;
 mod match_id;
 mod merge;
 mod moves;
+mod naming;
 pub mod normal;
 mod offers;
 mod outlook;
@@ -57,6 +58,7 @@ pub use match_chances::{
 };
 pub use match_id::MatchId;
 pub use moves::Move;
+pub use naming::Naming;
 pub use offers::{MOVE_NOTICE, SwitchAnswer, Withdrawal};
 pub use outlook::{
     Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Ident;
+use super::{Ident, Naming};
 
 /// A human's change of team: one that has happened, or that is advised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,13 +17,20 @@ pub struct Move {
     pub to: u8,
 }
 
-/// `alice from team 0 to team 1`, or `alice to team 1` for a human on no team yet.
+impl Move {
+    /// `alice from team 0 to team 1`, or `alice to team 1` for a human on no team yet.
+    pub fn told(&self, naming: &Naming) -> String {
+        let (who, to) = (naming.player(self.id.text()), naming.team(self.to));
+        match self.from {
+            Some(from) => format!("{who} from {} to {to}", naming.team(from)),
+            None => format!("{who} to {to}"),
+        }
+    }
+}
+
+/// With the identity of the human, and the numbers of the teams.
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, from, to } = self;
-        match from {
-            Some(from) => write!(f, "{} from team {from} to team {to}", id.text()),
-            None => write!(f, "{} to team {to}", id.text()),
-        }
+        f.write_str(&self.told(&Naming::default()))
     }
 }

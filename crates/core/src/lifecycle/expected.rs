@@ -1,6 +1,8 @@
 //! Players who are expected in a match in play: until they come, come too late, or need not come.
 
-use super::{Happened, Lifecycle, MAX_SENT_AWAY, Match, Message, due::Due, settings::millis};
+use super::{
+    ExpectedPlayer, Happened, Lifecycle, MAX_SENT_AWAY, Match, Message, due::Due, settings::millis,
+};
 use crate::domain::{MatchId, Timestamp};
 
 impl Lifecycle {
@@ -9,14 +11,25 @@ impl Lifecycle {
     }
 
     /// Players who were sent to a match in play have not come in time. Their seats are sought again. While
-    /// the game server is away they cannot come, so nothing happens until it is back.
+    /// the game server is away they cannot come, so nothing happens until it is back. Whom the daemon has sent to
+    /// another match is released.
     pub(super) fn expected_are_due(&mut self, id: MatchId) {
         let Some(hosted) = self.matches.get(id).filter(|one| !self.is_away(one)) else {
             return;
         };
         let now = self.now;
         let late = hosted.expected.iter().filter(|(_, one)| one.until <= now);
-        let late: Vec<String> = late.map(|(player, _)| player.clone()).collect();
+        let elsewhere = |(player, one): &(&String, &ExpectedPlayer)| {
+            self.is_sent_elsewhere(id, player, one.ticket)
+        };
+        let (excused, late): (Vec<_>, Vec<_>) = late.partition(elsewhere);
+        let names = |all: Vec<(&String, &ExpectedPlayer)>| -> Vec<String> {
+            all.into_iter().map(|(player, _)| player.clone()).collect()
+        };
+        let (excused, late) = (names(excused), names(late));
+        if !excused.is_empty() {
+            self.release(id, excused);
+        }
         if !late.is_empty() {
             self.expect_no_longer(id, &late);
             self.missed(id, &late);

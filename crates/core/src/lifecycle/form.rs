@@ -78,7 +78,7 @@ impl Lifecycle {
     }
 
     /// Forms matches of the proposals of a round, in the order of their oldest tickets, with ids from
-    /// `first` on. Drops a proposal if one of its tickets is not in the queue any more; its other
+    /// `first` on. Drops a proposal if one of its tickets is not in the queue any more, or is held; its other
     /// tickets stay where they are. Returns the number of matches formed.
     pub fn propose(&mut self, queue: &str, mut found: Vec<Proposal>, first: MatchId) -> usize {
         let oldest = |proposal: &Proposal| proposal.teams.iter().flatten().min().copied();
@@ -145,14 +145,15 @@ impl Lifecycle {
         }
     }
 
-    /// The seats of a proposal; `None` if a ticket has left the queue, or is in it twice.
+    /// The seats of a proposal; `None` if a ticket has left the queue or is held, or is in it twice.
     fn seats(&self, queue: &str, proposal: &Proposal) -> Option<Vec<Seat>> {
         let mut seats = Vec::new();
         for (team, tickets) in (0u8..).zip(&proposal.teams) {
             for &number in tickets {
                 let record = self.tickets.get(&number)?;
                 let twice = seats.iter().any(|seat: &Seat| seat.ticket == number);
-                if record.state != State::Queued || record.ticket.queue != queue || twice {
+                let waits = record.state == State::Queued && record.ticket.queue == queue;
+                if !waits || twice || self.held(record).is_some() {
                     return None;
                 }
                 seats.extend(record.ticket.players.iter().map(|player| Seat {

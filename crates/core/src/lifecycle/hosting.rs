@@ -27,6 +27,7 @@ impl Lifecycle {
             hosted.wait_until = now.plus_millis(wanted.wait);
             hosted.wanted = wanted;
         });
+        self.hold_others(id);
         self.stale = true;
     }
 
@@ -206,6 +207,7 @@ impl Lifecycle {
         let players = self.matches.get(id).map_or(Vec::new(), Match::players);
         let players = players.into_iter().map(|player| (player, id));
         self.playing.extend(players);
+        self.hold_others(id);
     }
 
     /// Nobody plays in a match any more.
@@ -290,13 +292,28 @@ impl Lifecycle {
     /// others go back to their places.
     fn requeue(&mut self, id: MatchId, why: Why) {
         let formed = self.formed(id);
-        let absent = formed.map_or(Vec::new(), |formed| absent(formed, why));
+        let absent = formed.map_or(Vec::new(), |formed| self.absent_from(formed, why));
         let seats = formed.map_or(&[][..], |formed| formed.seats.as_slice());
         let out = seats.iter().filter(|seat| absent.contains(&seat.player));
         let out = out.map(|seat| seat.ticket).collect();
         let happened = Happened::NotHosted { id, why, absent };
         self.pending.count.push(happened);
         self.dissolve(id, &out, Reason::NoShow, Reason::Unhosted);
+    }
+
+    /// The players who did not come to an instance whose game did not begin in time. If it has reported nobody, it is
+    /// not known who came. Whom the daemon has sent to another match could not come.
+    fn absent_from(&self, formed: &Match, why: Why) -> Vec<String> {
+        let present = &formed.present;
+        if why != Why::NotStarted || present.is_empty() {
+            return Vec::new();
+        }
+        let missing = formed.seats.iter().filter(|seat| {
+            let elsewhere = self.is_sent_elsewhere(formed.id, &seat.player, seat.ticket);
+            !present.contains(&seat.player) && !elsewhere
+        });
+        let absent: BTreeSet<&String> = missing.map(|seat| &seat.player).collect();
+        absent.into_iter().cloned().collect()
     }
 
     /// Frees the slot of a match.
@@ -311,18 +328,4 @@ impl Lifecycle {
             self.instance_changed(&name);
         }
     }
-}
-
-/// The players who did not come to an instance whose game did not begin in time. If it has reported nobody, it is
-/// not known who came.
-fn absent(formed: &Match, why: Why) -> Vec<String> {
-    let present = &formed.present;
-    if why != Why::NotStarted || present.is_empty() {
-        return Vec::new();
-    }
-    let players = formed.seats.iter().map(|seat| &seat.player);
-    let absent: BTreeSet<&String> = players
-        .filter(|player| !present.contains(*player))
-        .collect();
-    absent.into_iter().cloned().collect()
 }

@@ -36,6 +36,12 @@ impl Index {
         self.players.get(group)?.get(player).copied()
     }
 
+    /// The tickets of a player that have not ended, at most one of each group.
+    pub fn tickets_of<'a>(&'a self, player: &'a str) -> impl Iterator<Item = TicketNumber> + 'a {
+        let groups = self.players.values();
+        groups.filter_map(move |players| players.get(player).copied())
+    }
+
     pub fn add_player(&mut self, group: &str, player: &str, ticket: TicketNumber) {
         let players = self.players.entry(group.to_owned()).or_default();
         players.insert(player.to_owned(), ticket);

@@ -68,7 +68,7 @@ impl Lifecycle {
 
     /// Adds tickets to a match, each to a team, and calls their players. `why` is what the search found, one line
     /// each. Returns the seats of their players; `None`, and changes nothing, if there is no such match or a
-    /// ticket has left its queue.
+    /// ticket has left its queue or is held.
     pub(super) fn join(
         &mut self,
         id: MatchId,
@@ -82,7 +82,8 @@ impl Lifecycle {
             let taken =
                 |seat: &Seat| seat.ticket == number || record.ticket.players.contains(&seat.player);
             let is_new = !formed.seats.iter().chain(&seats).any(taken);
-            if record.state != State::Queued || record.ticket.queue != formed.queue || !is_new {
+            let waits = record.state == State::Queued && record.ticket.queue == formed.queue;
+            if !waits || !is_new || self.held(record).is_some() {
                 return None;
             }
             seats.extend(record.ticket.players.iter().map(|player| Seat {

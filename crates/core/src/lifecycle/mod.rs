@@ -67,7 +67,8 @@
 //!
 //! Invariants: A ticket is in one state, which follows from that of its match, and a final one never changes. No ticket
 //! is in two matches, and a match has a ticket with all its players or not at all. Among the queues of a group, a player is
-//! in at most one ticket that has not ended. A ticket that goes back keeps its number, which is its place, and the time at
+//! in at most one ticket that has not ended. Among all groups, a player is called to at most one match: a match that
+//! is final holds the player's other tickets (`held.rs`). A ticket that goes back keeps its number, which is its place, and the time at
 //! which it was submitted. No instance is asked to host more matches at once than it has slots. At most one instance
 //! hosts a match. If a match fails before START, its tickets go back to their queue, except those of players who did not
 //! come. A final state of a match never changes either.
@@ -83,6 +84,7 @@ mod due;
 mod error;
 mod expected;
 mod form;
+mod held;
 mod hosting;
 mod index;
 mod instance;

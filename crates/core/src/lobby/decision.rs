@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Advantage, AutoBalance, Balance, Decided, Place, Rebalance};
+use crate::domain::Naming;
 
 /// A decision of any kind, in the form in which it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +56,11 @@ impl Decision {
     /// Whether a deadline ended the search early, so that a replay may give another answer.
     pub fn cut_short(&self) -> bool {
         matches!(self, Decision::Balance(decided) if decided.answer.cut_short)
+    }
+
+    /// The reasons, one per line, with these names.
+    pub fn told(&self, naming: &Naming) -> impl fmt::Display {
+        fmt::from_fn(|f| each!(self, decided => write!(f, "{}", decided.told(naming))))
     }
 
     /// Makes the decision again; `None` if the parts of the question are inconsistent.

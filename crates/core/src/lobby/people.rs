@@ -195,6 +195,18 @@ impl RunningGame {
         if self.has_teams { team } else { Some(0) }
     }
 
+    /// Takes everybody off the teams from this one on, which the next game does not have: this one is over.
+    pub(super) fn give_up_teams(&mut self, from: u8, now: u64) {
+        let bots = self.roster.bots().iter();
+        for bot in bots.filter(|bot| bot.team >= from) {
+            self.recorder.set_team(&seated_bot(&bot.name), None, now);
+        }
+        self.roster.give_up_teams(from);
+        self.seat_all(now);
+        self.advised.clear();
+        self.balanced = None;
+    }
+
     /// Updates the record of play with the teams of all players.
     pub(super) fn seat_all(&mut self, now: u64) {
         for human in self.roster.humans() {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use crate::domain::Naming;
+
 /// The inputs of a decision as plain data. The same question and seed give the same answer on every
 /// machine, at any time.
 pub trait Question: Serialize + DeserializeOwned {
@@ -32,7 +34,12 @@ pub trait Question: Serialize + DeserializeOwned {
     ///
     /// # Errors
     /// Fails only if the formatter does.
-    fn explain(&self, answer: &Self::Answer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+    fn explain(
+        &self,
+        answer: &Self::Answer,
+        naming: &Naming,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result;
 }
 
 /// A question with its answer. [`Display`](fmt::Display) formats the reasons, one per line.
@@ -81,8 +88,15 @@ impl<Q: Question> Decided<Q> {
     }
 }
 
+impl<Q: Question> Decided<Q> {
+    /// The reasons, one per line, with these names.
+    pub fn told(&self, naming: &Naming) -> impl fmt::Display {
+        fmt::from_fn(|f| self.question.explain(&self.answer, naming, f))
+    }
+}
+
 impl<Q: Question> fmt::Display for Decided<Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.question.explain(&self.answer, f)
+        write!(f, "{}", self.told(&Naming::default()))
     }
 }

@@ -131,6 +131,16 @@ impl Roster {
         humans.chain(self.bots.iter().map(|bot| bot.team)).max()
     }
 
+    /// Takes everybody off the teams from this one on: humans are on no team then, and bots leave.
+    pub(super) fn give_up_teams(&mut self, from: u8) {
+        let stays = |team: &u8| *team < from;
+        for human in &mut self.humans {
+            human.team = human.team.filter(stays);
+            human.pin = human.pin.filter(stays);
+        }
+        self.bots.retain(|bot| stays(&bot.team));
+    }
+
     pub(super) fn join(&mut self, id: &Ident, update: &Update) -> Result<(), LobbyError> {
         let at = match self.humans.iter().position(|human| human.id == *id) {
             Some(at) => at,

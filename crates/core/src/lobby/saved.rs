@@ -29,6 +29,11 @@ impl Lobby {
         }
     }
 
+    /// Has these settings from now on. To be called before GAME: a running game keeps its settings.
+    pub fn take_over(&mut self, settings: LobbySettings) {
+        self.settings = settings;
+    }
+
     /// Completes a lobby that was read as plain data, and gives it these settings instead of its
     /// own; `None` if its parts are inconsistent.
     pub fn restored(mut self, settings: LobbySettings) -> Option<Self> {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{ChanceModel, Conduct, bots::Fill, weights::Counted};
-use crate::domain::{MAX_PLAYERS, MAX_TEAMS, worded};
+use crate::domain::{MAX_PLAYERS, MAX_TEAMS, Naming, worded};
 
 /// Who plays on which team, with their weights. A [`Lobby`](super::Lobby) makes it; it is stored
 /// with the decision, so that the decision can be replayed.
@@ -201,10 +201,10 @@ impl Snapshot {
     }
 
     /// Writes a line for each human whose behaviour suggests that they exploit the balancing.
-    pub(super) fn write_conduct(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    pub(super) fn write_conduct(&self, naming: &Naming, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = self.humans.iter().filter(|human| !human.conduct.is_clean());
         for human in seen {
-            writeln!(f, "{} {}", human.id, human.conduct)?;
+            writeln!(f, "{} {}", naming.player(&human.id), human.conduct)?;
         }
         Ok(())
     }

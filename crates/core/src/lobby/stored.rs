@@ -79,6 +79,7 @@ impl From<FirstBalance> for Decided<Balance> {
                 problem: first.problem,
                 settings: first.settings,
                 relaxed: Vec::new(),
+                late: Vec::new(),
                 torn: Vec::new(),
                 repeat: Repeat::Nothing,
             },

@@ -58,12 +58,16 @@ impl Lobby {
         human.wish.filter(|&team| team < self.teams)
     }
 
-    /// One line for each human in the game whose wish came late.
+    /// The humans in the game whose wish came late.
     pub(super) fn late_wishes(&self) -> Result<Vec<String>, LobbyError> {
         let ids = self.game()?.roster.humans().iter();
         let ids = ids.map(|human| human.id.text());
         let late = ids.filter(|id| self.memory.of(id).next_wish.is_some());
-        let note = |id| format!("the wish of {id} came late, and counts for the next game");
-        Ok(late.map(note).collect())
+        Ok(late.map(str::to_owned).collect())
     }
+}
+
+/// The line about somebody whose wish came late.
+pub(super) fn late_wish(who: &str) -> String {
+    format!("the wish of {who} came late, and counts for the next game")
 }

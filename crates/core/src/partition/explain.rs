@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Candidate, Engine, Figures, Objective, Refusal, RefusedWish, Wishes};
-use crate::domain::{Link, amount, chance_of_weaker, counted, evenness_of_chance};
+use crate::domain::{Link, Naming, amount, chance_of_weaker, counted, evenness_of_chance};
 
 /// The result if only one human changed teams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -121,16 +121,17 @@ impl Explanation {
 
     /// How even the picked teams are, in words: the chance before the ratio.
     pub fn headline(&self) -> String {
-        self.figures(&self.pick.figures)
+        self.figures(&self.pick.figures, &Naming::default())
     }
 
     /// Formats how even teams are by the objective: the chance before the ratio.
-    fn figures(&self, figures: &Figures) -> String {
+    fn figures(&self, figures: &Figures, naming: &Naming) -> String {
         let Figures { ratio, gap, .. } = figures;
         match (self.objective, figures.chance) {
             (Objective::Ratio, _) => format!("ratio {ratio:.6}"),
             (Objective::Chance, Some(chance)) => {
-                format!("chance of team 0 to win {chance:.6}, ratio {ratio:.6}")
+                let first = naming.team(0_usize);
+                format!("chance of {first} to win {chance:.6}, ratio {ratio:.6}")
             }
             (Objective::Chance, None) if self.of_pairs => {
                 let chance = chance_of_weaker(figures.evenness);
@@ -158,12 +159,18 @@ impl Explanation {
     }
 
     /// Writes how many wishes for a team were granted, and one line for each that was not.
-    fn write_wishes(&self, f: &mut fmt::Formatter<'_>, wishes: &Wishes) -> fmt::Result {
+    fn write_wishes(
+        &self,
+        wishes: &Wishes,
+        naming: &Naming,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
         let all = wishes.granted + wishes.refused.len();
         writeln!(f, "wishes for a team: {} of {all} granted", wishes.granted)?;
         for RefusedWish { who, team, why } in &wishes.refused {
             let why = self.refusal(wishes, *why);
-            writeln!(f, "wish not granted: {who} to team {team}, {why}")?;
+            let (who, team) = (naming.player(who), naming.team(*team));
+            writeln!(f, "wish not granted: {who} to {team}, {why}")?;
         }
         Ok(())
     }
@@ -193,9 +200,10 @@ impl Explanation {
     /// Writes one line for the candidate, and one for each term that is not 0 or costs something.
     fn describe(
         &self,
-        f: &mut fmt::Formatter<'_>,
         what: &str,
         candidate: &Candidate,
+        naming: &Naming,
+        f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
         let Candidate {
             cost,
@@ -206,7 +214,7 @@ impl Explanation {
         writeln!(
             f,
             "{what}: {}, cost {cost:.4}, quality {quality:.6}, probability of this pick {:.2} %",
-            self.figures(&candidate.figures),
+            self.figures(&candidate.figures, naming),
             probability * 100.0
         )?;
         for ((name, value), (_, cost)) in candidate
@@ -225,6 +233,16 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(&Naming::default(), f)
+    }
+}
+
+impl Explanation {
+    /// Writes the explanation as lines, with these names.
+    ///
+    /// # Errors
+    /// Fails only if the formatter does.
+    pub fn write(&self, naming: &Naming, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let proof = if self.exact {
             "exact"
         } else {
@@ -237,7 +255,7 @@ impl fmt::Display for Explanation {
         match self.objective {
             Objective::Ratio => write!(f, "ratio {:.6}, of ", figures.ratio)?,
             Objective::Chance => {
-                writeln!(f, "{}", self.figures(figures))?;
+                writeln!(f, "{}", self.figures(figures, naming))?;
                 write!(f, "{}, of ", self.evenness(figures.evenness))?;
             }
         }
@@ -259,26 +277,26 @@ impl fmt::Display for Explanation {
                 "the sides are drawn, also where that is less even: otherwise somebody would always be on the same side"
             )?;
         }
-        self.describe(f, "picked", &self.pick)?;
+        self.describe("picked", &self.pick, naming, f)?;
         if let Some(other) = &self.runner_up {
-            self.describe(f, "runner-up", other)?;
+            self.describe("runner-up", other, naming, f)?;
         }
         if let Some(current) = &self.current {
-            writeln!(f, "current teams: {}", self.figures(current))?;
+            writeln!(f, "current teams: {}", self.figures(current, naming))?;
         }
         for party in &self.given_up {
-            writeln!(f, "party given up: {}", party.join(", "))?;
+            writeln!(f, "party given up: {}", naming.players(party))?;
         }
         if let Some(evenness) = self.without_parties {
             writeln!(f, "without parties: {}", self.evenness(evenness))?;
         }
         if let Some(wishes) = &self.wishes {
-            self.write_wishes(f, wishes)?;
+            self.write_wishes(wishes, naming, f)?;
         }
         for what in &self.what_if {
-            let (who, other) = (&what.who, what.other);
-            let figures = self.figures(&what.figures);
-            writeln!(f, "with {who} on team {other} instead: {figures}")?;
+            let (who, other) = (naming.player(&what.who), naming.team(what.other));
+            let figures = self.figures(&what.figures, naming);
+            writeln!(f, "with {who} on {other} instead: {figures}")?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! little as possible.
 
 use super::{MAX_TEAMS, Problem, ProblemSpec, Settings, counts::Counts, solve};
-use crate::domain::units::Count;
+use crate::domain::{Naming, units::Count};
 
 /// The wishes that [`ProblemSpec::relax`] had to relax.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -148,8 +148,11 @@ impl ProblemSpec {
     }
 
     /// One line about a party that no team holds: who is together on these teams all the same.
-    pub fn torn_note(&self, party: &[usize], team_of: &[u8]) -> String {
-        let member = |&who: &usize| (self.humans[who].key.as_str(), team_of.get(who).copied());
+    pub fn torn_note(&self, party: &[usize], team_of: &[u8], naming: &Naming) -> String {
+        let member = |&who: &usize| {
+            let name = naming.player(&self.humans[who].key);
+            (name, team_of.get(who).copied())
+        };
         let members: Vec<_> = party.iter().map(member).collect();
         torn_note(&members, "no team has room for all of it")
     }

@@ -14,7 +14,7 @@ use std::{
 use super::{Follow, requests::Requests};
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
-    ingest::{Format, HEAD, LogItem},
+    ingest::{Format, HEAD, LogItem, first_line},
     logs::{Archive, LogError, Reading, Spool, Tail, Tailed, folder::rotated, timestamp},
 };
 use stamp::FileStamp;
@@ -69,6 +69,8 @@ pub(super) struct FollowedFile {
     matches: VecDeque<(MatchRecord, Fingerprint)>,
     /// The ids of its matches, for the archive.
     ids: Vec<i64>,
+    /// Whether it was said that it is of no known format.
+    doubted: bool,
     /// Whether the last poll failed and the failure was logged.
     pub failed: bool,
     /// Whether the last poll ended before the end of the file, so that the other files have their turn.
@@ -95,6 +97,7 @@ impl FollowedFile {
             items: Vec::new(),
             matches: VecDeque::new(),
             ids: Vec::new(),
+            doubted: false,
             failed: false,
             is_behind: false,
         }
@@ -254,12 +257,27 @@ impl FollowedFile {
             reading.forget_begin();
             self.caught_up = true;
         }
+        if let FollowStage::Head(head) = &self.stage
+            && head.contains(&b'\n')
+        {
+            self.doubt(&first_line(head));
+        }
         self.record(requests)
     }
 
+    /// Says once that what was read of the file is of no known format. A folder may contain files that are no logs.
+    fn doubt(&mut self, first: &str) {
+        let path = self.tail.path();
+        if path == self.follow.path && !std::mem::replace(&mut self.doubted, true) {
+            let log = path.display();
+            tracing::warn!(%log, first, "this file is not a log of any known format so far, and nothing of it is recorded");
+        }
+    }
+
     /// Ignores the file until it changes, because it is not a log.
-    fn ignore(&mut self) {
+    fn ignore(&mut self, head: &[u8]) {
         tracing::debug!(path = %self.tail.path().display(), "not a log of any known format");
+        self.doubt(&first_line(head));
         self.spool = None;
         self.close();
     }

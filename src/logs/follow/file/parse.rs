@@ -26,7 +26,8 @@ impl FollowedFile {
                 head.extend_from_slice(bytes);
                 let Some(format) = format_of(&self.follow, self.tail.path(), head) else {
                     if head.len() >= HEAD {
-                        self.ignore();
+                        let head = std::mem::take(head);
+                        self.ignore(&head);
                     }
                     return;
                 };

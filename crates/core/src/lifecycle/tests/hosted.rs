@@ -160,3 +160,130 @@ fn a_hosted_match_survives_a_restart_and_a_new_configuration() {
         assert_eq!(hosted, has_hosted.then_some(Stage::Failed));
     }
 }
+
+/// Three queues of different groups, whose matches are hosted; the last has a ready check. Ann and bob wait in all, cid
+/// in none but the first.
+fn three_groups() -> Lifecycle {
+    let queue = |(name, ready_check): (&str, i64)| {
+        let terms = QueueTerms {
+            ttl: 600_000,
+            group: name.to_owned(),
+            hosted: true,
+            host_wait: WAIT,
+            ready_check,
+            ..QueueTerms::default()
+        };
+        (name.to_owned(), terms)
+    };
+    let queues = [("x", 0), ("y", 0), ("z", 30_000)].map(queue);
+    let mut life = begin(CoordinatorSettings::default(), queues.into(), 0);
+    for (id, queue, player) in [
+        ("1", "x", "ann"),
+        ("2", "y", "ann"),
+        ("3", "z", "ann"),
+        ("4", "y", "bob"),
+        ("5", "z", "bob"),
+        ("6", "x", "cid"),
+    ] {
+        life.submit(submission("me", id, queue, &[player])).unwrap();
+    }
+    life
+}
+
+fn free(life: &Lifecycle, queue: &str) -> Vec<TicketNumber> {
+    life.searchable(queue).map(|ticket| ticket.number).collect()
+}
+
+#[test]
+fn a_match_that_is_final_holds_the_other_tickets_of_its_players() {
+    let mut life = three_groups();
+    assert_eq!(life.propose("x", vec![proposal(&[&[1], &[6]])], 7), 1);
+    let begun = |life: &mut Lifecycle| {
+        call(life, 7);
+        life.opened("a", 7, 77).unwrap();
+        life.began("a", 7).unwrap();
+    };
+    for play in [false, true] {
+        if play {
+            begun(&mut life);
+        }
+        assert_eq!((free(&life, "y"), free(&life, "z")), (vec![4], vec![5]));
+        let held = life.ticket(2).unwrap();
+        assert_eq!(life.held(held), Some(("ann", 7)));
+        // A search that had begun before finds them in vain.
+        assert_eq!(life.propose("y", vec![proposal(&[&[2], &[4]])], 8), 0);
+        assert_eq!(life.propose("z", vec![proposal(&[&[3], &[5]])], 8), 0);
+    }
+    // So are those of somebody who plays there without a ticket, until the player has left.
+    let roster = |players: &[&str]| {
+        let on = |player: &&str| ((*player).to_owned(), Some(0));
+        players.iter().map(on).collect()
+    };
+    life.report_roster("a", 7, roster(&["ann", "bob"]));
+    assert!(free(&life, "y").is_empty() && free(&life, "z").is_empty());
+    life.report_roster("a", 7, roster(&["ann"]));
+    assert_eq!((free(&life, "y"), free(&life, "z")), (vec![4], vec![5]));
+    life.ended(7);
+    assert_eq!(
+        (free(&life, "y"), free(&life, "z")),
+        (vec![2, 4], vec![3, 5])
+    );
+    assert_eq!(life.propose("y", vec![proposal(&[&[2], &[4]])], 8), 1);
+    // They are free as well when a match falls through.
+    assert!(free(&life, "z").is_empty());
+    life.at(Timestamp(2 * WAIT));
+    assert_eq!(
+        (free(&life, "y"), free(&life, "z")),
+        (vec![2, 4], vec![3, 5])
+    );
+}
+
+#[test]
+fn a_ready_check_ends_once_another_match_of_a_player_is_final() {
+    let mut life = three_groups();
+    assert_eq!(life.propose("z", vec![proposal(&[&[3], &[5]])], 7), 1);
+    life.accept("me", 7, "ann").unwrap();
+    assert_eq!(life.propose("x", vec![proposal(&[&[1], &[6]])], 8), 1);
+    let states = [1, 3, 5].map(|number| life.ticket(number).unwrap().state);
+    assert_eq!(states, [State::Hosted(8), State::Queued, State::Queued]);
+    assert_eq!(life.accept("me", 7, "bob"), Err(TicketRefused::NoCheck));
+    assert_eq!(free(&life, "z"), [5]);
+    assert_eq!(take(&mut life).no_shows(), [""; 0]);
+}
+
+#[test]
+fn nobody_is_charged_for_a_match_that_the_daemon_has_sent_them_away_from() {
+    // An earlier version has called ann to two matches.
+    let mut life = three_groups();
+    life.propose("x", vec![proposal(&[&[1], &[6]])], 7);
+    let mut disk = disk::Disk::default();
+    disk.write(call(&mut life, 7));
+    life.opened("a", 7, 77).unwrap();
+    life.arrived("a", 7, "cid");
+    let Lifecycle { index, .. } = &mut life;
+    for group in ["x", "y", "z"] {
+        index.remove_player(group, "ann", 1);
+    }
+    life.propose("y", vec![proposal(&[&[2], &[4]])], 8);
+    let other = Offer {
+        name: "b".to_owned(),
+        slots: 1,
+        ..Offer::default()
+    };
+    life.joined(other).unwrap();
+    changes(&mut life);
+    life.ready("b", 8, None).unwrap();
+    life.opened("b", 8, 88).unwrap();
+    life.began("b", 8).unwrap();
+    for _ in 0..400 {
+        life.at(life.now().plus_millis(1_000));
+        life.alive("a", life.now());
+        life.alive("b", life.now());
+    }
+    let ticket = life.ticket(1).unwrap();
+    assert_eq!(
+        (ticket.state, ticket.reason),
+        (State::Queued, Reason::Unhosted)
+    );
+    assert_eq!(take(&mut life).no_shows(), [""; 0]);
+}

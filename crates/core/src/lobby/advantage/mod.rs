@@ -46,7 +46,7 @@ pub use settings::AdvantageSettings;
 pub use strength::Known;
 pub use with_score::{ScoreSoFar, usual_length};
 
-use crate::domain::MAX_TEAMS;
+use crate::domain::{MAX_TEAMS, Naming};
 
 /// The question of ADVANTAGE. Times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -148,7 +148,13 @@ impl Question for Advantage {
         }
     }
 
-    fn explain(&self, answer: &Assistance, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Its sentences name no player, and its teams have their numbers.
+    fn explain(
+        &self,
+        answer: &Assistance,
+        _naming: &Naming,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
         match &self.basis {
             Some(basis) => self.explain_from(basis, answer, f),
             None => self.explain_first(answer, f),

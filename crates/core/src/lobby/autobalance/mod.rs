@@ -11,7 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{BotInGame, MoveBlock, Question, Snapshot, strength::EQUAL};
-use crate::domain::{Ident, Move};
+use crate::domain::{Ident, Move, Naming};
 
 mod assessment;
 mod closest;
@@ -129,25 +129,28 @@ impl Question for AutoBalance {
         }
     }
 
-    fn explain(&self, answer: &AutoBalanceAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let who = &self.situation.snapshot.humans[self.who].id;
+    fn explain(
+        &self,
+        answer: &AutoBalanceAnswer,
+        naming: &Naming,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
+        let who = naming.player(&self.situation.snapshot.humans[self.who].id);
         match &answer.fate {
-            Fate::Moves(step) => writeln!(f, "move {step}")?,
+            Fate::Moves(step) => writeln!(f, "move {}", step.told(naming))?,
             Fate::Stays(stay) => writeln!(f, "{who} stays: {stay}")?,
         }
         writeln!(f, "{}, for {} s", answer.assessment, self.lasted / 1_000)?;
         for (team, power) in answer.powers.iter().enumerate() {
-            writeln!(f, "team {team}: power {power:.3}")?;
+            writeln!(f, "{}: power {power:.3}", naming.team(team))?;
         }
         if answer.fate == Fate::Stays(StayReason::Party) {
             let snapshot = &self.situation.snapshot;
             let mates = snapshot.mates(self.who);
-            let mates: Vec<&str> = mates
-                .map(|mate| snapshot.humans[mate].id.as_str())
-                .collect();
-            writeln!(f, "the party of {who}: {}", mates.join(", "))?;
+            let mates = naming.players(mates.map(|mate| &snapshot.humans[mate].id));
+            writeln!(f, "the party of {who}: {mates}")?;
         }
-        self.situation.snapshot.write_conduct(f)
+        self.situation.snapshot.write_conduct(naming, f)
     }
 }
 

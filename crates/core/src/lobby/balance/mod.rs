@@ -15,10 +15,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decided, Lobby, LobbyError, Question, Weights, strength::EQUAL};
+use super::{Decided, Lobby, LobbyError, Question, Weights, strength::EQUAL, wishes::late_wish};
 use crate::{
     domain::{
-        SAME_CHANCE,
+        Naming, SAME_CHANCE,
         units::{MaxDifference, PositiveShare},
     },
     partition::{self, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed},
@@ -44,9 +44,12 @@ pub struct Balance {
     pub problem: ProblemSpec,
     /// How to choose among the legal teams.
     pub settings: partition::Settings,
-    /// The wishes that were relaxed so that there are legal teams, and those that came late, one per line.
+    /// What was relaxed so that there are legal teams, one per line. No line names anybody.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxed: Vec<String>,
+    /// The humans whose wish for a team came late, by id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<String>,
     /// The parties that no team holds, each as indices of its members; the problem has their parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub torn: Vec<Vec<usize>>,
@@ -80,15 +83,24 @@ impl Question for Balance {
         }
     }
 
-    fn explain(&self, answer: &BalanceAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn explain(
+        &self,
+        answer: &BalanceAnswer,
+        naming: &Naming,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
         match (&answer.explanation, &answer.refused) {
             (Some(explanation), _) => {
-                write!(f, "{explanation}")?;
+                explanation.write(naming, f)?;
                 for note in &self.relaxed {
                     writeln!(f, "{note}")?;
                 }
+                for id in &self.late {
+                    writeln!(f, "{}", late_wish(naming.player(id)))?;
+                }
                 for party in &self.torn {
-                    writeln!(f, "{}", self.problem.torn_note(party, &answer.team_of))?;
+                    let note = self.problem.torn_note(party, &answer.team_of, naming);
+                    writeln!(f, "{note}")?;
                 }
                 if let Some(evenness) = answer.without_pins {
                     let evenness = explanation.evenness(evenness);
@@ -202,8 +214,7 @@ impl Lobby {
                 settings.objective = Objective::Ratio;
             }
         }
-        let Relaxed { mut notes, torn } = problem.relax();
-        notes.extend(self.late_wishes()?);
+        let Relaxed { notes, torn } = problem.relax();
         if let Some(parties) = self.party_factors(weights)? {
             settings.party_multiplier = parties.factors;
         }
@@ -213,6 +224,7 @@ impl Lobby {
             problem,
             settings,
             relaxed: notes,
+            late: self.late_wishes()?,
             torn,
             repeat,
         })

@@ -228,3 +228,40 @@ fn the_reply_counts_bots_that_are_to_come_as_the_choice_did() {
     let chance = told.chance.unwrap();
     assert!((chance - chosen).abs() < 1e-9, "{chosen} became {chance}");
 }
+
+#[test]
+fn reasons_call_players_and_teams_as_whoever_asks_does() {
+    let mut lobby = lobby(LobbySettings::default());
+    let stated = |party: &str, wish| Update {
+        party: Some(party.to_owned()),
+        wish: Some(wish),
+        ..Update::default()
+    };
+    for (id, party, wish) in [("a", "p", None), ("b", "p", None), ("c", "p", Some(1))] {
+        let (id, update) = (Ident::from_text(id), stated(party, wish));
+        lobby.apply(&Command::Join { id, update }, 0).unwrap();
+    }
+    let question = lobby.balance(&weights(), LIMITS, Default::default());
+    let decided = question.unwrap().decide(7, &mut || false).unwrap();
+    let teams = crate::domain::TeamNames::try_from(vec!["team 1".to_owned(), "b".to_owned()]);
+    // Each is called like another one, and the teams like players and the other team.
+    let names = [("a", "b"), ("b", "team 0"), ("c", "a")];
+    let names = names.map(|(id, name)| (id.to_owned(), name.to_owned()));
+    let naming = Naming::new(names.into(), teams.unwrap());
+    let told = decided.told(&naming).to_string();
+    assert!(told.contains("\nparty given up: b, team 0, a\n"), "{told}");
+    let with = told.lines().filter_map(|line| line.strip_prefix("with "));
+    let with: Vec<&str> = with
+        .filter_map(|line| line.split(" instead").next())
+        .collect();
+    assert_eq!(with, ["b on b", "team 0 on b", "a on team 1"]);
+    // Nothing else differs.
+    let plain = decided.to_string();
+    let others = |text: &str| -> Vec<String> {
+        let others = text
+            .lines()
+            .filter(|line| !line.contains("with ") && !line.contains("party given"));
+        others.map(str::to_owned).collect()
+    };
+    assert_eq!(others(&told), others(&plain));
+}

@@ -24,8 +24,9 @@ use super::{
     Question, Snapshot,
     arrivals::{Arrivals, open_to},
     strength::TeamStrengths,
+    wishes::late_wish,
 };
-use crate::domain::{chance_of_weaker, counted};
+use crate::domain::{Naming, chance_of_weaker, counted};
 
 mod choice;
 mod prospect;
@@ -99,15 +100,20 @@ impl Question for Place {
         }
     }
 
-    fn explain(&self, answer: &Placement, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn explain(
+        &self,
+        answer: &Placement,
+        naming: &Naming,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
         let Placement {
-            who,
             team,
             ratio,
             reason,
             ..
         } = answer;
-        write!(f, "{who} to team {team} ({reason}): ")?;
+        let who = naming.player(&answer.who);
+        write!(f, "{who} to {} ({reason}): ", naming.team(*team))?;
         let mut sides = answer.sides.iter();
         let chosen = sides.find(|side| side.team == *team);
         if let Some(evenness) = chosen.and_then(|side| side.result(*reason).0) {
@@ -124,17 +130,15 @@ impl Question for Place {
         let wish = self.snapshot.humans[self.who].wish;
         if let Some(wish) = wish.filter(|wish| wish != team) {
             let why = answer.against(wish);
-            writeln!(f, "wish not granted: {who} to team {wish}, {why}")?;
+            let wish = naming.team(wish);
+            writeln!(f, "wish not granted: {who} to {wish}, {why}")?;
         }
         if self.late {
-            writeln!(
-                f,
-                "the wish of {who} came late, and counts for the next game"
-            )?;
+            writeln!(f, "{}", late_wish(who))?;
         }
         let party = self.snapshot.in_party(self.who);
         for side in &answer.sides {
-            side.explain(party, f)?;
+            side.explain(party, naming, f)?;
         }
         if answer.others > 0 {
             let how = if answer.exact {
@@ -149,7 +153,7 @@ impl Question for Place {
                 if answer.others == 1 { "was" } else { "were" }
             )?;
         }
-        self.snapshot.write_conduct(f)
+        self.snapshot.write_conduct(naming, f)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Reason;
-use crate::domain::chance_of_weaker;
+use crate::domain::{Naming, chance_of_weaker};
 
 /// The result of joining one team.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,9 +65,13 @@ impl Prospect {
 
     /// Writes what decides for and against the team. `party` says whether the arrival is in a
     /// party.
-    pub(super) fn explain(&self, party: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let team = self.team;
-        write!(f, "team {team}: ")?;
+    pub(super) fn explain(
+        &self,
+        party: bool,
+        naming: &Naming,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
+        write!(f, "{}: ", naming.team(self.team))?;
         if let Some((evenness, with_party)) = self.evenness {
             let chance = chance_of_weaker(evenness);
             write!(f, "chance of the weaker team {chance:.6}")?;

@@ -21,7 +21,9 @@ use super::{
     arrivals::{Arrivals, Arrived},
     strength::{EQUAL, TeamStrengths},
 };
-use crate::domain::{Ident, Move, SAME_CHANCE, Stream, StreamPurpose, chance_of_weaker, counted};
+use crate::domain::{
+    Ident, Move, Naming, SAME_CHANCE, Stream, StreamPurpose, chance_of_weaker, counted,
+};
 
 mod parties;
 mod plan;
@@ -102,7 +104,7 @@ impl Question for Rebalance {
         self.advise_parties(seed)
     }
 
-    fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn explain(&self, answer: &Advice, naming: &Naming, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let enough = self.enough();
         let moves = counted(answer.moves.len(), "move");
         let (before, after) = (answer.before, answer.after);
@@ -123,10 +125,10 @@ impl Question for Rebalance {
             }
         }
         for step in &answer.placed {
-            writeln!(f, "place {step}")?;
+            writeln!(f, "place {}", step.told(naming))?;
         }
         for step in &answer.moves {
-            writeln!(f, "move {step}")?;
+            writeln!(f, "move {}", step.told(naming))?;
         }
         for (rung, (moves, ratio)) in answer.ladder.iter().enumerate() {
             let how = if *moves <= answer.exact {
@@ -142,13 +144,13 @@ impl Question for Rebalance {
             }
             writeln!(f, "ratio {ratio:.6} ({how})")?;
         }
-        for note in self.party_notes(answer) {
+        for note in self.party_notes(answer, naming) {
             writeln!(f, "{note}")?;
         }
         for (who, why) in &answer.held {
-            writeln!(f, "must stay: {who} ({why})")?;
+            writeln!(f, "must stay: {} ({why})", naming.player(who))?;
         }
-        self.snapshot.write_conduct(f)
+        self.snapshot.write_conduct(naming, f)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Advice, Rebalance};
 use crate::{
-    domain::Move,
+    domain::{Move, Naming},
     lobby::{
         HumanInGame,
         strength::{EQUAL, TeamStrengths},
@@ -127,17 +127,17 @@ impl Rebalance {
     }
 
     /// One line for each party that this advice splits, and for each because of which nobody moves.
-    pub(super) fn party_notes(&self, advice: &Advice) -> Vec<String> {
+    pub(super) fn party_notes(&self, advice: &Advice, naming: &Naming) -> Vec<String> {
         let torn = self.torn_by(advice).into_iter().map(|party| {
             let member = |human: &HumanInGame| team_after(human, advice.steps());
             let members = self.members(party);
             let members: Vec<_> = members
-                .map(|human| (human.id.as_str(), member(human)))
+                .map(|human| (naming.player(&human.id), member(human)))
                 .collect();
             torn_note(&members, "a team would be empty or outnumbered")
         });
         let whole = advice.whole.iter().map(|party| {
-            let names = party.join(", ");
+            let names = naming.players(party);
             format!(
                 "nobody moves, because the party of {names} stays together: a party is split only for a team that is \
                  empty or outnumbered"

@@ -148,6 +148,11 @@ impl GameRecorder {
         matches!(self.phase, PlayPhase::Running(_))
     }
 
+    /// Whether play has ended.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.phase, PlayPhase::Over(_))
+    }
+
     /// Milliseconds played so far; 0 unless the game is in play.
     pub(super) fn elapsed(&self, now: u64) -> u64 {
         match self.phase {

@@ -193,12 +193,13 @@ impl Lobby {
         if !(2..=MAX_TEAMS).contains(&usize::from(teams)) {
             return Err(LobbyError::BadTeams(teams));
         }
-        let highest = self
-            .game
-            .as_ref()
-            .and_then(|game| game.roster.highest_team());
-        if highest.is_some_and(|team| team >= teams) {
-            return Err(LobbyError::TeamInUse);
+        if let Some(game) = &mut self.game {
+            let highest = game.roster.highest_team();
+            match highest.is_some_and(|team| team >= teams) {
+                true if game.recorder.is_over() => game.give_up_teams(teams, self.now),
+                true => return Err(LobbyError::TeamInUse),
+                false => {}
+            }
         }
         self.teams = teams;
         Ok(())

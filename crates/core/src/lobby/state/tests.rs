@@ -1,7 +1,7 @@
 use super::*;
-use crate::domain::{LeaveReason, units::Count};
+use crate::domain::{LeaveReason, Verdict, units::Count};
 use crate::lobby::{
-    BotPlan, RosterSettings, Update,
+    BotPlan, RecordFrame, RosterSettings, Update,
     weights::tests::{ctf, game},
 };
 use proptest::prelude::*;
@@ -161,4 +161,39 @@ proptest! {
         }
         prop_assert_eq!(&lobby.game().unwrap().roster, &before);
     }
+}
+
+#[test]
+fn the_roster_of_a_game_that_is_over_does_not_hold_its_teams() {
+    let mut lobby = lobby();
+    lobby.set_teams(4).unwrap();
+    for (name, team) in [("a", 0), ("b", 1), ("c", 2), ("d", 3)] {
+        let pin = (team == 3).then_some(Some(3));
+        let update = Update {
+            team: Some(team),
+            pin,
+            ..Update::default()
+        };
+        lobby.join(&ident(name), &update).unwrap();
+    }
+    lobby.bot_join(&ident("bot"), 3).unwrap();
+    lobby.bot_join(&ident("stays"), 1).unwrap();
+    lobby.at(1_000).start().unwrap();
+    assert_eq!(lobby.set_teams(2), Err(LobbyError::TeamInUse), "in play");
+    let end = |lobby: &mut Lobby, at| {
+        let finished = lobby.at(at).end(Verdict::Draw, &RecordFrame::default());
+        finished.unwrap()
+    };
+    let over = end(&mut lobby, 61_000);
+    lobby.set_teams(2).unwrap();
+    let roster = &lobby.game().unwrap().roster;
+    assert_eq!((roster.sizes(2), roster.unplaced()), (vec![1, 1], 2));
+    assert_eq!(roster.bots().len(), 1);
+    assert_eq!(roster.highest_team(), Some(1));
+    // The record of the game that is over is the same; the next one has two teams, with or without GAME.
+    assert_eq!(end(&mut lobby, 61_500), over);
+    lobby.at(62_000).start().unwrap();
+    assert_eq!(end(&mut lobby, 92_000).record.scores.len(), 2);
+    lobby.change(ctf()).unwrap();
+    assert_eq!(lobby.teams(), 2);
 }
