@@ -44,9 +44,13 @@ impl Session {
     /// # Errors
     /// Any [`LobbyError`](crate::lobby::LobbyError); nothing changes then.
     pub fn apply(&mut self, command: &Command) -> Result<(), SessionError> {
-        if let Command::Game(_) = command {
-            self.give_up_running();
-            self.state.begin_game();
+        match command {
+            Command::Game(_) => {
+                self.give_up_running();
+                self.state.begin_game();
+            }
+            Command::Start => self.settle_before(),
+            _ => {}
         }
         let judged = command.judged();
         let before = judged.map(|id| (id, self.lobby().conduct(id)));

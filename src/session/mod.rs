@@ -7,6 +7,7 @@
 //!
 //! Entry points: [`Sessions::new`], [`Session::new`].
 
+mod again;
 mod aside;
 mod background;
 mod backlog;

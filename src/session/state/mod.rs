@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     domain::{Rulebook, Ruleset, Timestamp},
-    lobby::journal::{EndAnswer, Entry},
+    lobby::journal::{EndAnswer, Entry, HeldGame},
     lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
 };
 
@@ -47,6 +47,8 @@ pub(super) struct SessionState {
     pub(super) game: i64,
     /// The number of the next game, if it is drawn already.
     pub(super) next_game: Option<i64>,
+    /// What is known of the game that the lobby keeps, because the present one may be the same once more.
+    pub(super) held: Option<HeldGame>,
     /// The answer to END, if it has been sent.
     pub(super) ended: Option<Ended>,
     /// Whether an answer to END (the id of its match, or that the match is kept) has been sent or
@@ -92,6 +94,7 @@ impl SessionState {
             new_reasons: false,
             game: draw_game(),
             next_game: None,
+            held: None,
             ended: None,
             delivered: false,
             restarted: false,
