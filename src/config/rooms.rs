@@ -132,6 +132,7 @@ impl Config {
                 lobby: self.lobby(),
                 balance: self.balance.clone(),
                 resume_grace: self.server.resume_grace_seconds,
+                heartbeat: self.coordinator.heartbeat_seconds,
                 connections: self.server.limits.max_connections.as_usize(),
                 keep_decisions: self.store.keep_decisions.get(),
                 tournament: self.auto_balance.tournament.clone(),

@@ -23,6 +23,7 @@ impl Session {
         let state = std::mem::replace(&mut self.state, next);
         self.leave_game(state, park);
         self.registration.end();
+        self.source.end();
     }
 
     fn leave_game(&self, state: SessionState, park: bool) {

@@ -20,6 +20,7 @@ use super::{
     live::{LiveBoard, LiveGame, LivePlace},
     parked::ParkedGames,
     registry::ConnectionRegistry,
+    sources::SourceRegistry,
     state::SessionState,
 };
 use crate::{
@@ -48,6 +49,8 @@ pub struct Sessions {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) parked: ParkedGames,
     pub(super) registry: Arc<ConnectionRegistry>,
+    /// Which connection reports which game server.
+    pub(super) sources: Arc<SourceRegistry>,
     pub(super) backlog: Backlog,
     /// The running games as spectators see them.
     pub(super) live: Arc<LiveBoard>,
@@ -85,6 +88,7 @@ impl Sessions {
             clock: Arc::new(MachineClock::default()),
             parked,
             registry: Arc::default(),
+            sources: Arc::default(),
             backlog: Backlog::default(),
             live: Arc::default(),
             tasks: TaskTracker::new(),

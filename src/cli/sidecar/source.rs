@@ -77,5 +77,5 @@ pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
         bots_command: args.bots.bots_command,
     };
     let engine = Source::new(commands, args.game, millis(args.opening));
-    follow(engine, settings, log, &server.daemon, console).await
+    follow(engine, settings, log, common, console).await
 }

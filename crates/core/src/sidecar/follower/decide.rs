@@ -34,6 +34,7 @@ impl<E: Engine> Follower<E> {
             Reply::Place(id, team, _) | Reply::Move(Move { id, to: team, .. }) => {
                 self.move_in_play(&id, team);
             }
+            Reply::Hello { .. } => self.server.link.greeted(),
             Reply::End { id, unrated } => self.server.acts.push(recorded(id, unrated)),
             Reply::Error(refusal) => {
                 if self.server.link.refused(&refusal, &mut self.server.acts)
