@@ -107,7 +107,8 @@ async fn open_console(args: &IdTech3Args) -> Result<IdTech3Console, CliError> {
     let server = &args.common.server;
     let password = server.password()?;
     let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
-    Ok(IdTech3Console::open(server.rcon, password, folder).await?)
+    let console = IdTech3Console::open(server.rcon, password, folder).await?;
+    Ok(console.checked().await)
 }
 
 /// Runs the sidecar of a game server with this engine until a signal stops it.

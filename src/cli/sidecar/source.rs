@@ -7,12 +7,11 @@ use clap::Args;
 use super::{
     common::{BotsArgs, FollowerArgs, millis, parse_opening},
     follow,
-    server::secret_in,
+    server::{parse_with, secret_in},
 };
 use crate::{
     cli::CliError,
     client::drivers::{GameLog, RemoteConsole, SourceConsole},
-    config::parse_address,
     sidecar::{
         follower::{CommandTemplate, TemplateCommands},
         source::Source,
@@ -26,7 +25,7 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "PATH", required_unless_present = "log_udp")]
     log: Option<PathBuf>,
     /// Address on which to receive the log, in place of --log (logaddress_add)
-    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "log", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "log", value_parser = parse_log)]
     log_udp: Option<SocketAddr>,
     /// File whose first line is the sv_logsecret of the game server
     #[arg(long, value_name = "FILE", requires = "log_udp")]
@@ -51,6 +50,10 @@ pub(super) struct SourceArgs {
     /// Folder of the game, such as tf or cstrike, if the log does not state it
     #[arg(long, value_name = "NAME")]
     game: Option<String>,
+}
+
+fn parse_log(text: &str) -> Result<SocketAddr, String> {
+    parse_with(text, 27_500)
 }
 
 pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
