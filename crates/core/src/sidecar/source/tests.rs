@@ -585,6 +585,5 @@ fn a_dry_run_asks_for_teams_and_reports_nothing() {
         total(600, "Blue", "final", 1),
         line(600, "Log file closed"),
     ]));
-    let none: [&str; 0] = [];
-    assert_eq!(play.done(), none);
+    assert_eq!(play.done(), ["MOVE [U:1:2] 1"], "who is on which team");
 }
