@@ -96,7 +96,8 @@ impl Session {
             let heard = other.heard.load(Ordering::Relaxed);
             let silent = self.sessions.clock.millis().saturating_sub(heard);
             let is_dead = silent >= self.sessions.settings.heartbeat.millis();
-            if !is_dead && !(resumes && other.name == name) {
+            let takes_over = is_dead || (resumes && other.name == name);
+            if !takes_over {
                 let text = format!(
                     "{:?} at {} reports the game server {source} already: stop one of both",
                     other.name, other.from
