@@ -16,7 +16,7 @@ import game
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "openarena"))
 from season import Program
-from story import Story, run
+from story import Story, assert_picked, run
 from tap import DaemonTap
 
 # Matches to 10 points.
@@ -87,7 +87,8 @@ def story(live):
     parts = (live.folder / "sidecar.log").read_text().count("only a part of the game that ended: ingest its log")
     whole = [match for at, match in enumerate(read) if at != 2 or parts == 0]
     assert stored == whole and len(stored) >= 3 and parts <= 1, f"{stored} are stored, {read} are in the logs, {parts} in part"
-    live.proved(f"ingest finds the same matches in the logs: {read}")
+    assert_picked(live.folder / "evenkeel.db")
+    live.proved(f"ingest finds the same matches in the logs, and all count as picked: {read}")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from story import assert_picked
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "openarena.md"
 NOT_HERE = ("sudo ", "mkdir -p ~/evening")
 # What the sidecar prints only if players have to be moved.
@@ -164,6 +166,7 @@ def main():
             assert re.search(r"│ 1 ┆ \w+ +┆ \w+ +┆ 5[1-4]\.", printed[0]), "the winners have more than 50"
             for command in learned[0]:
                 evening.run(command)
+            assert_picked(evening.home / "evening" / "evenkeel.db")
         finally:
             evening.stop()
     print("everything on the page happened")

@@ -20,7 +20,7 @@ import game
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "openarena"))
 from season import Program
-from story import Story, run
+from story import Story, assert_picked, run
 from tap import DaemonTap
 
 # Everybody's skill, and what they weigh before their first match.
@@ -149,7 +149,8 @@ def ingest(live):
     scores = lambda matches: [match["scores"] for match in matches]
     stored, read = scores(live.matches(*live.config)), scores(live.matches("--db", again))
     assert len(read) == 3 and stored == [read[0], read[2]], f"{stored} are stored, {read} are in the log"
-    live.proved(f"ingest finds the matches in the server's output: {read}")
+    assert_picked(live.folder / "evenkeel.db")
+    live.proved(f"ingest finds the matches in the server's output, and all count as picked: {read}")
 
 
 def story(live):

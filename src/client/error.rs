@@ -32,6 +32,11 @@ pub enum ClientError {
     /// The server refused the request, which changed nothing.
     #[error("refused: {0}")]
     Refused(Refusal),
+    /// A web server answers at the address.
+    #[error(
+        "this is the port of the pages: game servers connect to that of [server] listen, 7997 by default"
+    )]
+    Pages,
     /// The server sent a line that is too long.
     #[error("the server sent a line of more than {0} bytes")]
     LineTooLong(usize),

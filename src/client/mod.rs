@@ -122,6 +122,7 @@ impl Client {
             offers: None,
             streaks: None,
             hosts: None,
+            source: None,
         };
         match self.ask(&hello).await? {
             Some(Reply::Hello { resumed, .. }) => Ok(resumed == Some(true)),

@@ -140,6 +140,7 @@ impl Config {
             session: session::Settings {
                 games: self.games(),
                 resume_grace: self.server.resume_grace_seconds,
+                heartbeat: self.coordinator.heartbeat_seconds,
                 connections: self.server.limits.max_connections.as_usize(),
                 keep_decisions: self.store.keep_decisions.get(),
             },

@@ -258,7 +258,7 @@ pub fn refusal(error: SessionError) -> Refusal {
             | LobbyError::BadChances
             | LobbyError::Record(_) => Code::BadArgument,
         },
-        SessionError::NotAllowed(_) => Code::NotAllowed,
+        SessionError::NotAllowed(_) | SessionError::Reported(_) => Code::NotAllowed,
         SessionError::BadArgument(_) | SessionError::Stated(_) => Code::BadArgument,
         SessionError::NotReady | SessionError::Overloaded | SessionError::TooManyReports(_) => {
             Code::Overloaded

@@ -69,6 +69,11 @@ impl Peer {
         Some(peer)
     }
 
+    /// The address from which it has connected.
+    pub(super) fn from(&self) -> IpAddr {
+        self.from
+    }
+
     /// Whether it has to say HELLO before anything else.
     pub(super) fn must_say_hello(&self) -> bool {
         self.grant.is_none()

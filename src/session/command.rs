@@ -44,16 +44,20 @@ impl Session {
     /// # Errors
     /// Any [`LobbyError`](crate::lobby::LobbyError); nothing changes then.
     pub fn apply(&mut self, command: &Command) -> Result<(), SessionError> {
-        if let Command::Game(_) = command {
-            self.give_up_running();
-            self.state.begin_game();
+        match command {
+            Command::Game(_) => {
+                self.give_up_running();
+                self.state.begin_game();
+            }
+            Command::Start => self.settle_before(),
+            _ => {}
         }
         let judged = command.judged();
         let before = judged.map(|id| (id, self.lobby().conduct(id)));
         // This resumes a parked game; the time is then counted in that game's milliseconds.
         self.lobby();
         if let Command::Game(_) = command
-            && self.state.take_over(self.sessions.rules.get())
+            && self.state.set_rules(self.sessions.rules.get())
         {
             tracing::info!("this game has the settings of the configuration that was read again");
         }

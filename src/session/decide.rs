@@ -94,6 +94,7 @@ impl Session {
         top: Option<usize>,
         seed: Option<u64>,
     ) -> Result<Balanced, SessionError> {
+        self.settle_before();
         let weights = self.weights()?;
         let seed = seed.unwrap_or_else(draw_seed);
         let balance = &self.state.rules.settings.balance;

@@ -16,6 +16,9 @@ pub enum SessionError {
     /// The client may not send the command, or may not send it now.
     #[error("{0}")]
     NotAllowed(&'static str),
+    /// Another connection reports the same game server.
+    #[error("{0}")]
+    Reported(String),
     /// An argument is invalid.
     #[error("{0}")]
     BadArgument(String),

@@ -56,6 +56,7 @@ impl Session {
         let new = self.new_game(&game_type);
         let has_teams = matches!(&new, Command::Game(new) if new.has_teams);
         self.apply(&new)?;
+        self.apply(&Command::Host)?;
         for name in names.map(str::to_owned) {
             self.apply(&Command::Mutator { name })?;
         }

@@ -23,6 +23,7 @@ impl Session {
         let state = std::mem::replace(&mut self.state, next);
         self.leave_game(state, park);
         self.registration.end();
+        self.source.end();
     }
 
     fn leave_game(&self, state: SessionState, park: bool) {
@@ -65,16 +66,18 @@ impl Session {
 
     /// Gives up the running game, and the parked one of this server, because a new game begins.
     pub(super) fn give_up_running(&mut self) {
-        let server = self.server.as_deref();
-        let left = server.and_then(|server| self.sessions.parked.take(server, 0));
+        let name = self.server.clone();
+        let server = name.as_deref();
+        let mut left = server.and_then(|server| self.sessions.parked.take(server, 0));
         let left_bots = left.as_ref().map(|left| left.lobby.bot_use());
-        if let Some(left) = left {
-            self.sessions.give_up(left, server);
-        }
         // The game lasts until now, not until its last event; the same holds in its journal.
         let now = self.state.millis(&*self.sessions.clock);
         self.state.lobby.at(now);
-        if let Some(finished) = self.state.abandoned(server) {
+        let holds = self.hold(left.as_mut());
+        if let Some(left) = left {
+            self.sessions.give_up(left, server);
+        }
+        if !holds && let Some(finished) = self.state.abandoned(server) {
             let game = self.state.game;
             if self.sessions.keep_abandoned(finished, game, None) {
                 self.state.waiting.push(game);
@@ -142,6 +145,9 @@ impl Sessions {
         let span = state.span.clone();
         let _in_span = span.enter();
         let file = state.journal.take_file();
+        if let (Some(held), Some(before)) = (&state.held, state.abandoned_before(server)) {
+            self.keep_abandoned(before, held.number, None);
+        }
         let kept = match state.abandoned(server) {
             Some(finished) => self.keep_abandoned(finished, state.game, file.clone()),
             None => {
@@ -155,7 +161,7 @@ impl Sessions {
     }
 
     /// Adds an abandoned game to the backlog, if there is room.
-    fn keep_abandoned(
+    pub(super) fn keep_abandoned(
         &self,
         finished: Finished,
         game: i64,

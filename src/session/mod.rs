@@ -7,6 +7,7 @@
 //!
 //! Entry points: [`Sessions::new`], [`Session::new`].
 
+mod again;
 mod aside;
 mod background;
 mod backlog;
@@ -34,6 +35,7 @@ mod results;
 mod rules;
 mod sessions;
 mod settings;
+mod sources;
 mod state;
 mod stated;
 mod weights;
@@ -69,6 +71,7 @@ use game_journal::GameJournal;
 use live::LivePlace;
 use offers::SessionOffers;
 use registry::Registration;
+use sources::OwnSource;
 use state::SessionState;
 
 /// The state of one connection. It ends with the connection; its game can be parked for the next
@@ -79,6 +82,7 @@ pub struct Session {
     state: SessionState,
     server: Option<String>,
     registration: Registration,
+    source: OwnSource,
     /// Whether the replies that are not sent yet include one to END.
     owes_end: bool,
     offers: SessionOffers,
@@ -104,6 +108,7 @@ impl Session {
         let session = Self {
             state: sessions.new_state(&span),
             registration,
+            source: OwnSource::default(),
             sessions,
             server: None,
             owes_end: false,

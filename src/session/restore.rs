@@ -129,6 +129,7 @@ impl Sessions {
         let mut state = SessionState::new(game.lobby, self.rules.get(), journal, live, &span);
         (state.epoch, state.game) = (game.epoch, game.number.unwrap_or_else(draw_game));
         state.go_on(game.reasons, now, &*self.clock);
+        state.held = game.held;
         state.count_play(&self.metrics);
         for (number, finished) in game.earlier {
             // A match that is on disk is not written again.

@@ -22,6 +22,7 @@ use super::{
     parked::ParkedGames,
     registry::ConnectionRegistry,
     rules::{GameRules, NewestRules},
+    sources::SourceRegistry,
     state::SessionState,
 };
 use crate::{
@@ -50,6 +51,8 @@ pub struct Sessions {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) parked: ParkedGames,
     pub(super) registry: Arc<ConnectionRegistry>,
+    /// Which connection reports which game server.
+    pub(super) sources: Arc<SourceRegistry>,
     pub(super) backlog: Backlog,
     /// The running games as spectators see them.
     pub(super) live: Arc<LiveBoard>,
@@ -87,6 +90,7 @@ impl Sessions {
             clock: Arc::new(MachineClock::default()),
             parked,
             registry: Arc::default(),
+            sources: Arc::default(),
             backlog: Backlog::default(),
             live: Arc::default(),
             tasks: TaskTracker::new(),

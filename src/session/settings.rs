@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::{
-    domain::units::{Millis, PlayerWeight, UpToADay},
+    domain::units::{Millis, PlayerWeight, Seconds, UpToADay},
     lobby::{LobbySettings, SizeLimits},
     partition,
 };
@@ -26,6 +26,8 @@ pub struct Settings {
     pub games: GameSettings,
     /// How long a parked game waits for its server.
     pub resume_grace: UpToADay,
+    /// How long a connection that reports a game server may be silent before another one takes its place.
+    pub heartbeat: Seconds<1, 3_600>,
     /// How many connections there may be, so that the games of all of them can be parked.
     pub connections: usize,
     /// How many decisions are stored; 0 stores none.

@@ -28,7 +28,7 @@ pub(super) struct FollowerArgs {
     /// strong, and between two rounds after a streak
     #[arg(long)]
     auto_balance: bool,
-    /// Print the console commands without sending them
+    /// Print the console commands without sending them, and report no match to the daemon
     #[arg(long)]
     pub(super) dry_run: bool,
 }

@@ -33,7 +33,6 @@ pub(super) use agent::{
 };
 use chat::ChatArgs;
 use common::FollowerArgs;
-use daemon::DaemonArgs;
 
 /// How often the command for a move is sent before the sidecar gives up on the move.
 const ATTEMPTS: u32 = 3;
@@ -101,14 +100,15 @@ async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
         false => Some(Box::new(open_console(&args).await?)),
     };
     let engine = IdTech3::new(args.admin, args.bots);
-    follow(engine, settings, log, &args.common.server.daemon, console).await
+    follow(engine, settings, log, &args.common, console).await
 }
 
 async fn open_console(args: &IdTech3Args) -> Result<IdTech3Console, CliError> {
     let server = &args.common.server;
     let password = server.password()?;
     let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
-    Ok(IdTech3Console::open(server.rcon, password, folder).await?)
+    let console = IdTech3Console::open(server.rcon, password, folder).await?;
+    Ok(console.checked().await)
 }
 
 /// Runs the sidecar of a game server with this engine until a signal stops it.
@@ -116,12 +116,17 @@ async fn follow(
     engine: impl Engine,
     settings: FollowerSettings,
     log: GameLog,
-    daemon: &DaemonArgs,
+    common: &FollowerArgs,
     console: Option<Box<dyn RemoteConsole>>,
 ) -> Result<(), CliError> {
-    let daemon = DaemonConnection::new(daemon.endpoint()?);
+    let server = &common.server;
+    let daemon = DaemonConnection::new(server.daemon.endpoint()?);
     let mut shutdown = ShutdownSignal::install()?;
     let sidecar = Follower::new(engine, settings);
+    let sidecar = match common.dry_run {
+        true => sidecar.without_reports(),
+        false => sidecar.with_source(server.rcon.to_string()),
+    };
     let driver = Driver::new(sidecar, log, daemon, console, report);
     Ok(driver.run_until(shutdown.wait()).await?)
 }

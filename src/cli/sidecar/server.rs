@@ -8,13 +8,17 @@ use std::{
 use clap::Args;
 
 use super::daemon::DaemonArgs;
-use crate::{cli::CliError, client::drivers::Password, config::parse_address};
+use crate::{
+    cli::CliError,
+    client::drivers::Password,
+    config::{AddressError, parse_address},
+};
 
 /// The remote console of a game server, the daemon, and what the game server sends in HELLO.
 #[derive(Debug, Args)]
 pub(super) struct ServerArgs {
     /// Address of the game server's remote console
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_console)]
     pub(super) rcon: SocketAddr,
     /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
     #[arg(long, value_name = "FILE")]
@@ -56,6 +60,29 @@ impl ServerArgs {
     }
 }
 
+/// The address of a game server's console. What is wrong says on which ports game servers listen, unless their
+/// operators choose others.
+fn parse_console(text: &str) -> Result<SocketAddr, String> {
+    let usual = "; the usual ports are 27960 (Quake III, OpenArena), 27015 (Source), 26000 (Xonotic, Nexuiz) and that \
+                 of ec_port (Teeworlds)";
+    parse_with(text, 27960).map_err(|why| why + usual)
+}
+
+/// An address and a port. If the port is missing, the text that says so suggests this one.
+pub(super) fn parse_with(text: &str, port: u16) -> Result<SocketAddr, String> {
+    parse_address(text).map_err(|why| match why {
+        AddressError::Form => {
+            let whole = format!("{text}:{port}");
+            let example = match parse_address(&whole) {
+                Ok(_) => whole,
+                Err(_) => format!("127.0.0.1:{port}"),
+            };
+            format!("expected ADDRESS:PORT, such as {example}")
+        }
+        AddressError::UnknownHost(_) => why.to_string(),
+    })
+}
+
 /// The first line of a file that contains a secret.
 ///
 /// # Errors
@@ -63,4 +90,27 @@ impl ServerArgs {
 pub(super) fn secret_in(file: &Path) -> Result<String, CliError> {
     let text = std::fs::read_to_string(file).map_err(CliError::in_file(file))?;
     Ok(text.lines().next().unwrap_or("").to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_console_without_a_port_is_answered_with_that_of_a_game_server() {
+        for (text, example) in [
+            ("127.0.0.1", "127.0.0.1:27960"),
+            ("[::1]", "[::1]:27960"),
+            ("localhost", "localhost:27960"),
+            ("127.0.0.1:", "127.0.0.1:27960"),
+            ("27960", "127.0.0.1:27960"),
+            ("", "127.0.0.1:27960"),
+        ] {
+            let why = parse_console(text).unwrap_err();
+            let begin = format!("expected ADDRESS:PORT, such as {example}; ");
+            assert!(why.starts_with(&begin), "{text}: {why}");
+            assert!(!why.contains("7997"), "{why}");
+        }
+        assert!(parse_console("127.0.0.1:27015").is_ok());
+    }
 }

@@ -7,12 +7,11 @@ use clap::Args;
 use super::{
     common::{BotsArgs, FollowerArgs, millis, parse_opening},
     follow,
-    server::secret_in,
+    server::{parse_with, secret_in},
 };
 use crate::{
     cli::CliError,
     client::drivers::{GameLog, RemoteConsole, SourceConsole},
-    config::parse_address,
     sidecar::{
         follower::{CommandTemplate, TemplateCommands},
         source::Source,
@@ -26,7 +25,7 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "PATH", required_unless_present = "log_udp")]
     log: Option<PathBuf>,
     /// Address on which to receive the log, in place of --log (logaddress_add)
-    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "log", value_parser = parse_address)]
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "log", value_parser = parse_log)]
     log_udp: Option<SocketAddr>,
     /// File whose first line is the sv_logsecret of the game server
     #[arg(long, value_name = "FILE", requires = "log_udp")]
@@ -53,6 +52,10 @@ pub(super) struct SourceArgs {
     game: Option<String>,
 }
 
+fn parse_log(text: &str) -> Result<SocketAddr, String> {
+    parse_with(text, 27_500)
+}
+
 pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
     let common = &args.common;
     let server = &common.server;
@@ -77,5 +80,5 @@ pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
         bots_command: args.bots.bots_command,
     };
     let engine = Source::new(commands, args.game, millis(args.opening));
-    follow(engine, settings, log, &server.daemon, console).await
+    follow(engine, settings, log, common, console).await
 }

@@ -42,5 +42,5 @@ pub(super) async fn run(args: TeeworldsArgs) -> Result<(), CliError> {
         None => GameLog::console(),
     };
     let engine = Teeworlds::default();
-    follow(engine, settings, log, &server.daemon, console).await
+    follow(engine, settings, log, common, console).await
 }

@@ -77,5 +77,5 @@ pub(super) async fn run(args: XonoticArgs) -> Result<(), CliError> {
     };
     let engine = Xonotic::new(commands, args.warm_up, millis(args.opening));
     let log = GameLog::file_or_folder(&args.log);
-    follow(engine, settings, log, &server.daemon, console).await
+    follow(engine, settings, log, common, console).await
 }

@@ -18,6 +18,8 @@ use crate::{
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The largest delay between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The time limit for the first reply. After failures, the daemon answers HELLO up to 10 seconds later.
+const FIRST_REPLY: Duration = Duration::from_secs(15);
 /// The time limit for sending the last requests on exit.
 const LAST_REQUESTS: Duration = Duration::from_secs(5);
 /// The most requests, and the most events, that can be queued. A daemon that leaves that many
@@ -180,8 +182,15 @@ async fn receive(
     events: &mpsc::Sender<DaemonEvent>,
     served: &mut bool,
 ) -> ClientError {
+    let mut heard = false;
     loop {
-        match replies.receive().await {
+        let next = match std::mem::replace(&mut heard, true) {
+            true => replies.receive().await,
+            false => timeout(FIRST_REPLY, replies.receive())
+                .await
+                .unwrap_or(Err(ClientError::ReplyTimeout(FIRST_REPLY))),
+        };
+        match next {
             Ok(Received::Reply(reply)) => {
                 *served |= !matches!(reply, Reply::Error(_));
                 if events.send(DaemonEvent::Reply(reply)).await.is_err() {
@@ -192,6 +201,9 @@ async fn receive(
                 if events.send(DaemonEvent::Push(push)).await.is_err() {
                     return ClientError::Closed;
                 }
+            }
+            Err(ClientError::Malformed(reply)) if !*served && reply.line.starts_with("HTTP/") => {
+                return ClientError::Pages;
             }
             // Replies of a later version are ignored.
             Err(ClientError::Malformed(_) | ClientError::LineTooLong(_)) => {}

@@ -15,6 +15,7 @@ impl<S: Stream> Connection<S> {
     /// Handles one line.
     pub(super) async fn line(&mut self, line: FramedLine, stop: &CancellationToken) -> Next {
         self.host.heard();
+        self.session.heard();
         self.peer.count_line();
         let answer = match line {
             FramedLine::Text(line) => match Request::parse(line) {
@@ -157,15 +158,24 @@ impl<S: Stream> Connection<S> {
             server,
             token,
             hosts,
+            resume,
+            source,
             ..
         } = &hello
         else {
             return Ok(None);
         };
-        let (server, hosts) = (server.text().to_owned(), *hosts);
+        let (server, hosts, resume) = (server.text().to_owned(), *hosts, *resume);
+        // A connection that hosts a match reports the game server of an instance.
+        let source = source.clone().filter(|_| hosts.is_none());
         let token = token.as_ref().map(Token::secret);
         self.peer.greet(&server, token).await?;
         self.peer.authorize(&hello)?;
+        if let Some(source) = source {
+            let (source, from) = (source.text(), self.peer.from());
+            let reported = self.session.report_source(&server, source, from, resume);
+            reported.map_err(dispatch::refusal)?;
+        }
         let reply = self.answer(hello).await?;
         self.host.greet(&server, hosts, &mut self.session).await?;
         self.host.report_roster(&self.session).await;

@@ -170,6 +170,7 @@ impl<S: Stream> Connection<S> {
         }
         if done > 0 {
             self.host.heard();
+            self.session.heard();
             let now = Instant::now();
             self.count_questions(humans, bots, now);
             self.postpone(now);

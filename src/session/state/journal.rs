@@ -16,6 +16,11 @@ impl SessionState {
         self.shift = signed(now) - signed(clock.millis());
     }
 
+    /// Counts milliseconds from now on as another session has done.
+    pub(in crate::session) fn go_on_as(&mut self, other: &Self) {
+        self.shift = other.shift;
+    }
+
     /// Adds an entry to the journal, after entries for what the lobby's decisions have changed.
     pub(in crate::session) fn note(&mut self, entry: &Entry<'_>) {
         self.live.changed();
@@ -72,6 +77,7 @@ impl SessionState {
             end,
             reasons: Cow::Borrowed(&self.reasons),
             lobby: Cow::Borrowed(&self.lobby),
+            held: self.held.as_ref().map(Cow::Borrowed),
         };
         (self.millis(clock), snapshot)
     }

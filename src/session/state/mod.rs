@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     domain::{Rulebook, Ruleset, Timestamp},
-    lobby::journal::{EndAnswer, Entry},
+    lobby::journal::{EndAnswer, Entry, HeldGame},
     lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
 };
 
@@ -50,6 +50,8 @@ pub(super) struct SessionState {
     pub(super) game: i64,
     /// The number of the next game, if it is drawn already.
     pub(super) next_game: Option<i64>,
+    /// What is known of the game that the lobby keeps, because the present one may be the same once more.
+    pub(super) held: Option<HeldGame>,
     /// The answer to END, if it has been sent.
     pub(super) ended: Option<Ended>,
     /// Whether an answer to END (the id of its match, or that the match is kept) has been sent or
@@ -97,6 +99,7 @@ impl SessionState {
             new_reasons: false,
             game: draw_game(),
             next_game: None,
+            held: None,
             ended: None,
             delivered: false,
             restarted: false,
@@ -126,11 +129,11 @@ impl SessionState {
     }
 
     /// Takes over the settings of the games that begin now. Returns whether they are others than before.
-    pub(super) fn take_over(&mut self, rules: Arc<GameRules>) -> bool {
+    pub(super) fn set_rules(&mut self, rules: Arc<GameRules>) -> bool {
         if Arc::ptr_eq(&self.rules, &rules) {
             return false;
         }
-        self.lobby.take_over(rules.settings.lobby.clone());
+        self.lobby.set_settings(rules.settings.lobby.clone());
         self.rules = rules;
         true
     }

@@ -1,5 +1,6 @@
 //! A running game and its result, over the line protocol.
 
+mod again;
 mod decisions;
 mod leaving;
 mod partition;

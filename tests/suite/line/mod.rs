@@ -5,6 +5,7 @@ mod client;
 mod offers;
 mod protocol;
 mod rights;
+mod sources;
 mod tls;
 mod tls_client;
 mod tls_limits;

@@ -174,18 +174,28 @@ impl GameServer {
     /// The commands in the next file to be executed.
     fn ordered(&self) -> Vec<String> {
         let mut packet = [0; 2_048];
-        let (length, from) = self.console.recv_from(&mut packet).unwrap();
+        let (length, from) = loop {
+            let (length, from) = self.console.recv_from(&mut packet).unwrap();
+            match asked(&packet[..length]) {
+                Some(text) => self.print(text, from),
+                None => break (length, from),
+            }
+        };
         let name = format!("evenkeel-{}.cfg", self.address().port());
         let expected = format!("rcon {PASSWORD} exec {name}");
         assert_eq!(
             &packet[..length],
             [b"\xff\xff\xff\xff", expected.as_bytes()].concat()
         );
-        self.console
-            .send_to(b"\xff\xff\xff\xffprint\nexecing\n", from)
-            .unwrap();
+        self.print("execing", from);
         let file = fs::read_to_string(self.file(&name)).unwrap();
         file.lines().map(str::to_owned).collect()
+    }
+
+    /// What the console prints.
+    fn print(&self, text: &str, to: SocketAddr) {
+        let packet = [b"\xff\xff\xff\xffprint\n", text.as_bytes(), b"\n"].concat();
+        self.console.send_to(&packet, to).unwrap();
     }
 
     /// Does what forceteam does, with the game's log lines.
@@ -198,6 +208,12 @@ impl GameServer {
             }
         }
     }
+}
+
+/// What the console is to print, if a packet only asks whether it answers.
+fn asked(packet: &[u8]) -> Option<&str> {
+    let rest = packet.strip_prefix(b"\xff\xff\xff\xffrcon open-sesame echo ")?;
+    std::str::from_utf8(rest).ok()
 }
 
 fn human(number: usize, team: u8) -> String {
@@ -333,10 +349,8 @@ fn a_daemon_that_goes_away_is_found_again() {
         let lines: Vec<_> = lines.take(4).collect();
         let id = format!("{:032x}", 0xa0);
         let join = format!("JOIN {id} name=\"p 0;\" team=0");
-        assert_eq!(
-            lines,
-            ["HELLO \"ctf 1\"", "GAME baseoa.ctf", "MAP field", &join]
-        );
+        let hello = format!("HELLO \"ctf 1\" source={}", server.address());
+        assert_eq!(lines, [&hello, "GAME baseoa.ctf", "MAP field", &join]);
     }
 }
 
@@ -352,6 +366,101 @@ async fn what_the_game_server_says_is_shown() {
     let answer = b"\xff\xff\xff\xffprint\nBad rconpassword.\x1b[2J\n";
     server.console.send_to(answer, from).unwrap();
     sidecar.wait_for("the game server answers: Bad rconpassword. [2J");
+}
+
+/// At the start, before anything happens in the game.
+#[test]
+fn whether_the_console_answers_is_said_at_once() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let daemon = nobody.local_addr().unwrap();
+    drop(nobody);
+    let right = "the game server answers on its remote console";
+    let wrong = "the game server answers: Bad rconpassword.";
+    for (answers, said) in [(true, right), (false, wrong)] {
+        let server = GameServer::new();
+        let mut sidecar = server.sidecar(daemon, &[]);
+        let mut packet = [0; 2_048];
+        let (length, from) = server.console.recv_from(&mut packet).unwrap();
+        let text = asked(&packet[..length]).unwrap();
+        server.print(if answers { text } else { "Bad rconpassword." }, from);
+        sidecar.wait_for(said);
+    }
+    let silent = GameServer::new();
+    silent
+        .sidecar(daemon, &[])
+        .wait_for("the game server does not answer on its remote console: is it running");
+    let gone = GameServer::new();
+    let address = gone.address().to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
+    command.args(["sidecar", "idtech3", "--rcon", &address, "--log"]);
+    command.arg(gone.file("games.log")).arg("--password-file");
+    command.arg(gone.file("password"));
+    command.args(["--daemon", &daemon.to_string()]);
+    let GameServer { folder, console } = gone;
+    drop(console);
+    Process::start(&mut command).wait_for("the game server cannot be reached: Connection refused");
+    drop(folder);
+}
+
+#[test]
+fn what_is_no_daemon_is_said_at_once() {
+    let folder = TempDir::new().unwrap();
+    let variables = [("EVENKEEL_WEB_LISTEN", "127.0.0.1:0")];
+    let daemon = process::Process::start_with(folder.path(), &variables);
+    let pages = loop {
+        let line = daemon.log.recv_timeout(HANG).unwrap();
+        if let Some((_, rest)) = line.split_once("statistics pages are at http://") {
+            break rest.trim_end_matches('/').to_owned();
+        }
+    };
+    let server = GameServer::new();
+    let mut sidecar = server.sidecar(&pages, &[]);
+    sidecar.wait_for(&format!(
+        "no connection to the daemon at {pages}: this is the port of the pages"
+    ));
+}
+
+/// Two sidecars on one game server: the second one waits, and takes over once the first has ended.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_sidecar_is_refused_until_the_first_has_ended() {
+    let daemon = Daemon::start("").await;
+    let server = GameServer::new();
+    server.log(&(game(true) + &human(0, 1)));
+    let mut first = server.sidecar(daemon.address, &["--server", "first"]);
+    first.wait_for("connected to the daemon");
+    crate::common::until(async || daemon.service.sessions().live().len() == 1).await;
+    let mut second = server.sidecar(daemon.address, &["--server", "second"]);
+    second.wait_for("the daemon refused a request: not-allowed \"first\" at 127.0.0.1 reports");
+    drop(first);
+    crate::common::until(async || {
+        let live = daemon.service.sessions().live();
+        live.iter()
+            .any(|game| game.server == "second" && game.is_connected)
+    })
+    .await;
+}
+
+/// A dry run asks for teams, and stores nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_reports_no_match() {
+    let daemon = Daemon::start("").await;
+    let server = GameServer::new();
+    server.log(&game(true));
+    (0..4).for_each(|number| server.log(&human(number, number as u8 % 2 + 1)));
+    let mut sidecar = server.sidecar(daemon.address, &["--dry-run"]);
+    sidecar.wait_for("the teams are as chosen");
+    let mut other = server.sidecar(daemon.address, &["--server", "other"]);
+    other.wait_for("connected to the daemon");
+    other.wait_for("the teams are as chosen");
+    server.log(&("  0:09 ShutdownGame:\n".to_owned() + &game(false)));
+    (0..4).for_each(|number| server.log(&human(number, number as u8 % 2 + 1)));
+    server.log(
+        "  0:05 Kill: 0 1 1: x\n  1:00 CTF: 0 2 1: x\n  1:30 Exit: done\n  1:30 red:1  blue:0\n",
+    );
+    (0..4).for_each(|n| server.log(&format!("  1:30 score: {n}  ping: 0  client: {n} x\n")));
+    other.wait_for("the game is over: 1 ");
+    drop((sidecar, other));
+    assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Lobby {
             Command::Death { id } => return self.death(id),
             Command::Clock { left } => return self.clock(*left),
             Command::Assign { team_of } => return self.assign(team_of),
-            Command::Balanced(last) => self.game_mut()?.balanced = Some(last.clone()),
+            Command::Balanced(last) => self.note_balanced(last)?,
             Command::Place { id, team } => return self.put_on_team(id, *team),
             Command::Advise { moves } => self.game_mut()?.advised.clone_from(moves),
             Command::Help { by_score } => {
@@ -67,6 +67,10 @@ impl Lobby {
             Command::Volunteer { id } => return self.note_volunteer(id),
             Command::EndOffer => self.game_mut()?.offer = None,
             Command::TakeStreak => self.forget_streak(),
+            Command::Host => self.game_mut()?.hosted = true,
+            Command::Hold => self.hold(),
+            Command::GoOn => self.go_on(),
+            Command::DropBefore => self.before = None,
         }
         Ok(())
     }

@@ -185,6 +185,14 @@ pub enum Command {
     EndOffer,
     /// A streak was reported; it is not reported again.
     TakeStreak,
+    /// The game is that of a hosted match.
+    Host,
+    /// The next command is GAME, and may mean this game once more: it is kept.
+    Hold,
+    /// The game is the one that is kept, once more: what was decided in it stands.
+    GoOn,
+    /// The game is another one than the one that is kept.
+    DropBefore,
 }
 
 /// A command that was carried out, and the millisecond of the session at which it was.

@@ -9,13 +9,14 @@
 //! decision takes a [`Snapshot`]; together with the settings it is a [`Question`], whose answer is
 //! a pure function of the question and a seed. Question and answer together are a [`Decided`],
 //! which can be explained line by line, stored and replayed. `recorder` follows the game from
-//! START to END and makes a match record of it. [`journal`] is the form in which a running game is stored.
+//! START to END and makes a match record of it. `again` recognises a game that GAME only begins once more. [`journal`] is the form in which a running game is stored.
 //!
 //! Entry points: [`Lobby::apply`] for changes, [`Lobby::place`], [`Lobby::advantage`],
 //! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::ask`] for
 //! volunteers, [`Lobby::end`] for the result, [`Lobby::take_streak`] for whether one team wins too often.
 
 mod advantage;
+mod again;
 mod apply;
 mod arrivals;
 mod autobalance;
@@ -79,4 +80,3 @@ pub use settings::{LobbySettings, RosterSettings};
 pub use snapshot::{BotInGame, HumanInGame, MoveBlock, Snapshot};
 pub use state::{Lobby, RunningGame};
 pub use weights::{BotWeight, Weights};
-// x

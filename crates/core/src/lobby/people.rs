@@ -29,10 +29,12 @@ impl Lobby {
             game.died.clear();
         }
         match before {
-            None if self.memory.of(id.text()).left.is_some() => {
-                self.memory.entry(id.text()).conduct.returns += 1;
+            None => {
+                let past = self.memory.of(id.text());
+                if past.left.is_some() && !past.sent_away {
+                    self.memory.entry(id.text()).conduct.returns += 1;
+                }
             }
-            None => {}
             Some(from) => self.note_move(id, from, update.team.or(from)),
         }
         self.note_wish(id, update.wish, before.is_none())?;
@@ -51,7 +53,9 @@ impl Lobby {
         if let Some(offer) = &mut game.offer {
             offer.volunteers.retain(|volunteer| volunteer != id);
         }
-        self.memory.entry(id.text()).left = Some((team, now));
+        let past = self.memory.entry(id.text());
+        past.left = Some((team, now));
+        past.sent_away = matches!(reason, LeaveReason::Kicked | LeaveReason::Moved);
         Ok(())
     }
 

@@ -49,7 +49,7 @@ impl Lobby {
         game.seat_all(now);
         let sizes = game.has_teams.then(|| game.team_sizes(teams));
         game.recorder.chances.start(sizes);
-        game.by_score = None;
+        (game.by_score, game.again) = (None, false);
         game.run = ScoreRun::default();
         // Teams that were uneven in warm-up count as uneven only from now on.
         if let Some((_, since)) = &mut game.watch.imbalance {
@@ -159,9 +159,7 @@ impl Lobby {
     /// begun or is over, or if no player has taken part.
     pub fn abandoned(&self, frame: &RecordFrame) -> Option<Finished> {
         let game = self.game.as_ref()?;
-        let record = game.blank_record(frame, self.teams);
-        let finished = game.recorder.abandoned(record, self.now);
-        finished.filter(|finished| !finished.record.participants.is_empty())
+        game.abandoned(frame, self.teams, self.now)
     }
 
     /// Whether play has begun and has not ended.
@@ -173,6 +171,13 @@ impl Lobby {
 }
 
 impl RunningGame {
+    /// The record of a game that GAME or a lost connection ends at `now`, see [`Lobby::abandoned`].
+    pub(super) fn abandoned(&self, frame: &RecordFrame, teams: u8, now: u64) -> Option<Finished> {
+        let record = self.blank_record(frame, teams);
+        let finished = self.recorder.abandoned(record, now);
+        finished.filter(|finished| !finished.record.participants.is_empty())
+    }
+
     /// Each team's score so far; empty before START and in a game without teams.
     pub fn scores(&self) -> &[f64] {
         self.recorder.scores()

@@ -56,6 +56,9 @@ pub(super) struct PlayerHistory {
     pub(super) weak_sides: f64,
     /// The team from which they left this game, and when.
     pub(super) left: Option<(Option<u8>, u64)>,
+    /// Whether the game server had them leave.
+    #[serde(default)]
+    pub(super) sent_away: bool,
     /// When a decision last moved them in this game.
     pub(super) moved_at: Option<u64>,
     /// When they last changed to the stronger team, unless [`Conduct::asks`] has already counted
@@ -105,6 +108,36 @@ impl PlayerHistories {
             !past.conduct.is_clean() || past.weak_sides >= FORGOTTEN || past.wish.is_some()
         };
         self.people.retain(|_, past| counts(past));
+    }
+
+    /// Takes the last [`next_game`](Self::next_game) back, because the same game goes on: `before` is what was remembered
+    /// in it. What has happened since counts, too.
+    pub(super) fn undo_game(&mut self, before: &Self) {
+        for (id, old) in &before.people {
+            if !self.people.contains_key(id) && self.people.len() >= MAX_REMEMBERED {
+                continue;
+            }
+            let now = self.people.entry(id.clone()).or_default();
+            *now = PlayerHistory {
+                conduct: now.conduct,
+                weak_sides: old.weak_sides,
+                left: now.left.or(old.left),
+                sent_away: if now.left.is_some() {
+                    now.sent_away
+                } else {
+                    old.sent_away
+                },
+                moved_at: now.moved_at.or(old.moved_at),
+                switched_at: now.switched_at.or(old.switched_at),
+                wish: old.wish,
+                next_wish: now.next_wish.or(old.next_wish),
+            };
+        }
+        for (id, now) in &mut self.people {
+            if !before.people.contains_key(id) {
+                now.weak_sides = 0.0;
+            }
+        }
     }
 
     /// Whether it contains at most [`MAX_REMEMBERED`] humans, and all numbers are finite.

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Command, Lobby, LobbySettings, Offer, RunningGame, state::MAX_MUTATORS, streak::Win};
+use super::{
+    Command, Lobby, LobbySettings, Offer, RunningGame, again::GameBefore, state::MAX_MUTATORS,
+    streak::Win,
+};
 use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
 impl Lobby {
@@ -30,7 +33,7 @@ impl Lobby {
     }
 
     /// Has these settings from now on. To be called before GAME: a running game keeps its settings.
-    pub fn take_over(&mut self, settings: LobbySettings) {
+    pub fn set_settings(&mut self, settings: LobbySettings) {
         self.settings = settings;
     }
 
@@ -46,15 +49,26 @@ impl Lobby {
         {
             return None;
         }
+        let room = settings.roster.max_roster.as_usize();
         if let Some(game) = self.game.take() {
-            self.game = Some(restored_game(
-                game,
-                teams,
-                settings.roster.max_roster.as_usize(),
-            )?);
+            self.game = Some(restored_game(game, teams, room)?);
+        }
+        if let Some(before) = self.before.take() {
+            self.before = Some(Box::new(before.restored(room)?));
         }
         self.settings = settings;
         Some(self)
+    }
+}
+
+impl GameBefore {
+    /// Completes a game that is kept, like [`Lobby::restored`].
+    fn restored(mut self, room: usize) -> Option<Self> {
+        let sound = (2..=MAX_TEAMS).contains(&usize::from(self.teams))
+            && self.last_teams.len() <= MAX_PLAYERS
+            && self.memory.is_sound();
+        self.game = restored_game(self.game, self.teams, room)?;
+        sound.then_some(self)
     }
 }
 

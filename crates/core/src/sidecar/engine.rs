@@ -64,6 +64,8 @@ pub struct TeamOrders {
     pub(super) count: usize,
     /// The commands, in the order in which to execute them.
     pub(super) commands: Vec<String>,
+    /// The numbers of the players whom they remove from the server, also of those whom they add again.
+    pub(super) removed: Vec<u32>,
 }
 
 /// Orders moves so that players leave the two sides in turns, because a server may refuse to enlarge the larger

@@ -21,6 +21,8 @@ pub(super) struct RosterEntry {
     /// Whether the sidecar has asked the daemon for the team, and has no reply yet. Until then it does not
     /// send the player's actual team, which would replace the daemon's choice.
     pub(super) placing: bool,
+    /// Whether the game server was ordered to remove the player, perhaps to add a bot again on the other team.
+    pub(super) removed: bool,
 }
 
 /// What the daemon's roster should contain about one player.
@@ -66,6 +68,7 @@ impl RosterEntry {
                 joined: update.joined,
                 team: update.team.filter(|_| !update.unplaced),
                 placing: false,
+                removed: false,
             };
             requests.push(new.join());
             *entry = Some(new);
@@ -83,7 +86,10 @@ impl RosterEntry {
         match self.joined {
             true => Request::Leave {
                 id: self.ident(),
-                reason: LeaveReason::Left,
+                reason: match self.removed {
+                    true => LeaveReason::Kicked,
+                    false => LeaveReason::Left,
+                },
             },
             false => Request::BotLeave(self.ident()),
         }

@@ -11,9 +11,20 @@ use crate::{
 /// The longest time without a request, in milliseconds. The daemon closes connections that are idle
 /// for longer.
 const SILENCE: u64 = 60_000;
+/// The same of an instance, and of a sidecar that states where its game server is. The daemon takes an instance for lost,
+/// and such a sidecar for dead, if it is silent for `[coordinator] heartbeat_seconds`, 30 by default.
+pub(super) const HEARTBEAT: u64 = 5_000;
 /// The longest name of a player, in bytes, that is sent together with an identity. It keeps lines
 /// below the daemon's limit of 1,024 bytes.
 const MAX_NAME: usize = 128;
+
+/// What a sidecar sends in HELLO about its game server.
+pub(super) struct ServerName<'a> {
+    pub(super) server: &'a str,
+    pub(super) token: Option<&'a str>,
+    /// Where the game server is; `None` if others may report it, too.
+    pub(super) source: Option<&'a str>,
+}
 
 /// Whether there is a connection, and what is known about its daemon.
 #[derive(Debug, Default)]
@@ -21,6 +32,12 @@ pub(super) struct DaemonLink {
     pub(super) connected: bool,
     /// Whether the daemon's version lacks the verbs that report a running game.
     pub(super) outdated: bool,
+    /// Whether the daemon has answered HELLO on this connection or an earlier one.
+    greeted: bool,
+    /// Whether this connection takes the place of an earlier one.
+    resumes: bool,
+    /// Whether the daemon takes it for dead if it is silent for a while.
+    beats: bool,
     /// When the last request was sent.
     last_sent: u64,
 }
@@ -28,10 +45,10 @@ pub(super) struct DaemonLink {
 impl DaemonLink {
     /// Starts a connection: sends HELLO. A server that `hosts` matches goes on with its game, and has no bots. One that
     /// `asks` lets its players volunteer before one is moved. One that `moves` players in play wants to know of streaks.
+    /// A connection after another takes its place, even if the daemon has not noticed its end.
     pub(super) fn open(
         &mut self,
-        server: &str,
-        token: Option<&str>,
+        name: &ServerName<'_>,
         [hosts, asks, moves]: [bool; 3],
         now: u64,
         acts: &mut Vec<Act>,
@@ -39,17 +56,26 @@ impl DaemonLink {
         *self = Self {
             connected: true,
             outdated: false,
+            greeted: self.greeted,
+            resumes: self.greeted,
+            beats: name.source.is_some(),
             last_sent: now,
         };
         acts.push(Act::Send(Request::Hello {
-            server: plain_ident(server),
-            token: token.map(Token::new),
-            resume: hosts,
+            server: plain_ident(name.server),
+            token: name.token.map(Token::new),
+            resume: hosts || self.resumes,
             bots: hosts.then_some(false),
             offers: asks.then_some(true),
             streaks: moves.then_some(true),
             hosts: None,
+            source: name.source.map(plain_ident),
         }));
+    }
+
+    /// The daemon has answered HELLO.
+    pub(super) fn greeted(&mut self) {
+        self.greeted = true;
     }
 
     /// The outbox for the current state of the connection.
@@ -57,6 +83,7 @@ impl DaemonLink {
         Outbox {
             acts,
             connected: self.connected,
+            resumes: self.resumes,
         }
     }
 
@@ -89,7 +116,8 @@ impl DaemonLink {
 
     /// Sends PING if nothing was sent for long; requests in `acts` count as sent.
     pub(super) fn keep_alive(&mut self, now: u64, acts: &mut Vec<Act>) {
-        if self.is_silent(SILENCE, now, acts) {
+        let longest = if self.beats { HEARTBEAT } else { SILENCE };
+        if self.is_silent(longest, now, acts) {
             acts.push(Act::Send(Request::Ping));
         }
     }
@@ -109,12 +137,17 @@ impl DaemonLink {
 pub(super) struct Outbox<'a> {
     acts: &'a mut Vec<Act>,
     connected: bool,
+    resumes: bool,
 }
 
 impl Outbox<'_> {
     /// Sends what the daemon needs before the roster: the game type, mutators and map.
     pub(super) fn announce(&mut self, game_type: &str, mutators: &[String], map: &str) {
         self.send(Request::Game(plain_ident(game_type)));
+        if self.resumes {
+            // The session goes on, and may have had more of them.
+            self.send(Request::Teams(2));
+        }
         for mutator in mutators {
             self.send(Request::Mutator(plain_ident(mutator)));
         }

@@ -8,12 +8,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use tokio::{
-    net::UdpSocket,
-    time::{Instant, sleep_until},
-};
+use tokio::{net::UdpSocket, time::Instant};
 
-use super::{ConsoleEvent, Password, RemoteConsole, connected, shown};
+use super::{ANSWERS, ConsoleEvent, Password, RemoteConsole, connected, overdue, shown};
 use crate::sidecar::xonotic::rcon::{
     DarkPlacesAnswer, Proof, answer, ask_challenge, encode, lists,
 };
@@ -103,7 +100,7 @@ impl DarkPlacesConsole {
                 let text = text.trim();
                 let heard = self.answers.replace(true) != Some(true);
                 match (heard, text.is_empty()) {
-                    (true, _) => Some("the game server answers on its remote console".to_owned()),
+                    (true, _) => Some(ANSWERS.to_owned()),
                     (false, true) => None,
                     (false, false) => Some(format!("the game server answers: {text}")),
                 }
@@ -149,20 +146,13 @@ impl RemoteConsole for DarkPlacesConsole {
     async fn next_event(&mut self) -> ConsoleEvent {
         let mut packet = [0; PACKET];
         loop {
-            let due = self.due;
-            let overdue = async {
-                match due {
-                    Some(due) => sleep_until(due).await,
-                    None => std::future::pending().await,
-                }
-            };
             let line = tokio::select! {
                 count = self.socket.recv(&mut packet) => match count {
                     Ok(count) => self.take(&packet[..count]).await,
                     // An ICMP answer reported that the port is closed now; the server may come back.
                     Err(_) => None,
                 },
-                () = overdue => self.overdue(),
+                () = overdue(self.due) => self.overdue(),
             };
             if let Some(line) = line {
                 return ConsoleEvent::Note(line);

@@ -5,14 +5,16 @@ use std::{
     io::{self, Write},
     net::SocketAddr,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use async_trait::async_trait;
-use tokio::net::UdpSocket;
+use tokio::{net::UdpSocket, time::Instant};
 
 use super::{
-    ConsoleEvent, Password, RemoteConsole, connected,
+    ANSWERS, ConsoleEvent, Password, RemoteConsole, connected,
     datagram::{MAX_DATAGRAM, OUT_OF_BAND, text_in},
+    overdue,
     questions::{Answered, Questions},
     shown,
 };
@@ -21,6 +23,10 @@ use crate::client::drivers::DriverError;
 /// A part of the answer with which the game server reports that it executes a file; the operator of an agent is not
 /// shown it.
 const EXECUTING: &str = ": execing ";
+/// What the game server is made to print at the start, so that the operator knows at once whether it answers.
+const MARK: &str = "evenkeel asks whether this console answers";
+/// How long its answer may take.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The remote console of one game server. Servers accept about one packet per second, so all
 /// commands go with one packet.
@@ -33,6 +39,8 @@ pub struct IdTech3Console {
     name: String,
     /// For an agent, which also asks the game server.
     questions: Option<Questions>,
+    /// When the answer to the question of the start is overdue.
+    due: Option<Instant>,
 }
 
 impl IdTech3Console {
@@ -52,6 +60,7 @@ impl IdTech3Console {
             folder: folder.to_owned(),
             name: format!("evenkeel-{}.cfg", address.port()),
             questions: None,
+            due: None,
         };
         console.write(&[]).map_err(|source| DriverError::File {
             path: console.folder.join(&console.name),
@@ -64,6 +73,17 @@ impl IdTech3Console {
     pub fn asking(self, address: SocketAddr) -> Self {
         let questions = Some(Questions::new(address));
         Self { questions, ..self }
+    }
+
+    /// Asks the game server to print a line, which changes nothing. The next event says whether it has.
+    pub async fn checked(self) -> Self {
+        // A server that cannot be reached now is reported when its answer is overdue.
+        let _ = self
+            .socket
+            .send(&self.packet(&format!("echo {MARK}")))
+            .await;
+        let due = Some(Instant::now() + PATIENCE);
+        Self { due, ..self }
     }
 
     /// The datagram that makes the game server execute a command.
@@ -102,9 +122,19 @@ impl RemoteConsole for IdTech3Console {
         loop {
             tokio::select! {
                 line = printed(&self.socket) => {
+                    self.due = None;
+                    if line.contains(MARK) {
+                        return ConsoleEvent::Note(ANSWERS.to_owned());
+                    }
                     if !(asks && line.contains(EXECUTING)) {
                         return ConsoleEvent::Note(line);
                     }
+                }
+                () = overdue(self.due) => {
+                    self.due = None;
+                    let text = "the game server does not answer on its remote console: is it running, and is the \
+                                address right?";
+                    return ConsoleEvent::Note(text.to_owned());
                 }
                 (id, text) = answered(self.questions.as_mut()) => {
                     return ConsoleEvent::Answer(id, text);

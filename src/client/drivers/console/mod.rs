@@ -11,7 +11,10 @@ mod teeworlds;
 use std::{io, net::SocketAddr};
 
 use async_trait::async_trait;
-use tokio::net::UdpSocket;
+use tokio::{
+    net::UdpSocket,
+    time::{Instant, sleep_until},
+};
 
 pub use darkplaces::{DarkPlacesConsole, Security};
 pub use idtech3::IdTech3Console;
@@ -20,6 +23,8 @@ pub use teeworlds::TeeworldsConsole;
 
 /// How many characters of an answer are shown to the operator.
 const SHOWN: usize = 200;
+/// What the operator is told once the game server has answered for the first time.
+const ANSWERS: &str = "the game server answers on its remote console";
 /// The longest password, in bytes. The games' own limits are lower.
 const MAX_PASSWORD: usize = 256;
 
@@ -97,6 +102,14 @@ pub(super) async fn connected(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(unspecified).await?;
     socket.connect(address).await?;
     Ok(socket)
+}
+
+/// Waits until an answer is overdue; for ever if none is expected.
+pub(super) async fn overdue(due: Option<Instant>) {
+    match due {
+        Some(due) => sleep_until(due).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// A text of the game server as one line of bounded length, without control characters.

@@ -7,7 +7,8 @@ use crate::{
 };
 
 impl Balance {
-    /// The teams that the last BALANCE chose, if this question repeats it and no pin forbids them.
+    /// The teams that the last BALANCE chose, if this question repeats it and no pin forbids them. If the game has come
+    /// again, those who have come since are placed.
     pub(super) fn as_they_are(
         &self,
         seed: u64,
@@ -18,7 +19,10 @@ impl Balance {
         }
         let mut pinned = self.problem.clone();
         for human in &mut pinned.humans {
-            let current = human.current?;
+            let current = match human.current {
+                None if self.repeat == Repeat::Again => continue,
+                current => current?,
+            };
             if human.pin.is_some_and(|pin| pin != current) {
                 return None;
             }
@@ -57,12 +61,25 @@ impl Balance {
         problem
     }
 
+    /// Whether the teams of the last BALANCE stay, and not these others. Those of a game that has come again stay
+    /// unless people have gone, so that the others are more even in number.
+    pub(super) fn stays(&self, present: &partition::Solution, other: &partition::Solution) -> bool {
+        match self.repeat {
+            Repeat::Again => self.spread(&present.team_of) <= self.spread(&other.team_of),
+            _ => self.is_as_good(present, other),
+        }
+    }
+
+    /// The difference in humans between the largest and the smallest team.
+    fn spread(&self, team_of: &[u8]) -> usize {
+        let teams = 0..self.problem.teams;
+        let sizes = teams.map(|t| team_of.iter().filter(|on| usize::from(**on) == t).count());
+        let (least, most) = sizes.fold((usize::MAX, 0), |(a, b), size| (a.min(size), b.max(size)));
+        most.saturating_sub(least)
+    }
+
     /// Whether the present teams are as even as the others, and grant as many wishes.
-    pub(super) fn is_as_good(
-        &self,
-        present: &partition::Solution,
-        other: &partition::Solution,
-    ) -> bool {
+    fn is_as_good(&self, present: &partition::Solution, other: &partition::Solution) -> bool {
         let here = self.wishes_broken(&present.team_of);
         let there = self.wishes_broken(&other.team_of);
         let least = match self.problem.doubt {

@@ -107,10 +107,13 @@ impl Question for Balance {
                     writeln!(f, "without the pins: {evenness}")?;
                 }
                 if answer.kept {
-                    writeln!(
-                        f,
-                        "the teams of the last BALANCE stay: the players are the same, and no other teams are better"
-                    )?;
+                    let why = match self.repeat {
+                        Repeat::Again => {
+                            "the game has come again, and only those are placed who have come since"
+                        }
+                        _ => "the players are the same, and no other teams are better",
+                    };
+                    writeln!(f, "the teams of the last BALANCE stay: {why}")?;
                 }
                 Ok(())
             }
@@ -169,7 +172,7 @@ impl Balance {
             (Repeat::Everything, Some(stay)) => (stay, true),
             (_, stay) => {
                 let chosen = partition::solve(&problem, &self.settings, seed, &mut out_of_time)?;
-                let stay = stay.filter(|stay| self.is_as_good(stay, &chosen));
+                let stay = stay.filter(|stay| self.stays(stay, &chosen));
                 let kept = stay.is_some();
                 (stay.unwrap_or(chosen), kept)
             }
@@ -218,8 +221,9 @@ impl Lobby {
         if let Some(parties) = self.party_factors(weights)? {
             settings.party_multiplier = parties.factors;
         }
-        let last = self.team_game()?.balanced.as_ref();
-        let repeat = last.map_or(Repeat::Nothing, |last| Repeat::of(last, &mut problem));
+        let game = self.team_game()?;
+        let again = |last| Repeat::of(last, &mut problem, game.again);
+        let repeat = game.balanced.as_ref().map_or(Repeat::Nothing, again);
         Ok(Balance {
             problem,
             settings,

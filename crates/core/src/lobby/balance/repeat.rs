@@ -18,6 +18,8 @@ pub enum Repeat {
     Roster,
     /// The same humans, and all other inputs of the choice are the same, too.
     Everything,
+    /// The game has come again: those who have stayed are on the chosen teams, others have come or gone.
+    Again,
 }
 
 /// What a game remembers of the last BALANCE.
@@ -41,6 +43,11 @@ impl LastBalance {
         }
     }
 
+    /// The humans for whom it has chosen teams.
+    pub(in crate::lobby) fn humans(&self) -> impl Iterator<Item = &str> {
+        self.chosen.keys().map(String::as_str)
+    }
+
     /// Whether these are the same humans, each on the chosen team.
     pub(in crate::lobby) fn holds<'a>(
         &self,
@@ -62,8 +69,9 @@ impl LastBalance {
 
 impl Repeat {
     /// Compares a problem with the last one. A human who has come back and is on no team is put on the chosen team, if
-    /// the same humans play and all others are on theirs.
-    pub(super) fn of(last: &LastBalance, problem: &mut ProblemSpec) -> Self {
+    /// the same humans play and all others are on theirs. If the game has come `again`, the same holds of those who have
+    /// stayed, and all others are on no team yet.
+    pub(super) fn of(last: &LastBalance, problem: &mut ProblemSpec, again: bool) -> Self {
         if last.problem == digest(problem) {
             return Self::Everything;
         }
@@ -74,13 +82,20 @@ impl Repeat {
         };
         // Keys are unique, so equally many humans with known keys are the same humans.
         let same = problem.humans.len() == chosen.len() && problem.humans.iter().all(stays);
-        if !same {
+        let is_known = |human: &WeightedHuman| chosen.contains_key(human.key.as_str());
+        let stand = again
+            && problem.humans.iter().any(is_known)
+            && problem
+                .humans
+                .iter()
+                .all(|one| !is_known(one) || stays(one));
+        if !same && !stand {
             return Self::Nothing;
         }
         for human in &mut problem.humans {
             human.current = chosen.get(human.key.as_str()).copied().flatten();
         }
-        Self::Roster
+        if same { Self::Roster } else { Self::Again }
     }
 }
 

@@ -64,6 +64,22 @@ fn a_late_arrival_is_on_the_side_told() {
 }
 
 #[test]
+fn who_was_removed_and_comes_back_exploits_nothing() {
+    for (reason, returns) in [
+        (LeaveReason::Left, 1),
+        (LeaveReason::Timeout, 1),
+        (LeaveReason::Kicked, 0),
+        (LeaveReason::Moved, 0),
+    ] {
+        let mut lobby = lobby(LobbySettings::default());
+        join(&mut lobby, "a", Some(0));
+        lobby.leave(&ident("a"), reason).unwrap();
+        join(&mut lobby, "a", Some(1));
+        assert_eq!(conduct(&lobby, "a").returns, returns, "{reason:?}");
+    }
+}
+
+#[test]
 fn who_comes_back_in_time_is_on_the_old_team() {
     let mut lobby = lobby(LobbySettings::default());
     let weights = WeightTable::new(&[("a", 50.0), ("b", 52.0), ("c", 20.0)], &[]);

@@ -50,6 +50,20 @@ pub struct JournalSnapshot<'a> {
     pub reasons: Cow<'a, [String]>,
     /// The lobby. Its game is not over, or its match is on disk.
     pub lobby: Cow<'a, Lobby>,
+    /// The game that the lobby keeps because the present one may be the same once more.
+    #[serde(default)]
+    pub held: Option<Cow<'a, HeldGame>>,
+}
+
+/// What a session knows of a game that its lobby keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldGame {
+    /// The number of the game.
+    pub number: i64,
+    /// The date of the session's millisecond 0, as of its START.
+    pub epoch: Timestamp,
+    /// The reasons for its last decision, one per line.
+    pub reasons: Vec<String>,
 }
 
 /// The answer to END.

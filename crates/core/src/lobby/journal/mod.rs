@@ -17,7 +17,7 @@ mod older;
 mod payload;
 mod replay;
 
-pub use entry::{EndAnswer, Entry, JournalSnapshot};
+pub use entry::{EndAnswer, Entry, HeldGame, JournalSnapshot};
 pub use error::JournalError;
 pub use frame::{HEADER, before_copy, copy_of_beginning};
 pub use payload::EntryBuffer;

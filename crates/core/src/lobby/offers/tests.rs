@@ -319,6 +319,7 @@ fn the_journal_has_the_offer_and_its_volunteers() {
         end: None,
         reasons: Default::default(),
         lobby: std::borrow::Cow::Owned(lobby.clone()),
+        held: None,
     };
     buffer
         .push(0, &Entry::Snapshot(Box::new(snapshot)))

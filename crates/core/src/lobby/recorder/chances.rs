@@ -64,6 +64,12 @@ impl ChanceCourse {
         self.picked = Some(teams.clone());
     }
 
+    /// What was predicted of the teams that BALANCE has picked: for the next START, or in play `in_play` before START.
+    pub(super) fn picked(&self, in_play: bool) -> Option<&TeamChances> {
+        let started = self.told.picked.as_ref().filter(|_| in_play);
+        self.picked.as_ref().or(started)
+    }
+
     /// The course in short: in play since START, otherwise the teams that the next START takes as picked. After more
     /// changes than are kept, the teams as they are now are not known.
     pub(in crate::lobby) fn summary(&self, in_play: bool) -> ChanceSummary {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     Kind, LeaveReason, MAX_PLAYERS, MAX_TEAMS, MatchRecorder, PlayerKey, PlayerTimeline, RoleName,
+    TeamChances,
 };
 
 mod chances;
@@ -141,6 +142,11 @@ impl GameRecorder {
     fn tick(&mut self, now: u64) -> Option<u64> {
         let elapsed = self.elapsed(now);
         self.is_running().then(|| self.play.tick(elapsed))
+    }
+
+    /// What was predicted of the teams that BALANCE has picked, until they have played to the end.
+    pub(super) fn picked(&self) -> Option<&TeamChances> {
+        self.chances.picked(self.is_running())
     }
 
     /// Whether play has begun and has not ended.

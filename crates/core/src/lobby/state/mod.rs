@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BalanceWatch, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Offer, Roster,
+    again::GameBefore,
     command::TimedCommand,
     player_history::PlayerHistories,
     recorder::GameRecorder,
@@ -41,6 +42,9 @@ pub struct Lobby {
     /// before.
     scored: BTreeSet<String>,
     pub(super) game: Option<RunningGame>,
+    /// The game before this one, until it is known whether this one is the same once more.
+    #[serde(default)]
+    pub(super) before: Option<Box<GameBefore>>,
     /// The last team of each human, by id, in the game before this one.
     pub(super) last_teams: BTreeMap<String, u8>,
     pub(super) memory: PlayerHistories,
@@ -88,6 +92,12 @@ pub struct RunningGame {
     /// The humans who have died since auto-balance may move somebody: it waits for none of them.
     #[serde(default)]
     pub(super) died: Vec<Ident>,
+    /// Whether it is that of a hosted match.
+    #[serde(default)]
+    pub(super) hosted: bool,
+    /// Whether it has come again, and neither BALANCE nor START has followed yet.
+    #[serde(default)]
+    pub(super) again: bool,
 }
 
 impl RunningGame {
@@ -121,6 +131,7 @@ impl Lobby {
             bot_use: BotUse::default(),
             scored: BTreeSet::new(),
             game: None,
+            before: None,
             last_teams: BTreeMap::new(),
             memory: PlayerHistories::default(),
             wins: Vec::new(),
@@ -167,6 +178,8 @@ impl Lobby {
             offer: None,
             run: ScoreRun::default(),
             died: Vec::new(),
+            hosted: false,
+            again: false,
         });
     }
 

@@ -27,9 +27,9 @@ pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
         return Err(bad("a server's name must not contain NUL".to_owned()));
     }
     let (mut token, mut resume, mut hosts) = (None, None, None);
-    let (mut bots, mut offers, mut streaks) = (None, None, None);
+    let (mut bots, mut offers, mut streaks, mut source) = (None, None, None, None);
     // No other `key=` counts as an option here, because a token may contain a `=`.
-    let is_option = ["resume", "bots", "offers", "streaks", "match"]
+    let is_option = ["resume", "bots", "offers", "streaks", "match", "source"]
         .iter()
         .any(|key| words.has_option(key));
     if !words.is_empty() && !is_option {
@@ -41,6 +41,8 @@ pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
         "offers" => Ok(set(&mut offers, yes_or_no(&value, "offers")?)),
         "streaks" => Ok(set(&mut streaks, yes_or_no(&value, "streaks")?)),
         "match" => Ok(set(&mut hosts, match_id(&value)?)),
+        "source" if value.text().is_empty() => Err(bad("source must not be empty".to_owned())),
+        "source" => Ok(set(&mut source, value)),
         _ => unknown_option(key),
     })?;
     Ok(Request::Hello {
@@ -51,6 +53,7 @@ pub(super) fn hello(words: &mut Words) -> Result<Request, Refusal> {
         offers,
         streaks,
         hosts,
+        source,
     })
 }
 
@@ -60,7 +63,6 @@ pub(super) fn put_hello(
     token: Option<&Token>,
     resume: bool,
     [bots, offers, streaks]: [Option<bool>; 3],
-    hosts: Option<i64>,
 ) {
     line.word(server);
     match token {
@@ -76,7 +78,6 @@ pub(super) fn put_hello(
     line.maybe("bots", bots.map(word));
     line.maybe("offers", offers.map(word));
     line.maybe("streaks", streaks.map(word));
-    line.maybe("match", hosts);
 }
 
 pub(super) fn map_range(words: &mut Words) -> Result<(u32, u32), Refusal> {

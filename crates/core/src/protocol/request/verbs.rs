@@ -71,9 +71,15 @@ Request of {
         streaks: Option<bool>,
         /// The match that this connection hosts, for an instance with several slots.
         hosts: Option<i64>,
+        /// Where the game server is that this connection reports, which no other one then does.
+        source: Option<Ident>,
     } [ANYBODY, Line, Always]
         = hello(words)?
-        => { put_hello(line, server, token.as_ref(), *resume, [*bots, *offers, *streaks], *hosts) }
+        => {
+            put_hello(line, server, token.as_ref(), *resume, [*bots, *offers, *streaks]);
+            line.maybe("match", *hosts);
+            source.iter().for_each(|source| line.option("source", source));
+        }
     /// Asks for a PONG.
     Ping "PING": Ping [ANYBODY, Line, Always] = Self::Ping => {}
     /// Closes the connection once the replies owed are sent.

@@ -5,12 +5,8 @@ use std::collections::VecDeque;
 use super::{Act, AgentSettings};
 use crate::{
     protocol::{HostRequest, Request},
-    sidecar::link::DaemonLink,
+    sidecar::link::{DaemonLink, HEARTBEAT, ServerName},
 };
-
-/// The longest time without a request, in milliseconds. The daemon takes an instance for lost that is
-/// silent for `[coordinator] heartbeat_seconds`, 30 by default.
-const HEARTBEAT: u64 = 5_000;
 
 /// The request that an error before the next PONG refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +47,13 @@ impl AgentLink {
     /// Starts a connection: sends HELLO.
     pub(super) fn open(&mut self, settings: &AgentSettings, now: u64, acts: &mut Vec<Act>) {
         *self = Self::default();
-        let token = settings.token.as_deref();
-        self.link
-            .open(&settings.server, token, [true, false, false], now, acts);
+        let name = ServerName {
+            server: &settings.server,
+            token: settings.token.as_deref(),
+            // It hosts matches, and reports no others.
+            source: None,
+        };
+        self.link.open(&name, [true, false, false], now, acts);
     }
 
     pub(super) fn close(&mut self) {

@@ -37,7 +37,7 @@ impl<E: Engine> Follower<E> {
         };
         self.server.chat.tell_of_moves(&moves, &game);
         let orders = self.orders_of(moves.iter().map(|step| (&step.id, step.to)));
-        self.console.push(orders.commands);
+        self.command(orders);
         self.server.send(Request::Explain);
     }
 }

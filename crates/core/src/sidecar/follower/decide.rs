@@ -34,6 +34,7 @@ impl<E: Engine> Follower<E> {
             Reply::Place(id, team, _) | Reply::Move(Move { id, to: team, .. }) => {
                 self.move_in_play(&id, team);
             }
+            Reply::Hello { .. } => self.server.link.greeted(),
             Reply::End { id, unrated } => self.server.acts.push(recorded(id, unrated)),
             Reply::Error(refusal) => {
                 if self.server.link.refused(&refusal, &mut self.server.acts)
@@ -122,7 +123,7 @@ impl<E: Engine> Follower<E> {
             if !orders.commands.is_empty() {
                 let text = "say Evenkeel: one player changes teams";
                 self.console.push([text.to_owned()]);
-                self.console.push(orders.commands);
+                self.command(orders);
             }
         }
         let mut entries = self.server.roster.entries_mut();
@@ -158,6 +159,12 @@ impl<E: Engine> Follower<E> {
         let players = if count == 1 { "player" } else { "players" };
         let text = format!("say Evenkeel: {count} {players} to even teams, ratio {ratio:.2}");
         self.console.push([text]);
+        self.command(orders);
+    }
+
+    /// Queues commands that change teams.
+    pub(super) fn command(&mut self, orders: TeamOrders) {
+        self.server.roster.note_removed(&orders.removed);
         self.console.push(orders.commands);
     }
 

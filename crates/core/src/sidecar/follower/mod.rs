@@ -36,7 +36,7 @@ pub(super) use opening::{LogTime, OpeningTime};
 pub(super) use template::TeamWord;
 
 use super::{Act, Sidecar, balancing_window::WindowStep, console::ConsoleQueue, engine::Engine};
-use crate::protocol::{Push, Reply, Request};
+use crate::protocol::{Charge, Push, Reply, Request};
 
 /// The time that a move during play may take, in milliseconds. After it, the sidecar sends the
 /// daemon the player's actual team.
@@ -59,6 +59,20 @@ impl<E: Engine> Follower<E> {
         }
     }
 
+    /// A sidecar that states where its game server is: the daemon then refuses a second one of the same game server.
+    #[must_use]
+    pub fn with_source(mut self, source: String) -> Self {
+        self.server.source = Some(source);
+        self
+    }
+
+    /// A sidecar that asks the daemon for teams, and reports nothing of what happens.
+    #[must_use]
+    pub fn without_reports(mut self) -> Self {
+        self.server.reports = false;
+        self
+    }
+
     /// Whether teams may be chosen now: the phase of the game allows it, and it is a team game.
     fn is_balancing_window(&self) -> bool {
         let game = self.server.game.as_ref();
@@ -73,6 +87,9 @@ impl<E: Engine> Follower<E> {
         std::mem::swap(&mut self.server.acts, acts);
         work(self);
         std::mem::swap(&mut self.server.acts, acts);
+        if !self.server.reports {
+            acts.retain(|act| !is_report(act));
+        }
     }
 
     /// Lets time pass for everything but the engine.
@@ -153,6 +170,11 @@ impl<E: Engine> Follower<E> {
                 .send(lines.collect(), self.server.now, &mut self.server.acts);
         }
     }
+}
+
+/// Whether the daemon is sent what happens in play.
+fn is_report(act: &Act) -> bool {
+    matches!(act, Act::Send(request) if request.demand().charge == Charge::Report)
 }
 
 impl<E: Engine> Sidecar for Follower<E> {

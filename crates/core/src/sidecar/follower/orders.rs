@@ -40,6 +40,7 @@ impl TemplateCommands {
         TeamOrders {
             count: moves.len() + usize::from(resize.is_some()),
             commands,
+            removed: Vec::new(),
         }
     }
 }

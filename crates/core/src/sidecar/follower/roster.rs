@@ -84,6 +84,19 @@ impl ServerRoster {
         self.0.values_mut().filter_map(|seat| seat.entry.as_mut())
     }
 
+    /// Notes that the game server is ordered to remove the players with these numbers.
+    pub(super) fn note_removed(&mut self, numbers: &[u32]) {
+        for seat in self.0.values_mut() {
+            let is_gone = seat
+                .player
+                .number
+                .is_some_and(|number| numbers.contains(&number));
+            if let Some(entry) = seat.entry.as_mut().filter(|_| is_gone) {
+                entry.removed = true;
+            }
+        }
+    }
+
     /// Drops all entries, because the daemon's roster is empty.
     pub(super) fn forget_entries(&mut self) {
         for seat in self.0.values_mut() {

@@ -8,7 +8,7 @@ use crate::{
         Act,
         balancing_window::BalancingWindow,
         chat::{Chat, ChatCommand, ChatGame, ChatPlayer},
-        link::{DaemonLink, plain_ident},
+        link::{DaemonLink, ServerName, plain_ident},
         progress::GamePhase,
     },
 };
@@ -16,6 +16,10 @@ use crate::{
 /// A game server whose games are followed.
 pub struct FollowedServer {
     pub(super) settings: FollowerSettings,
+    /// Where the game server is, for HELLO.
+    pub(super) source: Option<String>,
+    /// Whether the daemon is sent what happens in play. Otherwise it stores no match.
+    pub(super) reports: bool,
     /// Whether the daemon is sent who comes and goes between two games.
     pub(super) between_games: bool,
     pub(super) link: DaemonLink,
@@ -51,6 +55,8 @@ impl FollowedServer {
         Self {
             chat: Chat::new(settings.chat, team_names),
             settings,
+            source: None,
+            reports: true,
             between_games,
             link: DaemonLink::default(),
             roster: ServerRoster::default(),
@@ -69,14 +75,13 @@ impl FollowedServer {
 
     pub(super) fn connected(&mut self) {
         let (settings, now) = (&self.settings, self.now);
-        let token = settings.token.as_deref();
-        self.link.open(
-            &settings.server,
-            token,
-            [false, self.asks(), settings.auto_balance],
-            now,
-            &mut self.acts,
-        );
+        let name = ServerName {
+            server: &settings.server,
+            token: settings.token.as_deref(),
+            source: self.source.as_deref().filter(|_| self.reports),
+        };
+        let wishes = [false, self.asks(), settings.auto_balance];
+        self.link.open(&name, wishes, now, &mut self.acts);
         self.chat.connected(self.now);
         self.voted = false;
         self.to_move.clear();

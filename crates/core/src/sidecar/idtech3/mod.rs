@@ -129,8 +129,12 @@ impl Engine for IdTech3 {
             let bots = bots.filter_map(|(player, team)| self.bot(player, *team));
             orders.seat_bots(bots.collect(), counts, &self.spare_bots);
         }
+        let removed = orders.kick.iter();
         TeamOrders {
             count: orders.count(),
+            removed: removed
+                .filter_map(|&number| u32::try_from(number).ok())
+                .collect(),
             commands: orders.commands(self.admin),
         }
     }

@@ -6,7 +6,7 @@ use super::Source;
 use crate::sidecar::{
     Sidecar,
     follower::{
-        FollowerSettings,
+        Follower, FollowerSettings,
         play::{Play, bot_commands, commands, settings},
     },
 };
@@ -531,4 +531,59 @@ proptest! {
             prop_assert!(!line.contains('\n') && line.len() < 1_024);
         }
     }
+}
+
+#[test]
+fn it_states_where_the_server_is_and_takes_the_place_of_its_own_dead_connection() {
+    let mut play = source(settings());
+    play.sidecar = Follower::new(engine(), settings()).with_source("127.0.0.1:27015".into());
+    play.acts.clear();
+    play.sidecar.connected(0, &mut play.acts);
+    assert_eq!(play.done(), ["HELLO test source=127.0.0.1:27015"]);
+    play.wait(4_999);
+    assert!(play.done().is_empty());
+    play.wait(1);
+    assert_eq!(play.done(), ["PING"], "it is not dead");
+    // As long as the daemon has not answered, there is nothing to go on with.
+    for (answer, hello) in [
+        (
+            "ERROR not-allowed \"test\" reports it already",
+            "HELLO test source=127.0.0.1:27015",
+        ),
+        (
+            "HELLO evenkeel/0.2.0 protocol/1",
+            "HELLO test resume=yes source=127.0.0.1:27015",
+        ),
+    ] {
+        play.reply(answer);
+        play.done();
+        play.sidecar.disconnected();
+        play.sidecar.connected(play.now, &mut play.acts);
+        assert_eq!(play.done(), [hello]);
+    }
+    // The session may have had more teams.
+    play.log(&log(&loaded()));
+    let done = play.done();
+    assert_eq!(done[..3], ["GAME tf.ctf", "TEAMS 2", "MAP ctf_2fort"]);
+}
+
+#[test]
+fn a_dry_run_asks_for_teams_and_reports_nothing() {
+    let mut play = source(settings());
+    play.sidecar = Follower::new(engine(), settings()).without_reports();
+    play.acts.clear();
+    play.sidecar.connected(0, &mut play.acts);
+    assert_eq!(play.done(), ["HELLO test"]);
+    play.log(&log(&loaded()));
+    play.wait(1_000);
+    assert_eq!(play.done().last().map(String::as_str), Some("BALANCE"));
+    play.log(&log(&[
+        line(32, ROUND),
+        kill(40, (1, "Red"), (2, "Blue")),
+        line(600, OVER),
+        total(600, "Red", "final", 3),
+        total(600, "Blue", "final", 1),
+        line(600, "Log file closed"),
+    ]));
+    assert_eq!(play.done(), ["MOVE [U:1:2] 1"], "who is on which team");
 }

@@ -218,6 +218,7 @@ impl Engine for Teeworlds {
         TeamOrders {
             count: commands.len(),
             commands,
+            removed: Vec::new(),
         }
     }
 }

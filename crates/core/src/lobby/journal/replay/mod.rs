@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{EndAnswer, Entry, JournalError, JournalSnapshot, frame::Frames, payload::Entries};
+use super::{
+    EndAnswer, Entry, HeldGame, JournalError, JournalSnapshot, frame::Frames, payload::Entries,
+};
 use crate::{
     domain::{Timestamp, Verdict},
     lobby::{Command, Finished, Lobby, LobbySettings, RecordFrame},
@@ -25,6 +27,8 @@ pub struct JournaledGame {
     pub end: JournaledEnd,
     /// The reasons for the last decision of the game, one per line.
     pub reasons: Vec<String>,
+    /// The game that the lobby keeps because the present one may be the same once more.
+    pub held: Option<HeldGame>,
     /// Matches of earlier games of this session, each with the number of its game. Some of them may be
     /// on disk.
     pub earlier: Vec<(i64, Finished)>,
@@ -94,6 +98,7 @@ impl JournaledGame {
                 None => JournaledEnd::Open,
             },
             reasons: snapshot.reasons.into_owned(),
+            held: snapshot.held.map(Cow::into_owned),
             earlier: Vec::new(),
             failed: 0,
             copied: false,
@@ -135,8 +140,9 @@ impl JournaledGame {
     }
 
     fn carry_out(&mut self, command: &Command, at: u64) {
+        self.note_held(command);
         let cut_off = match command {
-            Command::Game(_) => {
+            Command::Game(_) if self.held.is_none() => {
                 let frame = self.frame();
                 self.lobby.at(at).abandoned(&frame)
             }
@@ -159,6 +165,35 @@ impl JournaledGame {
                 let number = self.number.take();
                 self.earlier.extend(number.map(|number| (number, finished)));
             }
+        }
+    }
+
+    /// Notes, before a command on the game that is kept is carried out, what the session knew of it.
+    fn note_held(&mut self, command: &Command) {
+        match (command, self.held.take()) {
+            (Command::Hold, _) => {
+                self.held = self.number.map(|number| HeldGame {
+                    number,
+                    epoch: self.epoch,
+                    reasons: std::mem::take(&mut self.reasons),
+                });
+            }
+            (Command::GoOn, Some(held)) => {
+                self.number = Some(held.number);
+                if self.reasons.is_empty() {
+                    self.reasons = held.reasons;
+                }
+            }
+            (Command::DropBefore, Some(held)) => {
+                let frame = RecordFrame {
+                    epoch: held.epoch,
+                    ..self.frame()
+                };
+                let finished = self.lobby.abandoned_before(&frame);
+                let finished = finished.map(|finished| (held.number, finished));
+                self.earlier.extend(finished);
+            }
+            (_, held) => self.held = held,
         }
     }
 

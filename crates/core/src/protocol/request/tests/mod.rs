@@ -76,6 +76,7 @@ fn a_server_may_ask_to_go_on_with_its_game() {
             offers: None,
             streaks: None,
             hosts: None,
+            source: None,
         }))
     };
     assert_eq!(parse(b"HELLO \"ctf 1\""), hello(None, false));
@@ -85,6 +86,13 @@ fn a_server_may_ask_to_go_on_with_its_game() {
         parse(b"HELLO \"ctf 1\" secret Resume=yes"),
         hello(Some("secret"), true)
     );
+    let line = b"HELLO \"ctf 1\" source=\"/srv/q 3/games.log\"";
+    let Ok(Some(Request::Hello { source, token, .. })) = parse(line) else {
+        panic!("no HELLO")
+    };
+    assert_eq!((source, token), (Some(ident("/srv/q 3/games.log")), None));
+    parse(b"HELLO a source=").unwrap_err();
+    parse(b"HELLO a source=b source=b").unwrap_err();
     let quoted = parse(b"HELLO \"ctf 1\" \"resume=yes\" resume=no");
     assert_eq!(quoted, hello(Some("resume=yes"), false));
 }

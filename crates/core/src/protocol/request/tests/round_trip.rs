@@ -86,9 +86,10 @@ fn hello() -> impl Strategy<Value = Request> {
         any::<bool>(),
         any::<[Option<bool>; 3]>(),
         option::of(1i64..),
+        option::of(ident()),
     );
     hello.prop_map(
-        |(server, token, resume, [bots, offers, streaks], hosts)| Request::Hello {
+        |(server, token, resume, [bots, offers, streaks], hosts, source)| Request::Hello {
             server,
             token: token.as_deref().map(Token::new),
             resume,
@@ -96,6 +97,7 @@ fn hello() -> impl Strategy<Value = Request> {
             offers,
             streaks,
             hosts,
+            source,
         },
     )
 }
@@ -275,6 +277,7 @@ fn a_token_is_neither_shown_nor_taken_for_an_option() {
         offers: None,
         streaks: None,
         hosts: None,
+        source: None,
     };
     assert_eq!(line(&hello), "HELLO \"ctf 1\" \"resume=yes\"\n");
     assert!(!format!("{hello:?}").contains("yes"));

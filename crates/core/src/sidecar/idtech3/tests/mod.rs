@@ -109,8 +109,8 @@ fn a_warm_up_is_balanced_once_it_is_quiet() {
     play.log("0:02 ClientDisconnect: 0\n0:02 ClientDisconnect: 2\n");
     play.log(&(arrival(0, "A", 2, Some(1)) + &arrival(2, "C", 1, Some(3))));
     let expected = [
-        "LEAVE A",
-        "LEAVE C",
+        "LEAVE A reason=kicked",
+        "LEAVE C reason=kicked",
         "JOIN A name=A team=1",
         "JOIN C name=C team=0",
     ];

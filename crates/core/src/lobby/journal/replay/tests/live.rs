@@ -49,6 +49,7 @@ impl Live {
             end,
             reasons: Cow::Borrowed(&self.reasons),
             lobby: Cow::Borrowed(&self.lobby),
+            held: None,
         };
         let mut buffer = EntryBuffer::default();
         buffer

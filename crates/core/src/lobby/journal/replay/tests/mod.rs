@@ -134,6 +134,7 @@ proptest! {
             end: None,
             reasons: Cow::Borrowed(&[]),
             lobby: Cow::Borrowed(&live.lobby),
+            held: None,
         };
         let mut buffer = EntryBuffer::default();
         buffer.push(9, &Entry::Snapshot(Box::new(snapshot))).unwrap();
