@@ -10,6 +10,7 @@ mod properties;
 mod source;
 mod teeworlds;
 mod ut99;
+mod waiting;
 mod xonotic;
 
 use evenkeel::domain::MatchRecord;

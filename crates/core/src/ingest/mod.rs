@@ -104,7 +104,7 @@ fn read(format: &Format, log: &str) -> Vec<LogItem> {
 fn only_match(format: &Format, log: &str) -> crate::domain::MatchRecord {
     let mut items = read(format, log);
     match (items.pop(), items.is_empty()) {
-        (Some(LogItem::Match(record)), true) => *record,
+        (Some(LogItem::Match(record) | LogItem::Exported(record, _)), true) => *record,
         other => panic!("{other:?} {items:?}"),
     }
 }
