@@ -9,6 +9,7 @@
 //! [`MatchRecord::check`](crate::domain::MatchRecord::check). Entry points: [`detect`] and [`Reader`].
 
 pub(crate) mod clock;
+pub(crate) mod doubled;
 mod encoding;
 mod format;
 mod halves;

@@ -78,6 +78,7 @@ pub(super) const FORMAT: Format = Format {
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
     unknown: |_| None,
+    finds_repeats: true,
     names_games: false,
     in_halves: false,
 };
