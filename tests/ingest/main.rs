@@ -5,6 +5,7 @@
 
 mod cases;
 mod corpus;
+mod cs2;
 mod golden;
 mod properties;
 mod source;

@@ -4,6 +4,7 @@
 //! Times are milliseconds since play began. A recorder trusts nobody: what exceeds a bound is left out, and
 //! [`MatchRecorder::is_cut`] states that something is missing.
 
+mod append;
 mod record;
 mod scores;
 mod sides;

@@ -1,9 +1,9 @@
 //! Tracks which players are on the server, and on which team.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    client::{Client, GameContext, is_identity, is_nobody, settle},
+    client::{Client, GameContext, is_identity, is_nobody, is_passing, settle},
     grammar::{PlayerAction, PlayerTag},
 };
 use crate::{
@@ -50,11 +50,14 @@ impl ConnectedClients {
         let ClientId::Connection(Some(_), _) = id else {
             return id;
         };
-        // A plugin may write another number. Then the one of this name is meant.
+        // A plugin may write another number. Then the one of this name is meant, and also if the server does not have
+        // the id yet of somebody who has come back.
         if self.0.get(&id).is_none_or(|client| client.name != who.name) {
+            let passing = is_passing(who.auth);
             let mut others = self.0.iter();
             let same = others.find(|(id, client)| {
-                matches!(id, ClientId::Connection(..)) && client.name == who.name
+                let may_be = passing || matches!(id, ClientId::Connection(..));
+                may_be && client.name == who.name
             });
             if let Some((same, _)) = same {
                 return same.clone();
@@ -102,7 +105,10 @@ impl ConnectedClients {
             PlayerAction::Connect | PlayerAction::Enter | PlayerAction::Join(_)
         );
         let team = if came { ClientTeam::Unknown } else { who.team };
-        self.meet(PlayerTag { team, ..who }, came, context);
+        // That somebody without an id has done nothing does not make a player of them.
+        if act != PlayerAction::Other || !is_passing(who.auth) || self.get(&who).is_some() {
+            self.meet(PlayerTag { team, ..who }, came, context);
+        }
         match act {
             PlayerAction::Leave => self.leave(who, context),
             PlayerAction::Connect => self.connect(who, true, context),
@@ -122,7 +128,12 @@ impl ConnectedClients {
         if is_nobody(who.auth) {
             return;
         }
-        let id = self.id(&who);
+        // Somebody who comes and has no id yet may be another one of this name.
+        let passing = is_passing(who.auth);
+        let id = match came && passing {
+            true => ClientId::of(&who),
+            false => self.id(&who),
+        };
         self.promote(&id, &who);
         let known = self.0.contains_key(&id);
         if !known && self.0.len() >= MAX_CLIENTS {
@@ -133,7 +144,9 @@ impl ConnectedClients {
             auth: who.auth.to_owned(),
             uid: who.uid,
             team: None,
-            since: came.then_some(context.now),
+            since: (came || passing).then_some(context.now),
+            entered: came,
+            played: None,
             seen: context.now,
             died: None,
             captured: None,
@@ -143,9 +156,12 @@ impl ConnectedClients {
         if !came {
             client.seen = context.now;
         }
-        if client.auth != who.auth || client.name != who.name {
+        let keeps_id = passing && is_identity(&client.auth);
+        if (client.auth != who.auth && !keeps_id) || client.name != who.name {
             who.name.clone_into(&mut client.name);
-            who.auth.clone_into(&mut client.auth);
+            if !keeps_id {
+                who.auth.clone_into(&mut client.auth);
+            }
             context.rename(client);
         }
         let stated = match who.team {
@@ -153,12 +169,15 @@ impl ConnectedClients {
             ClientTeam::Spectator | ClientTeam::Free => None,
             ClientTeam::Unknown => return,
         };
+        if stated.is_none() {
+            client.played = None; // up to now
+        }
         let settled = client.since.is_none_or(|since| context.now >= since + LAG);
         if stated != client.team && (settled || !known) {
-            let since = if known {
-                Some(context.now)
-            } else {
-                client.since
+            let since = match known {
+                // Who has come back may have played without a line that says so.
+                true => client.played.or(Some(context.now)),
+                false => client.since,
             };
             client.since = since;
             settle(client, stated, since, context);
@@ -179,6 +198,7 @@ impl ConnectedClients {
                 context.now = now;
             }
             settle(client, None, Some(now), context);
+            client.entered = true;
             client.uid = who.uid;
             (client.since, client.seen) = (Some(now), now);
         }
@@ -249,6 +269,40 @@ impl ConnectedClients {
         for client in all {
             client.visit = None;
             settle(client, client.team, None, context);
+        }
+    }
+
+    /// Goes on with a record in which these timelines are missing, or end elsewhere than the players are now.
+    pub(super) fn reseat(&mut self, context: &mut GameContext<'_>) {
+        let millis = context.millis();
+        let Some(recorder) = &mut context.recorder else {
+            return;
+        };
+        let mut gone: BTreeSet<usize> = (0..recorder.players().len()).collect();
+        for client in self.0.values_mut() {
+            client.visit = client.visit.filter(|visit| gone.remove(visit));
+        }
+        for visit in gone {
+            let at = recorder.tick(millis);
+            recorder.set_team(visit, None, at);
+        }
+        for client in self.0.values_mut() {
+            let (team, since) = (client.team, Some(context.now));
+            settle(client, team, since, context);
+        }
+    }
+
+    /// The timelines of the record have got other numbers, which are this much higher.
+    pub(super) fn shift_visits(&mut self, by: usize) {
+        for client in self.0.values_mut() {
+            client.visit = client.visit.map(|visit| visit + by);
+        }
+    }
+
+    /// A round begins now, from which those play who have come back and have not been named since.
+    pub(super) fn round_started(&mut self, now: u64) {
+        for client in self.0.values_mut().filter(|client| client.entered) {
+            client.played.get_or_insert(now);
         }
     }
 

@@ -100,6 +100,12 @@ impl Parser {
             // All scores have been read: anything else closes the game.
             self.finish_game(line, items);
         }
+        if let Event::Player(who, _) = event {
+            self.setup.meet(who.auth);
+        }
+        if event == Event::RoundStart {
+            self.clients.round_started(self.calendar.position());
+        }
         match event {
             Event::Other => {}
             Event::Started(folder) => {
@@ -120,10 +126,10 @@ impl Parser {
                 self.begin(line, Beginning::Map);
             }
             Event::Setting(name, value) => self.setup.set(name, value),
-            Event::RoundStart if self.waits => {}
+            Event::RoundStart if self.waits || self.game.has_just_begun(self.calendar) => {}
             Event::RoundStart if self.game.goes_on() => self.game.round_started(self.calendar),
             Event::RoundStart => self.begin(line, Beginning::Round),
-            Event::Reloaded => self.game.restored(),
+            Event::Reloaded => self.game.restored(&mut self.clients, self.calendar),
             Event::WarmUp => self.restart(line, items),
             Event::Restart | Event::MatchBegins | Event::MatchStart(_) => {
                 if let Event::MatchStart(map) = event {

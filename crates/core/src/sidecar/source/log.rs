@@ -216,6 +216,7 @@ impl Source {
         if act == PlayerAction::Other {
             return;
         }
+        self.setup.meet(who.auth);
         let mut context = GameContext::unrecorded(self.opening.log_position());
         self.clients.note(who, act, &mut context);
         server.sync(self.players());

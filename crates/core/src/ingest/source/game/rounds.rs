@@ -27,12 +27,16 @@ impl Game {
         self.has_begun() && self.lasted.is_none() && (!self.round || counts)
     }
 
-    /// The game continues from an earlier round, so the round being played does not count.
-    pub(in crate::ingest::source) fn restored(&mut self) {
-        self.round = false;
+    /// Whether a round has begun just now, so that the line that says so, again, begins no other one.
+    pub(in crate::ingest::source) fn has_just_begun(&self, now: Calendar) -> bool {
+        let began = self.round_began.filter(|_| self.round && !self.fought);
+        let passed = began.map(|began| now.position().saturating_sub(began));
+        self.has_begun() && passed.is_some_and(|passed| passed <= ROUND_LAG)
     }
 
     pub(in crate::ingest::source) fn round_started(&mut self, now: Calendar) {
+        self.restoring = None;
+        self.keep_checkpoint(now);
         self.round = true;
         self.round_began = Some(now.position());
         self.fought = false;
