@@ -9,10 +9,14 @@ use std::collections::BTreeMap;
 use super::{MatchRecord, Participant, Presence, ScoreEvent, Span, UNTIMED_MILLIS};
 use crate::domain::MatchChances;
 
+/// How long the lines of one moment take, in milliseconds: a recorder gives each of them a time of its own, as the clocks
+/// of most logs tell seconds. Who comes or leaves in one moment comes or leaves together.
+const MOMENT: u64 = 100;
+
 /// The time of a match in which somebody had an opponent, as intervals of the time in which it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlayTime {
-    /// The intervals in time order, no two of which touch, each with the milliseconds of play before it.
+    /// The intervals in time order, each with the milliseconds of play before it.
     spans: Vec<(Span, u64)>,
 }
 
@@ -38,22 +42,27 @@ impl PlayTime {
             steps.push((stay.span.to, false, side));
         }
         steps.sort_unstable();
-        let mut sides = SidesTaken::default();
-        let (mut spans, mut played, mut since) = (Vec::new(), 0, None);
-        let mut steps = steps.into_iter().peekable();
-        while let Some((at, comes, side)) = steps.next() {
-            sides.change(side, comes);
-            if steps.peek().is_some_and(|&(next, ..)| next == at) {
-                continue;
-            }
-            match (since, sides.are_opposed()) {
-                (None, true) => since = Some(at),
-                (Some(from), false) => {
-                    spans.push((Span { from, to: at }, played));
-                    played += at - from;
-                    since = None;
-                }
-                _ => {}
+        let times = |came: bool| {
+            let own = steps.iter().filter(move |(_, comes, _)| *comes == came);
+            own.map(|&(at, ..)| at).collect::<Vec<u64>>()
+        };
+        let (came, left) = (times(true), times(false));
+        let last = left.last().copied().unwrap_or(0);
+        let (mut spans, mut played, mut rested) = (Vec::new(), 0, 0);
+        for Span { from, to } in opposed(&steps) {
+            let begins = first_of_moment(&came, from).max(rested);
+            let ends = match to < last {
+                true => first_of_moment(&left, to),
+                false => to,
+            };
+            rested = to;
+            if begins < ends {
+                let span = Span {
+                    from: begins,
+                    to: ends,
+                };
+                spans.push((span, played));
+                played += span.millis();
             }
         }
         Self { spans }
@@ -86,16 +95,74 @@ impl PlayTime {
 
     /// How many milliseconds had been played at this time.
     pub(crate) fn at(&self, at: u64) -> u64 {
-        let begun = self.spans.partition_point(|(span, _)| span.from < at);
-        let last = begun.checked_sub(1).and_then(|last| self.spans.get(last));
+        let last = self.begun(at);
         last.map_or(0, |(span, before)| before + (span.to.min(at) - span.from))
+    }
+
+    /// The same for somebody who comes at this time: in the moment in which play begins, or goes on, it is its beginning.
+    fn since(&self, at: u64) -> u64 {
+        match self.begun(at) {
+            Some((span, before)) if at - span.from <= MOMENT => *before,
+            _ => self.at(at),
+        }
+    }
+
+    /// The last interval that begins before this time.
+    fn begun(&self, at: u64) -> Option<&(Span, u64)> {
+        let begun = self.spans.partition_point(|(span, _)| span.from < at);
+        self.spans.get(begun.checked_sub(1)?)
     }
 
     /// The part of play in an interval; `None` if that was waiting alone.
     pub(crate) fn of_span(&self, span: Span) -> Option<Span> {
-        let (from, to) = (self.at(span.from), self.at(span.to));
+        let (from, to) = (self.since(span.from), self.at(span.to));
         (from < to).then_some(Span { from, to })
     }
+
+    /// The stays of a player in time of play.
+    fn of_presence(&self, presence: &[Presence]) -> Vec<Presence> {
+        let (mut played, mut until): (Vec<Presence>, u64) = (Vec::new(), 0);
+        for stay in presence {
+            let Span { from, to } = stay.span;
+            // Nobody is on two teams at once.
+            let from = self.since(from).max(until.min(self.at(from)));
+            let to = self.at(to);
+            if from < to {
+                until = until.max(to);
+                let span = Span { from, to };
+                played.push(Presence { span, ..*stay });
+            }
+        }
+        played
+    }
+}
+
+/// The intervals in which two sides have somebody. The steps are when somebody comes to a side, or leaves it.
+fn opposed(steps: &[(u64, bool, usize)]) -> Vec<Span> {
+    let mut sides = SidesTaken::default();
+    let (mut spans, mut since) = (Vec::new(), None);
+    let mut steps = steps.iter().peekable();
+    while let Some(&(at, comes, side)) = steps.next() {
+        sides.change(side, comes);
+        if steps.peek().is_some_and(|&&(next, ..)| next == at) {
+            continue;
+        }
+        match (since, sides.are_opposed()) {
+            (None, true) => since = Some(at),
+            (Some(from), false) => {
+                spans.push(Span { from, to: at });
+                since = None;
+            }
+            _ => {}
+        }
+    }
+    spans
+}
+
+/// The first of these times, which are sorted, that is of the same moment as `at` and not after it.
+fn first_of_moment(times: &[u64], at: u64) -> u64 {
+    let before = times.partition_point(|time| time.saturating_add(MOMENT) < at);
+    times.get(before).map_or(at, |&time| time.min(at))
 }
 
 /// How many players are on each side that has any.
@@ -136,10 +203,13 @@ impl MatchRecord {
         self.play_beside_waiting().is_some()
     }
 
-    /// When the match was played, if it also has waiting.
+    /// When the match was played, if it also has waiting, were it that of a moment.
     fn play_beside_waiting(&self) -> Option<PlayTime> {
         let play = self.play_time();
-        (!play.is_empty() && play.millis() != self.millis()).then_some(play)
+        let mut stays = self.participants.iter().flat_map(|one| &one.presence);
+        let late = |stay: &Presence| stay.span.from > 0 && stay.span.from <= MOMENT;
+        let waits = play.millis() != self.millis() || stays.any(late);
+        (waits && !play.is_empty()).then_some(play)
     }
 
     /// The match with the time of [play](self) alone: waiting is left out, and the match begins with its first
@@ -156,19 +226,19 @@ impl MatchRecord {
             true => u128::from(at) * u128::from(UNTIMED_MILLIS) / u128::from(millis),
             false => u128::from(at),
         };
-        let at = |at: u64| u64::try_from(scaled(play.at(at))).unwrap_or(UNTIMED_MILLIS);
+        let scaled = |at: u64| u64::try_from(scaled(at)).unwrap_or(UNTIMED_MILLIS);
         for participant in &mut self.participants {
-            for stay in &mut participant.presence {
-                stay.span = Span {
-                    from: at(stay.span.from),
-                    to: at(stay.span.to),
-                };
+            let mut stays = play.of_presence(&participant.presence);
+            for stay in &mut stays {
+                let Span { from, to } = stay.span;
+                let (from, to) = (scaled(from), scaled(to));
+                stay.span = Span { from, to };
             }
-            participant.presence.retain(|stay| stay.span.millis() > 0);
+            participant.presence = stays;
         }
         let events = self.events.into_iter();
         let events = events.map(|event| ScoreEvent {
-            at: at(event.at),
+            at: scaled(play.at(event.at)),
             ..event
         });
         self.events = events.collect();

@@ -21,7 +21,8 @@ pub(crate) struct Client {
     pub(super) since: Option<u64>,
     /// Whether the player has come into the game, and no line has stated a team since.
     pub(super) entered: bool,
-    /// When the first round after that began, in milliseconds since the log began.
+    /// Since when the player may have played without a line that says so: since they entered, or if that was within a
+    /// round, since the next one began. In milliseconds since the log began.
     pub(super) played: Option<u64>,
     /// When a line last named the player, in milliseconds since the log began.
     pub(super) seen: u64,
@@ -91,6 +92,8 @@ pub(crate) struct GameContext<'a> {
     /// When play began, and the time now, in milliseconds since the log began.
     pub(super) began: Option<u64>,
     pub(super) now: u64,
+    /// Whether the next round of the game is yet to begin.
+    pub(super) between_rounds: bool,
 }
 
 impl GameContext<'_> {
@@ -100,6 +103,7 @@ impl GameContext<'_> {
             recorder: None,
             began: None,
             now,
+            between_rounds: false,
         }
     }
 

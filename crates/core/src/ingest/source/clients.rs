@@ -112,7 +112,10 @@ impl ConnectedClients {
         match act {
             PlayerAction::Leave => self.leave(who, context),
             PlayerAction::Connect => self.connect(who, true, context),
-            PlayerAction::Enter => self.connect(who, false, context),
+            PlayerAction::Enter => {
+                self.connect(who, false, context);
+                self.enter(who, context);
+            }
             PlayerAction::Join(team) => self.join(who, team, context),
             PlayerAction::Rename(name) => self.rename(who, name, context),
             PlayerAction::Class(class) => self.choose(who, class, context),
@@ -201,6 +204,16 @@ impl ConnectedClients {
             client.entered = true;
             client.uid = who.uid;
             (client.since, client.seen) = (Some(now), now);
+        }
+    }
+
+    /// Handles somebody who enters the game, and who may play from now on without a further line.
+    fn enter(&mut self, who: PlayerTag<'_>, context: &GameContext<'_>) {
+        let played = context.between_rounds.then_some(context.now);
+        if let Some(client) = self.get_mut(&who)
+            && client.entered
+        {
+            client.played = played;
         }
     }
 
@@ -299,7 +312,7 @@ impl ConnectedClients {
         }
     }
 
-    /// A round begins now, from which those play who have come back and have not been named since.
+    /// A round begins now, from which those play who have come back within the last one.
     pub(super) fn round_started(&mut self, now: u64) {
         for client in self.0.values_mut().filter(|client| client.entered) {
             client.played.get_or_insert(now);

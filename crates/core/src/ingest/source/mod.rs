@@ -47,6 +47,10 @@ pub(super) const FORMAT: Format = Format {
     in_halves: true,
 };
 
+/// How long after the end of a round its scores may be stated, and after its beginning the same line again, in
+/// milliseconds.
+pub(crate) const ROUND_LAG: u64 = 1_000;
+
 fn detect(head: &[u8]) -> bool {
     mostly(head, grammar::is_known)
 }

@@ -174,6 +174,17 @@ fn lines_that_come_twice_count_once() {
 }
 
 #[test]
+fn a_beginning_that_is_there_twice_begins_no_other_game() {
+    let mut play = source(settings());
+    play.log(&log(&loaded()));
+    play.log(&log(&[line(32, ROUND), line(32, ROUND), line(300, WIN)]));
+    play.log(&log(&[line(305, ROUND), line(305, ROUND)]));
+    let done = play.done();
+    let count = |word: &str| done.iter().filter(|line| line.starts_with(word)).count();
+    assert_eq!((count("START"), count("GAME")), (1, 2), "{done:?}");
+}
+
+#[test]
 fn waiting_for_players_ends_by_itself() {
     let mut play = source(settings());
     play.log(&log(&loaded()));

@@ -209,6 +209,7 @@ impl Game {
         GameContext {
             began: self.began.map(|(position, _)| position),
             now: now.position(),
+            between_rounds: self.has_begun() && !self.round,
             recorder: self.lasted.is_none().then_some(&mut self.recorder),
         }
     }

@@ -449,7 +449,7 @@ fn a_round_that_is_taken_back_does_not_count() {
 }
 
 #[test]
-fn who_comes_back_without_a_line_about_the_team_plays_from_the_next_round_on() {
+fn who_comes_back_without_a_line_about_the_team_plays_in_the_next_round() {
     let gone = "25 @Tom:T disconnected (reason \"NETWORK_DISCONNECT_EXITING\")\n";
     let back = "27 \"Tom<9><STEAM_0:0:3><>\" connected, address \"192.0.2.1:27005\"\n\
                 28 \"Tom<9><STEAM_0:0:3><>\" entered the game\n";
@@ -461,7 +461,16 @@ fn who_comes_back_without_a_line_about_the_team_plays_from_the_next_round_on() {
     let game = only_match(&FORMAT, &log(&[&before[..], &after].concat()));
     assert_eq!(
         summary(&game),
-        "0:3 50s | Tom 1 1:0-14 1:20-50 | Anna 0 0:0-50"
+        "0:3 50s | Tom 1 1:0-14 1:17-50 | Anna 0 0:0-50"
+    );
+    // Within a round, it is the next one in which they play.
+    let (start, won) = after.split_once("Round_Start\"\n").unwrap();
+    let late = [&before.replace(back, ""), start, "Round_Start\"\n"].concat();
+    let back = back.replace("27 ", "37 ").replace("28 ", "38 ");
+    let game = only_match(&FORMAT, &log(&[&late[..], &back, won].concat()));
+    assert_eq!(
+        summary(&game),
+        "0:3 50s | Tom 1 1:0-14 1:40-50 | Anna 0 0:0-50"
     );
     // A spectator plays only from a line on that says so.
     let watches = "29 @Tom: switched from team <Unassigned> to <Spectator>\n";
