@@ -248,7 +248,7 @@ fn waiting_for_opponents_is_no_play() {
         (&json!("2026-11-20T17:00:00Z"), &json!("2026-11-20T17:05:00Z"))
     );
     // Free for all needs no teams.
-    let free = json!({"game": "pool", "start": "2026-11-20T16:00:00Z", "end": "2026-11-20T16:20:00Z",
+    let free = json!({"game": "baseoa.ffa", "start": "2026-11-20T16:00:00Z", "end": "2026-11-20T16:20:00Z",
         "players": [{"id": "ann", "points": 7}, {"id": "bob", "points": 3}]});
     let (_, answer) = post(&api, "club", &free, "");
     assert_eq!(answer["rated"], true, "{answer}");

@@ -256,7 +256,9 @@ impl MatchChances {
     /// The course with the times of play of this match, whose record is as it was reported.
     #[must_use]
     pub fn played(mut self, record: &MatchRecord) -> Self {
-        let play = record.play_time().or_all_of(record.millis());
+        let Some(play) = record.play_beside_waiting() else {
+            return self;
+        };
         for change in &mut self.changes {
             change.at = play.at(change.at);
         }
