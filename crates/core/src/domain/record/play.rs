@@ -273,9 +273,11 @@ mod tests {
     use super::*;
     use crate::domain::{Kind, Outcome, PlayerKey, Timestamp};
 
-    /// A match of a minute that begins at 1,000 s, with these scores, and players `a`, `b`, … with these stays: the
-    /// team, and from when to when, in seconds.
-    fn game(scores: &[f64], players: &[&[(u8, u64, u64)]]) -> MatchRecord {
+    /// The stays of each player: the team, and from when to when, in seconds.
+    type Stays<'a> = &'a [&'a [(u8, u64, u64)]];
+
+    /// A match of a minute that begins at 1,000 s, with these scores, and players `a`, `b`, … with these stays.
+    fn game(scores: &[f64], players: Stays<'_>) -> MatchRecord {
         let player = |(id, stays): (u8, &&[(u8, u64, u64)])| Participant {
             key: PlayerKey {
                 kind: Kind::Human,
@@ -361,9 +363,9 @@ mod tests {
 
     #[test]
     fn without_teams_two_are_needed_and_of_three_teams_two() {
-        let stays: &[&[(u8, u64, u64)]] = &[&[(0, 0, 40)], &[(0, 20, 60)]];
+        let stays: Stays<'_> = &[&[(0, 0, 40)], &[(0, 20, 60)]];
         assert_eq!(dates(&game(&[], stays).played()), (1_020, 1_040));
-        let three: &[&[(u8, u64, u64)]] = &[&[(0, 0, 40)], &[(1, 10, 20)], &[(2, 20, 60)]];
+        let three: Stays<'_> = &[&[(0, 0, 40)], &[(1, 10, 20)], &[(2, 20, 60)]];
         let played = game(&[0.0; 3], three).played();
         assert_eq!(dates(&played), (1_010, 1_040));
         // Nobody is an opponent of their own.
@@ -373,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_match_without_opponents_stays_as_it_is() {
-        let lonely: [(&[f64], &[&[(u8, u64, u64)]]); 4] = [
+        let lonely: [(&[f64], Stays<'_>); 4] = [
             (&[1.0, 0.0], &[&[(0, 0, 60)], &[(0, 10, 60)]]),
             (&[1.0, 0.0], &[&[(0, 0, 30)], &[(1, 30, 60)]]),
             (&[], &[&[(0, 0, 30)], &[(0, 30, 60)]]),

@@ -54,12 +54,12 @@ impl ConnectedClients {
         // the id yet of somebody who has come back.
         if self.0.get(&id).is_none_or(|client| client.name != who.name) {
             let passing = is_passing(who.auth);
-            let mut others = self.0.iter();
-            let same = others.find(|(id, client)| {
+            let mut others = self.0.iter().filter(|(id, client)| {
                 let may_be = passing || matches!(id, ClientId::Connection(..));
                 may_be && client.name == who.name
             });
-            if let Some((same, _)) = same {
+            let own = others.clone().find(|(_, client)| client.uid == who.uid);
+            if let Some((same, _)) = own.or_else(|| others.next()) {
                 return same.clone();
             }
         }
@@ -80,15 +80,19 @@ impl ConnectedClients {
         self.0.get_mut(&id)
     }
 
-    /// Gives a player, who had no Steam id when the connection began, the one that this line states.
-    fn promote(&mut self, id: &ClientId, who: &PlayerTag<'_>) {
-        if who.uid.is_none() || !matches!(id, ClientId::Steam(_)) || self.0.contains_key(id) {
+    /// Gives a player, who had no Steam id when the connection began, the one that this line states. If that is known,
+    /// the end of the player's connection before is not in the log.
+    fn promote(&mut self, id: &ClientId, who: &PlayerTag<'_>, context: &mut GameContext<'_>) {
+        if who.uid.is_none() || !matches!(id, ClientId::Steam(_)) {
             return;
         }
         let old = ClientId::Connection(who.uid, Vec::new());
         if self.0.get(&old).is_some_and(|old| old.name == who.name)
             && let Some(client) = self.0.remove(&old)
         {
+            if let Some(before) = self.0.get_mut(id) {
+                settle(before, None, Some(context.now), context);
+            }
             self.0.insert(id.clone(), client);
         }
     }
@@ -107,7 +111,8 @@ impl ConnectedClients {
         let team = if came { ClientTeam::Unknown } else { who.team };
         // That somebody without an id has done nothing does not make a player of them.
         if act != PlayerAction::Other || !is_passing(who.auth) || self.get(&who).is_some() {
-            self.meet(PlayerTag { team, ..who }, came, context);
+            let connects = act == PlayerAction::Connect;
+            self.meet(PlayerTag { team, ..who }, came, connects, context);
         }
         match act {
             PlayerAction::Leave => self.leave(who, context),
@@ -119,25 +124,31 @@ impl ConnectedClients {
             PlayerAction::Join(team) => self.join(who, team, context),
             PlayerAction::Rename(name) => self.rename(who, name, context),
             PlayerAction::Class(class) => self.choose(who, class, context),
-            PlayerAction::Kill { victim, .. } => self.meet(victim, false, context),
+            PlayerAction::Kill { victim, .. } => self.meet(victim, false, false, context),
             _ => {}
         }
     }
 
     /// Takes over the data of a player that a line states. `came` says whether the player arrives
-    /// with this line. A player who is first mentioned by any other line has been there since the
-    /// game began.
-    fn meet(&mut self, who: PlayerTag<'_>, came: bool, context: &mut GameContext<'_>) {
+    /// with this line, and `connects` whether a connection begins. A player who is first mentioned by any other line
+    /// has been there since the game began.
+    fn meet(
+        &mut self,
+        who: PlayerTag<'_>,
+        came: bool,
+        connects: bool,
+        context: &mut GameContext<'_>,
+    ) {
         if is_nobody(who.auth) {
             return;
         }
-        // Somebody who comes and has no id yet may be another one of this name.
+        // Somebody who connects and has no id yet may be another one of this name.
         let passing = is_passing(who.auth);
-        let id = match came && passing {
+        let id = match connects && passing {
             true => ClientId::of(&who),
             false => self.id(&who),
         };
-        self.promote(&id, &who);
+        self.promote(&id, &who, context);
         let known = self.0.contains_key(&id);
         if !known && self.0.len() >= MAX_CLIENTS {
             return;

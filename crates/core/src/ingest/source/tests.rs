@@ -654,6 +654,49 @@ fn a_round_that_is_restarted_is_taken_back_and_a_restarted_game_begins_anew() {
 }
 
 #[test]
+fn an_id_that_comes_late_or_is_missing_for_a_moment_is_no_other_player() {
+    let tag = |uid: u32, id: &str, team: &str| format!(r#""Cat<{uid}><{id}><{team}>""#);
+    let (pending, own) = ("STEAM_ID_PENDING", "[U:1:7]");
+    let joins = |uid, id| format!(r#"{} joined team "Blue""#, tag(uid, id, "Unassigned"));
+    let came = vec![
+        (
+            12,
+            format!(r#"{} connected, address "x""#, tag(7, pending, "")),
+        ),
+        (13, joins(7, pending)),
+        (
+            20,
+            format!(r#"{A} killed {} with "gun""#, tag(7, pending, "Blue")),
+        ),
+        (25, format!("{} entered the game", tag(7, own, ""))),
+    ];
+    // The first connection ends without a line.
+    let again = vec![
+        (
+            40,
+            format!(r#"{} connected, address "x""#, tag(9, pending, "")),
+        ),
+        (41, joins(9, pending)),
+        (
+            50,
+            format!(r#"{} killed {A} with "gun""#, tag(9, own, "Blue")),
+        ),
+        (51, format!(r#"{} triggered "x""#, tag(10, pending, "Blue"))),
+    ];
+    let game = tf2(&[came, again].concat(), (1, 0));
+    let ids: Vec<_> = game
+        .participants
+        .iter()
+        .map(|p| p.key.id.as_str())
+        .collect();
+    assert_eq!(ids, ["STEAM_0:0:1", "Bob", "[U:1:7]"]);
+    let cat = &game.participants[2];
+    assert_eq!((cat.kills, cat.deaths), (1, 1));
+    assert_eq!(stays(cat).first().map(|stay| stay.1), Some(3));
+    assert_eq!(stays(cat).last().map(|stay| stay.2), Some(90));
+}
+
+#[test]
 fn a_line_that_is_there_twice_begins_no_other_round() {
     let log = |lines: &[(u32, String)]| tf2_log(lines, (2, 0));
     let start = (35, r#"World triggered "Round_Start""#.to_owned());
