@@ -278,15 +278,7 @@ impl Game {
                 self.over(now);
                 self.result(team, score);
             }
-            Event::Point(name) => {
-                self.points.note(name);
-                self.seen.get_or_insert(match name {
-                    _ if name.starts_with(b"#koth") => "koth",
-                    _ if name.starts_with(b"#plr") => "plr",
-                    _ if name.starts_with(b"#pl") => "pl",
-                    _ => "cp",
-                });
-            }
+            Event::Point(name) => self.point(name),
             _ => {}
         }
     }
