@@ -150,8 +150,9 @@ fn dated(mut record: MatchRecord, begin: Timestamp) -> LogItem {
 pub(super) fn into_match(item: LogItem) -> Option<(MatchRecord, Fingerprint)> {
     match item {
         LogItem::Match(record) => {
+            // The match is known by its log, also by what in it was waiting.
             let fingerprint = Fingerprint::of(&record);
-            Some((*record, fingerprint))
+            Some((record.played(), fingerprint))
         }
         LogItem::Exported(record, fingerprint) => Some((*record, fingerprint)),
         LogItem::Skipped { .. }

@@ -118,7 +118,7 @@ impl Sessions {
             // Events are missing, so the result is not valid for rating.
             finished.record.outcome = Outcome::Abandoned;
         }
-        let unrated = self.unrated(&finished.record);
+        let unrated = self.unrated(&finished.record.clone().played());
         (finished, unrated)
     }
 

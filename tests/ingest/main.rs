@@ -5,11 +5,13 @@
 
 mod cases;
 mod corpus;
+mod cs2;
 mod golden;
 mod properties;
 mod source;
 mod teeworlds;
 mod ut99;
+mod waiting;
 mod xonotic;
 
 use evenkeel::domain::MatchRecord;

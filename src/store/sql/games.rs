@@ -53,15 +53,17 @@ pub(super) async fn insert_game(
     let (mut original, mut record) = (record.clone(), record.clone());
     remove_from(tx, &mut record).await?;
     for _ in 0..MAX_PER_SECOND {
-        let recorded = insert_as(tx, &record, Fingerprint::of(&original), id).await?;
+        let played = record.clone().played();
+        let recorded = insert_as(tx, &played, Fingerprint::of(&original), id).await?;
         let own = match recorded {
             Recorded::New(_) => true,
-            Recorded::Duplicate(id) => is_same(tx, id, &record).await?,
+            Recorded::Duplicate(id) => is_same(tx, id, &played).await?,
         };
         if own {
             let row = values![game, recorded.id()];
             insert_rows(tx, MATCH_GAMES, "", [row].into_iter()).await?;
-            chances::insert(tx, recorded, &record, told).await?;
+            let told = told.clone().played(&record);
+            chances::insert(tx, recorded, &record, &told).await?;
             let decided = sql("UPDATE decisions SET match_id = $2 WHERE game = $1");
             let decided = decided.bind(game).bind(recorded.id());
             decided.execute(&mut *tx).await?;

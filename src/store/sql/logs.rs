@@ -5,7 +5,7 @@ use super::{
     archive::{fetch, remove},
     halves::insert_half,
     insert::insert_if_new,
-    players::corrected,
+    players::{corrected, set_void},
     rows::ROWS,
 };
 use crate::{
@@ -85,7 +85,7 @@ impl Store {
             .fetch_all(&mut tx)
             .await?;
         let mut replaced = LogReplaced::default();
-        let mut kept: Vec<MatchRecord> = Vec::new();
+        let (mut kept, mut void): (Vec<MatchRecord>, Vec<MatchRecord>) = (Vec::new(), Vec::new());
         for chunk in ids.chunks(ROWS) {
             for stored in fetch(&mut tx, &self.chunks, chunk).await? {
                 let same = |(record, print): &(MatchRecord, Fingerprint)| {
@@ -97,8 +97,10 @@ impl Store {
                     replaced.kept += 1;
                     kept.push(stored.record);
                 } else {
+                    let was_void = is_void(&mut tx, stored.id).await?;
                     remove(&mut tx, stored.id).await?;
                     replaced.removed += 1;
+                    void.extend(was_void.then_some(stored.record));
                 }
             }
         }
@@ -107,7 +109,9 @@ impl Store {
                 continue;
             }
             let half = match log.halves {
-                Some((pause, join)) => insert_half(&mut tx, record, pause, join).await?,
+                Some((pause, join)) => {
+                    insert_half(&mut tx, record, *fingerprint, pause, join).await?
+                }
                 None => HalfRecorded::Alone(insert_if_new(&mut tx, record, *fingerprint).await?),
             };
             let id = match half {
@@ -117,6 +121,10 @@ impl Store {
                     id
                 }
             };
+            // What is read better now may have another fingerprint, and stays void.
+            if void.iter().any(|other| is_same_game(other, record)) {
+                set_void(&mut tx, id, true).await?;
+            }
             link(&mut tx, log.fingerprint, id).await?;
         }
         if replaced.removed > 0 {
@@ -125,6 +133,12 @@ impl Store {
         self.commit(tx).await?;
         Ok(replaced)
     }
+}
+
+/// Whether an operator has made this match void.
+async fn is_void(tx: &mut Connection, id: i64) -> Result<bool, StoreError> {
+    let query = scalar("SELECT EXISTS (SELECT 1 FROM voided_matches WHERE match_id = $1)");
+    query.bind(id).fetch_one(tx).await
 }
 
 /// Links a match to the log it was read from.

@@ -1,10 +1,7 @@
 //! Records the games of a group that are new beyond doubt, together: on PostgreSQL with one statement, on SQLite, which
 //! needs no network, with one for each table.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::collections::{HashMap, HashSet};
 
 use super::{
     chances,
@@ -34,10 +31,10 @@ const DECIDED: &str =
     "UPDATE decisions SET match_id = given.match_id FROM {given} WHERE decisions.game = given.game";
 
 /// A game that may be new.
-struct Candidate<'a> {
+struct Candidate {
     fingerprint: Fingerprint,
-    record: Cow<'a, MatchRecord>,
-    chances: &'a MatchChances,
+    record: MatchRecord,
+    chances: MatchChances,
     game: i64,
 }
 
@@ -62,10 +59,11 @@ pub(super) async fn insert_new_games(
 }
 
 /// The games that may be stored, each number and each match once.
-fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<Candidate<'_>> {
+fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<Candidate> {
     let (mut numbers, mut prints) = (HashSet::new(), HashSet::new());
     let mut games = Vec::with_capacity(all.len());
     for (record, chances, game) in all {
+        // Like a log, the game is known by all of it, also by what was waiting.
         let (fingerprint, game) = (Fingerprint::of(record), *game);
         if let Ok(record) = checked(dialect, record, fingerprint)
             && numbers.insert(game)
@@ -73,8 +71,8 @@ fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<Candidate<'_>> {
         {
             games.push(Candidate {
                 fingerprint,
-                record,
-                chances,
+                chances: chances.clone().played(&record),
+                record: record.into_owned().played(),
                 game,
             });
         }
@@ -84,18 +82,18 @@ fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<Candidate<'_>> {
 
 /// The records of games, each with a number; without those that have none.
 fn numbered<'a>(
-    games: &'a [Candidate<'_>],
-    number: impl Fn(&Candidate<'_>) -> Option<i64>,
+    games: &'a [Candidate],
+    number: impl Fn(&Candidate) -> Option<i64>,
 ) -> Vec<New<'a>> {
     let numbered = games.iter();
     numbered
-        .filter_map(|game| Some((number(game)?, &*game.record)))
+        .filter_map(|game| Some((number(game)?, &game.record)))
         .collect()
 }
 
 /// The rows of [`GAMES`].
-fn heads(games: &[Candidate<'_>]) -> Vec<Vec<Value>> {
-    let head = |game: &Candidate<'_>| {
+fn heads(games: &[Candidate]) -> Vec<Vec<Value>> {
+    let head = |game: &Candidate| {
         let mut row = insert::head(game.fingerprint, &game.record);
         row.push(game.game.into());
         row
@@ -105,17 +103,17 @@ fn heads(games: &[Candidate<'_>]) -> Vec<Vec<Value>> {
 
 async fn insert_by_table(
     tx: &mut Connection,
-    games: &[Candidate<'_>],
+    games: &[Candidate],
 ) -> Result<HashMap<i64, i64>, StoreError> {
     let mut new: HashMap<Fingerprint, i64> = HashMap::with_capacity(games.len());
     for row in with_given(tx, GAMES, HEADS, heads(games).into_iter()).await? {
         new.insert(row.get("fingerprint")?, row.get("id")?);
     }
-    let id = |game: &Candidate<'_>| new.get(&game.fingerprint).copied();
+    let id = |game: &Candidate| new.get(&game.fingerprint).copied();
     insert::insert_parts(tx, &numbered(games, id)).await?;
     let told = games
         .iter()
-        .filter_map(|game| Some((id(game)?, game.chances)));
+        .filter_map(|game| Some((id(game)?, &game.chances)));
     let told: Vec<(i64, &MatchChances)> = told.collect();
     chances::insert_new(tx, &told).await?;
     let ids = games.iter().filter_map(|one| Some((one.game, id(one)?)));
@@ -129,10 +127,10 @@ async fn insert_by_table(
 /// Also returns whether the queue expects the result of any match.
 async fn insert_at_once(
     tx: &mut Connection,
-    games: &[Candidate<'_>],
+    games: &[Candidate],
 ) -> Result<(HashMap<i64, i64>, bool), StoreError> {
     let parts = numbered(games, |game| Some(game.game));
-    let told = games.iter().map(|one| (one.game, one.chances));
+    let told = games.iter().map(|one| (one.game, &one.chances));
     let told: Vec<(i64, &MatchChances)> = told.collect();
     let text =
         include_str!("record_games.sql").replace("{new_games}", include_str!("new_games.sql"));

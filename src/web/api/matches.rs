@@ -170,6 +170,7 @@ pub(super) async fn report(
     if record.start > now.plus_millis(DAY) {
         return Err(Problem::bad("start: is in the future"));
     }
+    let record = record.played();
     let chances = match decision {
         Some(decision) => picked(call, client, decision, &record).await?,
         None => MatchChances::default(),

@@ -223,6 +223,41 @@ fn a_match_in_the_interchange_format_keeps_what_it_states() {
 }
 
 #[test]
+fn waiting_for_opponents_is_no_play() {
+    let api = Api::start("");
+    let stays = |team: u8, from: u64| json!([{"team": team, "from": from, "to": 1_200_000}]);
+    let match_ = json!({"game": "futsal", "start": "2026-11-20T15:00:00Z", "end": "2026-11-20T15:20:00Z",
+        "scores": [4, 0], "players": [{"id": "ann", "stays": stays(0, 0)}, {"id": "bob", "stays": stays(0, 720_000)},
+        {"id": "cid", "stays": stays(1, 720_000)}, {"id": "dan", "stays": stays(1, 720_000)}]});
+    let (status, answer) = post(&api, "club", &match_, "");
+    assert_eq!((status, &answer["rated"]), (201, &json!(true)), "{answer}");
+    let path = format!("/v1/matches/{}", answer["match"]);
+    let (_, shown) = api.call("", "GET", &path, &NONE);
+    assert_eq!(shown["started"], "2026-11-20T15:12:00Z");
+    let [ann, bob] = ["ann", "bob"].map(|who| wait_for_weight(&api, who)["weight"].clone());
+    assert_eq!(ann, bob);
+    assert!(bob.as_f64() > Some(50.0), "{bob}");
+    // Shares are from the start, so that the second half had no opponents.
+    let short = json!({"ruleset": "futsal", "start": "2026-11-20T17:00:00Z", "duration": 600, "winner": 0,
+        "teams": [[{"id": "ann"}], [{"id": "cid", "share": 0.5}, {"id": "dan", "share": 0.5}]]});
+    let (_, answer) = post(&api, "club", &short, "");
+    let path = format!("/v1/matches/{}", answer["match"]);
+    let (_, shown) = api.call("", "GET", &path, &NONE);
+    assert_eq!(
+        (&shown["started"], &shown["ended"]),
+        (
+            &json!("2026-11-20T17:00:00Z"),
+            &json!("2026-11-20T17:05:00Z")
+        )
+    );
+    // Free for all needs no teams.
+    let free = json!({"game": "baseoa.ffa", "start": "2026-11-20T16:00:00Z", "end": "2026-11-20T16:20:00Z",
+        "players": [{"id": "ann", "points": 7}, {"id": "bob", "points": 3}]});
+    let (_, answer) = post(&api, "club", &free, "");
+    assert_eq!(answer["rated"], true, "{answer}");
+}
+
+#[test]
 fn a_wrong_result_can_be_voided_by_who_may() {
     let api = Api::start("");
     let (_, answer) = post(&api, "club", &game(0), "k");

@@ -163,6 +163,62 @@ async fn a_match_is_what_was_told_from_start_to_end() {
     );
 }
 
+/// Ann waits alone for 12 minutes, all play for 8, and the winners wait for 5 when the others have left.
+#[tokio::test]
+async fn waiting_for_opponents_is_no_play() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let mut client = hello(&daemon).await;
+    client
+        .tell("GAME ctf\nMAP field\nMINPLAYERS 0\nJOIN a team=0\nSTART\n")
+        .await;
+    clock.pass(720_000);
+    client
+        .tell("JOIN b team=0\nJOIN c team=1\nJOIN d team=1\n")
+        .await;
+    clock.pass(240_000);
+    client.tell("SCORE 0 4 a\n").await;
+    clock.pass(240_000);
+    client.tell("LEAVE c\nLEAVE d\n").await;
+    clock.pass(300_000);
+    assert_eq!(client.ask("END\n").await, "END 1 recorded");
+    let [record] = &matches(&daemon).await[..] else {
+        panic!("one match")
+    };
+    let start = Timestamp(1_000_000_720_000);
+    assert!((0..10).contains(&(record.start.0 - start.0)), "{record:?}");
+    assert!(record.millis().abs_diff(480_000) < 10, "{record:?}");
+    assert_eq!(
+        (&record.scores[..], record.outcome),
+        (&[4.0, 0.0][..], Outcome::Won(0))
+    );
+    for one in &record.participants {
+        let stayed: u64 = one.presence.iter().map(|stay| stay.span.millis()).sum();
+        assert!(stayed.abs_diff(record.millis()) < 10, "{one:?}");
+    }
+    let page = daemon.service.store().page_match(1).await.unwrap().unwrap();
+    assert!(
+        page.changes
+            .iter()
+            .all(|change| change.at <= record.millis()),
+        "{:?}",
+        page.changes
+    );
+    // Who waited stands where their team mate does.
+    daemon.service.learning().refresh().await.unwrap();
+    let [a, b] = [
+        client.ask("PLAYER a\n").await,
+        client.ask("PLAYER b\n").await,
+    ];
+    assert_eq!(a.replace("PLAYER a", "PLAYER b"), b);
+    assert_ne!(b, "PLAYER b");
+    // Of a game in which nobody ever had an opponent, the reply says so.
+    client.tell("GAME ctf\nJOIN a team=0\nSTART\n").await;
+    clock.pass(300_000);
+    client.tell("LEAVE a\nJOIN b team=1\n").await;
+    clock.pass(300_000);
+    assert_eq!(client.ask("END 0\n").await, "END 2 unrated team-empty");
+}
+
 #[tokio::test]
 async fn the_scores_decide_unless_somebody_says() {
     for (end, outcome) in [

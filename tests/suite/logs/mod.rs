@@ -13,7 +13,7 @@ use std::{
 use crate::common::{self, append, service, weights};
 use evenkeel::{
     domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
-    ingest::write_record,
+    ingest::{Context as IngestContext, LogItem, Reader, by_name, write_record},
     logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError},
     server::Service,
     store::{Cursor, Stored},
@@ -451,6 +451,134 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
     );
     assert_eq!(known(&stored(&service).await), forgotten);
     assert!(service.store().names(&liz).await.unwrap().is_empty());
+}
+
+/// A log of two against two, of whom `a` waited for twelve minutes.
+fn waiting() -> [(&'static str, String); 3] {
+    let two = half(0, AB, [4, 0]);
+    let (a, rest) = two.split_once("\"b<").unwrap();
+    let stamp = "L 01/24/2026 - 00:00:00: ";
+    let (joins, played) = rest.split_once("World triggered").unwrap();
+    let others =
+        format!("{stamp}\"b<{}", joins.trim_end_matches(stamp)).replace("00:00:00", "00:12:00");
+    let source = format!("{}{stamp}World triggered", a.trim_end_matches(stamp));
+    let (begun, ended) = played.split_once('\n').unwrap();
+    let source = format!("{source}{begun}\n{others}{ended}");
+    let client = |at: &str, number: u8, team: u8| {
+        let id = format!("{number}").repeat(32);
+        format!(
+            "{at} ClientConnect: {number}\n{at} ClientUserinfoChanged: {number} n\\p{number}\\t\\{team}\\id\\{id}\n\
+             {at} ClientBegin: {number}\n"
+        )
+    };
+    let id_tech = [
+        "  0:00 InitGame: \\mapname\\m\\gamename\\baseoa\\g_gametype\\4\n".to_owned(),
+        client("  0:00", 0, 1),
+        client(" 12:00", 1, 1),
+        client(" 12:00", 2, 2),
+        client(" 12:00", 3, 2),
+        " 16:00 CTF: 0 2 1: p0 captured the BLUE flag!\n 20:00 Exit: Timelimit hit.\n 20:00 red:1  blue:0\n".to_owned(),
+        " 20:00 score: 25  ping: 20  client: 0 p0\n 20:09 ShutdownGame:\n".to_owned(),
+    ];
+    let stays = |id: &str, team, from| {
+        format!(r#"{{"id":"{id}","stays":[{{"team":{team},"from":{from},"to":1200000}}]}}"#)
+    };
+    let players = [
+        stays("a", 0, 0),
+        stays("b", 0, 720_000),
+        stays("c", 1, 720_000),
+    ];
+    let lines = format!(
+        r#"{{"evenkeel":1,"start":1795000000000,"end":1795001200000,"game":"x.ctf","scores":[1,0],"players":[{}]}}"#,
+        players.join(",")
+    );
+    [
+        ("source", source),
+        ("idtech3", id_tech.concat()),
+        ("jsonl", lines + "\n"),
+    ]
+}
+
+/// What the versions before stored of a log: all of it, with what was waiting.
+fn with_waiting(format: &str, log: &Path) -> MatchRecord {
+    let mut reader = Reader::new(by_name(format).unwrap(), &IngestContext::default());
+    let mut items = Vec::new();
+    reader.feed(&fs::read(log).unwrap(), &mut items);
+    let elapsed = reader.finish(&mut items) as i64;
+    let mut records = items.into_iter().filter_map(|item| match item {
+        LogItem::Match(record) => Some(*record),
+        _ => None,
+    });
+    let mut record = records.next().unwrap_or_else(|| panic!("{format}"));
+    if record.clock.is_some() {
+        let written = log.metadata().unwrap().modified().unwrap();
+        let written = written
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap()
+            .as_millis() as i64;
+        record.start = record.start.plus_millis(written - elapsed);
+        record.end = record.end.plus_millis(written - elapsed);
+    }
+    record
+}
+
+#[tokio::test]
+async fn a_log_that_was_read_before_waiting_was_no_play_gives_no_second_match() {
+    let folder = TempDir::new().unwrap();
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    for (format, log) in waiting() {
+        let path = folder.path().join(format);
+        write(&path, &log);
+        let (service, _database) = new().await;
+        let store = service.store();
+        let before = with_waiting(format, &path);
+        let id = store.record(&before).await.unwrap().id();
+        assert_eq!(store.set_void(&[id], true).await.unwrap(), 1);
+        assert_eq!(
+            ingest(&service, Some(&archive), &[&path]).await,
+            [1, 0, 0, 1],
+            "{format}"
+        );
+        assert_eq!(
+            known(&stored(&service).await),
+            [(Fingerprint::of(&before), before.clone())]
+        );
+        // A rebuild from the logs mends what is stored, under the same fingerprint.
+        logs::reread(store, &archive, |_, _| ()).await.unwrap();
+        let all = stored(&service).await;
+        let [mended] = &all[..] else {
+            panic!("{format}: {all:?}")
+        };
+        assert_eq!(mended.fingerprint, Fingerprint::of(&before), "{format}");
+        assert_eq!(mended.record, before.clone().played(), "{format}");
+        assert!(
+            (mended.record.start.0 - before.start.0).abs_diff(720_000) < 10,
+            "{format}"
+        );
+        assert_eq!(
+            ingest(&service, None, &[&path]).await,
+            [1, 0, 0, 1],
+            "{format}"
+        );
+        assert_eq!(
+            store.set_void(&[mended.id], true).await.unwrap(),
+            0,
+            "{format}: it is void"
+        );
+        // What is written out is the same match elsewhere, though its start is another.
+        let line = write_record(&mended.record, mended.fingerprint);
+        let export = folder.path().join("export.jsonl");
+        write(&export, &(line + "\n"));
+        let (other, _database) = new().await;
+        assert_eq!(
+            ingest(&other, None, &[&export, &path]).await,
+            [2, 1, 0, 1],
+            "{format}"
+        );
+        assert_eq!(known(&stored(&other).await), known(&all), "{format}");
+        fs::remove_dir_all(folder.path().join("archive")).unwrap();
+        fs::create_dir(folder.path().join("archive")).unwrap();
+    }
 }
 
 #[tokio::test]

@@ -67,11 +67,11 @@ pub use outlook::{
 pub use point_scale::PointScale;
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
-pub(crate) use record::other_side;
 pub use record::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
     Presence, Role, ScoreEvent, Span, UNTIMED_MILLIS,
 };
+pub(crate) use record::{PlayTime, other_side};
 pub(crate) use recorder::{MatchRecorder, PlayerTimeline};
 pub use right::{Right, Rights};
 pub use role::RoleName;

@@ -40,9 +40,9 @@ pub enum Unrated {
     Abandoned,
     /// A team game for which no score was reported.
     NoScores,
-    /// A team had no player at any time.
+    /// A team had no player at any time, or none while another one had.
     TeamEmpty,
-    /// A game without teams in which only one player took part.
+    /// A game without teams in which only one player took part at a time.
     NoOpponent,
     /// No player in it can be rated: it had no bots, and fewer humans than [`Rules::min_humans`].
     TooFewHumans,
@@ -162,7 +162,7 @@ fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated
     let players = || record.participants.iter().filter(|p| has_played(p));
     if record.has_teams() {
         let empty = |team| !players().any(|p| millis_on(p, team) > 0);
-        if (0..record.scores.len()).any(empty) {
+        if (0..record.scores.len()).any(empty) || record.lacks_opponents() {
             return Err(Unrated::TeamEmpty);
         }
         return Ok(rulebook.scoring(&record.game_type));
@@ -170,7 +170,7 @@ fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated
     if rulebook.is_team_game(&record.game_type) {
         return Err(Unrated::NoScores);
     }
-    if players().nth(1).is_none() {
+    if record.lacks_opponents() {
         return Err(Unrated::NoOpponent);
     }
     Ok(Scoring::Frags) // without teams only frags order the players

@@ -50,6 +50,8 @@ pub struct Format {
     /// The kind of event of a line that the parser does not know; `None` if it does, or if no record
     /// needs it.
     pub unknown: fn(line: &[u8]) -> Option<&[u8]>,
+    /// Whether the parser finds lines that are there twice itself, so that none is left out before.
+    pub finds_repeats: bool,
     /// Whether game types begin with the name of the game, which `--game` replaces.
     pub names_games: bool,
     /// Whether two games of a log may be the halves of one match: see

@@ -8,11 +8,11 @@ use crate::domain::{Fingerprint, MatchRecord};
 /// One thing found in a log. Lines are counted from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogItem {
-    /// A finished match. If its `clock` is set, the log has no dates: start and end count from the
-    /// beginning of the log, and the caller moves them to the real time.
+    /// A finished match as the log states it, with what was waiting. If its `clock` is set, the log has no dates: start
+    /// and end count from the beginning of the log, and the caller moves them to the real time.
     Match(Box<MatchRecord>),
-    /// A finished match from an export, with the fingerprint under which it is stored. Its dates are
-    /// final even where they were estimated.
+    /// A finished match as it is stored, with the fingerprint under which it is: from an export, or from a published
+    /// history. Its dates are final even where they were estimated, and so are its stays.
     Exported(Box<MatchRecord>, Fingerprint),
     /// A game that makes no match.
     Skipped {

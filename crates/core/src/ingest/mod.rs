@@ -9,6 +9,7 @@
 //! [`MatchRecord::check`](crate::domain::MatchRecord::check). Entry points: [`detect`] and [`Reader`].
 
 pub(crate) mod clock;
+pub(crate) mod doubled;
 mod encoding;
 mod format;
 mod halves;
@@ -104,7 +105,7 @@ fn read(format: &Format, log: &str) -> Vec<LogItem> {
 fn only_match(format: &Format, log: &str) -> crate::domain::MatchRecord {
     let mut items = read(format, log);
     match (items.pop(), items.is_empty()) {
-        (Some(LogItem::Match(record)), true) => *record,
+        (Some(LogItem::Match(record) | LogItem::Exported(record, _)), true) => *record,
         other => panic!("{other:?} {items:?}"),
     }
 }

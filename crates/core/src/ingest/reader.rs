@@ -1,6 +1,7 @@
 //! Reads one log: takes bytes in chunks of any size and returns items.
 
 use super::{
+    doubled::Doubled,
     encoding::Encoding,
     format::{Context, Format, LogParser},
     item::LogItem,
@@ -20,6 +21,8 @@ pub struct Reader {
 struct LineReader {
     parser: Box<dyn LogParser>,
     stamps: Stamps,
+    /// `None` if the parser knows repeated lines itself.
+    doubled: Option<Doubled>,
     /// The number of the last line.
     last: u64,
     /// The lines that the parser does not know; `None` if they are not wanted.
@@ -35,6 +38,7 @@ impl Reader {
             reader: LineReader {
                 parser: (format.parser)(context),
                 stamps: Stamps::new(format.is_beneath, context.written),
+                doubled: (!format.finds_repeats).then(Doubled::default),
                 last: 0,
                 unknown: (context.verbose).then(|| UnknownLines::new(format.unknown)),
             },
@@ -84,6 +88,10 @@ impl LineReader {
             Framed::Line(line) => {
                 self.last = line.number;
                 let line = self.stamps.strip(line);
+                let doubled = self.doubled.as_mut();
+                if doubled.is_some_and(|doubled| doubled.is_copy(line.bytes)) {
+                    return;
+                }
                 let first = items.len();
                 self.parser.line(line, items);
                 end_skipped(&mut items[first..], before);

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{LeaveReason, PlayerKey, Timestamp};
 
 mod check;
+mod play;
+
+pub(crate) use play::PlayTime;
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;

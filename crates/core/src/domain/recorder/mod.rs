@@ -4,6 +4,7 @@
 //! Times are milliseconds since play began. A recorder trusts nobody: what exceeds a bound is left out, and
 //! [`MatchRecorder::is_cut`] states that something is missing.
 
+mod append;
 mod record;
 mod scores;
 mod sides;
@@ -11,7 +12,9 @@ mod timeline;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayerKey, Presence, RoleName, ScoreEvent, Span};
+use super::{
+    MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayTime, PlayerKey, Presence, RoleName, ScoreEvent, Span,
+};
 use sides::SideWatch;
 pub(crate) use timeline::PlayerTimeline;
 
@@ -197,6 +200,28 @@ impl MatchRecorder {
             let ends = player.stays.iter_mut().map(|stay| &mut stay.span.to);
             ends.for_each(|to| *to = at.min(*to));
         }
+    }
+
+    /// How long the match on `teams` teams has been played by now, in milliseconds: waiting for opponents is not play.
+    pub(crate) fn played(&self, teams: usize, now: u64) -> u64 {
+        let stays = self.players.iter().enumerate().flat_map(|(who, player)| {
+            let current = player.current.map(|(team, from)| Presence {
+                team,
+                span: Span { from, to: now },
+            });
+            player
+                .stays
+                .iter()
+                .copied()
+                .chain(current)
+                .map(move |stay| (who, stay))
+        });
+        PlayTime::of_stays(stays, teams).millis()
+    }
+
+    /// How many timelines, stays, roles and changes of a score have been recorded.
+    pub(crate) fn parts(&self) -> usize {
+        self.players.len() + self.spans + self.events.len()
     }
 
     /// Frees what only a record needs.

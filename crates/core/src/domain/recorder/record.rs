@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{MatchRecorder, PlayerTimeline};
 use crate::domain::{
-    MAX_ROLES, MatchRecord, Participant, PlayerKey, Presence, Role, RoleName, ScoreEvent, Span,
+    MAX_ROLES, MatchRecord, Participant, PlayTime, PlayerKey, Presence, Role, RoleName, ScoreEvent,
+    Span,
 };
 
 impl MatchRecorder {
@@ -52,9 +53,15 @@ impl MatchRecorder {
                 None => groups.push(vec![player]),
             }
         }
-        let groups = groups.iter();
-        let participants = groups.filter_map(|group| participant(group, teams, millis, &parties));
-        (participants.collect(), seats)
+        let participants = groups.iter();
+        let participants = participants.filter_map(|group| participant(group, teams, &parties));
+        let mut participants: Vec<Participant> = participants.collect();
+        let play = PlayTime::of(&participants, teams).or_all_of(millis);
+        for (participant, group) in participants.iter_mut().zip(&groups) {
+            let duties = group.iter().flat_map(|one| &one.duties);
+            participant.roles = roles(duties, &participant.presence, &play);
+        }
+        (participants, seats)
     }
 }
 
@@ -69,17 +76,15 @@ impl PlayerTimeline {
     }
 }
 
-/// The participant whose timelines these are; `None` if there are none.
+/// The participant whose timelines these are, without roles; `None` if there are none.
 fn participant(
     timelines: &[&PlayerTimeline],
     teams: usize,
-    millis: u64,
     parties: &Parties<'_>,
 ) -> Option<Participant> {
     let last = timelines.last()?;
     let presence = timelines.iter().flat_map(|one| one.presence(teams));
     let presence = joined(presence.collect());
-    let duties = timelines.iter().flat_map(|one| &one.duties);
     let points = timelines.iter().filter_map(|one| one.points);
     let sum = |count: fn(&PlayerTimeline) -> u32| {
         let counts = timelines.iter().map(|one| count(one));
@@ -92,7 +97,7 @@ fn participant(
         kills: sum(|one| one.kills),
         // A game can report a death on its own, by a kill, or by both.
         deaths: sum(|one| one.deaths.max(one.killed)),
-        roles: roles(duties, &presence, millis),
+        roles: Vec::new(),
         presence,
         party: parties.number(last),
         left: last.left,
@@ -120,17 +125,19 @@ fn joined(mut stays: Vec<Presence>) -> Vec<Presence> {
     joined
 }
 
-/// The roles that a player had on teams, with the weighted shares of a game of `millis`: at most
-/// [`MAX_ROLES`], the largest of them.
+/// The roles that a player had on teams, with the weighted shares of play: at most [`MAX_ROLES`], the largest of them.
 fn roles<'a>(
     duties: impl Iterator<Item = &'a (RoleName, Span)>,
     presence: &[Presence],
-    millis: u64,
+    play: &PlayTime,
 ) -> Vec<Role> {
+    let millis = play.millis();
     let mut shares: BTreeMap<(&RoleName, u8), f64> = BTreeMap::new();
     for (role, span) in duties {
         let stays = presence.iter();
-        for (team, held) in stays.filter_map(|stay| Some((stay.team, span.overlap(stay.span)?))) {
+        let held = stays.filter_map(|stay| Some((stay.team, span.overlap(stay.span)?)));
+        let held = held.filter_map(|(team, held)| Some((team, play.of_span(held)?)));
+        for (team, held) in held {
             *shares.entry((role, team)).or_default() += held.early_share(millis, millis);
         }
     }

@@ -102,15 +102,25 @@ impl<'a> PlayerEntry<'a> {
         }
     }
 
-    pub(super) fn read(self, millis: u64, exact: bool) -> Result<Participant, &'static str> {
+    /// The participant in a match of `millis`. With `exact`, stays and roles are taken as they are.
+    pub(super) fn read(
+        self,
+        millis: u64,
+        has_teams: bool,
+        exact: bool,
+    ) -> Result<Participant, &'static str> {
+        let whole = |team| StayEntry {
+            team,
+            from: 0,
+            to: millis,
+        };
         let mut stays = match (self.team, self.stays) {
             (Some(_), Some(_)) => return Err("a player has both team and stays"),
-            (Some(team), None) => vec![StayEntry {
-                team,
-                from: 0,
-                to: millis,
-            }],
-            (None, stays) => stays.unwrap_or_default(),
+            (Some(team), None) => vec![whole(team)],
+            (None, Some(stays)) => stays,
+            // Without teams there is none to state.
+            (None, None) if !has_teams => vec![whole(0)],
+            (None, None) => Vec::new(),
         };
         if !exact {
             stays.sort_by_key(|stay| (stay.from, stay.to));

@@ -253,7 +253,7 @@ mod tests {
         let row = |y| format!("{{\"t\":7,\"game\":\"g\",\"teams\":[[\"a\"],[\"b\"]],\"y\":{y}}}\n");
         let items = read(&FORMAT, &[row("1"), row("0.5"), row("0")].concat());
         let starts = items.iter().map(|item| match item {
-            LogItem::Match(game) => (game.start.0, game.outcome, game.scores.clone()),
+            LogItem::Exported(game, _) => (game.start.0, game.outcome, game.scores.clone()),
             other => panic!("{other:?}"),
         });
         let none = || vec![0.0, 0.0];

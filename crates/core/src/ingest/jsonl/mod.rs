@@ -21,7 +21,7 @@
 //! | `winner` | number | the team that won, from 0; only with `won` | by the scores |
 //! | `players` | list of objects | the players, one entry per identity | no players |
 //! | `events` | list of objects | score changes in time order | unknown |
-//! | `fingerprint` | text | 32 hexadecimal digits that identify the match; only present if they cannot be computed from the rest, because a player in it was forgotten | computed from the rest |
+//! | `fingerprint` | text | 32 hexadecimal digits that identify the match, of which only the time of play is stated; `export` writes them if they cannot be computed from the rest, because a player in it was forgotten or somebody waited for opponents | computed from the rest; time in which a team was empty is left out as waiting |
 //!
 //! A player:
 //!
@@ -31,7 +31,7 @@
 //! | `bot` | true or false | whether the player is a bot | false |
 //! | `name` | text | the last name the player had | the id |
 //! | `team` | number | the team the player was on from start to end, from 0; instead of `stays` | `stays` applies |
-//! | `stays` | list of objects | `team`, and `from` and `to` in milliseconds since the start of play, in time order | `team` applies, or the player never played |
+//! | `stays` | list of objects | `team`, and `from` and `to` in milliseconds since the start of play, in time order | `team` applies; with neither, the player was there from start to end in a game without teams, and never played in one with teams |
 //! | `points` | number | scoreboard points at the end | not known |
 //! | `kills`, `deaths` | numbers | enemies killed; deaths of whatever cause | 0 |
 //! | `roles` | list of objects | special roles, such as commander: `role` (text), `team`, `share` (0 to 1) | none |
@@ -78,6 +78,7 @@ pub(super) const FORMAT: Format = Format {
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
     unknown: |_| None,
+    finds_repeats: true,
     names_games: false,
     in_halves: false,
 };
@@ -116,20 +117,24 @@ impl Parser {
     }
 
     fn item(&mut self, line: LogLine<'_>) -> Result<LogItem, Cow<'static, str>> {
-        let (record, fingerprint) = if is_record(line.bytes) {
-            record::read(line.bytes, &self.server)?
-        } else {
-            (self.history.read(line.bytes, &self.server)?, None)
-        };
-        Ok(match (record.check(), fingerprint) {
-            (Err(why), _) => LogItem::skipped(line.number, Skip::Impossible(why)),
-            (Ok(()), Some(fingerprint)) => LogItem::Exported(Box::new(record), fingerprint),
-            // The dates were estimated when the match was first stored, and must not change.
-            (Ok(()), None) if record.clock.is_some() => {
-                let fingerprint = Fingerprint::of(&record);
-                LogItem::Exported(Box::new(record), fingerprint)
+        let (record, stated, has_stays) = match is_record(line.bytes) {
+            true => {
+                let (record, stated) = record::read(line.bytes, &self.server)?;
+                (record, stated, true)
             }
-            (Ok(()), None) => LogItem::Match(Box::new(record)),
+            false => (self.history.read(line.bytes, &self.server)?, None, false),
+        };
+        if let Err(why) = record.check() {
+            return Ok(LogItem::skipped(line.number, Skip::Impossible(why)));
+        }
+        let own = Fingerprint::of(&record);
+        Ok(match stated {
+            Some(stated) => LogItem::Exported(Box::new(record), stated),
+            // A share does not say when somebody was there.
+            None if !has_stays => LogItem::Exported(Box::new(record), own),
+            // The dates were estimated when the match was first stored, and must not change.
+            None if record.clock.is_some() => LogItem::Exported(Box::new(record.played()), own),
+            None => LogItem::Match(Box::new(record)),
         })
     }
 }

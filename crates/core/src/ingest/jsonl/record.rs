@@ -65,7 +65,7 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
     };
     let line = MatchLine {
         evenkeel: VERSION,
-        fingerprint: (fingerprint != own).then(|| fingerprint.to_string()),
+        fingerprint: (fingerprint != own || record.has_waiting()).then(|| fingerprint.to_string()),
         server: Some(record.server.as_str().into()),
         start: DateOrMillis::of(record.start),
         end: (!record.untimed).then(|| DateOrMillis::of(record.end)),
@@ -84,8 +84,8 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
     serde_json::to_string(&line).unwrap_or_default()
 }
 
-/// Reads a line. The caller must check the record. The fingerprint is `None` if it can be computed
-/// from the record.
+/// Reads a line. The caller must check the record. With a fingerprint, which the line then states, the record is final:
+/// all of its time is play.
 ///
 /// # Errors
 /// Returns what is wrong with the line.
@@ -94,9 +94,7 @@ pub(super) fn read(
     server: &str,
 ) -> Result<(MatchRecord, Option<Fingerprint>), Cow<'static, str>> {
     let entry: MatchLine<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
-    let (record, stated) = convert(entry, server, false)?;
-    let fingerprint = stated.filter(|stated| *stated != Fingerprint::of(&record));
-    Ok((record, fingerprint))
+    convert(entry, server, false)
 }
 
 /// Reads a match that a client reports in this format. It has no fingerprint of its own. The caller must check the
@@ -160,7 +158,7 @@ fn convert(
     let mut mutators: Vec<String> = entry.mutators.into_iter().map(Cow::into_owned).collect();
     mutators.sort();
     mutators.dedup();
-    let players = entry.players.into_iter();
+    let (players, has_teams) = (entry.players.into_iter(), !entry.scores.is_empty());
     let record = MatchRecord {
         server: entry
             .server
@@ -175,7 +173,7 @@ fn convert(
         mutators,
         scores: entry.scores,
         participants: players
-            .map(|p| p.read(millis, exact))
+            .map(|p| p.read(millis, has_teams, exact))
             .collect::<Result<_, _>>()?,
         events: entry.events.iter().map(EventEntry::read).collect(),
         outcome,
@@ -239,6 +237,17 @@ mod tests {
             to: 600_000,
         };
         assert_eq!((b.presence[0].team, b.presence[0].span), (1, whole));
+    }
+
+    #[test]
+    fn without_teams_a_player_plays_all_of_it() {
+        let line = r#"{"evenkeel":1,"start":0,"end":600000,"game":"baseoa.ffa","players":[
+            {"id":"a","points":20},{"id":"b","points":3},{"id":"c","stays":[]},
+            {"id":"d","stays":[{"team":0,"from":5,"to":9}]}]}"#;
+        let game = only_match(&FORMAT, &line.replace('\n', ""));
+        let stays = game.participants.iter().map(|one| &one.presence);
+        let lengths = stays.map(|stays| stays.iter().map(|stay| stay.span.millis()).sum());
+        assert_eq!(lengths.collect::<Vec<u64>>(), [600_000, 600_000, 0, 4]);
     }
 
     #[test]
@@ -429,8 +438,8 @@ mod tests {
             let items = read_log(&FORMAT, &line);
             let fingerprint = Fingerprint::of(&record);
             let back = match record.clock {
-                None => LogItem::Match(Box::new(record)),
-                Some(_) => LogItem::Exported(Box::new(record), fingerprint),
+                None if !record.has_waiting() => LogItem::Match(Box::new(record)),
+                _ => LogItem::Exported(Box::new(record), fingerprint),
             };
             prop_assert_eq!(items, [back]);
         }

@@ -19,6 +19,11 @@ pub(crate) struct Client {
     /// When the player joined the team, in milliseconds since the log began; `None` if that was before
     /// the log mentioned the player.
     pub(super) since: Option<u64>,
+    /// Whether the player has come into the game, and no line has stated a team since.
+    pub(super) entered: bool,
+    /// Since when the player may have played without a line that says so: since they entered, or if that was within a
+    /// round, since the next one began. In milliseconds since the log began.
+    pub(super) played: Option<u64>,
     /// When a line last named the player, in milliseconds since the log began.
     pub(super) seen: u64,
     /// When the player last died, in milliseconds since the log began.
@@ -70,6 +75,11 @@ pub(super) fn is_identity(auth: &[u8]) -> bool {
     }
 }
 
+/// Whether the id is that of a player whose own one the server does not have yet, or has no more.
+pub(super) fn is_passing(auth: &[u8]) -> bool {
+    [&b"STEAM_ID_PENDING"[..], b"<none>"].contains(&auth)
+}
+
 /// Whether the id is not a player's, but the console's or a relay's for spectators.
 pub(super) fn is_nobody(auth: &[u8]) -> bool {
     [&b"Console"[..], b"HLTV", b"CONSOLE"].contains(&auth)
@@ -82,6 +92,8 @@ pub(crate) struct GameContext<'a> {
     /// When play began, and the time now, in milliseconds since the log began.
     pub(super) began: Option<u64>,
     pub(super) now: u64,
+    /// Whether the next round of the game is yet to begin.
+    pub(super) between_rounds: bool,
 }
 
 impl GameContext<'_> {
@@ -91,10 +103,11 @@ impl GameContext<'_> {
             recorder: None,
             began: None,
             now,
+            between_rounds: false,
         }
     }
 
-    fn millis(&self) -> u64 {
+    pub(super) fn millis(&self) -> u64 {
         self.now.saturating_sub(self.began.unwrap_or(self.now))
     }
 
@@ -121,7 +134,7 @@ impl GameContext<'_> {
     }
 }
 
-/// Moves a client to a team or to none: from now on, or from the game's beginning if `since` is `None`.
+/// Moves a client to a team or to none: since then, or from the game's beginning if `since` is `None`.
 pub(super) fn settle(
     client: &mut Client,
     team: Option<u8>,
@@ -129,6 +142,7 @@ pub(super) fn settle(
     context: &mut GameContext<'_>,
 ) {
     client.team = team;
+    (client.entered, client.played) = (false, None);
     let now = context.millis();
     let (Some(recorder), Some(_)) = (&mut context.recorder, context.began) else {
         return;
@@ -139,9 +153,11 @@ pub(super) fn settle(
     if let (None, Some(visit), Some(class)) = (before, client.visit, &client.class) {
         recorder.set_role(visit, Some(class.clone()), now);
     }
-    if let (None, Some(visit)) = (since, client.visit)
+    let began = context.began.unwrap_or(context.now);
+    if let Some(visit) = client.visit
+        && since.is_none_or(|since| since < context.now)
         && let Some((_, from)) = &mut recorder.player(visit).current
     {
-        *from = 0;
+        *from = since.map_or(0, |since| since.saturating_sub(began));
     }
 }

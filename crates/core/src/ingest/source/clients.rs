@@ -1,9 +1,9 @@
 //! Tracks which players are on the server, and on which team.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    client::{Client, GameContext, is_identity, is_nobody, settle},
+    client::{Client, GameContext, is_identity, is_nobody, is_passing, settle},
     grammar::{PlayerAction, PlayerTag},
 };
 use crate::{
@@ -50,13 +50,16 @@ impl ConnectedClients {
         let ClientId::Connection(Some(_), _) = id else {
             return id;
         };
-        // A plugin may write another number. Then the one of this name is meant.
+        // A plugin may write another number. Then the one of this name is meant, and also if the server does not have
+        // the id yet of somebody who has come back.
         if self.0.get(&id).is_none_or(|client| client.name != who.name) {
-            let mut others = self.0.iter();
-            let same = others.find(|(id, client)| {
-                matches!(id, ClientId::Connection(..)) && client.name == who.name
+            let passing = is_passing(who.auth);
+            let mut others = self.0.iter().filter(|(id, client)| {
+                let may_be = passing || matches!(id, ClientId::Connection(..));
+                may_be && client.name == who.name
             });
-            if let Some((same, _)) = same {
+            let own = others.clone().find(|(_, client)| client.uid == who.uid);
+            if let Some((same, _)) = own.or_else(|| others.next()) {
                 return same.clone();
             }
         }
@@ -77,15 +80,19 @@ impl ConnectedClients {
         self.0.get_mut(&id)
     }
 
-    /// Gives a player, who had no Steam id when the connection began, the one that this line states.
-    fn promote(&mut self, id: &ClientId, who: &PlayerTag<'_>) {
-        if who.uid.is_none() || !matches!(id, ClientId::Steam(_)) || self.0.contains_key(id) {
+    /// Gives a player, who had no Steam id when the connection began, the one that this line states. If that is known,
+    /// the end of the player's connection before is not in the log.
+    fn promote(&mut self, id: &ClientId, who: &PlayerTag<'_>, context: &mut GameContext<'_>) {
+        if who.uid.is_none() || !matches!(id, ClientId::Steam(_)) {
             return;
         }
         let old = ClientId::Connection(who.uid, Vec::new());
         if self.0.get(&old).is_some_and(|old| old.name == who.name)
             && let Some(client) = self.0.remove(&old)
         {
+            if let Some(before) = self.0.get_mut(id) {
+                settle(before, None, Some(context.now), context);
+            }
             self.0.insert(id.clone(), client);
         }
     }
@@ -102,28 +109,46 @@ impl ConnectedClients {
             PlayerAction::Connect | PlayerAction::Enter | PlayerAction::Join(_)
         );
         let team = if came { ClientTeam::Unknown } else { who.team };
-        self.meet(PlayerTag { team, ..who }, came, context);
+        // That somebody without an id has done nothing does not make a player of them.
+        if act != PlayerAction::Other || !is_passing(who.auth) || self.get(&who).is_some() {
+            let connects = act == PlayerAction::Connect;
+            self.meet(PlayerTag { team, ..who }, came, connects, context);
+        }
         match act {
             PlayerAction::Leave => self.leave(who, context),
             PlayerAction::Connect => self.connect(who, true, context),
-            PlayerAction::Enter => self.connect(who, false, context),
+            PlayerAction::Enter => {
+                self.connect(who, false, context);
+                self.enter(who, context);
+            }
             PlayerAction::Join(team) => self.join(who, team, context),
             PlayerAction::Rename(name) => self.rename(who, name, context),
             PlayerAction::Class(class) => self.choose(who, class, context),
-            PlayerAction::Kill { victim, .. } => self.meet(victim, false, context),
+            PlayerAction::Kill { victim, .. } => self.meet(victim, false, false, context),
             _ => {}
         }
     }
 
     /// Takes over the data of a player that a line states. `came` says whether the player arrives
-    /// with this line. A player who is first mentioned by any other line has been there since the
-    /// game began.
-    fn meet(&mut self, who: PlayerTag<'_>, came: bool, context: &mut GameContext<'_>) {
+    /// with this line, and `connects` whether a connection begins. A player who is first mentioned by any other line
+    /// has been there since the game began.
+    fn meet(
+        &mut self,
+        who: PlayerTag<'_>,
+        came: bool,
+        connects: bool,
+        context: &mut GameContext<'_>,
+    ) {
         if is_nobody(who.auth) {
             return;
         }
-        let id = self.id(&who);
-        self.promote(&id, &who);
+        // Somebody who connects and has no id yet may be another one of this name.
+        let passing = is_passing(who.auth);
+        let id = match connects && passing {
+            true => ClientId::of(&who),
+            false => self.id(&who),
+        };
+        self.promote(&id, &who, context);
         let known = self.0.contains_key(&id);
         if !known && self.0.len() >= MAX_CLIENTS {
             return;
@@ -133,7 +158,9 @@ impl ConnectedClients {
             auth: who.auth.to_owned(),
             uid: who.uid,
             team: None,
-            since: came.then_some(context.now),
+            since: (came || passing).then_some(context.now),
+            entered: came,
+            played: None,
             seen: context.now,
             died: None,
             captured: None,
@@ -143,9 +170,12 @@ impl ConnectedClients {
         if !came {
             client.seen = context.now;
         }
-        if client.auth != who.auth || client.name != who.name {
+        let keeps_id = passing && is_identity(&client.auth);
+        if (client.auth != who.auth && !keeps_id) || client.name != who.name {
             who.name.clone_into(&mut client.name);
-            who.auth.clone_into(&mut client.auth);
+            if !keeps_id {
+                who.auth.clone_into(&mut client.auth);
+            }
             context.rename(client);
         }
         let stated = match who.team {
@@ -153,12 +183,15 @@ impl ConnectedClients {
             ClientTeam::Spectator | ClientTeam::Free => None,
             ClientTeam::Unknown => return,
         };
+        if stated.is_none() {
+            client.played = None; // up to now
+        }
         let settled = client.since.is_none_or(|since| context.now >= since + LAG);
         if stated != client.team && (settled || !known) {
-            let since = if known {
-                Some(context.now)
-            } else {
-                client.since
+            let since = match known {
+                // Who has come back may have played without a line that says so.
+                true => client.played.or(Some(context.now)),
+                false => client.since,
             };
             client.since = since;
             settle(client, stated, since, context);
@@ -179,8 +212,19 @@ impl ConnectedClients {
                 context.now = now;
             }
             settle(client, None, Some(now), context);
+            client.entered = true;
             client.uid = who.uid;
             (client.since, client.seen) = (Some(now), now);
+        }
+    }
+
+    /// Handles somebody who enters the game, and who may play from now on without a further line.
+    fn enter(&mut self, who: PlayerTag<'_>, context: &GameContext<'_>) {
+        let played = context.between_rounds.then_some(context.now);
+        if let Some(client) = self.get_mut(&who)
+            && client.entered
+        {
+            client.played = played;
         }
     }
 
@@ -249,6 +293,40 @@ impl ConnectedClients {
         for client in all {
             client.visit = None;
             settle(client, client.team, None, context);
+        }
+    }
+
+    /// Goes on with a record in which these timelines are missing, or end elsewhere than the players are now.
+    pub(super) fn reseat(&mut self, context: &mut GameContext<'_>) {
+        let millis = context.millis();
+        let Some(recorder) = &mut context.recorder else {
+            return;
+        };
+        let mut gone: BTreeSet<usize> = (0..recorder.players().len()).collect();
+        for client in self.0.values_mut() {
+            client.visit = client.visit.filter(|visit| gone.remove(visit));
+        }
+        for visit in gone {
+            let at = recorder.tick(millis);
+            recorder.set_team(visit, None, at);
+        }
+        for client in self.0.values_mut() {
+            let (team, since) = (client.team, Some(context.now));
+            settle(client, team, since, context);
+        }
+    }
+
+    /// The timelines of the record have got other numbers, which are this much higher.
+    pub(super) fn shift_visits(&mut self, by: usize) {
+        for client in self.0.values_mut() {
+            client.visit = client.visit.map(|visit| visit + by);
+        }
+    }
+
+    /// A round begins now, from which those play who have come back within the last one.
+    pub(super) fn round_started(&mut self, now: u64) {
+        for client in self.0.values_mut().filter(|client| client.entered) {
+            client.played.get_or_insert(now);
         }
     }
 

@@ -42,9 +42,14 @@ pub(super) const FORMAT: Format = Format {
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
     unknown: unknown::unknown,
+    finds_repeats: false,
     names_games: true,
     in_halves: true,
 };
+
+/// How long after the end of a round its scores may be stated, and after its beginning the same line again, in
+/// milliseconds.
+pub(crate) const ROUND_LAG: u64 = 1_000;
 
 fn detect(head: &[u8]) -> bool {
     mostly(head, grammar::is_known)
@@ -99,6 +104,12 @@ impl Parser {
             // All scores have been read: anything else closes the game.
             self.finish_game(line, items);
         }
+        if let Event::Player(who, _) = event {
+            self.setup.meet(who.auth);
+        }
+        if event == Event::RoundStart {
+            self.clients.round_started(self.calendar.position());
+        }
         match event {
             Event::Other => {}
             Event::Started(folder) => {
@@ -119,10 +130,10 @@ impl Parser {
                 self.begin(line, Beginning::Map);
             }
             Event::Setting(name, value) => self.setup.set(name, value),
-            Event::RoundStart if self.waits => {}
+            Event::RoundStart if self.waits || self.game.has_just_begun(self.calendar) => {}
             Event::RoundStart if self.game.goes_on() => self.game.round_started(self.calendar),
             Event::RoundStart => self.begin(line, Beginning::Round),
-            Event::Reloaded => self.game.restored(),
+            Event::Reloaded => self.game.restored(&mut self.clients, self.calendar),
             Event::WarmUp => self.restart(line, items),
             Event::Restart | Event::MatchBegins | Event::MatchStart(_) => {
                 if let Event::MatchStart(map) = event {

@@ -20,6 +20,9 @@ const UNNAMED: &str = "source";
 #[derive(Debug, Default)]
 pub(crate) struct ServerSetup {
     game: String,
+    /// Whether a player's id has the form that Counter-Strike writes since its second edition, whose logs have the
+    /// folder of its predecessor.
+    has_new_ids: bool,
     pub(crate) map: String,
     /// Settings that do not have their default value, by name.
     variants: BTreeMap<&'static str, String>,
@@ -32,6 +35,11 @@ impl ServerSetup {
             game: text::name(folder).to_lowercase(),
             ..Self::default()
         }
+    }
+
+    /// Takes the id of a player.
+    pub(crate) fn meet(&mut self, auth: &[u8]) {
+        self.has_new_ids |= auth.starts_with(b"[U:");
     }
 
     /// Takes the map on which a match starts or is over.
@@ -85,6 +93,10 @@ impl ServerSetup {
         let game = match self.game.as_str() {
             "" => shown.unwrap_or(UNNAMED),
             stated => stated,
+        };
+        let game = match game {
+            "csgo" if self.has_new_ids => "cs2",
+            game => game,
         };
         let prefix = self.map.split_once('_').map(|(prefix, _)| prefix);
         let prefix = prefix.filter(|p| p.len() <= 4 && p.bytes().all(|b| b.is_ascii_alphabetic()));

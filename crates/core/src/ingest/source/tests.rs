@@ -571,11 +571,11 @@ fn a_log_that_begins_with_the_first_round_is_whole() {
 fn settings_from_a_dump_and_a_quotation_mark_in_a_name() {
     let start = r#"World triggered "Round_Start""#;
     let lines = [
-        (2, "server cvars start".to_owned()),
-        (2, r#""mp_friendlyfire" = "1""#.to_owned()),
-        (3, start.to_owned()),
+        (12, "server cvars start".to_owned()),
+        (12, r#""mp_friendlyfire" = "1""#.to_owned()),
+        (13, start.to_owned()),
         (
-            9,
+            19,
             format!(r#""Q"uo"te<4><STEAM_0:0:4><Blue>" killed {A} with "gun""#),
         ),
     ];
@@ -602,6 +602,124 @@ fn a_log_may_end_with_the_final_scores() {
     let at = whole.find("Round_Win").unwrap();
     let cut = &whole[..whole[..at].rfind('\n').unwrap() + 1];
     assert_eq!(only_match(&FORMAT, cut), only_match(&FORMAT, &whole));
+}
+
+fn current(at: u32, red: u32, blue: u32) -> Vec<(u32, String)> {
+    let score = |team, score| {
+        (
+            at,
+            format!(r#"Team "{team}" current score "{score}" with "1" players"#),
+        )
+    };
+    let won = (
+        at,
+        r#"World triggered "Round_Win" (winner "Red")"#.to_owned(),
+    );
+    vec![won, score("Red", red), score("Blue", blue)]
+}
+
+/// Two rounds that Red wins, of which the second one begins again at 50. The scores after it are these.
+fn begun_again(red: u32) -> MatchRecord {
+    let start = |at| (at, r#"World triggered "Round_Start""#.to_owned());
+    let kill = |at| (at, format!(r#"{A} killed {B} with "gun""#));
+    let lines = [
+        vec![kill(20)],
+        current(30, 1, 0),
+        vec![start(35), kill(40), start(50), kill(60)],
+        current(70, red, 0),
+        vec![start(75)],
+    ];
+    tf2(&lines.concat(), (red, 0))
+}
+
+#[test]
+fn a_round_that_is_restarted_is_taken_back_and_a_restarted_game_begins_anew() {
+    let round = begun_again(2);
+    assert_eq!(
+        (&round.scores[..], round.events.len()),
+        (&[2.0, 0.0][..], 2)
+    );
+    let [ann, bob] = &round.participants[..] else {
+        panic!("{round:?}")
+    };
+    assert_eq!((ann.kills, bob.deaths), (2, 2));
+    assert_eq!(stays(ann), [(0, 0, 25), (0, 40, 90)]);
+    assert_eq!((round.played().millis() + 500) / 1_000, 75);
+    let game = begun_again(1);
+    assert_eq!(
+        (&game.scores[..], game.millis() / 1_000),
+        (&[1.0, 0.0][..], 50)
+    );
+    assert_eq!(game.participants[0].kills, 1);
+}
+
+#[test]
+fn an_id_that_comes_late_or_is_missing_for_a_moment_is_no_other_player() {
+    let tag = |uid: u32, id: &str, team: &str| format!(r#""Cat<{uid}><{id}><{team}>""#);
+    let (pending, own) = ("STEAM_ID_PENDING", "[U:1:7]");
+    let joins = |uid, id| format!(r#"{} joined team "Blue""#, tag(uid, id, "Unassigned"));
+    let came = vec![
+        (
+            12,
+            format!(r#"{} connected, address "x""#, tag(7, pending, "")),
+        ),
+        (13, joins(7, pending)),
+        (
+            20,
+            format!(r#"{A} killed {} with "gun""#, tag(7, pending, "Blue")),
+        ),
+        (25, format!("{} entered the game", tag(7, own, ""))),
+    ];
+    // The first connection ends without a line.
+    let again = vec![
+        (
+            40,
+            format!(r#"{} connected, address "x""#, tag(9, pending, "")),
+        ),
+        (41, joins(9, pending)),
+        (
+            50,
+            format!(r#"{} killed {A} with "gun""#, tag(9, own, "Blue")),
+        ),
+        (51, format!(r#"{} triggered "x""#, tag(10, pending, "Blue"))),
+    ];
+    let game = tf2(&[came, again].concat(), (1, 0));
+    let ids: Vec<_> = game
+        .participants
+        .iter()
+        .map(|p| p.key.id.as_str())
+        .collect();
+    assert_eq!(ids, ["STEAM_0:0:1", "Bob", "[U:1:7]"]);
+    let cat = &game.participants[2];
+    assert_eq!((cat.kills, cat.deaths), (1, 1));
+    assert_eq!(stays(cat).first().map(|stay| stay.1), Some(3));
+    assert_eq!(stays(cat).last().map(|stay| stay.2), Some(90));
+}
+
+#[test]
+fn a_line_that_is_there_twice_begins_no_other_round() {
+    let log = |lines: &[(u32, String)]| tf2_log(lines, (2, 0));
+    let start = (35, r#"World triggered "Round_Start""#.to_owned());
+    let lines = |starts: usize| {
+        [
+            current(30, 1, 0),
+            vec![start.clone(); starts],
+            current(70, 2, 0),
+        ]
+        .concat()
+    };
+    let once = log(&lines(1));
+    let expected = only_match(&FORMAT, &once);
+    assert_eq!(
+        (&expected.scores[..], expected.millis()),
+        (&[2.0, 0.0][..], 90_000)
+    );
+    assert_eq!(only_match(&FORMAT, &log(&lines(2))), expected);
+    let whole: String = once
+        .lines()
+        .flat_map(|line| [line, "\n", line, "\n"])
+        .collect();
+    assert_eq!(only_match(&FORMAT, &whole), expected);
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub(super) const TEAMS: usize = 4;
 ///
 /// After an exchange of sides most games carry the scores along with the people. Where the sides keep
 /// their scores, or begin at 0 again, what the log states next shows it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SideTotals {
     /// What the log stated last.
     stated: [f64; TEAMS],

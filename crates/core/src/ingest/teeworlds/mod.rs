@@ -40,6 +40,7 @@ pub(super) const FORMAT: Format = Format {
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
     unknown,
+    finds_repeats: false,
     names_games: true,
     in_halves: false,
 };

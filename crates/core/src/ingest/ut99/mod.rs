@@ -26,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
     parser: |context| Box::new(parser::Parser::new(context)),
     max_line: MAX_LINE,
     unknown,
+    finds_repeats: false,
     names_games: false,
     in_halves: false,
 };

@@ -123,7 +123,11 @@ impl Game {
                 scores,
                 played,
                 watches,
-            } => self.result(id, scores, played, watches),
+                team,
+            } => {
+                self.result(id, scores, played, watches);
+                self.name_team(id, team);
+            }
             Event::TeamScores { team, scores } if self.section == ScoreSection::Final => {
                 let score = self.label.and_then(|label| grammar::score(scores, label));
                 if let Some(slot) = self.team_scores.get_mut(usize::from(team)) {
@@ -255,6 +259,19 @@ impl Game {
         {
             let missed = ((seconds - played).max(0.0) * 1_000.0) as u64; // saturates
             *from = missed.min(at);
+        }
+    }
+
+    /// Takes the team that the final scores state of a player. Who has come back may have no other line about it.
+    fn name_team(&mut self, id: u32, team: Option<u8>) {
+        let (Some(visit), ScoreSection::Final, Some(stated)) = (self.visit(id), self.section, team)
+        else {
+            return;
+        };
+        if let Some((team, _)) = &mut self.recorder.player(visit).current
+            && *team == UNKNOWN_TEAM
+        {
+            *team = stated;
         }
     }
 

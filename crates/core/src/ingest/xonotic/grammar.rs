@@ -63,6 +63,8 @@ pub(crate) enum Event<'a> {
         /// How long the player took part, in seconds.
         played: Option<f64>,
         watches: bool,
+        /// The player's team; `None` without one.
+        team: Option<u8>,
     },
     /// A team's scores, separated by commas.
     TeamScores { team: u8, scores: &'a [u8] },
@@ -232,6 +234,7 @@ fn player(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
         scores,
         played: text::real(played).filter(|seconds| *seconds >= 0.0),
         watches: team == b"spectator",
+        team: team_of(team),
     })
 }
 
@@ -310,7 +313,8 @@ mod tests {
                 id: 1,
                 scores: b"40,1,12",
                 played: Some(493.0),
-                watches: false
+                watches: false,
+                team: Some(1),
             })
         );
         assert_eq!(parsed(":teamscores:see-labels::3"), Ok(Event::Other));

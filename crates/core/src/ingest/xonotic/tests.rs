@@ -63,6 +63,18 @@ fn stays(p: &Participant) -> Vec<(u8, u64, u64)> {
 }
 
 #[test]
+fn who_comes_back_without_a_line_about_the_team_is_on_that_of_the_scores() {
+    let lines = [
+        ("10", ":part:2"),
+        ("15", ":join:2:2:192.0.2.1:Bo:b"),
+        ("20", ":ctf:capture:14:1"),
+    ];
+    let game = ctf(&lines, "1:0");
+    assert_eq!(game.participants.len(), 2);
+    assert_eq!(stays(&game.participants[1]), [(1, 0, 10), (1, 15, 30)]);
+}
+
+#[test]
 fn one_game_of_two() {
     let game = ctf(
         &[

@@ -66,7 +66,7 @@ impl Lobby {
         let teams = TeamStrengths::of(&snapshot);
         let states = teams.sides().iter().zip(&snapshot.scores);
         let game = self.team_game()?;
-        let elapsed = game.recorder.elapsed(self.now);
+        let elapsed = game.recorder.played(self.now);
         let (last, ago) = match &game.by_score {
             Some((last, at)) => (last.clone(), self.now.saturating_sub(*at)),
             None => (Vec::new(), elapsed),

@@ -167,6 +167,14 @@ impl GameRecorder {
         }
     }
 
+    /// Milliseconds of these in which there were opponents.
+    pub(super) fn played(&self, now: u64) -> u64 {
+        match self.is_running() {
+            true => self.play.played(self.scores.len(), self.elapsed(now)),
+            false => 0,
+        }
+    }
+
     /// Remaining milliseconds of play, if CLOCK has stated them.
     pub(super) fn left(&self, now: u64) -> Option<u64> {
         let (left, stated) = self.left?;

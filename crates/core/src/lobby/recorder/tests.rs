@@ -233,6 +233,7 @@ fn roles_are_shares_of_the_game_in_which_early_time_counts_more() {
     let mut recorder = GameRecorder::default();
     recorder.set_team(&human("ann"), Some(0), 0);
     recorder.set_team(&human("ben"), Some(1), 0);
+    recorder.set_team(&human("cid"), Some(1), 0);
     recorder.set_role(&human("ann"), commander.as_ref(), 10);
     recorder.start(2, 1_000);
     recorder.set_role(&human("ann"), commander.as_ref(), 20_000); // no change
@@ -265,10 +266,37 @@ fn roles_are_shares_of_the_game_in_which_early_time_counts_more() {
 }
 
 #[test]
+fn a_role_while_nobody_is_on_the_other_team_is_none() {
+    let commander = RoleName::read("commander");
+    let mut recorder = GameRecorder::default();
+    recorder.set_team(&human("ann"), Some(0), 0);
+    recorder.set_role(&human("ann"), commander.as_ref(), 0);
+    recorder.start(2, 1_000);
+    assert_eq!(recorder.played(41_000), 0);
+    recorder.set_team(&human("ben"), Some(1), 41_000);
+    recorder.set_role(&human("ann"), None, 91_000);
+    assert_eq!(recorder.played(91_000), 50_000);
+    let record = end(&mut recorder, Verdict::Draw, 141_000);
+    // The first half of 100 s of play, after 40 s of waiting.
+    let role = &record.participants[0].roles[0];
+    assert!((role.share - 0.5 / 0.75).abs() < 1e-4, "{role:?}");
+    assert_eq!(
+        (record.start, record.millis()),
+        (Timestamp(1_001_000), 140_000)
+    );
+    let played = record.played();
+    assert_eq!(
+        (played.start, played.millis()),
+        (Timestamp(1_041_000), 100_000)
+    );
+}
+
+#[test]
 fn a_role_ends_with_leaving_and_more_than_a_record_holds_are_left_out() {
     let mut recorder = GameRecorder::default();
     recorder.set_team(&human("a"), Some(0), 0);
     recorder.set_team(&human("b"), Some(1), 0);
+    recorder.set_team(&human("c"), Some(0), 0);
     recorder.start(2, 0);
     for number in 0..40 {
         let role = RoleName::read(&format!("r{number}"));

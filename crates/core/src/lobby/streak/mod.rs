@@ -101,7 +101,7 @@ impl Lobby {
         let game = self.game.as_ref()?;
         let ScoreRun { team, count, .. } = game.run;
         let (lead, sum) = game.lead(team);
-        let elapsed = game.recorder.elapsed(self.now);
+        let elapsed = game.recorder.played(self.now);
         let usual = self.settings.advantage.usual_seconds.millis();
         let length = game
             .recorder

@@ -42,6 +42,7 @@ pub use settings::{AgentSettings, GameMode, Limit, map_name};
 
 use crate::{
     domain::{Ident, LeaveReason},
+    ingest::doubled::Doubled,
     protocol::{HostPushReader, Push, Reply, Request},
     sidecar::{Act, Sidecar},
 };
@@ -64,6 +65,7 @@ const NO_MAP: &str = "the game server does not have the map";
 /// backwards. Methods append acts to `acts`, in the order in which to do them.
 pub struct Agent<E> {
     engine: E,
+    doubled: Doubled,
     settings: AgentSettings,
     link: AgentLink,
     console: AgentConsole,
@@ -85,6 +87,7 @@ impl<E: HostEngine> Agent<E> {
     pub fn new(engine: E, settings: AgentSettings) -> Self {
         Self {
             engine,
+            doubled: Doubled::default(),
             settings,
             link: AgentLink::default(),
             console: AgentConsole::new(),

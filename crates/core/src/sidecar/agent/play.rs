@@ -22,6 +22,9 @@ const END_AGAIN: u64 = 10_000;
 
 impl<E: HostEngine> Agent<E> {
     pub(super) fn read_log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        if self.doubled.is_copy(line) {
+            return;
+        }
         let mut events = Vec::new();
         self.engine.log_line(line, now, &mut events);
         self.take_events(events, now, acts);

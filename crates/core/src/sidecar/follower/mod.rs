@@ -36,7 +36,10 @@ pub(super) use opening::{LogTime, OpeningTime};
 pub(super) use template::TeamWord;
 
 use super::{Act, Sidecar, balancing_window::WindowStep, console::ConsoleQueue, engine::Engine};
-use crate::protocol::{Charge, Push, Reply, Request};
+use crate::{
+    ingest::doubled::Doubled,
+    protocol::{Charge, Push, Reply, Request},
+};
 
 /// The time that a move during play may take, in milliseconds. After it, the sidecar sends the
 /// daemon the player's actual team.
@@ -47,6 +50,7 @@ pub struct Follower<E> {
     engine: E,
     server: FollowedServer,
     console: ConsoleQueue,
+    doubled: Doubled,
 }
 
 impl<E: Engine> Follower<E> {
@@ -56,6 +60,7 @@ impl<E: Engine> Follower<E> {
             engine,
             server: FollowedServer::new(settings, E::TEAM_NAMES, E::BETWEEN_GAMES),
             console: ConsoleQueue::new(E::COMMAND_PAUSE),
+            doubled: Doubled::default(),
         }
     }
 
@@ -187,6 +192,9 @@ impl<E: Engine> Sidecar for Follower<E> {
     }
 
     fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        if self.doubled.is_copy(line) {
+            return;
+        }
         self.at(now, acts, |this| {
             this.engine.log_line(line, &mut this.server)
         });

@@ -4,6 +4,7 @@ use super::{RoundState, Source, counter_strike_word, word};
 use crate::{
     ingest::{
         source::{
+            ROUND_LAG,
             client::GameContext,
             clients::ConnectedClients,
             grammar::{self, Event, PlayerAction, PlayerTag},
@@ -180,9 +181,13 @@ impl Source {
     }
 
     fn round_started(&mut self, server: &mut FollowedServer) {
-        if self.rounds.waits {
+        let now = self.opening.log_position();
+        let passed = self.rounds.began.map(|began| now.saturating_sub(began));
+        let is_repeated = self.rounds.running && passed.is_some_and(|passed| passed <= ROUND_LAG);
+        if self.rounds.waits || is_repeated {
             return;
         }
+        self.rounds.began = Some(now);
         // A server can restore an earlier round, and then logs no end of the round that it interrupts.
         let counts = self.rounds.states_scores && self.rounds.scored;
         if server.is_playing() && (!self.rounds.running || counts) {
@@ -216,6 +221,7 @@ impl Source {
         if act == PlayerAction::Other {
             return;
         }
+        self.setup.meet(who.auth);
         let mut context = GameContext::unrecorded(self.opening.log_position());
         self.clients.note(who, act, &mut context);
         server.sync(self.players());

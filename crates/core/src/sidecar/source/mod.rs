@@ -41,6 +41,8 @@ pub struct Source {
 struct RoundState {
     /// Whether a round is being played.
     running: bool,
+    /// When the last round began, in milliseconds since the log began.
+    began: Option<u64>,
     /// Whether a round has started on this map, or the game has been restarted.
     begun: bool,
     /// Whether the log states the score after each round, as Counter-Strike does.

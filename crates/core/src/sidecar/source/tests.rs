@@ -141,6 +141,49 @@ fn an_evening_of_team_fortress() {
     assert_eq!(play.done(), ["GAME tf.koth", "MAP koth_viaduct"]);
 }
 
+/// A server whose log goes to two sinks, such as the same address twice, sends each line again.
+#[test]
+fn lines_that_come_twice_count_once() {
+    let lines = [
+        loaded(),
+        vec![
+            line(32, ROUND),
+            kill(40, (1, "Red"), (4, "Blue")),
+            line(300, WIN),
+            total(300, "Red", "current", 1),
+            total(300, "Blue", "current", 0),
+            line(305, ROUND),
+            line(600, OVER),
+            total(600, "Red", "final", 3),
+            total(600, "Blue", "final", 1),
+            line(600, "Log file closed"),
+        ],
+    ];
+    let once = log(&lines.concat());
+    let twice: String = once
+        .lines()
+        .flat_map(|line| [line, "\n", line, "\n"])
+        .collect();
+    let [single, doubled] = [once, twice].map(|log| {
+        let mut play = source(settings());
+        play.log(&log);
+        play.done()
+    });
+    assert!(single.contains(&"START".to_owned()) && single.contains(&"END".to_owned()));
+    assert_eq!(doubled, single);
+}
+
+#[test]
+fn a_beginning_that_is_there_twice_begins_no_other_game() {
+    let mut play = source(settings());
+    play.log(&log(&loaded()));
+    play.log(&log(&[line(32, ROUND), line(32, ROUND), line(300, WIN)]));
+    play.log(&log(&[line(305, ROUND), line(305, ROUND)]));
+    let done = play.done();
+    let count = |word: &str| done.iter().filter(|line| line.starts_with(word)).count();
+    assert_eq!((count("START"), count("GAME")), (1, 2), "{done:?}");
+}
+
 #[test]
 fn waiting_for_players_ends_by_itself() {
     let mut play = source(settings());

@@ -1,8 +1,12 @@
 //! One game of a Source or GoldSrc log.
 
+mod again;
 mod finish;
 mod play;
+mod restore;
 mod rounds;
+
+use std::collections::VecDeque;
 
 use super::{
     client::GameContext,
@@ -16,6 +20,8 @@ use crate::{
     domain::{MatchRecorder, Timestamp},
     ingest::clock::Calendar,
 };
+use again::BrokenOff;
+use restore::Checkpoint;
 
 /// How the log states the result of a game.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -92,6 +98,12 @@ pub(super) struct Game {
     seen: Option<&'static str>,
     /// The control points that were captured.
     pub(super) points: ControlPoints,
+    /// The game as it was at the beginnings of its rounds.
+    checkpoints: VecDeque<Checkpoint>,
+    /// What goes on if the last round was one that was broken off, and began again.
+    broken_off: Option<Box<BrokenOff>>,
+    /// After a restore: the scores that were stated since, until those of both sides are known.
+    restoring: Option<[Option<f64>; 2]>,
     /// The name of the game that the events have shown, for example `tf`.
     shown: Option<&'static str>,
     mutators: Vec<String>,
@@ -138,7 +150,12 @@ impl Game {
         let line = if begun || foreign { self.line } else { line };
         let is_known = (begun && self.first_scores.is_none()) || self.after;
         let contradiction = self.contradiction;
+        let broken_off = match with {
+            Beginning::Round => self.break_off(),
+            _ => None,
+        };
         self.restart(line);
+        self.broken_off = broken_off;
         self.foreign = foreign;
         self.began = Some((now.position(), now.date()));
         self.round = true;
@@ -149,6 +166,9 @@ impl Game {
         }
         self.mutators = setup.mutators();
         clients.seat_all(&mut self.context(now));
+        if self.round_began.is_some() {
+            self.keep_checkpoint(now);
+        }
     }
 
     /// Begins anew, and returns what was played so far. What the log has shown of the game stays
@@ -189,6 +209,7 @@ impl Game {
         GameContext {
             began: self.began.map(|(position, _)| position),
             now: now.position(),
+            between_rounds: self.has_begun() && !self.round,
             recorder: self.lasted.is_none().then_some(&mut self.recorder),
         }
     }
@@ -215,15 +236,22 @@ impl Game {
                 self.foreign |= self.lacks_beginning();
                 self.headless |= self.round_began.is_none();
             }
-            Event::Current(team, total) => self.total(team, total, now),
+            Event::Current(team, total) => {
+                self.go_on(team, total, clients, now);
+                self.total(team, total, now);
+            }
             Event::RoundWon(totals) => {
                 self.won = Some(now.position());
+                for (team, total) in (0..).zip(totals) {
+                    self.restore(team, total, clients, now);
+                }
                 for (team, total) in (0..).zip(totals) {
                     self.check_first(team, total);
                     self.total(team, total, now);
                 }
             }
             Event::Tally(team, total) => {
+                self.restore(team, total, clients, now);
                 self.check_first(team, total);
                 self.tally(team, total, now);
             }
@@ -242,20 +270,15 @@ impl Game {
                 self.foreign |= self.lacks_beginning();
                 self.over(now);
             }
-            Event::Final(team, score) => self.result(team, score),
+            Event::Final(team, score) => {
+                self.go_on(team, score, clients, now);
+                self.result(team, score);
+            }
             Event::Scored(team, score) => {
                 self.over(now);
                 self.result(team, score);
             }
-            Event::Point(name) => {
-                self.points.note(name);
-                self.seen.get_or_insert(match name {
-                    _ if name.starts_with(b"#koth") => "koth",
-                    _ if name.starts_with(b"#plr") => "plr",
-                    _ if name.starts_with(b"#pl") => "pl",
-                    _ => "cp",
-                });
-            }
+            Event::Point(name) => self.point(name),
             _ => {}
         }
     }

@@ -64,6 +64,17 @@ impl Game {
         }
     }
 
+    /// Handles the capture of a control point, whose name shows the kind of play.
+    pub(super) fn point(&mut self, name: &[u8]) {
+        self.points.note(name);
+        self.seen.get_or_insert(match name {
+            _ if name.starts_with(b"#koth") => "koth",
+            _ if name.starts_with(b"#plr") => "plr",
+            _ if name.starts_with(b"#pl") => "pl",
+            _ => "cp",
+        });
+    }
+
     fn capture(&mut self, who: PlayerTag<'_>, clients: &mut ConnectedClients, now: Calendar) {
         self.seen = Some("ctf");
         let news = clients.captures(&who, now.position());

@@ -5,7 +5,7 @@ use crate::{
     domain::other_side,
     ingest::{
         clock::Calendar,
-        source::{grammar::Event, setup::ServerSetup, totals::TEAMS},
+        source::{ROUND_LAG, grammar::Event, setup::ServerSetup, totals::TEAMS},
     },
 };
 
@@ -14,8 +14,6 @@ const MAX_ROUNDS: usize = 1_000;
 /// How far apart the beginnings of the log and of its first round may be, in milliseconds, if the
 /// game is whole. Dates in the log have whole seconds.
 const OPENING: u64 = 2_000;
-/// How long after the end of a round its scores may be stated, in milliseconds.
-const ROUND_LAG: u64 = 1_000;
 /// By how much a round may seem shorter in the log than it was, in milliseconds.
 const ROUND_SLACK: u64 = 5_000;
 
@@ -27,12 +25,16 @@ impl Game {
         self.has_begun() && self.lasted.is_none() && (!self.round || counts)
     }
 
-    /// The game continues from an earlier round, so the round being played does not count.
-    pub(in crate::ingest::source) fn restored(&mut self) {
-        self.round = false;
+    /// Whether a round has begun just now, so that the line that says so, again, begins no other one.
+    pub(in crate::ingest::source) fn has_just_begun(&self, now: Calendar) -> bool {
+        let began = self.round_began.filter(|_| self.round);
+        let passed = began.map(|began| now.position().saturating_sub(began));
+        self.has_begun() && passed.is_some_and(|passed| passed <= ROUND_LAG)
     }
 
     pub(in crate::ingest::source) fn round_started(&mut self, now: Calendar) {
+        self.restoring = None;
+        self.keep_checkpoint(now);
         self.round = true;
         self.round_began = Some(now.position());
         self.fought = false;

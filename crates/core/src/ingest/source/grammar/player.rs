@@ -34,8 +34,21 @@ const MAX_QUOTES: usize = 32;
 /// What Counter-Strike writes after a player who changes sides; the player has no team there.
 const SWITCHED: &[u8] = b" switched from team <";
 
+/// How Counter-Strike 2 names the console of the server, which has neither an id nor a team.
+const CONSOLE: &[u8] = b"Console<0>";
+/// Its id of a bot that is being removed, or of somebody who goes to the spectators.
+const NO_ID: &[u8] = b"<<none>>";
+
 /// Reads `name<number><id><team>`, or `name<number><id>` before [`SWITCHED`].
 fn tag<'a>(token: &'a [u8], rest: &[u8]) -> LineResult<PlayerTag<'a>> {
+    if token == CONSOLE {
+        return Ok(PlayerTag {
+            name: b"Console",
+            uid: Some(0),
+            auth: b"Console",
+            team: ClientTeam::Unknown,
+        });
+    }
     let (token, team) = match rest.starts_with(SWITCHED) {
         true => (token, ClientTeam::Unknown),
         false => {
@@ -43,7 +56,10 @@ fn tag<'a>(token: &'a [u8], rest: &[u8]) -> LineResult<PlayerTag<'a>> {
             (token, team_of(team))
         }
     };
-    let (token, auth) = last_field(token)?;
+    let (token, auth) = match token.strip_suffix(NO_ID) {
+        Some(token) => (token, &b"<none>"[..]),
+        None => last_field(token)?,
+    };
     let (name, uid) = last_field(token)?;
     let number = text::whole_number(uid).and_then(|uid| u32::try_from(uid).ok());
     if number.is_none() && !uid.is_empty() {

@@ -114,10 +114,24 @@ pub(super) fn setting<'a>(rest: &'a [u8], between: &[u8]) -> Event<'a> {
     Event::Setting(&rest[..at], value.strip_suffix(b"\"").unwrap_or(value))
 }
 
-/// The last part of `(game "C:\games\tf")`.
+/// The last part of `(game "C:\games\tf")`. Counter-Strike 2 writes the folder of its predecessor, but names its logs
+/// by the date, as `(file "logs/2026_01_19_191348_000.log")`.
 pub(super) fn folder(rest: &[u8]) -> &[u8] {
     let path = after(rest, b"(game \"");
     let end = path.iter().position(|&b| b == b'"').unwrap_or(path.len());
     let name = path[..end].rsplit(|b| b"/\\".contains(b)).next();
-    name.unwrap_or_default()
+    match name.unwrap_or_default() {
+        b"csgo" if is_dated(after(rest, b"(file \"logs/")) => b"cs2",
+        name => name,
+    }
+}
+
+/// Whether the name of a file begins with a date, as `2026_01_19_`.
+fn is_dated(name: &[u8]) -> bool {
+    let fits = |(byte, form): (&u8, &u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        other => byte == other,
+    };
+    const FORM: &[u8] = b"0000_00_00_";
+    name.len() >= FORM.len() && name.iter().zip(FORM).all(fits)
 }

@@ -360,3 +360,158 @@ fn names_that_look_like_the_words_of_a_line() {
             .all(|item| matches!(item, LogItem::Match(_)))
     );
 }
+
+/// The restore of a round, with which everybody dies and is a spectator for a moment. Tom and Anna were on these sides.
+fn restore(at: u32, tom: &str, anna: &str, (t, ct): (u32, u32)) -> String {
+    let name = |side: &str| if side == "T" { "TERRORIST" } else { "CT" };
+    let (from, to) = (
+        [("Tom", tom), ("Anna", anna)],
+        [("Tom", "T"), ("Anna", "CT")],
+    );
+    let mut script = String::new();
+    for (who, side) in from {
+        let team = name(side);
+        script += &format!(
+            "{at} @{who}:{side} [1 2 3] committed suicide with \"world\"\n\
+             {at} @{who}: switched from team <{team}> to <Spectator>\n"
+        );
+    }
+    for (who, side) in to {
+        let team = name(side);
+        script += &format!("{at} @{who}: switched from team <Spectator> to <{team}>\n");
+    }
+    script
+        + &format!(
+            r#"
+    {at} World triggered "Match_Reloaded" on "de_nuke"
+    {at} World triggered "SFUI_Notice_Round_Draw" (CT "{ct}") (T "{t}")
+    {at} Team "CT" scored "{ct}" with "1" players
+    {at} Team "TERRORIST" scored "{t}" with "1" players
+    {at} World triggered "Round_End"
+    "#
+        )
+}
+
+/// The kills and deaths of each player.
+fn counts(game: &MatchRecord) -> Vec<(&str, u32, u32)> {
+    let players = game.participants.iter();
+    players
+        .map(|player| (player.name.as_str(), player.kills, player.deaths))
+        .collect()
+}
+
+/// A round in which one of the two kills the other at the end.
+fn fought(at: u32, side: &str, t: u32, ct: u32) -> String {
+    let (killer, victim) = match side {
+        "T" => ("@Tom:T", "@Anna:CT"),
+        _ => ("@Anna:CT", "@Tom:T"),
+    };
+    let round = round(at, side, t, ct);
+    let (start, end) = round.split_once("Round_Start\"\n").unwrap();
+    format!(
+        "{start}Round_Start\"\n{at} {killer} [1 2 3] killed {victim} [4 5 6] with \"ak47\"\n{end}"
+    )
+}
+
+#[test]
+fn a_round_that_is_taken_back_does_not_count() {
+    let first = [LIVE, &fought(20, "T", 1, 0)].concat();
+    let rest = [
+        &round(60, "CT", 1, 1)[..],
+        &fought(80, "CT", 1, 2),
+        "80 Game Over: competitive de_nuke score 2:1 after 2 min\n",
+    ]
+    .concat();
+    // The second round is played again: after the half-time that followed it, and before its end.
+    let second = [&fought(40, "T", 2, 0)[..], &swap(41, "CT", "T")].concat();
+    let late = [&second[..], &restore(43, "CT", "T", (1, 0))].concat();
+    let begun = fought(40, "T", 2, 0);
+    let begun = &begun[..begun.find("40 T").unwrap()];
+    let within = [begun, &restore(41, "T", "CT", (1, 0))].concat();
+    for middle in [late, within] {
+        let game = only_match(&FORMAT, &log(&[&first[..], &middle, &rest].concat()));
+        assert_eq!(summary(&game), "2:1 69s | Tom 1 1:0-69 | Anna 1 0:0-69");
+        assert_eq!(counts(&game), [("Tom", 1, 1), ("Anna", 1, 1)]);
+        let events: Vec<_> = game.events.iter().map(|e| (e.at / 1_000, e.team)).collect();
+        assert_eq!(events, [(9, 1), (49, 0), (69, 0)]);
+    }
+    // The whole match is played again.
+    let again = [
+        &first[..],
+        &second,
+        &restore(43, "CT", "T", (0, 0)),
+        &round(60, "CT", 0, 1),
+        "61 Game Over: competitive de_nuke score 1:0 after 1 min\n",
+    ];
+    let game = only_match(&FORMAT, &log(&again.concat()));
+    assert_eq!(game.scores, [1.0, 0.0]);
+    assert_eq!(counts(&game), [("Tom", 0, 0), ("Anna", 0, 0)]);
+}
+
+#[test]
+fn who_comes_back_without_a_line_about_the_team_plays_in_the_next_round() {
+    let gone = "25 @Tom:T disconnected (reason \"NETWORK_DISCONNECT_EXITING\")\n";
+    let back = "27 \"Tom<9><STEAM_0:0:3><>\" connected, address \"192.0.2.1:27005\"\n\
+                28 \"Tom<9><STEAM_0:0:3><>\" entered the game\n";
+    let money = "60 \"Tom<10><STEAM_ID_PENDING><TERRORIST>\" money change 1+1 = $2 (tracked)\n\
+                 60 \"Tom<10><<none>><TERRORIST>\" left buyzone with [ ]\n";
+    let end = "61 Game Over: competitive de_nuke score 0:3 after 1 min\n";
+    let before = [LIVE, &round(20, "T", 1, 0), gone, back].concat();
+    let after = [&round(40, "T", 2, 0), &fought(60, "T", 3, 0), money, end].concat();
+    let game = only_match(&FORMAT, &log(&[&before[..], &after].concat()));
+    assert_eq!(
+        summary(&game),
+        "0:3 50s | Tom 1 1:0-14 1:17-50 | Anna 0 0:0-50"
+    );
+    // Within a round, it is the next one in which they play.
+    let (start, won) = after.split_once("Round_Start\"\n").unwrap();
+    let late = [&before.replace(back, ""), start, "Round_Start\"\n"].concat();
+    let back = back.replace("27 ", "37 ").replace("28 ", "38 ");
+    let game = only_match(&FORMAT, &log(&[&late[..], &back, won].concat()));
+    assert_eq!(
+        summary(&game),
+        "0:3 50s | Tom 1 1:0-14 1:40-50 | Anna 0 0:0-50"
+    );
+    // A spectator plays only from a line on that says so.
+    let watches = "29 @Tom: switched from team <Unassigned> to <Spectator>\n";
+    let game = only_match(&FORMAT, &log(&[&before[..], watches, &after].concat()));
+    assert_eq!(
+        summary(&game),
+        "0:3 50s | Tom 1 1:0-14 1:49-50 | Anna 0 0:0-50"
+    );
+}
+
+#[test]
+fn counter_strike_2_is_a_game_of_its_own() {
+    let end = "21 Game Over: competitive de_nuke score 0:1 after 1 min\n";
+    let script = log(&[LIVE, &round(20, "T", 1, 0), end].concat());
+    let game_type = |log: &str| only_match(&FORMAT, log).game_type;
+    assert_eq!(game_type(&script), "csgo.de");
+    let ids = ["3", "4"].iter().fold(script.clone(), |log, id| {
+        log.replace(&format!("STEAM_0:0:{id}"), &format!("[U:1:{id}]"))
+    });
+    assert_eq!(game_type(&ids), "cs2.de");
+    let file = "(file \"logs/2026_11_20_190000_000.log\")";
+    assert_eq!(game_type(&script.replace("(file \"l\")", file)), "cs2.de");
+    let nameless = ids
+        .lines()
+        .filter(|line| !line.contains("Log file started"));
+    let nameless: String = nameless.map(|line| format!("{line}\n")).collect();
+    assert_eq!(game_type(&nameless), "cs2.de");
+    // The same ids in another game.
+    let other = ids.replace("game/csgo", "tf");
+    assert_eq!(game_type(&other), "tf.de");
+}
+
+#[test]
+fn the_console_and_players_without_an_id_are_no_malformed_lines() {
+    let odd = "10 \"Console<0>\" say \"hello \"you\"\"\n\
+               10 \"Bot<2><<none>><CT>\" left buyzone with [ ]\n\
+               10 \"Bot<2><<none>>\" switched from team <CT> to <Unassigned>\n";
+    let end = "21 Game Over: competitive de_nuke score 0:1 after 1 min\n";
+    let game = only_match(
+        &FORMAT,
+        &log(&[LIVE, odd, &round(20, "T", 1, 0), end].concat()),
+    );
+    assert_eq!(summary(&game), "0:1 10s | Tom 0 1:0-10 | Anna 0 0:0-10");
+}

@@ -1,0 +1,109 @@
+//! Rounds that are taken back: a server of Counter-Strike can restore an earlier round, and what was played since then
+//! does not count.
+
+use super::{Game, ResultStyle};
+use crate::{
+    domain::MatchRecorder,
+    ingest::{
+        clock::Calendar,
+        source::{clients::ConnectedClients, totals::SideTotals},
+    },
+};
+
+/// The most rounds that can be taken back. A real match has fewer.
+const MOST: usize = 80;
+/// The most parts of a record with which its rounds can be taken back. A real match has fewer.
+const MAX_PARTS: usize = 4_000;
+
+/// A game as it was when a round began.
+#[derive(Clone)]
+pub(super) struct Checkpoint {
+    /// When that was, in milliseconds since play began.
+    pub(super) at: u64,
+    pub(super) recorder: MatchRecorder,
+    pub(super) totals: SideTotals,
+    pub(super) rounds: Vec<(u64, u8, f64)>,
+    pub(super) kills: [u32; 2],
+    pub(super) exchanged: bool,
+    pub(super) exchanged_late: bool,
+}
+
+impl Game {
+    /// Keeps the game as it is now, as a round begins.
+    pub(super) fn keep_checkpoint(&mut self, now: Calendar) {
+        let most = match self.style {
+            ResultStyle::Rounds { has_end: true } => MOST,
+            ResultStyle::Rounds { has_end: false } => return,
+            ResultStyle::Finals => 1,
+        };
+        if self.checkpoints.len() >= most {
+            self.checkpoints.pop_front();
+        }
+        if self.recorder.parts() > MAX_PARTS {
+            return;
+        }
+        self.checkpoints.push_back(Checkpoint {
+            at: self.millis(now),
+            recorder: self.recorder.clone(),
+            totals: self.totals.clone(),
+            rounds: self.rounds.clone(),
+            kills: self.kills,
+            exchanged: self.exchanged,
+            exchanged_late: self.exchanged_late,
+        });
+    }
+
+    /// The game continues from an earlier round, so the round being played does not count. The scores that follow show
+    /// which round it is.
+    pub(in crate::ingest::source) fn restored(
+        &mut self,
+        clients: &mut ConnectedClients,
+        now: Calendar,
+    ) {
+        if std::mem::take(&mut self.round)
+            && let Some(last) = self.checkpoints.len().checked_sub(1)
+        {
+            self.take_back(last, clients, now);
+        }
+        self.restoring = Some([None; 2]);
+    }
+
+    /// Takes a side's score. After a restore, the round that began with these scores is the one that is played again.
+    pub(super) fn restore(
+        &mut self,
+        team: u8,
+        total: f64,
+        clients: &mut ConnectedClients,
+        now: Calendar,
+    ) {
+        let Some(stated) = &mut self.restoring else {
+            return;
+        };
+        if let Some(score) = stated.get_mut(usize::from(team)) {
+            *score = Some(total);
+        }
+        let [Some(one), Some(two)] = *stated else {
+            return;
+        };
+        self.restoring = None;
+        let began = |kept: &Checkpoint| [0, 1].map(|side| kept.totals.stated(side)) == [one, two];
+        if let Some(at) = self.checkpoints.iter().rposition(began) {
+            self.take_back(at, clients, now);
+        }
+    }
+
+    /// Takes back what was played since this checkpoint. Who is there now goes on.
+    fn take_back(&mut self, at: usize, clients: &mut ConnectedClients, now: Calendar) {
+        self.checkpoints.truncate(at + 1);
+        let Some(kept) = self.checkpoints.pop_back() else {
+            return;
+        };
+        self.recorder = kept.recorder;
+        self.totals = kept.totals;
+        self.rounds = kept.rounds;
+        self.kills = kept.kills;
+        (self.exchanged, self.exchanged_late) = (kept.exchanged, kept.exchanged_late);
+        self.finals.clear();
+        clients.reseat(&mut self.context(now));
+    }
+}
