@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress, table::Table};
 use crate::{
-    domain::{Timestamp, counted},
+    domain::{Nobody, Timestamp, counted},
     ingest::Format,
     learning::LearningError,
     logs::{
@@ -153,7 +153,10 @@ async fn record(
             Err(error) => {
                 progress.print_line(&format!("evenkeel: {error}"));
                 // A folder may contain files that are not logs.
-                let is_no_log = matches!(error, LogError::Unknown { .. } | LogError::Empty { .. });
+                let is_no_log = matches!(
+                    error,
+                    LogError::Unknown { .. } | LogError::NotRead { .. } | LogError::Empty { .. }
+                );
                 all_read &= is_no_log && !args.paths.contains(file);
             }
         }
@@ -178,6 +181,31 @@ pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>, verbose: bool) -> Op
         IngestEvent::Skipped { line, last, reason } => {
             Some(format!("{path}:{line}-{last}: a game is skipped: {reason}"))
         }
+        IngestEvent::Nobody {
+            start,
+            id,
+            why: Nobody::Twice,
+            players,
+        } => Some(format!(
+            "{path}: the match of {start}: {players} players had the name {id} at the same time; the match does not \
+             count for them"
+        )),
+        IngestEvent::Nobody { start, id, .. } => Some(format!(
+            "{path}: the match of {start}: {id} is a name that everybody has; the match does not count for who had it"
+        )),
+        IngestEvent::MoreNobody(more) => {
+            Some(format!("{path}: {}", counted(*more, "more such line")))
+        }
+        IngestEvent::NoGame(format) => Some(format!(
+            "{path}: no game was found: the file has the format {format}, and none of its lines begins or ends a game"
+        )),
+        IngestEvent::MoreUnsupported(more) => Some(format!(
+            "{path}: {}",
+            match *more {
+                1 => "1 more game that is not supported".to_owned(),
+                more => format!("{more} more games that are not supported"),
+            }
+        )),
         IngestEvent::SharedId { line, id, players } => Some(format!(
             "{path}:{line}: {players} players have the id {id}; in this match their names are their ids"
         )),

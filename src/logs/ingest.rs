@@ -122,7 +122,8 @@ impl<'a> Ingest<'a> {
         };
         let reading = spawn_blocking(move || file.read(format_found, &sender));
         let mut ids = Vec::new();
-        if let Ok(format) = format.await {
+        let format = format.await;
+        if let Ok(format) = format {
             let mut chunks = Vec::new();
             while receiver.recv_many(&mut chunks, QUEUE).await > 0 {
                 let chunks = chunks.drain(..);
@@ -146,6 +147,11 @@ impl<'a> Ingest<'a> {
             self.store.link_log(log, &ids, older).await?;
         }
         reports.finish(on_event);
+        if let Ok(format) = format
+            && self.counts.found == found
+        {
+            on_event(IngestEvent::NoGame(format.name));
+        }
         Ok(())
     }
 

@@ -47,7 +47,7 @@ pub async fn reread(
                 reread.matches += store.replace_log(&matches).await?;
                 reread.logs += 1;
             }
-            Err(LogError::Unknown { .. }) => {
+            Err(LogError::Unknown { .. } | LogError::NotRead { .. }) => {
                 tracing::warn!(path = %path.display(), "an archived log has no known format");
                 reread.unknown += 1;
             }

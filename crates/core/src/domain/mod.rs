@@ -18,6 +18,7 @@ mod match_chances;
 mod match_id;
 mod merge;
 mod moves;
+mod nobody;
 pub mod normal;
 mod offers;
 mod outlook;
@@ -33,6 +34,7 @@ mod rulebook;
 mod ruleset;
 mod secret;
 mod start_weight;
+pub mod steam;
 mod streaks;
 mod team_book;
 mod team_names;
@@ -56,7 +58,10 @@ pub use match_chances::{
     ChanceSummary, MAX_TEAM_CHANGES, MatchChances, TeamCause, TeamChances, TeamChange, versus,
 };
 pub use match_id::MatchId;
+pub use merge::CountsAs;
 pub use moves::Move;
+pub(crate) use nobody::is_reserved;
+pub use nobody::{Nobody, is_default_name};
 pub use offers::{MOVE_NOTICE, SwitchAnswer, Withdrawal};
 pub use outlook::{
     Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,

@@ -184,7 +184,8 @@ impl Digest {
                 continue;
             }
             let player = self.known.people.meet(&participant.key, &participant.name);
-            let learns = basis.humans || participant.key.kind == Kind::Bot;
+            let rated = basis.humans || participant.key.kind == Kind::Bot;
+            let learns = rated && participant.key.nobody().is_none();
             let (scored, conceded) = (points[index].scored, points[index].conceded);
             played.push(Played {
                 participant: index,

@@ -10,6 +10,7 @@
 
 pub(crate) mod clock;
 mod encoding;
+mod foreign;
 mod format;
 mod halves;
 pub(crate) mod idtech3;
@@ -25,12 +26,13 @@ mod stray;
 mod tabs;
 pub(crate) mod team;
 pub(crate) mod teeworlds;
-mod text;
+pub(crate) mod text;
 mod unknown;
 mod ut2004;
 mod ut99;
 pub(crate) mod xonotic;
 
+pub use foreign::why_unread;
 pub use format::{Context, Format, LogParser};
 pub use halves::{PAUSE, join_halves};
 pub use item::LogItem;

@@ -6,8 +6,8 @@ use super::FollowedFile;
 use crate::{
     ingest::{LogItem, Skip},
     logs::{
-        LogError, LogOrigin, folder::successor, follow::requests::Requests, reading::into_match,
-        timestamp,
+        LogError, LogOrigin, events::nobodies, folder::successor, follow::requests::Requests,
+        reading::into_match, timestamp,
     },
 };
 
@@ -119,10 +119,12 @@ impl FollowedFile {
             LogItem::Skipped { line, last, reason } => {
                 tracing::info!(log = %path, line, last, %reason, "skipped a game");
             }
-            LogItem::Match(_)
-            | LogItem::Exported(..)
-            | LogItem::Unknown { .. }
-            | LogItem::UnknownCount { .. } => {}
+            LogItem::Match(record) => {
+                for ((id, why), players) in nobodies(record) {
+                    tracing::info!(log = %path, id, ?why, players, "an identity is nobody's in a match, which does not count for who had it");
+                }
+            }
+            LogItem::Exported(..) | LogItem::Unknown { .. } | LogItem::UnknownCount { .. } => {}
         }
     }
 }

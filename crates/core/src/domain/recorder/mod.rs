@@ -4,10 +4,13 @@
 //! Times are milliseconds since play began. A recorder trusts nobody: what exceeds a bound is left out, and
 //! [`MatchRecorder::is_cut`] states that something is missing.
 
+mod namesakes;
 mod record;
 mod scores;
 mod sides;
 mod timeline;
+
+pub(super) use record::joined;
 
 use serde::{Deserialize, Serialize};
 

@@ -667,3 +667,74 @@ fn classes_are_roles_for_as_long_as_they_are_played() {
     assert!((0.45..0.66).contains(&later), "{later}");
     assert!(roles(1).is_empty(), "{:?}", record.participants);
 }
+
+/// The ids of a game in which one of Ann's lines states `auth` for her id.
+fn ids_with(at: u32, auth: &str) -> Vec<String> {
+    let line = format!(r#""Ann<1><{auth}><Red>" triggered "builtobject" (object "x")"#);
+    let kill = format!(r#"{A} killed {B} with "gun""#);
+    let game = tf2(&[(at, line), (40, kill.clone()), (60, kill)], (1, 0));
+    let of = |p: &Participant| format!("{} {}", p.key.id, p.kills);
+    game.participants.iter().map(of).collect()
+}
+
+#[test]
+fn one_line_with_another_id_adds_nobody() {
+    let own = ["STEAM_0:0:1 2", "Bob 0"];
+    for at in [20, 50] {
+        for auth in [
+            "STEAM_ID_LAN",
+            "STEAM_ID_PENDING",
+            "UNKNOWN",
+            "STEAM_0:",
+            "STEAM_0:0:",
+            "STEAM_0:0:17",
+            "[U:1:2",
+            "[U:1:2]",
+            "",
+        ] {
+            assert_eq!(ids_with(at, auth), own, "{auth}");
+        }
+    }
+}
+
+#[test]
+fn the_id_counts_that_most_lines_on_a_connection_state() {
+    let line = |auth: &str| format!(r#""Cid<7><{auth}><Red>" say "x""#);
+    let torn = line("STEAM_0:0:4");
+    let whole = line("STEAM_0:0:44");
+    let lines = [
+        (12, torn),
+        (20, whole.clone()),
+        (30, whole.clone()),
+        (40, whole),
+    ];
+    let game = tf2(&lines, (1, 0));
+    let ids: Vec<_> = game
+        .participants
+        .iter()
+        .map(|p| p.key.id.as_str())
+        .collect();
+    assert_eq!(ids, ["STEAM_0:0:1", "Bob", "STEAM_0:0:44"]);
+}
+
+#[test]
+fn a_connection_that_begins_is_another_player() {
+    // The number is given anew after the server has begun to count again.
+    let lines = [
+        (
+            20,
+            r#""Ann<1><STEAM_0:0:9><>" connected, address "192.0.2.1:5""#.to_owned(),
+        ),
+        (
+            21,
+            r#""Ann<1><STEAM_0:0:9><Unassigned>" joined team "Blue""#.to_owned(),
+        ),
+    ];
+    let game = tf2(&lines, (1, 0));
+    let ids: Vec<_> = game
+        .participants
+        .iter()
+        .map(|p| p.key.id.as_str())
+        .collect();
+    assert_eq!(ids, ["STEAM_0:0:1", "Bob", "STEAM_0:0:9"]);
+}
