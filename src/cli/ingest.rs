@@ -17,8 +17,8 @@ use crate::{
     ingest::Format,
     learning::LearningError,
     logs::{
-        Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of, is_game_name,
-        log_files,
+        Ingest, IngestCounts, IngestEvent, LogError, LogZone, format_names, format_of,
+        is_game_name, log_files,
     },
 };
 
@@ -69,6 +69,10 @@ pub(super) struct OriginArgs {
     /// formats whose game types begin with the name of the game (idtech3, source, teeworlds, xonotic)
     #[arg(long, value_name = "NAME", default_value = "", value_parser = parse_game)]
     pub(super) game: String,
+    /// The time zone of dates that state none, such as Europe/Berlin, +10:00 or local, which is this machine's. By default,
+    /// they count as UTC for ingest, and in this machine's time zone for follow
+    #[arg(long, value_name = "ZONE", value_parser = LogZone::named, allow_hyphen_values = true)]
+    pub(super) time_zone: Option<LogZone>,
 }
 
 impl OriginArgs {
@@ -91,6 +95,8 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     ingest.game.clone_from(&args.origin.game);
     ingest.format = args.origin.format();
     ingest.date = args.date;
+    ingest.zone.clone_from(&args.origin.time_zone);
+    ingest.now = Some(service.sessions().clock().now());
     ingest.archive = archive(&config)?;
     ingest.verbose = args.verbose;
     // Learns while it records: each of the two keeps one core busy.
@@ -196,6 +202,14 @@ pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>, verbose: bool) -> Op
         IngestEvent::MoreNobody(more) => {
             Some(format!("{path}: {}", counted(*more, "more such line")))
         }
+        IngestEvent::NoZone => Some(format!(
+            "{path}: its dates state no time zone and count as UTC; --time-zone NAME sets another"
+        )),
+        IngestEvent::InFuture { start, minutes } => Some(format!(
+            "{path}: the match of {start} ends {} in the future: the log is in another time zone, which --time-zone sets \
+             (time_zone in a [[follow]] section)",
+            counted(*minutes, "minute")
+        )),
         IngestEvent::NoGame(format) => Some(format!(
             "{path}: no game was found: the file has the format {format}, and none of its lines begins or ends a game"
         )),

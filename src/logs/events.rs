@@ -87,6 +87,15 @@ pub enum IngestEvent<'a> {
     },
     /// This many more times an identity was nobody's.
     MoreNobody(u64),
+    /// The dates of this log and of further ones state no time zone, and none was given: they count as UTC.
+    NoZone,
+    /// A match would end in the future.
+    InFuture {
+        /// When the match began.
+        start: Timestamp,
+        /// How many minutes from now it would end.
+        minutes: i64,
+    },
     /// No game was found in the file, which has the format of this name.
     NoGame(&'static str),
     /// This many more games are of a game that is not supported.
@@ -166,8 +175,9 @@ impl LineReports {
             LogItem::UnknownCount { ref kind, count } => {
                 on_event(IngestEvent::UnknownCount { kind, count });
             }
-            LogItem::Match(ref record) => self.nobody(record, on_event),
-            LogItem::Exported(..) => {}
+            LogItem::Match(ref record) | LogItem::Exported(ref record, _) => {
+                self.nobody(record, on_event);
+            }
         }
     }
 

@@ -22,8 +22,9 @@ pub(super) async fn record_matches(
     if format.in_halves {
         // For each match, the store looks for the other half, which may be the match just before
         // it.
-        while let Some((record, _)) = matches.front() {
-            recorded.push(store.record_half(record, PAUSE, join_halves).await?);
+        while let Some((record, fingerprint)) = matches.front() {
+            let half = store.record_half(record, *fingerprint, PAUSE, join_halves);
+            recorded.push(half.await?);
             matches.pop_front();
         }
         return Ok(());

@@ -20,10 +20,10 @@ const TRIED: i64 = 8;
 pub(super) async fn insert_half(
     tx: &mut Connection,
     record: &MatchRecord,
+    fingerprint: Fingerprint,
     pause: i64,
     join: JoinHalves,
 ) -> Result<HalfRecorded, StoreError> {
-    let fingerprint = Fingerprint::of(record);
     if let Some(id) = known(tx, fingerprint).await? {
         return Ok(HalfRecorded::Alone(Recorded::Duplicate(id)));
     }

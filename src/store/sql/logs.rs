@@ -107,7 +107,9 @@ impl Store {
                 continue;
             }
             let half = match log.halves {
-                Some((pause, join)) => insert_half(&mut tx, record, pause, join).await?,
+                Some((pause, join)) => {
+                    insert_half(&mut tx, record, *fingerprint, pause, join).await?
+                }
                 None => HalfRecorded::Alone(insert_if_new(&mut tx, record, *fingerprint).await?),
             };
             let id = match half {

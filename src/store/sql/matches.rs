@@ -72,8 +72,8 @@ impl Store {
         }
     }
 
-    /// Writes a record, joined with its other half if that is on disk and the pause between them is
-    /// at most `pause` milliseconds. The joined match then stands for both halves: if either is
+    /// Writes a record with this fingerprint, joined with its other half if that is on disk and the pause between them
+    /// is at most `pause` milliseconds. The joined match then stands for both halves: if either is
     /// read again, it is a duplicate.
     ///
     /// # Errors
@@ -81,11 +81,12 @@ impl Store {
     pub async fn record_half(
         &self,
         record: &MatchRecord,
+        fingerprint: Fingerprint,
         pause: i64,
         join: JoinHalves,
     ) -> Result<HalfRecorded, StoreError> {
         let mut tx = self.begin_alone().await?;
-        let half = halves::insert_half(&mut tx, record, pause, join).await?;
+        let half = halves::insert_half(&mut tx, record, fingerprint, pause, join).await?;
         self.commit(tx).await?;
         Ok(half)
     }

@@ -235,9 +235,15 @@ async fn a_match_that_is_replaced_leaves_its_chunk(open: impl Backend) {
         joined.map = "both".into();
         Some(joined)
     };
-    let alone = store.record_half(&early, 60_000, join).await.unwrap();
+    let alone = store
+        .record_half(&early, Fingerprint::of(&early), 60_000, join)
+        .await
+        .unwrap();
     assert_eq!(archive(&store, [LATE]).await, 2);
-    let joined = store.record_half(&half, 60_000, join).await.unwrap();
+    let joined = store
+        .record_half(&half, Fingerprint::of(&half), 60_000, join)
+        .await
+        .unwrap();
     let HalfRecorded::Joined { id, instead_of } = joined else {
         panic!("{joined:?}")
     };
@@ -248,7 +254,10 @@ async fn a_match_that_is_replaced_leaves_its_chunk(open: impl Backend) {
     );
     assert_eq!(store.chunk_faults().await.unwrap(), [""; 0]);
     assert!(matches!(
-        store.record_half(&early, 60_000, join).await.unwrap(),
+        store
+            .record_half(&early, Fingerprint::of(&early), 60_000, join)
+            .await
+            .unwrap(),
         HalfRecorded::Alone(Recorded::Duplicate(_))
     ));
     store.close().await;

@@ -549,11 +549,17 @@ async fn logs_are_linked(store: &Store, elsewhere: &Store, ids: &[i64]) {
     };
     let (mut one, mut other) = (duel(100, "eve", "fay"), duel(111, "eve", "fay"));
     (one.server, other.server) = ("halves".into(), "halves".into());
-    let alone = store.record_half(&one, 120_000, join).await.unwrap();
+    let alone = store
+        .record_half(&one, Fingerprint::of(&one), 120_000, join)
+        .await
+        .unwrap();
     let HalfRecorded::Alone(Recorded::New(first)) = alone else {
         panic!("{alone:?}")
     };
-    let joined = store.record_half(&other, 120_000, join).await.unwrap();
+    let joined = store
+        .record_half(&other, Fingerprint::of(&other), 120_000, join)
+        .await
+        .unwrap();
     let HalfRecorded::Joined { id, instead_of } = joined else {
         panic!("{joined:?}")
     };

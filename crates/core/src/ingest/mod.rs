@@ -33,7 +33,7 @@ mod ut99;
 pub(crate) mod xonotic;
 
 pub use foreign::why_unread;
-pub use format::{Context, Format, LogParser};
+pub use format::{Context, DateZone, Format, LogParser};
 pub use halves::{PAUSE, join_halves};
 pub use item::LogItem;
 pub use jsonl::{read_back as read_record, read_reported, write as write_record};

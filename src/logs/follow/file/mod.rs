@@ -69,6 +69,9 @@ pub(super) struct FollowedFile {
     matches: VecDeque<(MatchRecord, Fingerprint)>,
     /// The ids of its matches, for the archive.
     ids: Vec<i64>,
+    /// Whether the time zone of its dates was told, and that a match ended in the future.
+    told_zone: bool,
+    told_future: bool,
     /// Whether the last poll failed and the failure was logged.
     pub failed: bool,
     /// Whether the last poll ended before the end of the file, so that the other files have their turn.
@@ -95,6 +98,8 @@ impl FollowedFile {
             items: Vec::new(),
             matches: VecDeque::new(),
             ids: Vec::new(),
+            told_zone: false,
+            told_future: false,
             failed: false,
             is_behind: false,
         }

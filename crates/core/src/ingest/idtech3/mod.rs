@@ -23,7 +23,7 @@ pub(crate) mod setup;
 mod tests;
 
 use super::{
-    format::{Format, mostly},
+    format::{DateZone, Format, mostly},
     lines::MAX_LINE,
     unknown::kind_of,
 };
@@ -37,6 +37,7 @@ pub(super) const FORMAT: Format = Format {
     max_line: MAX_LINE,
     unknown,
     names_games: true,
+    dates: DateZone::OfStamps,
     in_halves: false,
 };
 

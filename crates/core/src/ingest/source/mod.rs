@@ -21,7 +21,7 @@ mod unknown;
 
 use super::{
     clock::Calendar,
-    format::{Context, Format, LogParser, mostly},
+    format::{Context, DateZone, Format, LogParser, mostly},
     item::LogItem,
     lines::{LogLine, MAX_LINE},
     skip::Skip,
@@ -43,6 +43,7 @@ pub(super) const FORMAT: Format = Format {
     max_line: MAX_LINE,
     unknown: unknown::unknown,
     names_games: true,
+    dates: DateZone::Local,
     in_halves: true,
 };
 
@@ -168,7 +169,8 @@ impl Parser {
             .event(line, event, &mut self.clients, self.calendar);
         match event {
             Event::RoundLength(millis) => {
-                self.game.round_lasted(millis, &self.setup, self.calendar);
+                let lost = self.game.round_lasted(millis, &self.setup, self.calendar);
+                self.calendar.pass(lost);
             }
             Event::Over { map, .. } => {
                 self.setup.name_map(map);

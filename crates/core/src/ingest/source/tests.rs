@@ -738,3 +738,91 @@ fn a_connection_that_begins_is_another_player() {
         .collect();
     assert_eq!(ids, ["STEAM_0:0:1", "Bob", "STEAM_0:0:9"]);
 }
+
+/// A game of two rounds of 180 seconds, in which the calendar is set by so many seconds in the middle of the first round, as
+/// often as `times`.
+fn game_with_steps(by: i64, times: u32) -> String {
+    let start = crate::domain::Timestamp::parse("2026-03-29T01:50:00").unwrap();
+    let mut moved = 0;
+    let mut text = String::new();
+    let mut add = |at: i64, line: &str, moved: i64| {
+        let date = start.plus_millis((at + moved) * 1_000).to_string();
+        let (year, month, day) = (&date[..4], &date[5..7], &date[8..10]);
+        text += &format!("L {month}/{day}/{year} - {}: {line}\n", &date[11..19]);
+    };
+    add(
+        0,
+        r#"Log file started (file "l") (game "x\tf") (version "1")"#,
+        moved,
+    );
+    add(0, r#"Loading map "koth_lake""#, moved);
+    add(
+        1,
+        r#""Ann<1><STEAM_0:0:1><Unassigned>" joined team "Red""#,
+        moved,
+    );
+    add(1, r#""Bob<2><BOT><Unassigned>" joined team "Blue""#, moved);
+    for (round, (red, blue)) in [(1, 0), (1, 1)].into_iter().enumerate() {
+        let began = 10 + 190 * round as i64;
+        add(began, r#"World triggered "Round_Start""#, moved);
+        for step in 1..8 {
+            if round == 0 && u32::try_from(step).is_ok_and(|step| step <= times) {
+                moved += by;
+            }
+            add(
+                began + 20 * step,
+                &format!(r#"{A} killed {B} with "gun""#),
+                moved,
+            );
+        }
+        add(
+            began + 180,
+            r#"World triggered "Round_Win" (winner "Red")"#,
+            moved,
+        );
+        add(
+            began + 180,
+            r#"World triggered "Round_Length" (seconds "180.00")"#,
+            moved,
+        );
+        add(
+            began + 180,
+            &format!(r#"Team "Red" current score "{red}" with "1" players"#),
+            moved,
+        );
+        add(
+            began + 180,
+            &format!(r#"Team "Blue" current score "{blue}" with "1" players"#),
+            moved,
+        );
+    }
+    add(381, r#"World triggered "Game_Over" reason "x""#, moved);
+    add(381, r#"Team "Red" final score "1" with "1" players"#, moved);
+    add(
+        381,
+        r#"Team "Blue" final score "1" with "1" players"#,
+        moved,
+    );
+    text
+}
+
+#[test]
+fn a_calendar_that_is_set_in_a_round_is_no_log_of_two_servers() {
+    let plain = only_match(&FORMAT, &game_with_steps(0, 1));
+    for by in [3_600, -3_600, -20, -90] {
+        let set = only_match(&FORMAT, &game_with_steps(by, 1));
+        assert_eq!(
+            (set.start, &set.scores),
+            (plain.start, &plain.scores),
+            "{by}"
+        );
+        assert_eq!(set.millis(), plain.millis(), "{by}");
+        let kills = |record: &MatchRecord| record.participants[0].kills;
+        assert_eq!(kills(&set), kills(&plain), "{by}");
+    }
+    // The clocks of two servers seem to be set again and again.
+    assert_eq!(
+        reasons(&game_with_steps(-25, 6)).pop().unwrap().1,
+        "impossible"
+    );
+}

@@ -17,7 +17,7 @@ mod tests;
 
 use super::{
     clock::Calendar,
-    format::{Context, Format, LogParser, mostly},
+    format::{Context, DateZone, Format, LogParser, mostly},
     item::LogItem,
     lines::{LogLine, MAX_LINE},
     skip::Skip,
@@ -41,6 +41,7 @@ pub(super) const FORMAT: Format = Format {
     max_line: MAX_LINE,
     unknown,
     names_games: true,
+    dates: DateZone::OfStamps,
     in_halves: false,
 };
 

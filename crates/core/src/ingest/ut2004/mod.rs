@@ -13,7 +13,7 @@ mod player;
 mod tests;
 
 use super::{
-    format::{Format, mostly},
+    format::{DateZone, Format, mostly},
     lines::MAX_LINE,
     text,
 };
@@ -27,6 +27,7 @@ pub(super) const FORMAT: Format = Format {
     max_line: MAX_LINE,
     unknown,
     names_games: false,
+    dates: DateZone::Local,
     in_halves: false,
 };
 
