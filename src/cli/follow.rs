@@ -36,6 +36,7 @@ pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
         format: args.origin.format(),
         server: args.origin.server.clone(),
         game: args.origin.game.clone(),
+        zone: args.origin.time_zone.clone(),
     };
     let follows = args.paths.iter().map(follow).collect();
     let follower = daemon::follow(&config, &service, follows)?;

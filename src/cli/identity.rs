@@ -2,7 +2,7 @@
 
 use super::{CliError, table::printable};
 use crate::{
-    domain::{Ident, Kind, PlayerKey},
+    domain::{Ident, Kind, PlayerKey, Timestamp, steam},
     server::Service,
 };
 
@@ -13,6 +13,9 @@ pub(super) async fn named(
     kind: Kind,
     text: &str,
 ) -> Result<PlayerKey, CliError> {
+    if let Some(account) = steam::canonical_key(kind, text) {
+        return Ok(account);
+    }
     let named = service.store().called(kind, text).await?;
     match &named[..] {
         [] => Ok(PlayerKey {
@@ -35,7 +38,13 @@ pub(super) async fn named(
 
 /// Whether a stored match has a player with this identity.
 pub(super) async fn has_matches(service: &Service, key: &PlayerKey) -> Result<bool, CliError> {
-    Ok(!service.store().names(key).await?.is_empty())
+    let store = service.store();
+    if !store.names(key).await?.is_empty() {
+        return Ok(true);
+    }
+    // Or with another form of the Steam id.
+    let is_account = steam::account(&key.id).is_some();
+    Ok(is_account && !store.matches_of(key, Timestamp(i64::MIN)).await?.is_empty())
 }
 
 /// Rejects the identities that games give to all players without an identity of their own.

@@ -13,12 +13,12 @@ use tokio::sync::watch;
 
 use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress, table::Table};
 use crate::{
-    domain::{Timestamp, counted},
+    domain::{Nobody, Timestamp, counted},
     ingest::Format,
     learning::LearningError,
     logs::{
-        Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of, is_game_name,
-        log_files,
+        Ingest, IngestCounts, IngestEvent, LogError, LogZone, format_names, format_of,
+        is_game_name, log_files,
     },
 };
 
@@ -72,6 +72,10 @@ pub(super) struct OriginArgs {
     /// formats whose game types begin with the name of the game (idtech3, source, teeworlds, xonotic)
     #[arg(long, value_name = "NAME", default_value = "", value_parser = parse_game)]
     pub(super) game: String,
+    /// The time zone of dates that state none, such as Europe/Berlin, +10:00 or local, which is this machine's. By default,
+    /// they count as UTC for ingest, and in this machine's time zone for follow
+    #[arg(long, value_name = "ZONE", value_parser = LogZone::named, allow_hyphen_values = true)]
+    pub(super) time_zone: Option<LogZone>,
 }
 
 impl OriginArgs {
@@ -97,6 +101,8 @@ pub(super) async fn run(mut args: IngestArgs) -> Result<ExitCode, CliError> {
     ingest.game.clone_from(&args.origin.game);
     ingest.format = args.origin.format();
     ingest.date = args.date;
+    ingest.zone.clone_from(&args.origin.time_zone);
+    ingest.now = Some(service.sessions().clock().now());
     ingest.archive = archive(&config)?;
     ingest.verbose = args.verbose;
     // Learns while it records: each of the two keeps one core busy.
@@ -159,7 +165,10 @@ async fn record(
             Err(error) => {
                 progress.print_line(&format!("evenkeel: {error}"));
                 // A folder may contain files that are not logs.
-                let is_no_log = matches!(error, LogError::Unknown { .. } | LogError::Empty { .. });
+                let is_no_log = matches!(
+                    error,
+                    LogError::Unknown { .. } | LogError::NotRead { .. } | LogError::Empty { .. }
+                );
                 all_read &= is_no_log && !args.paths.contains(file);
             }
         }
@@ -184,6 +193,39 @@ pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>, verbose: bool) -> Op
         IngestEvent::Skipped { line, last, reason } => {
             Some(format!("{path}:{line}-{last}: a game is skipped: {reason}"))
         }
+        IngestEvent::Nobody {
+            start,
+            id,
+            why: Nobody::Twice,
+            players,
+        } => Some(format!(
+            "{path}: the match of {start}: {players} players had the name {id} at the same time; the match does not \
+             count for them"
+        )),
+        IngestEvent::Nobody { start, id, .. } => Some(format!(
+            "{path}: the match of {start}: {id} is a name that everybody has; the match does not count for who had it"
+        )),
+        IngestEvent::MoreNobody(more) => {
+            Some(format!("{path}: {}", counted(*more, "more such line")))
+        }
+        IngestEvent::NoZone => Some(format!(
+            "{path}: its dates state no time zone and count as UTC; --time-zone NAME sets another"
+        )),
+        IngestEvent::InFuture { start, minutes } => Some(format!(
+            "{path}: the match of {start} ends {} in the future: the log is in another time zone, which --time-zone sets \
+             (time_zone in a [[follow]] section)",
+            counted(*minutes, "minute")
+        )),
+        IngestEvent::NoGame(format) => Some(format!(
+            "{path}: no game was found: the file has the format {format}, and none of its lines begins or ends a game"
+        )),
+        IngestEvent::MoreUnsupported(more) => Some(format!(
+            "{path}: {}",
+            match *more {
+                1 => "1 more game that is not supported".to_owned(),
+                more => format!("{more} more games that are not supported"),
+            }
+        )),
         IngestEvent::SharedId { line, id, players } => Some(format!(
             "{path}:{line}: {players} players have the id {id}; in this match their names are their ids"
         )),

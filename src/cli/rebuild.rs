@@ -10,9 +10,10 @@ use serde_json::json;
 
 use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress};
 use crate::{
+    config::Config,
     domain::counted,
     learning::Rebuilt,
-    logs::{self, Archive, Reread},
+    logs::{self, Archive, LogZone, Reread, RereadZones},
     server::Service,
 };
 
@@ -26,6 +27,10 @@ pub(super) struct RebuildArgs {
     /// matches stay
     #[arg(long)]
     from_logs: bool,
+    /// With --from-logs, the time zone of dates that state none, such as Europe/Berlin or +10:00. By default, that of the
+    /// [[follow]] section with the name of the log's server, or else the one in which the log was read before
+    #[arg(long, value_name = "ZONE", value_parser = LogZone::named, requires = "from_logs", allow_hyphen_values = true)]
+    time_zone: Option<LogZone>,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -45,7 +50,10 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
     // With archived logs, even a missing database can be restored.
     let service = open(&config, args.from_logs).await?;
     let logs = match archive {
-        Some(archive) => Some(read_again(&service, &archive).await?),
+        Some(archive) => {
+            let zones = zones(&config, args.time_zone.clone());
+            Some(read_again(&service, &archive, &zones).await?)
+        }
         None => None,
     };
     if let Some(reread) = logs.filter(|_| !args.json) {
@@ -71,10 +79,25 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The time zones of archived logs, by the configuration unless one is given for all.
+fn zones(config: &Config, all: Option<LogZone>) -> RereadZones {
+    let followed = config.follows().into_iter();
+    let servers = followed.filter_map(|follow| Some((follow.server, follow.zone?)));
+    let servers = servers.filter(|(server, _)| !server.is_empty()).collect();
+    RereadZones { all, servers }
+}
+
 /// Reads the archived logs again.
-async fn read_again(service: &Service, archive: &Arc<Archive>) -> Result<Reread, CliError> {
+async fn read_again(
+    service: &Service,
+    archive: &Arc<Archive>,
+    zones: &RereadZones,
+) -> Result<Reread, CliError> {
     let mut progress = Progress::new(archive.logs()?.len() as u64, "{wide_bar} {pos}/{len} logs");
-    let reread = logs::reread(service.store(), archive, |done, _| progress.set(done)).await?;
+    let reread = logs::reread(service.store(), archive, zones, |done, _| {
+        progress.set(done)
+    })
+    .await?;
     progress.done();
     Ok(reread)
 }

@@ -23,6 +23,7 @@ use crate::{
     lobby::{
         AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, RosterSettings,
     },
+    logs::LogZone,
     matchmaking::QueueSettings,
     rating::divisions,
     server::{Limits, access::RateSettings},
@@ -250,4 +251,6 @@ pub struct FollowSection {
     pub server: String,
     #[serde(default, deserialize_with = "values::game")]
     pub game: String,
+    #[serde(default, deserialize_with = "values::time_zone")]
+    pub time_zone: Option<LogZone>,
 }

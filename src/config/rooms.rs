@@ -21,6 +21,7 @@ impl Config {
             format: follow.format.name().and_then(logs::format_of),
             server: follow.server.clone(),
             game: follow.game.clone(),
+            zone: follow.time_zone.clone(),
         };
         self.follow.iter().map(follow).collect()
     }

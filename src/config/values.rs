@@ -13,7 +13,11 @@ use serde::{Deserialize, Deserializer, de::Error};
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use super::{AddressError, parse_address};
-use crate::{domain::Timestamp, logs, store::postgres::PostgresUrl};
+use crate::{
+    domain::Timestamp,
+    logs::{self, LogZone},
+    store::postgres::PostgresUrl,
+};
 
 /// Why a table is refused that has a blank key.
 pub(super) const NO_NAME: &str = "must not have an empty name";
@@ -241,6 +245,12 @@ pub(super) fn game<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Erro
         true => Ok(text),
         false => Err(D::Error::custom("must be letters, digits, - and _")),
     }
+}
+
+/// Deserialises the time zone of a log.
+pub(super) fn time_zone<'de, D: Deserializer<'de>>(from: D) -> Result<Option<LogZone>, D::Error> {
+    let name = String::deserialize(from)?;
+    LogZone::named(&name).map(Some).map_err(D::Error::custom)
 }
 
 /// Deserialises a filter of log events, in the syntax of `EnvFilter`.

@@ -11,8 +11,6 @@ use crate::{domain::Timestamp, server::Service};
 
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_secs(60);
-/// How far ahead the last match may be, in milliseconds: the clocks of two daemons always differ a little.
-const TOLERANCE: i64 = 10_000;
 
 /// Looks every minute, and logs once that the last match ended in the future. Never returns.
 pub(super) async fn watch(service: Arc<Service>) {
@@ -24,7 +22,7 @@ pub(super) async fn watch(service: Arc<Service>) {
                 if let Some(millis) = ahead.filter(|_| !was_ahead) {
                     tracing::warn!(
                         seconds = millis / 1_000,
-                        "the last match ended in the future: the clock of this machine was set back, or that of another one is ahead"
+                        "the last match ended in the future: its log is in another time zone, which time_zone in its [[follow]] section or --time-zone sets (rebuild --from-logs then mends the match), or the one who reported it is ahead of this machine"
                     );
                 }
                 was_ahead = ahead.is_some();
@@ -35,10 +33,10 @@ pub(super) async fn watch(service: Arc<Service>) {
     }
 }
 
-/// By how many milliseconds `last` is later than `now`, if that is more than [`TOLERANCE`].
+/// By how many milliseconds `last` is later than `now`, if that is more than clocks differ.
 fn ahead(now: Timestamp, last: Timestamp) -> Option<i64> {
     let ahead = last.0.saturating_sub(now.0);
-    (ahead > TOLERANCE).then_some(ahead)
+    last.is_ahead_of(now).then_some(ahead)
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! The reports about players' behaviour in memory, so that a round of a queue never waits for the disk.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use parking_lot::RwLock;
 
 use crate::{
     domain::{
-        PatternError, Patterns, Timestamp,
+        Kind, PatternError, Patterns, Timestamp,
         behaviour::{BehaviourDay, BehaviourSettings},
+        steam,
     },
     store::{BehaviourReport, BehaviourRows, Store, StoreError},
 };
@@ -184,7 +185,7 @@ impl Pages {
             if *last == one.day {
                 *count = count.saturating_add(one.reports);
             }
-            let player = self.counts_as(&one.player).to_owned();
+            let player = self.counts_as(&one.player).into_owned();
             self.days.entry(player).or_default().push(one);
         }
         for (reporter, of_disk) in stored {
@@ -194,18 +195,24 @@ impl Pages {
     }
 
     /// The identity that a player counts as.
-    fn counts_as<'a>(&'a self, player: &'a str) -> &'a str {
-        self.merged.get(player).map_or(player, String::as_str)
+    fn counts_as<'a>(&'a self, player: &'a str) -> Cow<'a, str> {
+        let canonical = steam::canonical_key(Kind::Human, player).map(|key| key.id);
+        let merged = canonical.as_ref().and_then(|id| self.merged.get(id));
+        match (merged.or_else(|| self.merged.get(player)), canonical) {
+            (Some(into), _) => steam::canonical(into).into(),
+            (None, Some(canonical)) => canonical.into(),
+            (None, None) => player.into(),
+        }
     }
 
     fn of(&self, player: &str) -> &[BehaviourDay] {
-        let days = self.days.get(self.counts_as(player));
+        let days = self.days.get(&*self.counts_as(player));
         days.map_or(&[], Vec::as_slice)
     }
 
     /// Adds a report as the store does.
     fn add(&mut self, report: &BehaviourDay, day_limit: f64) {
-        let player = self.counts_as(&report.player).to_owned();
+        let player = self.counts_as(&report.player).into_owned();
         let days = self.days.entry(player).or_default();
         match days.iter_mut().find(|one| one.is_of(report)) {
             Some(one) => one.add(report, day_limit),

@@ -119,7 +119,7 @@ impl Learning {
         let mut players: BTreeSet<PlayerKey> = unsettled.into_iter().cloned().collect();
         let merges = &learned.knowledge.counts_as;
         for played in self.store.played_after(learned.cursor).await? {
-            players.insert(merges.get(&played).cloned().unwrap_or(played));
+            players.insert(merges.of(&played).into_owned());
         }
         let players: Vec<PlayerKey> = players.into_iter().collect();
         let rows = self.store.new_parts(&players, &rulesets).await?;

@@ -3,15 +3,12 @@
 //! Nothing is answered with less than will be known a moment later: a player of a stored match whom these weights
 //! do not contain is not unknown, but not known yet.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use parking_lot::RwLock;
 
 use super::{Learning, LearningError};
-use crate::domain::{Kind, MatchRecord, PlayerKey};
+use crate::domain::{CountsAs, Kind, MatchRecord, PlayerKey};
 
 /// What published weights lack that are not those of all stored matches by the present settings.
 #[derive(Clone, Debug)]
@@ -26,7 +23,7 @@ pub(super) struct Gaps {
 /// Everybody who is in a stored match, and the other identities of these players.
 #[derive(Debug)]
 struct Participants {
-    counts_as: Arc<BTreeMap<PlayerKey, PlayerKey>>,
+    counts_as: Arc<CountsAs>,
     ids: RwLock<Ids>,
 }
 
@@ -50,15 +47,15 @@ impl Participants {
     fn add<'a>(&self, players: impl Iterator<Item = &'a PlayerKey>) {
         let mut ids = self.ids.write();
         for key in players {
-            let into = self.counts_as.get(key).unwrap_or(key);
-            for key in [key, into] {
+            let into = self.counts_as.of(key);
+            for key in [key, &*into] {
                 let of_kind = ids.of(key.kind);
                 if !of_kind.contains(&key.id) {
                     of_kind.insert(key.id.clone());
                 }
             }
         }
-        for (alias, into) in self.counts_as.iter() {
+        for (alias, into) in self.counts_as.merged() {
             if ids.of(into.kind).contains(&into.id) {
                 ids.of(alias.kind).insert(alias.id.clone());
             }
@@ -69,11 +66,13 @@ impl Participants {
 impl Gaps {
     /// Whether the player is in a stored match, so that a complete fold may know more.
     pub fn has(&self, kind: Kind, id: &str) -> bool {
+        let into = self.participants.counts_as.get(kind, id);
         let ids = self.participants.ids.read();
-        match kind {
+        let has = |id: &str| match kind {
             Kind::Human => ids.humans.contains(id),
             Kind::Bot => ids.bots.contains(id),
-        }
+        };
+        has(id) || into.is_some_and(|into| has(&into.id))
     }
 
     /// Whether any bot is in a stored match.
@@ -86,7 +85,7 @@ impl Learning {
     /// What weights lack that are served while the matches on disk are folded.
     pub(super) async fn gaps(
         &self,
-        counts_as: &Arc<BTreeMap<PlayerKey, PlayerKey>>,
+        counts_as: &Arc<CountsAs>,
         has_careers: bool,
     ) -> Result<Gaps, LearningError> {
         let participants = Participants {
@@ -127,7 +126,7 @@ mod tests {
         let merged = [("anna", "ann"), ("annie", "ann"), ("bobby", "bob")];
         let merged = merged.map(|(alias, into)| (key(alias), key(into)));
         let participants = Arc::new(Participants {
-            counts_as: Arc::new(merged.into()),
+            counts_as: Arc::new(merged.into_iter().collect()),
             ids: RwLock::default(),
         });
         let gaps = Gaps {

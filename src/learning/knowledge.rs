@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{newer::NewerWeights, scales::WeightScale, stored::StoredWeights};
 use crate::{
-    domain::{Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
+    domain::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
     history::{Fold, Level, Suspect, Weight},
     rating::SystemName,
     store::WeightRow,
@@ -22,7 +22,7 @@ pub(super) struct Knowledge {
     /// The weights at which players start, by the identity that they count as.
     pub(super) starts: Arc<BTreeMap<PlayerKey, StartWeight>>,
     /// The identities that an operator has merged into others.
-    pub(super) counts_as: Arc<BTreeMap<PlayerKey, PlayerKey>>,
+    pub(super) counts_as: Arc<CountsAs>,
     /// The weights in the database, if these are served instead of those of a fold.
     pub(super) stored: Option<Arc<StoredWeights>>,
     /// The weights of another daemon, if they are newer than those of the folds.

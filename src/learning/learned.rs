@@ -10,7 +10,10 @@ use super::{
     rulings, scales::todays_overrides, spacing::is_close,
 };
 use crate::{
-    domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight},
+    domain::{
+        CountsAs, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight,
+        steam,
+    },
     history::{self, Fold, Late},
     rating::{SystemChoice, SystemName},
     store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Spool, Stored},
@@ -50,6 +53,8 @@ pub(super) struct Learned {
     pub(super) goal: Option<i64>,
     /// The checkpoints that were taken, and whose rows are not on disk.
     pub(super) taken: Vec<Taken>,
+    /// Steam ids in these matches that are not in the form under which their accounts are known, and are not on disk yet.
+    pub(super) accounts: BTreeSet<PlayerKey>,
     pub(super) rulebook: Rulebook,
     pub(super) history: history::Settings,
     pub(super) warned: BTreeSet<(Ruleset, String)>,
@@ -112,10 +117,20 @@ impl Learned {
             checkpointed: 0,
             goal: None,
             taken: Vec::new(),
+            accounts: BTreeSet::new(),
             rulebook,
             history: settings.history.clone(),
             warned: BTreeSet::new(),
         })
+    }
+
+    /// Notes the Steam ids of a match that are not in the form under which their accounts are known.
+    fn note_accounts(&mut self, record: &MatchRecord) {
+        for one in &record.participants {
+            if steam::canonical_key(one.key.kind, &one.key.id).is_some() {
+                self.accounts.insert(one.key.clone());
+            }
+        }
     }
 
     /// Learns from matches in order. CPU-heavy: run it on a blocking thread.
@@ -124,6 +139,7 @@ impl Learned {
             self.take_checkpoint_if_due();
             let (id, fingerprint) = (stored.id, stored.fingerprint);
             let mut record = self.rated_record(stored);
+            self.note_accounts(&record);
             self.cursor = Cursor::after(record.end, fingerprint);
             self.matches += 1;
             self.last_match = self.last_match.max(id);
@@ -232,16 +248,12 @@ impl Learned {
 
 /// The start weights by the identity that each player counts as; its own comes first.
 fn start_weights(overrides: &OperatorOverrides) -> BTreeMap<PlayerKey, StartWeight> {
-    let into: BTreeMap<_, _> = overrides
-        .merged
-        .iter()
-        .map(|(who, into)| (who, into))
-        .collect();
+    let into: CountsAs = overrides.merged.iter().cloned().collect();
     let mut starts = BTreeMap::new();
     for (key, start) in &overrides.starts {
-        match into.get(key) {
+        match into.get(key.kind, &key.id) {
             Some(into) => {
-                starts.entry((*into).clone()).or_insert(*start);
+                starts.entry(into.into_owned()).or_insert(*start);
             }
             None => {
                 starts.insert(key.clone(), *start);

@@ -2,7 +2,7 @@
 
 use super::{Learning, LearningError, scales::todays_overrides};
 use crate::{
-    domain::MatchRecord,
+    domain::{CountsAs, MatchRecord},
     store::{Cursor, OperatorOverrides, Stored},
 };
 
@@ -51,7 +51,7 @@ impl Learning {
         mut each: impl FnMut(Stored) -> Result<(), E>,
     ) -> Result<(), E> {
         let overrides = self.store.overrides().await.map_err(LearningError::from)?;
-        let counts_as = overrides.merged.into_iter().collect();
+        let counts_as: CountsAs = overrides.merged.into_iter().collect();
         loop {
             let read = self.store.matches(cursor, CHUNK).await;
             let (matches, next) = read.map_err(LearningError::from)?;

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::{gaps::Gaps, knowledge::Knowledge, view::View};
 use crate::{
-    domain::{LineupPlayer, MatchRecord, PlayerKey, Ruleset, Timestamp},
+    domain::{CountsAs, LineupPlayer, MatchRecord, PlayerKey, Ruleset, Timestamp},
     history::{Fold, LineupReading, Spread},
 };
 
@@ -50,7 +50,11 @@ impl Standings {
     /// The match in the form from which weights are learned, with merged identities replaced.
     pub fn merged<'a>(&self, record: &'a MatchRecord) -> Cow<'a, MatchRecord> {
         let merges = self.knowledge.as_deref().map(|known| &known.counts_as);
-        match merges.filter(|merges| !merges.is_empty()) {
+        let counts_as_another = |merges: &&Arc<CountsAs>| {
+            let mut players = record.participants.iter();
+            players.any(|one| *merges.of(&one.key) != one.key)
+        };
+        match merges.filter(counts_as_another) {
             Some(merges) => {
                 let mut merged = record.clone();
                 merged.merge_players(merges);
@@ -61,22 +65,26 @@ impl Standings {
     }
 
     /// The identity that this one counts as: itself, or the one that an operator has merged it into.
-    pub fn counted_as<'a>(&'a self, key: &'a PlayerKey) -> &'a PlayerKey {
-        let merges = self.knowledge.as_deref().map(|known| &known.counts_as);
-        merges.and_then(|merges| merges.get(key)).unwrap_or(key)
+    pub fn counted_as<'a>(&'a self, key: &'a PlayerKey) -> Cow<'a, PlayerKey> {
+        match self.knowledge.as_deref() {
+            Some(known) => known.counts_as.of(key),
+            None => Cow::Borrowed(key),
+        }
     }
 
     /// The teams with merged identities replaced.
     fn counted<'a>(&self, teams: &'a [Vec<LineupPlayer>]) -> Cow<'a, [Vec<LineupPlayer>]> {
         let merges = self.knowledge.as_deref().map(|known| &known.counts_as);
-        let Some(merges) = merges.filter(|merges| !merges.is_empty()) else {
+        let counts_as_another = |merges: &&Arc<CountsAs>| {
+            let mut players = teams.iter().flatten();
+            players.any(|one| *merges.of(&one.key) != one.key)
+        };
+        let Some(merges) = merges.filter(counts_as_another) else {
             return Cow::Borrowed(teams);
         };
         let mut teams = teams.to_vec();
         for player in teams.iter_mut().flatten() {
-            if let Some(into) = merges.get(&player.key) {
-                player.key = into.clone();
-            }
+            player.key = merges.of(&player.key).into_owned();
         }
         Cow::Owned(teams)
     }
@@ -142,10 +150,9 @@ impl Standings {
         key: &PlayerKey,
     ) -> f64 {
         let fold = self.learned(ruleset);
-        let merges = self.knowledge.as_deref().map(|known| &known.counts_as);
-        let key = merges.and_then(|merges| merges.get(key)).unwrap_or(key);
+        let key = self.counted_as(key);
         let teams = self.counted(teams);
-        let strength = fold.and_then(|fold| fold.command_strength(ruleset, &teams, key));
+        let strength = fold.and_then(|fold| fold.command_strength(ruleset, &teams, &key));
         strength.unwrap_or(0.0)
     }
 

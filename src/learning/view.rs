@@ -49,7 +49,7 @@ impl View {
     /// unless the operator has corrected players.
     pub(super) fn of(&self, kind: Kind, id: &str) -> Option<PlayerStanding> {
         let (knowledge, _) = self.known.as_ref()?;
-        let into = corrected(&knowledge.counts_as, kind, id);
+        let into = knowledge.counts_as.get(kind, id);
         let counted = into.and_then(|into| self.own(into.kind, &into.id));
         counted.or_else(|| self.own(kind, id))
     }

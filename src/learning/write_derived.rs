@@ -46,6 +46,8 @@ impl Learning {
             new.places = all <= FEW || !is_daemon;
             (weights, count) = (Some(new), all);
         }
+        self.store.add_accounts(&learned.accounts).await?;
+        learned.accounts.clear();
         let derived = DerivedRows {
             from: from.clone(),
             rulings: std::mem::take(&mut learned.pending),

@@ -33,6 +33,14 @@ pub enum LogError {
         /// The beginning of the first line, readable on a terminal.
         first: String,
     },
+    /// The content is known, and not supported.
+    #[error("{}: {why}", path.display())]
+    NotRead {
+        /// Path of the file.
+        path: PathBuf,
+        /// What it is, and what to read instead.
+        why: &'static str,
+    },
     /// A format was given, and the content does not belong to it.
     #[error("{}: not a log of the format {format}", path.display())]
     NotThis {

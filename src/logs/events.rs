@@ -1,6 +1,11 @@
 //! The events of reading a file, for a caller that shows them.
 
-use crate::ingest::{LogItem, Skip};
+use std::collections::BTreeMap;
+
+use crate::{
+    domain::{MatchRecord, Nobody, Timestamp},
+    ingest::{LogItem, Skip},
+};
 
 /// The most malformed lines of a file that are reported one by one, and the most identical ones.
 const MAX_REPORTED: u64 = 10;
@@ -67,8 +72,34 @@ pub enum IngestEvent<'a> {
         /// The last line of the game.
         last: u64,
         /// Why it makes no match.
-        reason: Skip,
+        reason: &'a Skip,
     },
+    /// In a match, an identity was nobody's: the players who had it are not rated.
+    Nobody {
+        /// When the match began.
+        start: Timestamp,
+        /// The identity as the log has it.
+        id: &'a str,
+        /// Why it is nobody's.
+        why: Nobody,
+        /// How many players had it.
+        players: usize,
+    },
+    /// This many more times an identity was nobody's.
+    MoreNobody(u64),
+    /// The dates of this log and of further ones state no time zone, and none was given: they count as UTC.
+    NoZone,
+    /// A match would end in the future.
+    InFuture {
+        /// When the match began.
+        start: Timestamp,
+        /// How many minutes from now it would end.
+        minutes: i64,
+    },
+    /// No game was found in the file, which has the format of this name.
+    NoGame(&'static str),
+    /// This many more games are of a game that is not supported.
+    MoreUnsupported(u64),
 }
 
 /// Reports the lines of one file that make no match: the first ones one by one, the rest as a number.
@@ -79,6 +110,11 @@ pub(super) struct LineReports {
     /// Number of malformed lines so far.
     pub(super) malformed: u64,
     repeated: u64,
+    nobody: u64,
+    /// The game of the last games that are not supported.
+    unsupported: Option<String>,
+    /// Number of games that are not supported and were not reported one by one.
+    more_unsupported: u64,
 }
 
 impl LineReports {
@@ -122,8 +158,14 @@ impl LineReports {
                     });
                 }
             }
-            LogItem::Skipped { line, last, reason } => {
-                on_event(IngestEvent::Skipped { line, last, reason });
+            LogItem::Skipped {
+                line,
+                last,
+                ref reason,
+            } => {
+                if self.is_news(reason) {
+                    on_event(IngestEvent::Skipped { line, last, reason });
+                }
             }
             LogItem::Unknown {
                 line,
@@ -133,8 +175,39 @@ impl LineReports {
             LogItem::UnknownCount { ref kind, count } => {
                 on_event(IngestEvent::UnknownCount { kind, count });
             }
-            LogItem::Match(_) | LogItem::Exported(..) => {}
+            LogItem::Match(ref record) | LogItem::Exported(ref record, _) => {
+                self.nobody(record, on_event);
+            }
         }
+    }
+
+    /// Reports the identities that are nobody's in a match.
+    fn nobody(&mut self, record: &MatchRecord, on_event: &mut impl FnMut(IngestEvent<'_>)) {
+        for ((id, why), players) in nobodies(record) {
+            self.nobody += 1;
+            if self.nobody <= MAX_REPORTED {
+                on_event(IngestEvent::Nobody {
+                    start: record.start,
+                    id: &id,
+                    why,
+                    players,
+                });
+            }
+        }
+    }
+
+    /// Whether a skipped game is reported on its own: of a log of a game that is not supported, the first
+    /// one says it all.
+    fn is_news(&mut self, reason: &Skip) -> bool {
+        let Skip::Unsupported(game) = reason else {
+            return true;
+        };
+        let known = self.unsupported.as_ref() == Some(game);
+        match known {
+            true => self.more_unsupported += 1,
+            false => self.unsupported = Some(game.clone()),
+        }
+        !known
     }
 
     /// Reports, at the end of the file, how many lines were not reported one by one.
@@ -145,5 +218,22 @@ impl LineReports {
         if self.repeated > MAX_REPORTED {
             on_event(IngestEvent::MoreRepeated(self.repeated - MAX_REPORTED));
         }
+        if self.nobody > MAX_REPORTED {
+            on_event(IngestEvent::MoreNobody(self.nobody - MAX_REPORTED));
+        }
+        if self.more_unsupported > 0 {
+            on_event(IngestEvent::MoreUnsupported(self.more_unsupported));
+        }
     }
+}
+
+/// The identities that are nobody's in a match, as its log has them, and how many players had each.
+pub(super) fn nobodies(record: &MatchRecord) -> BTreeMap<(String, Nobody), usize> {
+    let mut all = BTreeMap::new();
+    for participant in &record.participants {
+        if let (Some(why), Some(own)) = (participant.key.nobody(), participant.key.unsplit()) {
+            *all.entry((own.id, why)).or_default() += 1;
+        }
+    }
+    all
 }

@@ -14,8 +14,8 @@ use std::{
 use tokio::{sync::mpsc, task::spawn_blocking};
 
 use super::{
-    Archive, IngestEvent, LogError, LogFile, LogOrigin, Reading, Spool, events::LineReports,
-    reading::into_match, record::record_matches,
+    Archive, IngestEvent, LogError, LogFile, LogOrigin, LogZone, Reading, Spool,
+    events::LineReports, reading::into_match, record::record_matches,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
@@ -57,6 +57,12 @@ pub struct Ingest<'a> {
     /// When the next log without dates begins; each file advances it by its length. With `None`, a
     /// log without dates ends when its file was last written.
     pub date: Option<Timestamp>,
+    /// The time zone of dates that state none; `None` is UTC.
+    pub zone: Option<LogZone>,
+    /// The time now; a match that ends later is reported.
+    pub now: Option<Timestamp>,
+    /// Whether it was reported that dates count as UTC.
+    zone_told: bool,
     /// The archive to put the logs into.
     pub archive: Option<Arc<Archive>>,
     /// Whether all malformed lines are reported one by one, and not only the first ones, and lines whose
@@ -71,6 +77,8 @@ struct ChunkItems {
     items: Vec<LogItem>,
     /// Number of bytes of the file read so far.
     position: u64,
+    /// Whether the dates of the log state no time zone.
+    is_local: bool,
 }
 
 /// What the thread returns at the end of the file.
@@ -90,6 +98,9 @@ impl<'a> Ingest<'a> {
             game: String::new(),
             format: None,
             date: None,
+            zone: None,
+            now: None,
+            zone_told: false,
             archive: None,
             verbose: false,
             counts: IngestCounts::default(),
@@ -118,11 +129,13 @@ impl<'a> Ingest<'a> {
             verbose: self.verbose,
             format: self.format,
             date: self.date,
+            zone: self.zone.clone(),
             archive: self.archive.clone(),
         };
         let reading = spawn_blocking(move || file.read(format_found, &sender));
         let mut ids = Vec::new();
-        if let Ok(format) = format.await {
+        let format = format.await;
+        if let Ok(format) = format {
             let mut chunks = Vec::new();
             while receiver.recv_many(&mut chunks, QUEUE).await > 0 {
                 let chunks = chunks.drain(..);
@@ -146,7 +159,30 @@ impl<'a> Ingest<'a> {
             self.store.link_log(log, &ids, older).await?;
         }
         reports.finish(on_event);
+        if let Ok(format) = format
+            && self.counts.found == found
+        {
+            on_event(IngestEvent::NoGame(format.name));
+        }
         Ok(())
+    }
+
+    /// Reports once that dates without a time zone count as UTC if none was given, and each match that would end in the
+    /// future.
+    fn check_dates(
+        &mut self,
+        record: &MatchRecord,
+        is_local: bool,
+        on_event: &mut impl FnMut(IngestEvent<'_>),
+    ) {
+        let counts_as_utc = is_local && record.clock.is_none() && self.zone.is_none();
+        if counts_as_utc && !std::mem::replace(&mut self.zone_told, true) {
+            on_event(IngestEvent::NoZone);
+        }
+        if let Some(now) = self.now.filter(|now| record.end.is_ahead_of(*now)) {
+            let (start, minutes) = (record.start, record.end.0.saturating_sub(now.0) / 60_000);
+            on_event(IngestEvent::InFuture { start, minutes });
+        }
     }
 
     /// Reports the content of some chunks, and records their matches.
@@ -175,7 +211,13 @@ impl<'a> Ingest<'a> {
                         self.counts.duplicates += 1;
                     }
                     LogItem::Repeated { dropped: false, .. } => self.counts.repeated += 1,
-                    item => matches.extend(into_match(item)),
+                    item => {
+                        let found = into_match(item);
+                        if let Some((record, _)) = &found {
+                            self.check_dates(record, chunk.is_local, on_event);
+                        }
+                        matches.extend(found);
+                    }
                 }
             }
         }
@@ -216,6 +258,7 @@ struct FileToRead {
     verbose: bool,
     format: Option<&'static Format>,
     date: Option<Timestamp>,
+    zone: Option<LogZone>,
     archive: Option<Arc<Archive>>,
 }
 
@@ -234,9 +277,13 @@ impl FileToRead {
             Some(format) => format,
             None => chunks.detect()?,
         };
-        let send = |items: &mut Vec<LogItem>, position| {
+        let send = |items: &mut Vec<LogItem>, position, is_local| {
             let items = std::mem::take(items);
-            let chunk = ChunkItems { items, position };
+            let chunk = ChunkItems {
+                items,
+                position,
+                is_local,
+            };
             sender.blocking_send(chunk).map_err(|_| LogError::Stopped)
         };
         format_found.send(format).map_err(|_| LogError::Stopped)?;
@@ -245,7 +292,9 @@ impl FileToRead {
             verbose: self.verbose,
             written: Some(log.written),
         };
-        let mut reading = Reading::with(format, &context, self.date).of_game(&self.game);
+        let mut reading = Reading::with(format, &context, self.date)
+            .of_game(&self.game)
+            .in_zone(self.zone.clone().unwrap_or_default());
         let mut spool = self.spool().map_err(&fail)?;
         let mut items = Vec::new();
         while let Some(chunk) = chunks.read()? {
@@ -260,10 +309,11 @@ impl FileToRead {
                 let elapsed = log.elapsed(format, || sender.is_closed())?;
                 reading.set_begin(log.written.plus_millis(-elapsed), &mut items);
             }
-            send(&mut items, chunks.position())?;
+            send(&mut items, chunks.position(), reading.is_local())?;
         }
+        let is_local = reading.is_local();
         let elapsed = reading.finish(log.written, &mut items);
-        send(&mut items, chunks.position())?;
+        send(&mut items, chunks.position(), is_local)?;
         let written = log.written;
         Ok(FileEnd {
             elapsed,
@@ -281,6 +331,7 @@ impl FileToRead {
             server: self.server.clone(),
             game: self.game.clone(),
             format: self.format.map(|format| format.name.to_owned()),
+            time_zone: self.zone.as_ref().map(|zone| zone.name().to_owned()),
             began: self.date.map(|date| date.0),
         };
         archive.begin(origin).map(Some)

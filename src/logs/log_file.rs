@@ -212,8 +212,14 @@ impl LogBytes {
 
 /// The format of the log at `path`, which begins with `head`.
 pub(super) fn detect(head: &[u8], path: &Path) -> Result<&'static Format, LogError> {
-    formats::detect(head).ok_or_else(|| LogError::Unknown {
-        path: path.to_owned(),
-        first: formats::first_line(head),
+    formats::detect(head).ok_or_else(|| {
+        let path = path.to_owned();
+        match formats::why_unread(head) {
+            Some(why) => LogError::NotRead { path, why },
+            None => LogError::Unknown {
+                path,
+                first: formats::first_line(head),
+            },
+        }
     })
 }

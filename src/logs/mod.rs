@@ -22,6 +22,7 @@ mod reading;
 mod record;
 mod reread;
 mod tail;
+mod zone;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -40,8 +41,9 @@ pub use log_file::{CountingFile, LogBytes, LogChunks, LogFile};
 pub use match_file::MatchFile;
 pub use read_matches::{read_matches, read_matches_to_file};
 pub use reading::Reading;
-pub use reread::{Reread, reread};
+pub use reread::{Reread, RereadZones, reread};
 pub use tail::{Tail, Tailed};
+pub use zone::LogZone;
 
 /// The names of all formats, in the order in which detection tries them.
 pub fn format_names() -> Vec<&'static str> {

@@ -1,5 +1,6 @@
 //! Converts the bytes of one log to items with dates.
 
+use super::LogZone;
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Context, Format, LogItem, Reader},
@@ -14,6 +15,8 @@ pub struct Reading {
     /// The name that game types get for the game; empty leaves the log's own.
     game: String,
     reader: Reader,
+    /// The time zone of dates that state none.
+    zone: LogZone,
     begin: Option<Timestamp>,
     undated: Vec<MatchRecord>,
     items: Vec<LogItem>,
@@ -46,6 +49,7 @@ impl Reading {
             format,
             game: String::new(),
             reader: Reader::new(format, context),
+            zone: LogZone::default(),
             begin,
             undated: Vec::new(),
             items: Vec::new(),
@@ -57,6 +61,18 @@ impl Reading {
     pub fn of_game(mut self, game: &str) -> Self {
         game.clone_into(&mut self.game);
         self
+    }
+
+    /// Lets dates that state no time zone be in this one; otherwise they count as UTC.
+    #[must_use]
+    pub fn in_zone(mut self, zone: LogZone) -> Self {
+        self.zone = zone;
+        self
+    }
+
+    /// Whether the dates of the log state no time zone.
+    pub fn is_local(&self) -> bool {
+        self.reader.is_local()
     }
 
     /// The format of the log.
@@ -113,6 +129,8 @@ impl Reading {
     }
 
     fn date_items(&mut self, items: &mut Vec<LogItem>) {
+        let zone =
+            Some(&self.zone).filter(|zone| self.reader.is_local() && **zone != LogZone::default());
         for mut item in self.items.drain(..) {
             if let LogItem::Match(record) = &mut item
                 && !self.game.is_empty()
@@ -125,6 +143,10 @@ impl Reading {
                     Some(begin) => items.push(dated(*record, begin)),
                     None => self.undated.push(*record),
                 },
+                (LogItem::Match(record), _) => items.push(match zone {
+                    Some(zone) => moved(*record, zone),
+                    None => LogItem::Match(record),
+                }),
                 (item, _) => items.push(item),
             }
         }
@@ -144,6 +166,16 @@ fn dated(mut record: MatchRecord, begin: Timestamp) -> LogItem {
     record.start = record.start.plus_millis(begin.0);
     record.end = record.end.plus_millis(begin.0);
     LogItem::Match(Box::new(record))
+}
+
+/// A match with the instants that its dates stand for in a time zone. It is known by the dates that the log states, so
+/// that it is the same match in whatever zone it is read.
+fn moved(mut record: MatchRecord, zone: &LogZone) -> LogItem {
+    let fingerprint = Fingerprint::of(&record);
+    let start = zone.instant(record.start);
+    record.end = start.plus_millis(record.end.0.saturating_sub(record.start.0));
+    record.start = start;
+    LogItem::Exported(Box::new(record), fingerprint)
 }
 
 /// The match in an item, if it is one, and the fingerprint to record it under.

@@ -3,10 +3,10 @@
 //! Replaces the matches of each log in one transaction, so that an interrupted run can be repeated.
 //! Matches that came from no archived log do not change.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use super::{
-    Archive, LogError, LogFile, LogOrigin, Reading, archive::read_origin, format_of,
+    Archive, LogError, LogFile, LogOrigin, LogZone, Reading, archive::read_origin, format_of,
     reading::into_match,
 };
 use crate::{
@@ -34,6 +34,7 @@ pub struct Reread {
 pub async fn reread(
     store: &Arc<Store>,
     archive: &Arc<Archive>,
+    zones: &RereadZones,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<Reread, LogError> {
     let archive = archive.clone();
@@ -42,12 +43,13 @@ pub async fn reread(
     let count = all.len() as u64;
     for (done, log) in (1u64..).zip(all) {
         let path = log.path.clone();
-        match tokio::task::spawn_blocking(move || read(&log)).await? {
+        let zone = zones.of(&log.origin);
+        match tokio::task::spawn_blocking(move || read(&log, zone)).await? {
             Ok(matches) => {
                 reread.matches += store.replace_log(&matches).await?;
                 reread.logs += 1;
             }
-            Err(LogError::Unknown { .. }) => {
+            Err(LogError::Unknown { .. } | LogError::NotRead { .. }) => {
                 tracing::warn!(path = %path.display(), "an archived log has no known format");
                 reread.unknown += 1;
             }
@@ -56,6 +58,25 @@ pub async fn reread(
         progress(done, count);
     }
     Ok(reread)
+}
+
+/// The time zones of archived logs whose dates state none.
+#[derive(Clone, Debug, Default)]
+pub struct RereadZones {
+    /// That of all logs, if it is given.
+    pub all: Option<LogZone>,
+    /// Those that are configured for the logs of servers.
+    pub servers: BTreeMap<String, LogZone>,
+}
+
+impl RereadZones {
+    /// The time zone of a log: the given one, the one that is configured for its server, or the one in which it was read.
+    fn of(&self, origin: &LogOrigin) -> LogZone {
+        let configured = || self.servers.get(&origin.server).cloned();
+        let before = || LogZone::named(origin.time_zone.as_deref()?).ok();
+        let zone = self.all.clone().or_else(configured).or_else(before);
+        zone.unwrap_or_default()
+    }
 }
 
 /// An archived log, not read yet.
@@ -84,7 +105,7 @@ fn by_age(archive: &Archive) -> Result<Vec<LogToRead>, LogError> {
 }
 
 /// Reads the matches of an archived log.
-fn read(log: &LogToRead) -> Result<LogMatches, LogError> {
+fn read(log: &LogToRead, zone: LogZone) -> Result<LogMatches, LogError> {
     let path: &Path = &log.path;
     let mut chunks = LogFile::new(path)?.chunks()?;
     let format = match log.origin.format.as_deref().and_then(format_of) {
@@ -93,7 +114,8 @@ fn read(log: &LogToRead) -> Result<LogMatches, LogError> {
     };
     let begin = log.origin.began.map(Timestamp);
     let mut reading = Reading::new(format, &log.origin.server, begin, Some(log.written))
-        .of_game(&log.origin.game);
+        .of_game(&log.origin.game)
+        .in_zone(zone);
     let (mut items, mut matches) = (Vec::new(), Vec::new());
     while let Some(chunk) = chunks.read()? {
         reading.feed(chunk, &mut items);

@@ -2,11 +2,12 @@
 //!
 //! Reads block, and there is no clock and no task: the owner of a [`Tail`] decides when to read. If
 //! the file was renamed and created again (rotated), the old one is read to its end before the new
-//! one; if it was truncated, or rewritten in place, it is read again from its beginning. If it was
+//! one, and between the two those that were rotated in the meantime; if it was truncated, or rewritten in place, it is read again from its beginning. If it was
 //! copied before it was truncated, what was not read yet comes from the copy.
 
 use std::{
-    fs::File,
+    collections::VecDeque,
+    fs::{File, Metadata},
     io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     time::SystemTime,
@@ -16,11 +17,15 @@ use file_id::{FileId, get_file_id};
 
 use super::{
     copy::{FIRST, SeenPart, rest_of},
-    log_file::LogBytes,
+    folder::additions,
+    log_file::{LogBytes, LogFile},
 };
 
 /// How many of the last bytes read are compared with the file before reading on.
 const MARK: usize = 64;
+
+/// The most files that are read between two polls.
+const MAX_BETWEEN: usize = 100;
 
 /// How often opening is retried if the file is replaced at that moment.
 const ATTEMPTS: usize = 8;
@@ -45,16 +50,18 @@ pub enum Tailed {
 pub struct Tail {
     path: PathBuf,
     open: Option<OpenFile>,
-    /// What is left to read of a copy of the file from before it was truncated.
-    copy: Option<CopyRest>,
+    /// What is read before the open file: the rest of a copy of it from before it was truncated, or the files
+    /// that were rotated since the file before it was read.
+    before: VecDeque<EarlierBytes>,
 }
 
-/// The rest of a copy.
-struct CopyRest(LogBytes);
+/// The bytes of a file that does not grow any more.
+struct EarlierBytes(LogBytes);
 
-impl std::fmt::Debug for CopyRest {
+impl std::fmt::Debug for EarlierBytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("CopyRest").field(&self.0.position()).finish()
+        let position = self.0.position();
+        f.debug_tuple("EarlierBytes").field(&position).finish()
     }
 }
 
@@ -80,7 +87,7 @@ impl Tail {
         Self {
             path: path.into(),
             open: None,
-            copy: None,
+            before: VecDeque::new(),
         }
     }
 
@@ -125,21 +132,22 @@ impl Tail {
         let Some(open) = &mut self.open else {
             return Ok(Tailed::Nothing);
         };
-        if let Some(CopyRest(copy)) = &mut self.copy {
-            return Ok(match copy.fill(chunk) {
+        if let Some(EarlierBytes(earlier)) = self.before.front_mut() {
+            return Ok(match earlier.fill(chunk) {
                 Ok(count) if count > 0 => Tailed::Bytes(count),
                 _ => {
-                    self.copy = None;
+                    self.before.pop_front();
                     Tailed::Fresh
                 }
             });
         }
         if std::mem::take(&mut open.idle) && !open.has_grown()? {
-            self.copy = rest_of(&self.path, &open.seen()).map(CopyRest);
+            let copy = rest_of(&self.path, &open.seen());
+            self.before.extend(copy.map(EarlierBytes));
             open.rewind();
-            return match self.copy {
-                Some(_) => self.read(chunk),
-                None => Ok(Tailed::Truncated),
+            return match self.before.is_empty() {
+                false => self.read(chunk),
+                true => Ok(Tailed::Truncated),
             };
         }
         let count = open.read(chunk)?;
@@ -153,6 +161,8 @@ impl Tail {
             if count > 0 {
                 return Ok(Tailed::Bytes(count));
             }
+            let missed = rotated_between(&self.path, open, &next);
+            self.before.extend(missed.into_iter().map(EarlierBytes));
             *open = next;
             return Ok(Tailed::Fresh);
         }
@@ -176,6 +186,43 @@ fn successor(path: &Path, id: FileId) -> io::Result<Option<OpenFile>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The files that were rotated between two others that were both at this path, sorted by time: those that
+/// were written, or made, after the first one. Opened at once, because they may be renamed again.
+fn rotated_between(path: &Path, first: &OpenFile, last: &OpenFile) -> Vec<LogBytes> {
+    let is_other = |file: &Path| {
+        let id = get_file_id(file).ok();
+        id.is_some_and(|id| id != first.id && id != last.id)
+    };
+    let Some(after) = first.file.metadata().ok().as_ref().and_then(age) else {
+        return Vec::new();
+    };
+    let found = additions(path).filter_map(|(_, file)| {
+        let age = age(&file.metadata().ok()?)?;
+        (age >= after && is_other(&file)).then_some((age, file))
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort();
+    let open = |file: &PathBuf| LogFile::new(file).ok()?.open().ok();
+    // A copy of the first one, compressed or not, has nothing new.
+    let is_copy = |file: &PathBuf| {
+        let mut head = [0; FIRST];
+        let read = open(file).and_then(|mut bytes| bytes.fill(&mut head).ok());
+        let read = read.unwrap_or(0).min(first.first.len());
+        read > 0 && head[..read] == first.first[..read]
+    };
+    let files = found.iter().map(|(_, file)| file);
+    files
+        .filter(|file| !is_copy(file))
+        .take(MAX_BETWEEN)
+        .filter_map(open)
+        .collect()
+}
+
+/// When a file was last written and when it was made, by which rotated files are sorted.
+fn age(meta: &Metadata) -> Option<(SystemTime, Option<SystemTime>)> {
+    Some((meta.modified().ok()?, meta.created().ok()))
 }
 
 /// Converts the error of a missing file to `None`.
@@ -340,6 +387,35 @@ mod tests {
         append(&old, "four\n");
         append(&path, "five\n");
         assert_eq!(all(&mut tail), "four\n|five\n");
+    }
+
+    #[test]
+    fn files_that_were_rotated_in_the_meantime_are_read() {
+        let folder = TempDir::new().unwrap();
+        let [path, one, two, three] =
+            ["log", "log.1", "log.2", "log.3"].map(|name| folder.path().join(name));
+        append(&one, "an older log\n");
+        let past = SystemTime::now() - std::time::Duration::from_secs(60);
+        let older = File::options().write(true).open(&one).unwrap();
+        older.set_modified(past).unwrap();
+        let mut tail = Tail::new(&path);
+        append(&path, "one\n");
+        assert_eq!(all(&mut tail), "one\n");
+        let rotate = || {
+            fs::rename(&two, &three).ok();
+            fs::rename(&one, &two).unwrap();
+            fs::rename(&path, &one).unwrap();
+        };
+        append(&path, "two\n");
+        rotate();
+        append(&path, "three\n");
+        rotate();
+        compress(&one, &folder.path().join("log.1.gz"));
+        fs::remove_file(&one).unwrap();
+        append(&path, "four\n");
+        assert_eq!(all(&mut tail), "two\n|three\n|four\n");
+        append(&path, "five\n");
+        assert_eq!(all(&mut tail), "five\n");
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub(super) fn ruleset(site: &Site, game: &LiveGame) -> Ruleset {
 pub(super) fn identities(site: &Site, games: &[Arc<LiveGame>]) -> BTreeSet<PlayerKey> {
     let standings = site.learning().standings();
     let players = games.iter().flat_map(|game| &game.players);
-    let counted = players.map(|player| standings.counted_as(&player.key).clone());
+    let counted = players.map(|player| standings.counted_as(&player.key).into_owned());
     counted.collect()
 }
 

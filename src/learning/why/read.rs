@@ -76,8 +76,8 @@ impl Learning {
                 start: known.starts.get(player).copied(),
                 merged: known
                     .counts_as
-                    .values()
-                    .filter(|into| *into == player)
+                    .merged()
+                    .filter(|(_, into)| *into == player)
                     .count(),
                 is_own: self.is_current(),
             });

@@ -36,6 +36,9 @@ pub struct LogOrigin {
     /// The name of the format if it was given; `None` if it was detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
+    /// The time zone of the log's dates, if they state none and it is not UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
     /// When the log began if that was given, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<i64>,

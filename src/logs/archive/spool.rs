@@ -106,6 +106,24 @@ impl Spool {
         Fingerprint(short)
     }
 
+    /// Corrects the time zone of a log that is in the archive already.
+    fn correct_zone(&self, archived: &Path) -> io::Result<()> {
+        let Ok((written, known)) = origin::read_origin(archived) else {
+            return Ok(());
+        };
+        if known.time_zone == self.origin.time_zone {
+            return Ok(());
+        }
+        let corrected = LogOrigin {
+            time_zone: self.origin.time_zone.clone(),
+            ..known
+        };
+        let json = beside(&self.path, FINAL);
+        origin::write_archived(&json, written, &corrected)?;
+        fs::rename(&json, origin::json_of(archived))?;
+        sync_folder(&self.archive.folder)
+    }
+
     /// Completes the log, which was last written at `written`. The log appears in the archive,
     /// unless it is there already, and replaces the shorter logs that it begins with.
     ///
@@ -125,6 +143,8 @@ impl Spool {
             fs::rename(&json, origin::json_of(&path))?;
             fs::rename(&self.path, &path)?;
             sync_folder(&self.archive.folder)?;
+        } else if self.origin.time_zone.is_some() {
+            self.correct_zone(&path)?;
         }
         let mut older = std::mem::take(&mut self.older);
         older.retain(|(_, print)| *print != fingerprint);

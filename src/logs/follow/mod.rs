@@ -32,7 +32,7 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Archive, LogError, record::record_matches};
+use super::{Archive, LogError, LogZone, record::record_matches};
 use crate::{
     ingest::Format,
     learning::Learning,
@@ -53,6 +53,15 @@ pub struct Follow {
     pub server: String,
     /// The name of the game in the types of its games; empty leaves that of the logs.
     pub game: String,
+    /// The time zone of dates that state none; `None` is that of this machine.
+    pub zone: Option<LogZone>,
+}
+
+impl Follow {
+    /// The time zone of dates that state none.
+    fn zone(&self) -> LogZone {
+        self.zone.clone().unwrap_or_else(LogZone::of_machine)
+    }
 }
 
 /// Follows any number of logs, on a thread of its own.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Store, players};
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp},
+    domain::{Kind, PlayerKey, Timestamp, steam},
     store::{RecountCause, StoreError, db::*},
 };
 
@@ -48,9 +48,10 @@ impl Store {
     /// The identity as which the matches of an identity count.
     pub async fn counts_as(&self, player: &str) -> Result<String, StoreError> {
         let query = "SELECT into_player FROM merged_players WHERE kind = $1 AND player = $2";
-        let query = scalar(query).bind(Kind::Human.as_str()).bind(player);
+        let player = steam::canonical(player);
+        let query = scalar(query).bind(Kind::Human.as_str()).bind(&player);
         let into: Option<String> = query.fetch_optional(&self.readers).await?;
-        Ok(into.unwrap_or_else(|| player.to_owned()))
+        Ok(into.unwrap_or(player))
     }
 
     /// The identities as which the matches of these identities count, for those that count as another one.
@@ -64,10 +65,17 @@ impl Store {
         let mut query = Sql::new(
             "SELECT player, into_player FROM merged_players WHERE kind = 'human' AND player IN ",
         );
-        query.list(players.iter().cloned());
+        query.list(players.iter().map(|player| steam::canonical(player)));
         let rows = query.build().fetch_all(&self.readers).await?;
         let pair = |row: &Row| Ok((row.get("player")?, row.get("into_player")?));
-        rows.iter().map(pair).collect()
+        let merged: Result<BTreeMap<String, String>, StoreError> = rows.iter().map(pair).collect();
+        let merged = merged?;
+        let into = players.iter().map(|player| {
+            let account = steam::canonical(player);
+            let into = merged.get(&account).cloned().unwrap_or(account);
+            (player.clone(), into)
+        });
+        Ok(into.filter(|(player, into)| player != into).collect())
     }
 
     /// Writes a link that is not confirmed, in place of another one that is not. Returns whether it could: a confirmed

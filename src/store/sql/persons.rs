@@ -7,7 +7,7 @@ use sha2::Sha256;
 
 use super::rows::{ROWS, Target, write};
 use crate::{
-    domain::{Kind, PlayerKey, to_hex},
+    domain::{Kind, PlayerKey, steam, to_hex},
     store::{RulingRow, StoreError, db::*},
 };
 
@@ -42,9 +42,49 @@ pub(super) fn public_name(key: &PlayerKey, name: String) -> String {
     }
 }
 
-/// Removes all persons, before all of them are derived again. They get the same handles.
+/// Removes all persons, before all of them are derived again. They get the same handles. Merged identities stay, so that
+/// the handle of one leads to the player it counts as.
 pub(super) async fn clear(tx: &mut Connection) -> Result<(), StoreError> {
-    sql("DELETE FROM persons").execute(tx).await?;
+    let query = "DELETE FROM persons WHERE NOT EXISTS
+                 (SELECT 1 FROM merged_players m WHERE m.kind = persons.kind AND m.player = persons.player)";
+    sql(query).execute(tx).await?;
+    Ok(())
+}
+
+/// Lets identities that are forms of Steam ids count as the one form under which their accounts are known, on pages and
+/// for commands; what an operator has merged stays so. Nothing is learned anew: who learns knows the forms.
+pub(super) async fn add_accounts(
+    tx: &mut Connection,
+    forms: &BTreeSet<PlayerKey>,
+) -> Result<(), StoreError> {
+    let secret: Vec<u8> = scalar("SELECT key FROM handle_key")
+        .fetch_one(&mut *tx)
+        .await?;
+    let statements = [
+        "INSERT INTO merged_players (kind, player, into_player)
+         VALUES ($1, $2, coalesce((SELECT into_player FROM merged_players WHERE kind = $1 AND player = $3),
+                                  CAST($3 AS TEXT)))
+         ON CONFLICT DO NOTHING",
+        "INSERT INTO hidden_players (kind, player)
+         SELECT kind, CAST($3 AS TEXT) FROM hidden_players WHERE kind = $1 AND player = $2
+         ON CONFLICT DO NOTHING",
+    ];
+    for form in forms {
+        let Some(canonical) = steam::canonical_key(form.kind, &form.id) else {
+            continue;
+        };
+        for statement in statements {
+            let query = sql(statement).bind(form.kind.as_str()).bind(&form.id);
+            query.bind(&canonical.id).execute(&mut *tx).await?;
+        }
+        let person =
+            "INSERT INTO persons (kind, player, handle) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+        let person = sql(person).bind(form.kind.as_str()).bind(&form.id);
+        person
+            .bind(handle(&secret, form)?)
+            .execute(&mut *tx)
+            .await?;
+    }
     Ok(())
 }
 

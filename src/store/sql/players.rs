@@ -1,12 +1,14 @@
 //! Players: the operator's overrides, and the names that they used.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{
     Store,
     archive::{matches_in_chunks, names_in_chunks},
-    checkpoints, recounts,
+    checkpoints, persons, recounts,
 };
 use crate::{
-    domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name},
+    domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name, steam},
     store::{FoundPlayer, NameSeen, OperatorOverrides, RecountCause, StoreError, db::*},
 };
 
@@ -14,6 +16,16 @@ use crate::{
 pub(in crate::store) const VOID: &str = "SELECT match_id FROM voided_matches";
 
 impl Store {
+    /// Lets these forms of Steam ids count as the one under which their accounts are known, where they do not yet.
+    pub async fn add_accounts(&self, forms: &BTreeSet<PlayerKey>) -> Result<(), StoreError> {
+        if forms.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.begin().await?;
+        persons::add_accounts(&mut tx, forms).await?;
+        self.commit(tx).await
+    }
+
     /// The overrides on all players.
     pub async fn overrides(&self) -> Result<OperatorOverrides, StoreError> {
         let mut tx = self.readers.snapshot().await?;
@@ -22,33 +34,32 @@ impl Store {
         for row in sql(merged).fetch_all(&mut tx).await? {
             let kind = row.get("kind")?;
             let key = |id| PlayerKey { kind, id };
-            let pair = (key(row.get("player")?), key(row.get("into_player")?));
-            overrides.merged.push(pair);
+            let (player, into) = (key(row.get("player")?), key(row.get("into_player")?));
+            // A form of a Steam id counts as its account without an operator.
+            if steam::canonical_key(kind, &player.id).as_ref() != Some(&into) {
+                overrides.merged.push((player, into));
+            }
         }
         let pinned =
             "SELECT kind, player, weight, former FROM pinned_weights ORDER BY kind, player";
         for row in sql(pinned).fetch_all(&mut tx).await? {
-            let kind = row.get("kind")?;
-            let id = row.get("player")?;
-            let key = PlayerKey { kind, id };
+            let (key, at) = account(&row, overrides.pinned.len())?;
             if row.get("former")? {
                 overrides.former_pinned.insert(key.clone());
             }
-            overrides.pinned.push((key, row.get("weight")?));
+            overrides.pinned.insert(at, (key, row.get("weight")?));
         }
         let starts = "SELECT kind, player, weight, uncertain, former FROM start_weights ORDER BY kind, player";
         for row in sql(starts).fetch_all(&mut tx).await? {
-            let kind = row.get("kind")?;
-            let id = row.get("player")?;
             let start = StartWeight {
                 weight: row.get("weight")?,
                 uncertain: row.get("uncertain")?,
             };
-            let key = PlayerKey { kind, id };
+            let (key, at) = account(&row, overrides.starts.len())?;
             if row.get("former")? {
                 overrides.former_starts.insert(key.clone());
             }
-            overrides.starts.push((key, start));
+            overrides.starts.insert(at, (key, start));
         }
         let void = scalar(VOID);
         overrides.void = void.fetch_all(&mut tx).await?.into_iter().collect();
@@ -186,6 +197,21 @@ impl Store {
 
     /// The names that a player has used, the latest first; empty if the player has no matches.
     pub async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
+        let mut all = self.names_under(player).await?;
+        let identities = match steam::account(&player.id) {
+            Some(_) => self.identities_of(player).await?,
+            None => Vec::new(),
+        };
+        for form in identities {
+            if steam::canonical_key(form.kind, &form.id).as_ref() == Some(player) {
+                all.extend(self.names_under(&form).await?);
+            }
+        }
+        Ok(joined_names(all))
+    }
+
+    /// The names that somebody has used under an identity in the form in which it is stored, the latest first.
+    async fn names_under(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
         let query = tuple(
             "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last
              FROM participants p JOIN matches m ON m.id = p.match_id
@@ -215,6 +241,36 @@ impl Store {
             .fetch_all(&self.readers)
             .await
     }
+}
+
+/// One entry for each name, the latest first.
+fn joined_names(all: Vec<NameSeen>) -> Vec<NameSeen> {
+    let mut names: BTreeMap<String, NameSeen> = BTreeMap::new();
+    for seen in all {
+        match names.get_mut(&seen.name) {
+            Some(known) => {
+                known.matches = known.matches.saturating_add(seen.matches);
+                known.first = known.first.min(seen.first);
+                known.last = known.last.max(seen.last);
+            }
+            None => {
+                names.insert(seen.name.clone(), seen);
+            }
+        }
+    }
+    let mut names: Vec<NameSeen> = names.into_values().collect();
+    names.sort_by_key(|seen| std::cmp::Reverse(seen.last));
+    names
+}
+
+/// The player of a row under the form by which a Steam account is known, and the place in a list of `length` at which what
+/// is set for the player belongs: what is set under another form comes first, so that the last one counts.
+fn account(row: &Row, length: usize) -> Result<(PlayerKey, usize), StoreError> {
+    let key = row.player()?;
+    Ok(match steam::canonical_key(key.kind, &key.id) {
+        Some(canonical) => (canonical, 0),
+        None => (key, length),
+    })
 }
 
 /// The players with a text in a name or an identity.

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{Call, Problem, call::answer, game::check_name, game::shown};
 use crate::{
-    domain::{Kind, PlayerKey, Right},
+    domain::{Kind, PlayerKey, Right, steam},
     protocol::Charge,
     store::Link,
     web::{Site, name::Player},
@@ -66,7 +66,8 @@ async fn ask(call: Call) -> Result<Response, Problem> {
         asked_at: call.site.now(),
         confirmed: None,
     };
-    if link.into == own {
+    let account = steam::canonical(own);
+    if link.into == account {
         return Err(Problem::bad("player: this is the same identity"));
     }
     let before = store.link(own).await?;
@@ -74,7 +75,7 @@ async fn ask(call: Call) -> Result<Response, Problem> {
     if is_same {
         return answer(&shown_link(&call, &found(&call).await?).await?);
     }
-    if store.counts_as(own).await? != own || !store.ask_link(&link).await? {
+    if store.counts_as(own).await? != account || !store.ask_link(&link).await? {
         let why = "this identity counts as a player already: remove that link first";
         return Err(Problem::conflict(why));
     }

@@ -16,7 +16,7 @@ use super::{
     short::ShortMatch,
 };
 use crate::{
-    domain::{DAY, MatchChances, MatchRecord, Right, TeamChances, Timestamp},
+    domain::{MatchChances, MatchRecord, Right, TeamChances, Timestamp},
     ingest::read_reported,
     lobby::Decision,
     protocol::Charge,
@@ -167,8 +167,11 @@ pub(super) async fn report(
     record
         .check()
         .map_err(|why| Problem::bad(why.to_string()))?;
-    if record.start > now.plus_millis(DAY) {
+    if record.start.is_ahead_of(now) {
         return Err(Problem::bad("start: is in the future"));
+    }
+    if record.end.is_ahead_of(now) {
+        return Err(Problem::bad("end: is in the future"));
     }
     let record = record.played();
     let chances = match decision {

@@ -39,7 +39,7 @@ fn ingest_takes_a_folder_and_names_what_it_skips() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("skipped: unsupported ┆ 1"), "{out}");
     for line in [
-        "logs/cod.log:1-3: a game is skipped: logs of Call of Duty are not supported",
+        "logs/cod.log:1-3: a game is skipped: Call of Duty is not supported",
         "logs/cod.log:3: the line does not begin with a time:  0x:1 nonsense\u{fffd}",
         "logs/notes.txt: not a log of any known format",
     ] {
@@ -47,6 +47,56 @@ fn ingest_takes_a_folder_and_names_what_it_skips() {
     }
     let (code, _, err) = run(folder.path(), &["ingest", "missing"]);
     assert!(code != 0 && err.contains("missing: "), "{err}");
+}
+
+#[test]
+fn ingest_says_why_nothing_was_found() {
+    let folder = folder();
+    let cod = "  0:00 InitGame: \\g_gametype\\tdm\\gamename\\PT6MP\n  0:02 ShutdownGame:\n";
+    let l4d2 = "L 03/21/2024 - 12:00:00: Loading map \"c1m1_hotel\"\n\
+                L 03/21/2024 - 12:00:12: \"ann<1><STEAM_0:0:11><>\" joined team \"Survivor\"\n\
+                L 03/21/2024 - 12:20:05: Log file closed\n";
+    let console = "InitGame: \\g_gametype\\4\\gamename\\baseoa\nClientConnect: 0\nClientBegin: 0\n";
+    let teeworlds = "[5e6d2f0c][game]: start round type='DM' teamplay='0'\n\
+                     [5e6d2f0d][game]: team_join player='0:ann' team=0\n";
+    for (name, log, code, why) in [
+        (
+            "l4d2.log",
+            l4d2.to_owned(),
+            0,
+            "no game was found: the file has the format source",
+        ),
+        (
+            "cod.log",
+            cod.repeat(50),
+            0,
+            "1-1: a game is skipped: Call of Duty is not supported",
+        ),
+        (
+            "cod.log",
+            cod.repeat(50),
+            0,
+            "49 more games that are not supported",
+        ),
+        (
+            "console.log",
+            console.to_owned(),
+            4,
+            "its lines have no times",
+        ),
+        (
+            "teeworlds.log",
+            teeworlds.to_owned(),
+            4,
+            "a log of Teeworlds 0.6",
+        ),
+    ] {
+        std::fs::write(folder.path().join(name), log).unwrap();
+        let (exit, _, err) = run(folder.path(), &["ingest", name]);
+        assert_eq!(exit, code, "{name}: {err}");
+        assert!(err.contains(name) && err.contains(why), "{why}: {err}");
+        assert!(err.lines().count() <= 2, "{err}");
+    }
 }
 
 #[test]

@@ -12,9 +12,9 @@ use std::{
 
 use crate::common::{self, append, service, weights};
 use evenkeel::{
-    domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
+    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, Ruleset, Timestamp},
     ingest::{Context as IngestContext, LogItem, Reader, by_name, write_record},
-    logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError},
+    logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError, LogZone},
     server::Service,
     store::{Cursor, Stored},
 };
@@ -75,6 +75,7 @@ fn follower(service: &Arc<Service>, path: &Path, archive: Option<Arc<Archive>>) 
         format: None,
         server: String::new(),
         game: String::new(),
+        zone: Some(logs::LogZone::default()),
     };
     Follower::start(
         service.store().clone(),
@@ -328,16 +329,26 @@ async fn an_archive_of_0_1_is_read_again() {
     gzip.write_all(CTF.as_bytes()).unwrap();
     gzip.finish().unwrap();
     let (other, _folder) = new().await;
-    let reread = logs::reread(other.store(), &archive, |_, _| ())
-        .await
-        .unwrap();
+    let reread = logs::reread(
+        other.store(),
+        &archive,
+        &logs::RereadZones::default(),
+        |_, _| (),
+    )
+    .await
+    .unwrap();
     assert_eq!((reread.logs, reread.matches.added), (1, 1));
     assert_eq!(stored(&other).await[0].record.server, "old");
     // Without either, the error names the log.
     fs::write(&json, "{}").unwrap();
-    let error = logs::reread(other.store(), &archive, |_, _| ())
-        .await
-        .unwrap_err();
+    let error = logs::reread(
+        other.store(),
+        &archive,
+        &logs::RereadZones::default(),
+        |_, _| (),
+    )
+    .await
+    .unwrap_err();
     let json = json.display().to_string();
     assert!(error.to_string().starts_with(&json), "{error}");
 }
@@ -385,9 +396,14 @@ async fn archived_logs_are_read_again() {
         weights(service.store()).await,
     );
     assert_eq!((archive.logs().unwrap().len(), before.len()), (4, 4));
-    let reread = logs::reread(service.store(), &archive, |_, _| ())
-        .await
-        .unwrap();
+    let reread = logs::reread(
+        service.store(),
+        &archive,
+        &logs::RereadZones::default(),
+        |_, _| (),
+    )
+    .await
+    .unwrap();
     assert_eq!(
         (reread.logs, reread.unknown, reread.matches.same),
         (4, 0, 2)
@@ -397,9 +413,14 @@ async fn archived_logs_are_read_again() {
     assert_eq!(weights(service.store()).await, learned);
     // Into an empty database, all matches that a log contains come back.
     let (other, _folder) = new().await;
-    let reread = logs::reread(other.store(), &archive, |_, _| ())
-        .await
-        .unwrap();
+    let reread = logs::reread(
+        other.store(),
+        &archive,
+        &logs::RereadZones::default(),
+        |_, _| (),
+    )
+    .await
+    .unwrap();
     assert_eq!((reread.matches.added, reread.matches.removed), (4, 0));
     let matches: Vec<_> = before
         .iter()
@@ -426,9 +447,14 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
         UPDATE matches SET fingerprint = randomblob(16);";
     common::sql(&database.path().join("test.db"), wrong).await;
     assert_ne!(known(&stored(&service).await), right);
-    let reread = logs::reread(service.store(), &archive, |_, _| ())
-        .await
-        .unwrap();
+    let reread = logs::reread(
+        service.store(),
+        &archive,
+        &logs::RereadZones::default(),
+        |_, _| (),
+    )
+    .await
+    .unwrap();
     assert_eq!((reread.matches.removed, reread.matches.added), (2, 2));
     service.learning().refresh().await.unwrap();
     assert_eq!(known(&stored(&service).await), right);
@@ -438,9 +464,14 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
     };
     service.store().forget_player(&liz).await.unwrap();
     let forgotten = known(&stored(&service).await);
-    let reread = logs::reread(service.store(), &archive, |_, _| ())
-        .await
-        .unwrap();
+    let reread = logs::reread(
+        service.store(),
+        &archive,
+        &logs::RereadZones::default(),
+        |_, _| (),
+    )
+    .await
+    .unwrap();
     assert_eq!(
         (
             reread.matches.kept,
@@ -601,9 +632,14 @@ async fn a_growing_log_is_archived_once() {
     follower.end().await;
     let logs = archive.logs().unwrap();
     assert_eq!(logs.len(), 2);
-    let reread = logs::reread(service.store(), &archive, |_, _| ())
-        .await
-        .unwrap();
+    let reread = logs::reread(
+        service.store(),
+        &archive,
+        &logs::RereadZones::default(),
+        |_, _| (),
+    )
+    .await
+    .unwrap();
     assert_eq!((reread.matches.removed, reread.matches.added), (0, 0));
     assert_eq!(reread.matches.same, 3);
 }
@@ -673,9 +709,14 @@ async fn a_follower_stops_in_the_middle_of_a_long_log() {
     assert!(!all.is_empty() && all.len() < games, "{}", all.len());
     assert_eq!(archive.logs().unwrap().len(), 1);
     let (other, _folder) = new().await;
-    logs::reread(other.store(), &archive, |_, _| ())
-        .await
-        .unwrap();
+    logs::reread(
+        other.store(),
+        &archive,
+        &logs::RereadZones::default(),
+        |_, _| (),
+    )
+    .await
+    .unwrap();
     assert_eq!(known(&stored(&other).await), known(&all));
     // The next start records the rest, and nothing twice.
     let mut follower = self::follower(&service, &path, Some(archive.clone()));
@@ -748,4 +789,159 @@ async fn lines_that_only_the_copy_of_a_truncated_log_has_are_read() {
     write(&whole, CTF);
     ingest(&other, None, &[&whole]).await;
     assert_eq!(known(&stored(&service).await), known(&stored(&other).await));
+}
+
+/// A match of Team Fortress 2 on this day, in which two who are written like this win against two others.
+fn tf2(day: &str, ann: &str, bob: &str) -> String {
+    let mut text = String::new();
+    let mut add = |time: &str, line: &str| text += &format!("L {day} - {time}: {line}\n");
+    add(
+        "20:00:00",
+        r#"Log file started (file "l") (game "/srv/tf") (version "1")"#,
+    );
+    add("20:00:00", r#"Loading map "ctf_2fort""#);
+    let players = [
+        ("ann", ann, "Red"),
+        ("bob", bob, "Red"),
+        ("cid", "[U:1:3]", "Blue"),
+        ("dan", "[U:1:4]", "Blue"),
+    ];
+    for (number, (name, id, team)) in players.iter().enumerate() {
+        add(
+            "20:00:05",
+            &format!(r#""{name}<{number}><{id}><Unassigned>" joined team "{team}""#),
+        );
+    }
+    add("20:01:00", r#"World triggered "Round_Start""#);
+    add(
+        "20:21:00",
+        r#"World triggered "Game_Over" reason "Reached Time Limit""#,
+    );
+    add("20:21:00", r#"Team "Red" final score "3" with "2" players"#);
+    add(
+        "20:21:00",
+        r#"Team "Blue" final score "1" with "2" players"#,
+    );
+    add("20:21:10", "Log file closed");
+    text
+}
+
+#[tokio::test]
+async fn the_time_zone_of_a_log_changes_its_times_and_not_which_match_it_is() {
+    let folder = TempDir::new().unwrap();
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let path = folder.path().join("l.log");
+    write(&path, &tf2("11/29/2026", "[U:1:1]", "[U:1:2]"));
+    let (service, _folder) = new().await;
+    let mut told = Vec::new();
+    let mut ingest = Ingest::new(service.store());
+    ingest.archive = Some(archive.clone());
+    ingest.now = Timestamp::parse("2026-11-29T10:22:00Z");
+    let mut tell = |event: IngestEvent<'_>| match event {
+        IngestEvent::NoZone => told.push("no zone".to_owned()),
+        IngestEvent::InFuture { minutes, .. } => told.push(format!("{minutes} minutes")),
+        _ => {}
+    };
+    ingest.file(&path, &mut tell).await.unwrap();
+    ingest.file(&path, &mut tell).await.unwrap();
+    let began = |all: &[Stored]| all[0].record.start.to_string();
+    let wrong = stored(&service).await;
+    assert_eq!(began(&wrong), "2026-11-29T20:01:00Z");
+    ingest.zone = Some(LogZone::named("+10:00").unwrap());
+    ingest.file(&path, &mut tell).await.unwrap();
+    assert_eq!(told, ["no zone", "599 minutes", "599 minutes"]);
+    assert_eq!(
+        (ingest.counts.recorded.len(), ingest.counts.duplicates),
+        (1, 2)
+    );
+    // Reading the archive again mends what was stored in the wrong zone.
+    let zones = logs::RereadZones::default();
+    let reread = logs::reread(service.store(), &archive, &zones, |_, _| ()).await;
+    assert_eq!(reread.unwrap().matches.added, 1);
+    let mended = stored(&service).await;
+    assert_eq!(began(&mended), "2026-11-29T10:01:00Z");
+    assert_eq!(mended[0].fingerprint, wrong[0].fingerprint);
+    assert_eq!(mended[0].record.millis(), wrong[0].record.millis());
+    let zones = logs::RereadZones {
+        all: Some(LogZone::named("-03:00").unwrap()),
+        ..logs::RereadZones::default()
+    };
+    let reread = logs::reread(service.store(), &archive, &zones, |_, _| ()).await;
+    assert_eq!(reread.unwrap().matches.added, 1);
+    assert_eq!(began(&stored(&service).await), "2026-11-29T23:01:00Z");
+}
+
+#[tokio::test]
+async fn all_forms_of_a_steam_id_are_one_player() {
+    let folder = TempDir::new().unwrap();
+    let paths = ["a.log", "b.log", "c.log"].map(|name| folder.path().join(name));
+    let forms = ["STEAM_0:1:6110", "[U:1:12221]", "STEAM_1:1:6110"];
+    let (service, _folder) = new().await;
+    let human = |id: &str| PlayerKey {
+        kind: Kind::Human,
+        id: id.to_owned(),
+    };
+    // What was set before for one of the forms counts for all.
+    let before = Some(44.0);
+    service
+        .store()
+        .pin_weight(&human(forms[2]), before)
+        .await
+        .unwrap();
+    service
+        .store()
+        .set_hidden(&human(forms[0]), true)
+        .await
+        .unwrap();
+    for (at, (path, form)) in paths.iter().zip(forms).enumerate() {
+        write(path, &tf2(&format!("11/2{at}/2026"), form, "[U:1:2]"));
+    }
+    assert_eq!(
+        ingest(&service, None, &[&paths[0], &paths[1], &paths[2]]).await,
+        [3, 3, 0, 0]
+    );
+    let known = service.learning().standings();
+    let view = known.view(&Ruleset::parse("tf.ctf"));
+    for form in forms.into_iter().chain(["76561197960277949"]) {
+        assert!(view.is_pinned(Kind::Human, form), "{form}");
+        assert!(
+            service.store().person(form, None).await.unwrap().is_none(),
+            "hidden: {form}"
+        );
+    }
+    service
+        .store()
+        .pin_weight(&human(forms[2]), None)
+        .await
+        .unwrap();
+    service
+        .store()
+        .set_hidden(&human(forms[1]), false)
+        .await
+        .unwrap();
+    service.learning().refresh().await.unwrap();
+    let weights = weights(service.store()).await;
+    let own: Vec<_> = weights
+        .iter()
+        .filter(|one| one.games == 3)
+        .map(|one| one.key.id.as_str())
+        .collect();
+    assert_eq!(own.len(), 4, "{own:?}");
+    assert!(
+        own.contains(&"[U:1:12221]") && weights.len() == 4,
+        "{own:?}"
+    );
+    let mut pages = Vec::new();
+    for form in forms.into_iter().chain(["76561197960277949"]) {
+        let page = service.store().person(form, None).await.unwrap();
+        pages.push(page.unwrap().key.id);
+    }
+    assert_eq!(pages, ["[U:1:12221]"; 4]);
+    // The records keep what the logs say.
+    let all = stored(&service).await;
+    let ids: Vec<_> = all
+        .iter()
+        .map(|one| one.record.participants[0].key.id.as_str())
+        .collect();
+    assert_eq!(ids, forms);
 }

@@ -1,13 +1,13 @@
 //! The fingerprint of a match's content. It prevents a match that is read twice from being stored
 //! twice.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use sha2::{Digest, Sha256};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, MatchRecord, from_hex, to_hex};
+use super::{Kind, MatchRecord, Participant, PlayerKey, from_hex, recorder::joined, to_hex};
 
 /// 128 bits of SHA-256 over what identifies a match.
 ///
@@ -18,8 +18,19 @@ use super::{Kind, MatchRecord, from_hex, to_hex};
 pub struct Fingerprint(pub [u8; 16]);
 
 impl Fingerprint {
-    /// The fingerprint of a match. Independent of the order in which the participants are listed.
+    /// The fingerprint of a match. Independent of the order in which the participants are listed. Players whom the
+    /// log calls by one identity are one in it, although the record tells them apart.
     pub fn of(record: &MatchRecord) -> Self {
+        match as_logged(&record.participants) {
+            None => Self::of_logged(record),
+            Some(participants) => Self::of_logged(&MatchRecord {
+                participants,
+                ..record.clone()
+            }),
+        }
+    }
+
+    fn of_logged(record: &MatchRecord) -> Self {
         let mut hash = FingerprintInput(Sha256::new());
         hash.text("evenkeel match 1");
         hash.text(&record.server);
@@ -54,6 +65,35 @@ impl Fingerprint {
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
+}
+
+/// The participants under the identities that the log states, one for each; `None` if they are the same.
+fn as_logged(participants: &[Participant]) -> Option<Vec<Participant>> {
+    let own: Vec<Option<PlayerKey>> = participants.iter().map(|p| p.key.unsplit()).collect();
+    if own.iter().all(Option::is_none) {
+        return None;
+    }
+    let mut logged: Vec<Participant> = Vec::with_capacity(participants.len());
+    let mut seats: BTreeMap<PlayerKey, usize> = BTreeMap::new();
+    for (participant, own) in participants.iter().zip(own) {
+        let key = own.unwrap_or_else(|| participant.key.clone());
+        let seat = *seats.entry(key.clone()).or_insert(logged.len());
+        match logged.get_mut(seat) {
+            Some(first) => {
+                first.kills = first.kills.saturating_add(participant.kills);
+                first.deaths = first.deaths.saturating_add(participant.deaths);
+                first.presence.extend(&participant.presence);
+            }
+            None => logged.push(Participant {
+                key,
+                ..participant.clone()
+            }),
+        }
+    }
+    for participant in &mut logged {
+        participant.presence = joined(std::mem::take(&mut participant.presence));
+    }
+    Some(logged)
 }
 
 /// Formats the fingerprint as 32 hexadecimal digits.

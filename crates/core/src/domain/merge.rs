@@ -1,25 +1,69 @@
 //! Merging of identities: changes a match as if each player had used one identity throughout.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
-use super::{MatchRecord, Participant, PlayerKey, Presence};
+use super::{Kind, MatchRecord, Participant, PlayerKey, Presence, steam};
+
+/// Which identities count as others: those that an operator has merged, and all forms of a Steam id.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CountsAs(BTreeMap<PlayerKey, PlayerKey>);
+
+/// Of these pairs, the first counts as the second, in whatever form their Steam ids are.
+impl FromIterator<(PlayerKey, PlayerKey)> for CountsAs {
+    fn from_iter<I: IntoIterator<Item = (PlayerKey, PlayerKey)>>(pairs: I) -> Self {
+        let canonical = |key: PlayerKey| steam::canonical_key(key.kind, &key.id).unwrap_or(key);
+        let pairs = pairs
+            .into_iter()
+            .map(|(from, into)| (canonical(from), canonical(into)));
+        Self(pairs.filter(|(from, into)| from != into).collect())
+    }
+}
+
+impl CountsAs {
+    /// The identity that a player counts as, if it is another one.
+    pub fn get(&self, kind: Kind, id: &str) -> Option<Cow<'_, PlayerKey>> {
+        let canonical = steam::canonical_key(kind, id);
+        if !self.0.is_empty() {
+            let own = || PlayerKey {
+                kind,
+                id: id.to_owned(),
+            };
+            let merged = self.0.get(canonical.as_ref().unwrap_or(&own()));
+            if let Some(into) = merged {
+                return Some(Cow::Borrowed(into));
+            }
+        }
+        canonical.map(Cow::Owned)
+    }
+
+    /// The identity that a player counts as: the same, or another one.
+    pub fn of<'a>(&'a self, key: &'a PlayerKey) -> Cow<'a, PlayerKey> {
+        self.get(key.kind, &key.id).unwrap_or(Cow::Borrowed(key))
+    }
+
+    /// The identities that an operator has merged, and as which they count. Of a Steam id, this is the one form under
+    /// which it is known.
+    pub fn merged(&self) -> impl Iterator<Item = (&PlayerKey, &PlayerKey)> {
+        self.0.iter()
+    }
+}
 
 impl MatchRecord {
-    /// Replaces each identity that is a key of `counts_as` by its value, and returns the former
+    /// Replaces each identity by the one that it counts as, and returns the former
     /// seat of each remaining participant. If that gives one player two entries, they become one;
     /// where their stays overlap, the earlier stay counts.
-    pub fn merge_players(&mut self, counts_as: &BTreeMap<PlayerKey, PlayerKey>) -> Vec<usize> {
+    pub fn merge_players(&mut self, counts_as: &CountsAs) -> Vec<usize> {
         let mut merged: Vec<Participant> = Vec::with_capacity(self.participants.len());
         let mut stood = Vec::with_capacity(self.participants.len());
         let mut new_seat = Vec::with_capacity(self.participants.len());
         let mut seats: BTreeMap<PlayerKey, usize> = BTreeMap::new();
         for (old, mut participant) in self.participants.drain(..).enumerate() {
-            if let Some(other) = counts_as.get(&participant.key) {
+            if let Some(other) = counts_as.get(participant.key.kind, &participant.key.id) {
                 // The identity stands for a name that is not known.
                 if participant.name == participant.key.id {
                     participant.name.clone_from(&other.id);
                 }
-                participant.key = other.clone();
+                participant.key = other.into_owned();
             }
             let seat = *seats.entry(participant.key.clone()).or_insert(merged.len());
             new_seat.push(seat as u32);
@@ -124,7 +168,8 @@ mod tests {
             }],
             outcome: Outcome::Won(0),
         };
-        let stood = record.merge_players(&[(key("old"), key("new"))].into());
+        let merged = [(key("old"), key("new"))];
+        let stood = record.merge_players(&merged.into_iter().collect());
         assert_eq!(stood, [0, 1]);
         assert_eq!(record.check(), Ok(()));
         assert_eq!(record.participants.len(), 2);
@@ -135,5 +180,41 @@ mod tests {
         );
         assert_eq!(one.presence, [stay(0, 0, 400), stay(1, 400, 900)]);
         assert_eq!(record.events[0].by, Some(1));
+    }
+
+    #[test]
+    fn all_forms_of_a_steam_id_count_as_one() {
+        let key = |id: &str| PlayerKey {
+            kind: Kind::Human,
+            id: id.into(),
+        };
+        let merged = [("STEAM_0:1:6110", "ann"), ("bob", "76561197960277950")];
+        let merged = merged.map(|(from, into)| (key(from), key(into)));
+        for counts_as in [CountsAs::default(), merged.into_iter().collect()] {
+            let of = |id: &str| counts_as.of(&key(id)).id.clone();
+            let account = match counts_as == CountsAs::default() {
+                true => "[U:1:12221]",
+                false => "ann",
+            };
+            for form in [
+                "STEAM_0:1:6110",
+                "STEAM_1:1:6110",
+                "[U:1:12221]",
+                "76561197960277949",
+            ] {
+                assert_eq!(of(form), account, "{form}");
+            }
+            assert_eq!(of("cid"), "cid");
+            assert_eq!(of("STEAM_0:0:6111"), "[U:1:12222]");
+        }
+        let counts_as: CountsAs = [(key("bob"), key("76561197960277950"))]
+            .into_iter()
+            .collect();
+        assert_eq!(counts_as.of(&key("bob")).id, "[U:1:12222]");
+        let bot = PlayerKey {
+            kind: Kind::Bot,
+            id: "STEAM_0:1:6110".into(),
+        };
+        assert_eq!(*counts_as.of(&bot), bot);
     }
 }

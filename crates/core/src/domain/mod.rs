@@ -19,6 +19,7 @@ mod match_id;
 mod merge;
 mod moves;
 mod naming;
+mod nobody;
 pub mod normal;
 mod offers;
 mod outlook;
@@ -34,6 +35,7 @@ mod rulebook;
 mod ruleset;
 mod secret;
 mod start_weight;
+pub mod steam;
 mod streaks;
 mod team_book;
 mod team_names;
@@ -57,8 +59,11 @@ pub use match_chances::{
     ChanceSummary, MAX_TEAM_CHANGES, MatchChances, TeamCause, TeamChances, TeamChange, versus,
 };
 pub use match_id::MatchId;
+pub use merge::CountsAs;
 pub use moves::Move;
 pub use naming::Naming;
+pub(crate) use nobody::is_reserved;
+pub use nobody::{Nobody, is_default_name};
 pub use offers::{MOVE_NOTICE, SwitchAnswer, Withdrawal};
 pub use outlook::{
     Company, Crowding, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,

@@ -13,6 +13,9 @@ pub const DAY: i64 = 86_400_000;
 )]
 pub struct Timestamp(pub i64);
 
+/// By how many milliseconds clocks may differ.
+const TOLERANCE: i64 = 5 * 60 * 1_000;
+
 impl Timestamp {
     /// The instant of a date and time in UTC; `None` if there is no such date.
     ///
@@ -41,6 +44,11 @@ impl Timestamp {
             jiff::tz::Offset::UTC.to_timestamp(civil).ok()
         });
         Some(Self(instant?.as_millisecond()))
+    }
+
+    /// Whether this is later than `now` by more than clocks differ.
+    pub fn is_ahead_of(self, now: Self) -> bool {
+        self.0.saturating_sub(now.0) > TOLERANCE
     }
 
     /// The instant to the millisecond, as text that [`Timestamp::parse`] reads; `None` if it is

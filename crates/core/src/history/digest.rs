@@ -181,7 +181,8 @@ impl Digest {
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
         for (index, participant) in ruling::players(record) {
             let player = self.known.people.meet(&participant.key, &participant.name);
-            let learns = basis.humans || participant.key.kind == Kind::Bot;
+            let rated = basis.humans || participant.key.kind == Kind::Bot;
+            let learns = rated && participant.key.nobody().is_none();
             let (scored, conceded) = (points[index].scored, points[index].conceded);
             played.push(Played {
                 participant: index,

@@ -61,6 +61,8 @@ const MAX_STEP: i64 = 50 * 60 * 1_000;
 pub(crate) struct Calendar {
     last: Option<Timestamp>,
     position: u64,
+    /// How often the calendar was set.
+    set: u32,
 }
 
 impl Calendar {
@@ -70,10 +72,18 @@ impl Calendar {
         let passed = date.0.saturating_sub(last.0);
         if (0..MAX_STEP).contains(&passed) {
             self.position += passed.unsigned_abs();
+        } else {
+            self.set = self.set.saturating_add(1);
         }
     }
 
-    /// Advances the time, for a log without dates that states how long a game lasted.
+    /// How often the calendar has been set so far: summer time began or ended, or a wrong clock was corrected.
+    pub(crate) fn times_set(&self) -> u32 {
+        self.set
+    }
+
+    /// Advances the time, for a log without dates, or whose calendar was set, that states how long a game or a round
+    /// lasted.
     pub(crate) fn pass(&mut self, millis: u64) {
         self.position = self.position.saturating_add(millis);
     }
@@ -102,6 +112,7 @@ mod tests {
             calendar.position()
         });
         assert_eq!(positions, [0, 2_000, 2_000, 3_000, 3_000, 4_500]);
+        assert_eq!(calendar.times_set(), 2);
         assert_eq!(calendar.date(), Some(Timestamp(9_500)));
     }
 

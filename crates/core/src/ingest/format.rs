@@ -33,6 +33,18 @@ pub trait LogParser: Send {
     fn elapsed(&self) -> u64;
 }
 
+/// Whether the dates of a format state their time zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateZone {
+    /// They do, or count as UTC by the format's own rule.
+    Stated,
+    /// They are in the local time of the server.
+    Local,
+    /// They are in the local time of the server, or those of the stamps that another program wrote before the lines,
+    /// which may state one.
+    OfStamps,
+}
+
 /// One log format.
 #[derive(Debug)]
 pub struct Format {
@@ -54,6 +66,8 @@ pub struct Format {
     pub finds_repeats: bool,
     /// Whether game types begin with the name of the game, which `--game` replaces.
     pub names_games: bool,
+    /// Whether its dates state their time zone.
+    pub dates: DateZone,
     /// Whether two games of a log may be the halves of one match: see
     /// [`join_halves`](super::join_halves).
     pub in_halves: bool,

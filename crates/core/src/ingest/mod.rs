@@ -11,6 +11,7 @@
 pub(crate) mod clock;
 pub(crate) mod doubled;
 mod encoding;
+mod foreign;
 mod format;
 mod halves;
 pub(crate) mod idtech3;
@@ -26,13 +27,14 @@ mod stray;
 mod tabs;
 pub(crate) mod team;
 pub(crate) mod teeworlds;
-mod text;
+pub(crate) mod text;
 mod unknown;
 mod ut2004;
 mod ut99;
 pub(crate) mod xonotic;
 
-pub use format::{Context, Format, LogParser};
+pub use foreign::why_unread;
+pub use format::{Context, DateZone, Format, LogParser};
 pub use halves::{PAUSE, join_halves};
 pub use item::LogItem;
 pub use jsonl::{read_back as read_record, read_reported, write as write_record};

@@ -3,7 +3,7 @@
 use super::{
     doubled::Doubled,
     encoding::Encoding,
-    format::{Context, Format, LogParser},
+    format::{Context, DateZone, Format, LogParser},
     item::LogItem,
     lines::{Framed, Lines},
     stamp::Stamps,
@@ -15,6 +15,7 @@ pub struct Reader {
     encoding: Encoding,
     lines: Lines,
     reader: LineReader,
+    dates: DateZone,
 }
 
 /// Passes lines to the parser.
@@ -35,6 +36,7 @@ impl Reader {
         Self {
             encoding: Encoding::default(),
             lines: Lines::new(format.max_line),
+            dates: format.dates,
             reader: LineReader {
                 parser: (format.parser)(context),
                 stamps: Stamps::new(format.is_beneath, context.written),
@@ -65,6 +67,15 @@ impl Reader {
     /// How much time has passed on the log's own clock, in milliseconds (see [`LogParser::elapsed`]).
     pub fn elapsed(&self) -> u64 {
         self.reader.parser.elapsed()
+    }
+
+    /// Whether the dates of the log are in the local time of its server.
+    pub fn is_local(&self) -> bool {
+        match self.dates {
+            DateZone::Stated => false,
+            DateZone::Local => true,
+            DateZone::OfStamps => !self.reader.stamps.have_zone(),
+        }
     }
 
     /// Ends the log, appends the items that were not complete yet, and returns how much time has

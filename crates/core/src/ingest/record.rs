@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{skip::Skip, text::key_by_name};
-use crate::domain::{Kind, MatchRecord, MatchRecorder};
+use super::{
+    skip::Skip,
+    text::{is_by_name, key_by_name},
+};
+use crate::domain::{Kind, MatchRecord, MatchRecorder, PlayerKey, is_default_name};
 
 /// The team of a player whose team no line has stated yet. The record of a team game leaves out the
 /// time on it.
@@ -21,7 +24,7 @@ pub(super) fn split_id(recorder: &mut MatchRecorder, id: &str) -> usize {
     names.len()
 }
 
-/// Completes the record of a game that lasted `millis`. `record` states all but its players, its events and its outcome,
+/// Completes the record of a game that lasted `millis`, and tells players apart who were called by one name. `record` states all but its players, its events and its outcome,
 /// which follows from the scores.
 ///
 /// # Errors
@@ -35,7 +38,9 @@ pub(super) fn complete(
     if recorder.is_cut() {
         return Err(Skip::TooLarge);
     }
-    let (mut record, _) = recorder.complete(record, millis);
+    let is_default = |key: &PlayerKey, name: &str| key.kind == Kind::Human && is_default_name(name);
+    let apart = recorder.with_namesakes_apart(is_by_name, is_default);
+    let (mut record, _) = apart.as_ref().unwrap_or(recorder).complete(record, millis);
     record.outcome = MatchRecord::outcome_of(&record.scores);
     match record.check() {
         Ok(()) if record.participants.is_empty() => Err(Skip::Empty),
@@ -73,9 +78,12 @@ mod tests {
     #[test]
     fn an_id_of_several_players_is_split() {
         let mut recorder = MatchRecorder::default();
-        for name in ["A", "B", "A"] {
+        for (name, from) in [("A", 0), ("B", 0), ("A", 5)] {
             let visit = recorder.enter(human("x"), name.into());
-            recorder.set_team(visit, Some(0), 0);
+            recorder.set_team(visit, Some(0), from);
+            if from == 0 {
+                recorder.set_team(visit, None, 4);
+            }
         }
         assert_eq!(
             (split_id(&mut recorder, "x"), split_id(&mut recorder, "x")),

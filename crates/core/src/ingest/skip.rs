@@ -5,7 +5,7 @@ use std::fmt;
 use crate::domain::RecordError;
 
 /// Why a game in a log makes no match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Skip {
     /// The log ends, or another game begins, before this game's end.
     Unfinished,
@@ -20,7 +20,7 @@ pub enum Skip {
     /// Nobody played.
     Empty,
     /// The log is of this game, whose logs resemble those of a supported one.
-    Unsupported(&'static str),
+    Unsupported(String),
     /// The game has more players, team changes or score changes than any real game.
     TooLarge,
     /// The log contradicts itself: the record would fail
@@ -32,7 +32,7 @@ pub enum Skip {
 
 impl Skip {
     /// A stable word for tables and scripts.
-    pub fn code(self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Skip::Unfinished => "unfinished",
             Skip::Aborted => "aborted",
@@ -56,7 +56,7 @@ impl fmt::Display for Skip {
             Skip::StartedBeforeLog => "the game began before the log did",
             Skip::NoResult => "the log does not contain the final score of this game",
             Skip::Empty => "nobody played in this game",
-            Skip::Unsupported(game) => return write!(f, "logs of {game} are not supported"),
+            Skip::Unsupported(game) => return write!(f, "{game} is not supported"),
             Skip::TooLarge => "the game has more players or events than a real game can have",
             Skip::Impossible(why) => return write!(f, "the log contradicts itself: {why}"),
             Skip::Contradiction(why) => return write!(f, "the log contradicts itself: {why}"),

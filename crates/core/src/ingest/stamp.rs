@@ -84,6 +84,8 @@ pub(super) struct Stamps {
     written: Option<Timestamp>,
     /// The last date.
     last: Option<Timestamp>,
+    /// Whether the last date had a time zone.
+    zoned: bool,
 }
 
 impl Stamps {
@@ -93,7 +95,13 @@ impl Stamps {
             is_beneath,
             written,
             last: None,
+            zoned: false,
         }
+    }
+
+    /// Whether the stamps have a time zone.
+    pub(super) fn have_zone(&self) -> bool {
+        self.zoned
     }
 
     fn start(is_beneath: Option<IsBeneath>) -> StampState {
@@ -158,8 +166,14 @@ impl Stamps {
     /// The date of a stamp. A stamp without a year is of the year that brings it nearest to the stamp
     /// before; the first one is of the last year in which it is not later than the file.
     fn date(&mut self, time: StampTime) -> LineStamp {
+        if matches!(
+            time,
+            StampTime::Date(_) | StampTime::Local(_) | StampTime::Yearless(_)
+        ) {
+            self.zoned = matches!(time, StampTime::Date(_));
+        }
         let (at, is_date) = match (time, self.last, self.written) {
-            (StampTime::Date(at), ..) => (Some(at), true),
+            (StampTime::Date(at) | StampTime::Local(at), ..) => (Some(at), true),
             (StampTime::Yearless(day), Some(last), _) => (day.nearest(last), true),
             (StampTime::Yearless(day), None, Some(written)) => {
                 (day.before(written.plus_millis(AHEAD)), true)

@@ -1,6 +1,6 @@
 //! Names, numbers and dates, from bytes that may be anything.
 
-use crate::domain::{Kind, PlayerKey, Timestamp, decode};
+use crate::domain::{Kind, PlayerKey, Timestamp, decode, is_reserved, steam};
 
 /// A parsed part of a line, or what is wrong with the line.
 pub(super) type LineResult<T> = Result<T, &'static str>;
@@ -29,8 +29,13 @@ pub(super) fn name_or(bytes: &[u8], unnamed: &str) -> String {
     }
 }
 
+/// Whether an identity is but the name, which anybody may take.
+pub(crate) fn is_by_name(key: &PlayerKey, name: &str) -> bool {
+    *key == key_by_name(key.kind == Kind::Bot, name.to_owned())
+}
+
 /// The key of a player who has no identity but the name.
-pub(super) fn key_by_name(bot: bool, name: String) -> PlayerKey {
+pub(crate) fn key_by_name(bot: bool, name: String) -> PlayerKey {
     match bot {
         true => PlayerKey {
             kind: Kind::Bot,
@@ -44,10 +49,11 @@ pub(super) fn key_by_name(bot: bool, name: String) -> PlayerKey {
 }
 
 /// The identity of a human who has no identity but the name. A name of 16 or more hexadecimal
-/// digits gets a prefix, so that a player cannot use another player's guid as a name.
-pub(super) fn weak_identity(name: &str) -> String {
+/// digits, a Steam id and what only [nobody](crate::domain::Nobody) is called get a prefix, so that a player cannot use
+/// another player's id as a name.
+pub(crate) fn weak_identity(name: &str) -> String {
     let digits = name.len() >= 16 && name.bytes().all(|b| b.is_ascii_hexdigit());
-    if digits {
+    if digits || steam::account(name).is_some() || is_reserved(name).is_some() {
         format!("name:{name}")
     } else {
         name.to_owned()
@@ -185,5 +191,10 @@ mod tests {
         assert_eq!(name("é".repeat(200).as_bytes()), "é".repeat(128));
         assert_eq!(weak_identity("6091E25264DBF07E"), "name:6091E25264DBF07E");
         assert_eq!(weak_identity("Deadbeef"), "Deadbeef");
+        assert_eq!(weak_identity("[U:1:12]"), "name:[U:1:12]");
+        assert_eq!(
+            weak_identity("name in use twice: a"),
+            "name:name in use twice: a"
+        );
     }
 }

@@ -71,6 +71,9 @@ pub(super) struct FollowedFile {
     ids: Vec<i64>,
     /// Whether it was said that it is of no known format.
     doubted: bool,
+    /// Whether the time zone of its dates was told, and that a match ended in the future.
+    told_zone: bool,
+    told_future: bool,
     /// Whether the last poll failed and the failure was logged.
     pub failed: bool,
     /// Whether the last poll ended before the end of the file, so that the other files have their turn.
@@ -98,6 +101,8 @@ impl FollowedFile {
             matches: VecDeque::new(),
             ids: Vec::new(),
             doubted: false,
+            told_zone: false,
+            told_future: false,
             failed: false,
             is_behind: false,
         }

@@ -16,7 +16,9 @@ use crate::{
 impl FollowedFile {
     fn reading(&self, format: &'static Format) -> Reading {
         let written = self.tail.written().map(timestamp);
-        Reading::new(format, &self.follow.server, None, written).of_game(&self.follow.game)
+        Reading::new(format, &self.follow.server, None, written)
+            .of_game(&self.follow.game)
+            .in_zone(self.follow.zone())
     }
 
     /// Reads the next bytes of the file.

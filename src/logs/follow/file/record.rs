@@ -1,13 +1,14 @@
 //! What becomes of a followed file: its bytes go into the archive, its matches into the database.
 
-use std::io;
+use std::{io, time::SystemTime};
 
-use super::FollowedFile;
+use super::{FollowStage, FollowedFile};
 use crate::{
+    domain::MatchRecord,
     ingest::{LogItem, Skip},
     logs::{
-        LogError, LogOrigin, folder::successor, follow::requests::Requests, reading::into_match,
-        timestamp,
+        LogError, LogOrigin, events::nobodies, folder::successor, follow::requests::Requests,
+        reading::into_match, timestamp,
     },
 };
 
@@ -59,6 +60,7 @@ impl FollowedFile {
             server: self.follow.server.clone(),
             game: self.follow.game.clone(),
             format: self.follow.format.map(|format| format.name.to_owned()),
+            time_zone: Some(self.follow.zone().name().to_owned()),
             began: None,
         }
     }
@@ -88,7 +90,29 @@ impl FollowedFile {
     pub(super) fn take_items(&mut self) {
         for item in std::mem::take(&mut self.items) {
             self.log_item(&item);
-            self.matches.extend(into_match(item));
+            let found = into_match(item);
+            if let Some((record, _)) = &found {
+                self.check_dates(record);
+            }
+            self.matches.extend(found);
+        }
+    }
+
+    /// Says once in which time zone the dates of the log count if it states none, and warns once of a match that would have
+    /// ended in the future.
+    fn check_dates(&mut self, record: &MatchRecord) {
+        let is_local = match &self.stage {
+            FollowStage::Reading(reading) => reading.is_local() && record.clock.is_none(),
+            _ => false,
+        };
+        let path = self.tail.path().display();
+        if is_local && self.follow.zone.is_none() && !std::mem::replace(&mut self.told_zone, true) {
+            tracing::info!(log = %path, zone = self.follow.zone().name(), "the dates of the log state no time zone and count in the one of this machine; time_zone in its [[follow]] section sets another");
+        }
+        let now = timestamp(SystemTime::now());
+        if record.end.is_ahead_of(now) && !std::mem::replace(&mut self.told_future, true) {
+            let minutes = record.end.0.saturating_sub(now.0) / 60_000;
+            tracing::warn!(log = %path, minutes, zone = self.follow.zone().name(), "a match of the log ended in the future: the log is in another time zone, which time_zone in its [[follow]] section sets (--time-zone of ingest and follow)");
         }
     }
 
@@ -119,10 +143,12 @@ impl FollowedFile {
             LogItem::Skipped { line, last, reason } => {
                 tracing::info!(log = %path, line, last, %reason, "skipped a game");
             }
-            LogItem::Match(_)
-            | LogItem::Exported(..)
-            | LogItem::Unknown { .. }
-            | LogItem::UnknownCount { .. } => {}
+            LogItem::Match(record) | LogItem::Exported(record, _) => {
+                for ((id, why), players) in nobodies(record) {
+                    tracing::info!(log = %path, id, ?why, players, "an identity is nobody's in a match, which does not count for who had it");
+                }
+            }
+            LogItem::Unknown { .. } | LogItem::UnknownCount { .. } => {}
         }
     }
 }

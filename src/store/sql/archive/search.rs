@@ -1,14 +1,12 @@
 //! Finds the archived matches of players. There is no index, so chunks are read. To read all of them takes a few seconds for
 //! a million matches.
 
-use std::collections::BTreeMap;
-
 use super::{
     Store, StoreError, apart, bad, numbers,
     read::{Forgets, forgets, load, rename},
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord, Participant, PlayerKey, Timestamp},
+    domain::{CountsAs, Fingerprint, MatchRecord, Participant, PlayerKey, Timestamp},
     store::{NameSeen, chunk::ChunkCache, db::*},
 };
 
@@ -79,8 +77,10 @@ pub(in super::super) struct ArchivedOf {
     pub player: PlayerKey,
     /// Another one who was in the match, too, and whether on the same team.
     pub other: Option<(PlayerKey, bool)>,
-    /// All identities of both, and whom each counts as.
-    pub counts_as: BTreeMap<PlayerKey, PlayerKey>,
+    /// All identities of both.
+    pub identities: Vec<PlayerKey>,
+    /// Whom each of them counts as.
+    pub counts_as: CountsAs,
     /// When the first of the matches ended, at the earliest.
     pub from: Timestamp,
     /// When the last of them ended, at the latest.
@@ -121,8 +121,7 @@ pub(in super::super) async fn latest_in_chunks(
     );
     let query = query.bind(wanted.until.0).bind(wanted.from.0);
     let chunks: Vec<(i64, Timestamp)> = query.fetch_all(&store.pages).await?;
-    let identities: Vec<PlayerKey> = wanted.counts_as.keys().cloned().collect();
-    let identities = in_chunks(&identities, &forgets);
+    let identities = in_chunks(&wanted.identities, &forgets);
     let mut found: Vec<(Timestamp, Fingerprint)> = Vec::new();
     let mut unread = None;
     for (count, (chunk, last_end)) in chunks.into_iter().enumerate() {

@@ -7,7 +7,7 @@ use super::{
     standings::{BoardSize, Standing, size},
 };
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp},
+    domain::{Kind, PlayerKey, Timestamp, steam},
     store::{Store, StoreError, db::*},
 };
 
@@ -151,7 +151,11 @@ pub(in crate::store) const PERSON: &str = "SELECT p.person, p.kind, p.player, p.
           UNION SELECT person FROM persons WHERE kind IN ('human', 'bot') AND player = $1
           UNION SELECT o.person FROM merged_players m
                 JOIN persons o ON o.kind = m.kind AND o.player = m.into_player
-                WHERE m.kind IN ('human', 'bot') AND m.player = $1) found
+                WHERE m.kind IN ('human', 'bot') AND m.player = $1
+          UNION SELECT o.person FROM persons a
+                JOIN merged_players m ON m.kind = a.kind AND m.player = a.player
+                JOIN persons o ON o.kind = m.kind AND o.player = m.into_player
+                WHERE a.handle = $1) found
      JOIN persons p ON p.person = found.person
      WHERE ($2 IS NULL OR p.kind = $2)
        AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
@@ -239,7 +243,8 @@ impl Store {
         kind: Option<Kind>,
     ) -> Result<Option<PersonRow>, StoreError> {
         let query = tuple(PERSON);
-        let query = query.bind(text).bind(kind.map(Kind::as_str));
+        let query = query.bind(steam::canonical(text));
+        let query = query.bind(kind.map(Kind::as_str));
         query.fetch_optional(&self.pages).await
     }
 

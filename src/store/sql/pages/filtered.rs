@@ -131,7 +131,8 @@ impl Store {
         let wanted = ArchivedOf {
             player,
             other,
-            counts_as,
+            identities: counts_as.keys().cloned().collect(),
+            counts_as: counts_as.into_iter().collect(),
             from: filter.since.map_or(from, |since| since.max(from)),
             until: until.unwrap_or(Timestamp(i64::MAX)),
         };

@@ -5,10 +5,13 @@
 //! [`MatchRecorder::is_cut`] states that something is missing.
 
 mod append;
+mod namesakes;
 mod record;
 mod scores;
 mod sides;
 mod timeline;
+
+pub(super) use record::joined;
 
 use serde::{Deserialize, Serialize};
 

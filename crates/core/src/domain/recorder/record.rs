@@ -106,7 +106,7 @@ fn participant(
 
 /// Sorts stays by time, and joins those on the same team that touch or overlap. If an identity seems to be on two teams
 /// at once, because two players share it, the stay that began first is kept whole.
-fn joined(mut stays: Vec<Presence>) -> Vec<Presence> {
+pub(in crate::domain) fn joined(mut stays: Vec<Presence>) -> Vec<Presence> {
     stays.sort_by_key(|stay| stay.span.from);
     let mut joined: Vec<Presence> = Vec::with_capacity(stays.len());
     for mut stay in stays {

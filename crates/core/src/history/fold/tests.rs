@@ -9,8 +9,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     domain::{
-        Cause, Kind, LeaveReason, LineupPlayer, Outcome, Participant, Presence, RulebookSpec,
-        ScoreEvent, Scoring, Span, TeamLoad, Unknown, WeightCause, WeightEntry, units::Share,
+        Cause, Kind, LeaveReason, LineupPlayer, Nobody, Outcome, Participant, Presence,
+        RulebookSpec, ScoreEvent, Scoring, Span, TeamLoad, Unknown, WeightCause, WeightEntry,
+        units::Share,
     },
     history::{PART_FROM_ELSEWHERE, Unrated, points::points},
     rating::{Player, SystemName},
@@ -98,6 +99,28 @@ fn rated(record: &MatchRecord) -> Result<(), Unrated> {
     let ruling = fold.push(record, Fingerprint::of(record)).unwrap();
     assert_eq!(ruling.rated.is_err(), fold.weights().next().is_none());
     ruling.rated.map(drop)
+}
+
+#[test]
+fn nothing_is_learned_about_nobody() {
+    let nobody = |number, team| {
+        let key = PlayerKey {
+            kind: Kind::Human,
+            id: "Bob".into(),
+        };
+        let id = key.of_nobody(Nobody::Twice, number).id;
+        someone(Kind::Human, &id, vec![stay(team, 0, 100_000)])
+    };
+    let mut record = duel(200_000, [3.0, 1.0]);
+    record.participants.extend([nobody(1, 0), nobody(2, 1)]);
+    for system in [SystemName::Presence, SystemName::Hive, SystemName::Joint] {
+        let mut fold = Fold::new(&rulebook(), settings(system));
+        let ruling = fold.push(&record, Fingerprint::of(&record)).unwrap();
+        let counts: Vec<bool> = ruling.rated.unwrap().iter().map(|own| own.counts).collect();
+        assert_eq!(counts, [true, true, false, false]);
+        let weights: Vec<_> = fold.weights().map(|w| w.key.id.clone()).collect();
+        assert_eq!(weights, ["a", "b"], "{system:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Reads one line of an id Tech 3 log.
 
-use crate::ingest::text::{LineResult, number, skip_blanks};
+use crate::{
+    domain::Timestamp,
+    ingest::text::{LineResult, number, skip_blanks, whole_number},
+};
 
 /// Client numbers are below this; no server of this engine has more. `Kill` uses 1022 for the world.
 pub(crate) const MAX_CLIENTS: usize = 256;
@@ -52,6 +55,8 @@ pub(crate) enum Event<'a> {
         client: usize,
         points: i64,
     },
+    /// When the game began, by the clock of the server (OSP).
+    ServerTime(Timestamp),
     /// A player wrote in the chat: `NAME: TEXT`, in Urban Terror `NUMBER NAME: TEXT`.
     Say(&'a [u8]),
     /// Anything else: games add lines of their own.
@@ -128,6 +133,7 @@ fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<Event<'a>> {
         b"InitGame" => Event::InitGame(rest),
         b"InitRound" => Event::InitRound(rest),
         b"Warmup" => Event::Warmup,
+        b"ServerTime" => server_time(rest).map_or(Event::Other, Event::ServerTime),
         b"ShutdownGame" => Event::Shutdown,
         b"Exit" => Event::Exit,
         b"red" => result(rest)?,
@@ -147,11 +153,19 @@ const NO_BLANK: u64 = 1_000;
 /// From this minute on, the line replaces the last digit of the seconds, too.
 const NO_LAST_DIGIT: u64 = 10_000;
 
-/// Reads the time `mmm:ss `, `mmmm:ss` or `mmmmm:s` at the start of a line, and returns it in
-/// milliseconds with the rest of the line.
+/// Reads the time `mmm:ss `, `mmmm:ss` or `mmmmm:s` at the start of a line, or OSP's `sss.s `, and returns it
+/// in milliseconds with the rest of the line.
 pub(super) fn clock(line: &[u8]) -> Option<(u64, &[u8])> {
     let (minutes, rest) = number(skip_blanks(line))?;
     let minutes = u64::try_from(minutes).ok()?;
+    if let [b'.', tenth @ b'0'..=b'9', rest @ ..] = rest {
+        let at = minutes * 1_000 + u64::from(tenth - b'0') * 100;
+        return match rest {
+            [b' ', rest @ ..] => Some((at, rest)),
+            [] => Some((at, rest)),
+            _ => None,
+        };
+    }
     let [b':', tens @ b'0'..=b'5', rest @ ..] = rest else {
         return None;
     };
@@ -194,6 +208,16 @@ fn kill(rest: &[u8]) -> LineResult<Event<'_>> {
         victim,
         team_change: own && rest.ends_with(b"MOD_CHANGE_TEAM"),
     })
+}
+
+/// Reads `YYYYMMDDhhmmss` before anything else.
+fn server_time(rest: &[u8]) -> Option<Timestamp> {
+    let (digits, _) = rest.trim_ascii_start().split_at_checked(14)?;
+    let (year, small) = digits.split_at(4);
+    let mut small = small.chunks(2).map(whole_number);
+    let year = i16::try_from(whole_number(year)?).ok()?;
+    let mut next = || i8::try_from(small.next()??).ok();
+    Timestamp::from_civil(year, next()?, next()?, next()?, next()?, next()?)
 }
 
 /// Reads `c flagteam what: …`; only captures (1) change a score.
@@ -367,6 +391,14 @@ mod tests {
             at(8, Event::Other)
         );
         assert_eq!(parsed("  0:00 -----------------"), at(0, Event::Other));
+        assert_eq!(parsed("65.4 Warmup:"), Ok(Some((65_400, Event::Warmup))));
+        assert_eq!(
+            parsed("0.0 ServerTime:\t20200319205438\t20:54:38 (19 Mar 2020)"),
+            at(
+                0,
+                Event::ServerTime(Timestamp::parse("2020-03-19T20:54:38").unwrap())
+            )
+        );
         assert_eq!(parsed("-----------------"), Ok(None));
         assert_eq!(parsed(""), Ok(None));
     }
@@ -377,6 +409,8 @@ mod tests {
             " 26  0:00 ------------------------------------------------------------",
             "0:60 Exit: x",
             "0:1 Exit: x",
+            "65.45 Exit: x",
+            "65. Exit: x",
             "-1:00 Exit: x",
             "12345678901:00 Exit: x",
             "  0:00 Kill: ",

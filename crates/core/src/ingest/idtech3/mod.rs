@@ -5,7 +5,7 @@
 //! ends.
 //!
 //! - `grammar` reads one line.
-//! - `setup` reads the settings of a game from its `InitGame:` line.
+//! - `setup` reads the settings of a game from its `InitGame:` line, and `known` which game it is.
 //! - `clients` holds who is on which client number.
 //! - `scoring` decides which team scores; a sidecar uses it, too.
 //! - `half_time` joins the halves of a match whose teams change sides.
@@ -15,6 +15,7 @@ pub(crate) mod clients;
 mod game;
 pub(crate) mod grammar;
 mod half_time;
+mod known;
 mod parser;
 pub(crate) mod scoring;
 pub(crate) mod setup;
@@ -22,7 +23,7 @@ pub(crate) mod setup;
 mod tests;
 
 use super::{
-    format::{Format, mostly},
+    format::{DateZone, Format, mostly},
     lines::MAX_LINE,
     unknown::kind_of,
 };
@@ -37,8 +38,14 @@ pub(super) const FORMAT: Format = Format {
     unknown,
     finds_repeats: false,
     names_games: true,
+    dates: DateZone::OfStamps,
     in_halves: false,
 };
+
+/// Whether a line is of this format, but lacks its time, as what a server prints on its console.
+pub(super) fn is_without_time(line: &[u8]) -> bool {
+    !grammar::has_time(line) && grammar::is_beneath(line)
+}
 
 /// Events that no record needs.
 const NEEDLESS: [&str; 36] = [

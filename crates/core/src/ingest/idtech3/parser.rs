@@ -223,6 +223,11 @@ impl Parser {
             | Event::Exit
             | Event::Result(_)
             | Event::Points { .. } => self.play(line, event),
+            Event::ServerTime(date) => {
+                if let LogPhase::Game(game) = &mut self.phase {
+                    game.note_date(date, self.clock);
+                }
+            }
             Event::Say(_) | Event::Other => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::grammar::pairs;
+use super::{grammar::pairs, known::GameNames};
 use crate::{
     domain::Timestamp,
     ingest::text::{atoi, date_time, name, real},
@@ -59,8 +59,8 @@ pub(crate) struct GameSetup {
     pub(crate) scored_by_kills: bool,
     /// Whether the teams change sides at half-time (`g_swaproles`), and players keep their points.
     pub(super) swaps: bool,
-    /// The game's name, if only its logs with an `Exit:` line are understood.
-    pub(super) lookalike: Option<&'static str>,
+    /// What the game is called, if its logs are not understood.
+    pub(crate) unsupported: Option<String>,
     /// When the line was written, if it has a date.
     pub(crate) date: Option<Timestamp>,
 }
@@ -70,15 +70,12 @@ impl GameSetup {
     pub(crate) fn read(info: &[u8]) -> Self {
         let (mut map, mut game, mut mode, mut date) = (String::new(), String::new(), 0, None);
         let mut mutators = BTreeSet::new();
-        let (mut swaps, mut lookalike) = (false, None);
+        let (mut swaps, mut names) = (false, GameNames::default());
         for (key, value) in pairs(info) {
+            names.note(key, value);
             match key {
                 b"mapname" => map = name(value),
-                b"gamename" => {
-                    game = name(value);
-                    lookalike = lookalike.or(lookalike_of(value));
-                }
-                b"version" | b"shortversion" => lookalike = lookalike.or(lookalike_of(value)),
+                b"gamename" => game = name(value),
                 b"g_swaproles" => swaps = atoi(value) != 0,
                 b"g_gametype" => mode = atoi(value),
                 b"g_timestamp" => date = date_time(value),
@@ -98,29 +95,10 @@ impl GameSetup {
             rounds: kind.rounds,
             scored_by_kills: mode == 3,
             swaps: swaps && urban_terror,
-            lookalike,
+            unsupported: names.unsupported(),
             date,
         }
     }
-}
-
-/// The game whose name or version this is, if its logs look like those of id Tech 3, but lack lines that
-/// a record needs.
-fn lookalike_of(value: &[u8]) -> Option<&'static str> {
-    const LOOKALIKES: [(&str, &str); 7] = [
-        ("call of duty", "Call of Duty"),
-        ("cod", "Call of Duty"),
-        ("basejka", "Jedi Academy"),
-        ("japlus", "Jedi Academy"),
-        ("jamp", "Jedi Academy"),
-        ("basejk", "Jedi Outcast"),
-        ("jk2mp", "Jedi Outcast"),
-    ];
-    let starts = |(start, _): &&(&str, &str)| {
-        let head = value.get(..start.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
-    };
-    LOOKALIKES.iter().find(starts).map(|(_, name)| *name)
 }
 
 /// What a value of `g_gametype` stands for.

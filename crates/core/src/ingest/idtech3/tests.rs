@@ -4,7 +4,7 @@ mod clock;
 mod half_time;
 
 use super::FORMAT;
-use crate::domain::{Kind, MatchRecord, Outcome, Participant};
+use crate::domain::{Fingerprint, Kind, MatchRecord, Outcome, Participant};
 use crate::ingest::{LogItem, Skip, detect, only_match, read};
 
 /// A log of these lines, each at its time. Where a game ends, the log goes on.
@@ -329,17 +329,209 @@ fn rounds_begin_play_anew_and_clients_stay() {
 }
 
 #[test]
+fn a_game_that_is_not_known_is_not_guessed() {
+    for (init, name) in [
+        (
+            r"InitGame: \g_gametype\4\mapname\oasis\gamename\etmain\version\ET 2.60b linux-i386",
+            "Enemy Territory",
+        ),
+        (
+            r"InitGame: \g_gametype\5\mapname\mp_beach\gamename\main\version\Wolf 1.41 linux-i386",
+            "Return to Castle Wolfenstein",
+        ),
+        (
+            r"InitGame: \g_gametype\0\mapname\atcs\gamename\base\version\tremulous 1.1.0",
+            "Tremulous",
+        ),
+        (r"InitGame: \g_gametype\war\gamename\PT6MP", "Call of Duty"),
+        (
+            r"InitGame: \g_gametype\4\gamename\mymod",
+            "the game \"mymod\"",
+        ),
+    ] {
+        let mut lines = vec![("0:00", init)];
+        lines.extend(two());
+        lines.extend([
+            ("5:00", "Kill: 0 1 8: A killed B by MOD_MP40"),
+            ("9:00", "Exit: Timelimit hit."),
+            ("9:00", "red:412  blue:305"),
+            ("9:00", "score: 88  ping: 48  client: 0 A"),
+            ("9:00", "score: 70  ping: 48  client: 1 B"),
+        ]);
+        let items = read(&FORMAT, &log(&lines));
+        let reason = Skip::Unsupported(name.to_owned());
+        let expected = [LogItem::Skipped {
+            line: 1,
+            last: 10,
+            reason,
+        }];
+        assert_eq!(items, expected, "{init}");
+    }
+}
+
+#[test]
+fn a_clock_of_seconds_with_tenths() {
+    let mut lines = vec![
+        (
+            "0.0",
+            r"InitGame: \g_gametype\4\mapname\q3wcp9\gamename\osp",
+        ),
+        ("0.0", "ServerTime:\t20200319205438\t20:54:38 (19 Mar 2020)"),
+    ];
+    lines.extend(two().iter().map(|(_, line)| ("0.1", *line)));
+    lines.extend([
+        ("65.4", "Kill: 0 1 10: A killed B by MOD_RAILGUN"),
+        ("1200.3", "Exit: Timelimit hit."),
+        ("1200.3", "red:3  blue:1"),
+    ]);
+    let text = log(&lines);
+    assert_eq!(
+        detect(text.as_bytes()).map(|format| format.name),
+        Some("idtech3")
+    );
+    let record = only_match(&FORMAT, &text);
+    assert_eq!(record.start.to_string(), "2020-03-19T20:54:38Z");
+    assert_eq!((record.millis(), record.clock), (1_200_300, None));
+    assert_eq!(record.scores, [3.0, 1.0]);
+}
+
+/// The participants of a team game, in which clients join with these lines, as identity, team and kills. The
+/// first kills the second, the third the fourth.
+fn seats_of(joined: &[&str], later: &[(&'static str, &'static str)]) -> Vec<(String, u8, u32)> {
+    let changed: Vec<String> = joined
+        .iter()
+        .enumerate()
+        .map(|(number, info)| format!("ClientUserinfoChanged: {number} {info}"))
+        .collect();
+    let begun: Vec<String> = (0..joined.len())
+        .map(|number| format!("ClientBegin: {number}"))
+        .collect();
+    let mut lines = vec![("0:00", CTF)];
+    for (changed, begun) in changed.iter().zip(&begun) {
+        lines.extend(join("0:00", changed, begun));
+    }
+    lines.extend([
+        ("1:00", "Kill: 0 1 10: a killed b by MOD_RAILGUN"),
+        ("1:10", "Kill: 2 3 10: c killed d by MOD_RAILGUN"),
+    ]);
+    lines.extend(later);
+    lines.extend([("9:00", "Exit: Timelimit hit."), ("9:00", "red:3  blue:1")]);
+    let record = only_match(&FORMAT, &log(&lines));
+    let seat = |p: &Participant| (p.key.id.clone(), p.main_team().unwrap(), p.kills);
+    record.participants.iter().map(seat).collect()
+}
+
+#[test]
+fn two_of_one_name_are_two_players_and_the_name_is_nobodys() {
+    let seats = |seats: &[(&str, u8, u32)]| -> Vec<(String, u8, u32)> {
+        seats
+            .iter()
+            .map(|&(id, team, kills)| (id.to_owned(), team, kills))
+            .collect()
+    };
+    let others = [r"n\C\t\1\id\CCCC", r"n\D\t\2\id\DDDD"];
+    let own = [("CCCC", 0, 1), ("DDDD", 1, 0)];
+    let twice = [
+        ("name in use twice: Bob #1", 0, 1),
+        ("name in use twice: Bob #2", 1, 0),
+    ];
+    // Two humans, and two bots.
+    for kind in ["", r"\skill\ 3.00"] {
+        let two = [format!(r"n\Bob\t\1{kind}"), format!(r"n\^1Bob\t\2{kind}")];
+        let joined = [&two[0][..], &two[1], others[0], others[1]];
+        assert_eq!(
+            seats_of(&joined, &[]),
+            seats(&[twice, own].concat()),
+            "{kind}"
+        );
+    }
+    // One takes the name of the other, who is there.
+    let joined = [r"n\Bob\t\1", r"n\Eve\t\2", others[0], others[1]];
+    let rename = [("2:00", r"ClientUserinfoChanged: 1 n\Bob\t\2")];
+    assert_eq!(seats_of(&joined, &rename), seats(&[twice, own].concat()));
+    // One comes after the other has left: this may be one person.
+    let joined = [r"n\Bob\t\1", r"n\Eve\t\2"];
+    let again = [
+        ("2:00", "ClientDisconnect: 0"),
+        ("3:00", r"ClientUserinfoChanged: 5 n\Bob\t\1"),
+        ("3:00", "ClientBegin: 5"),
+    ];
+    assert_eq!(
+        seats_of(&joined, &again),
+        seats(&[("Bob", 0, 1), ("Eve", 1, 0)])
+    );
+    // A human and a bot, and two with ids, are told apart anyway.
+    let joined = [
+        r"n\Bob\t\1\id\AAAA",
+        r"n\Bob\t\2\skill\ 3.00",
+        r"n\Bob\t\1\id\CCCC",
+        r"n\D\t\2",
+    ];
+    let apart = [("AAAA", 0, 1), ("Bob", 1, 0), ("CCCC", 0, 1), ("D", 1, 0)];
+    assert_eq!(seats_of(&joined, &[]), seats(&apart));
+}
+
+#[test]
+fn a_default_name_is_nobodys() {
+    let joined = [
+        r"n\UnnamedPlayer\t\1",
+        r"n\B\t\2",
+        r"n\^7\t\1\id\AAAA",
+        r"n\Player (2)\t\2\skill\ 1.00",
+    ];
+    let ids: Vec<String> = seats_of(&joined, &[])
+        .into_iter()
+        .map(|(id, ..)| id)
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "name of nobody: UnnamedPlayer #1",
+            "B",
+            "AAAA",
+            "Player (2)"
+        ]
+    );
+}
+
+#[test]
+fn players_who_are_told_apart_change_no_fingerprint() {
+    let mut lines = vec![("0:00", r"InitGame: \mapname\m\gamename\baseq3\g_gametype\4")];
+    for (changed, begun) in [
+        (r"ClientUserinfoChanged: 0 n\Bob\t\1", "ClientBegin: 0"),
+        (r"ClientUserinfoChanged: 1 n\Bob\t\1", "ClientBegin: 1"),
+        (r"ClientUserinfoChanged: 2 n\C\t\2", "ClientBegin: 2"),
+    ] {
+        lines.extend(join("0:00", changed, begun));
+    }
+    lines.extend([
+        ("1:00", "Kill: 0 2 10: Bob killed C by MOD_RAILGUN"),
+        ("2:00", "Kill: 2 1 10: C killed Bob by MOD_RAILGUN"),
+        ("9:00", "Exit: Timelimit hit."),
+        ("9:00", "red:3  blue:1"),
+    ]);
+    let record = only_match(&FORMAT, &log(&lines));
+    assert_eq!(record.participants.len(), 3);
+    let mut as_one = record.clone();
+    let second = as_one.participants.remove(1);
+    let first = &mut as_one.participants[0];
+    first.key.id = "Bob".to_owned();
+    first.deaths += second.deaths;
+    assert_eq!(Fingerprint::of(&record), Fingerprint::of(&as_one));
+}
+
+#[test]
 fn dates_count_from_their_line() {
     let record = only_match(
         &FORMAT,
         &log(&[
             (
                 "1:00",
-                r"InitGame: \gamename\x\g_gametype\0\g_timestamp\2026-1-2 3:4:5",
+                r"InitGame: \gamename\cpma\g_gametype\0\g_timestamp\2026-1-2 3:4:5",
             ),
             ("1:01", r"ClientUserinfoChanged: 0 n\A\t\0"),
             ("1:01", "ClientBegin: 0"),
-            ("1:10", r"InitRound: \gamename\x\g_gametype\0"),
+            ("1:10", r"InitRound: \gamename\cpma\g_gametype\0"),
             ("2:00", "Exit: Timelimit hit."),
         ]),
     );
@@ -436,7 +628,7 @@ fn rounds_of_a_log_that_begins_in_the_middle() {
         [(1, 1), (2, last)].map(|(line, last)| LogItem::Skipped {
             line,
             last,
-            reason: early
+            reason: early.clone()
         })
     );
 }

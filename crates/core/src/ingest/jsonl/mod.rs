@@ -60,7 +60,7 @@ mod repeats;
 
 use std::borrow::Cow;
 
-use super::{Context, Format, LogItem, LogLine, LogParser, Skip, item::shown};
+use super::{Context, DateZone, Format, LogItem, LogLine, LogParser, Skip, item::shown};
 use crate::domain::Fingerprint;
 use history::HistoryClock;
 use repeats::Repeats;
@@ -80,6 +80,7 @@ pub(super) const FORMAT: Format = Format {
     unknown: |_| None,
     finds_repeats: true,
     names_games: false,
+    dates: DateZone::Stated,
     in_halves: false,
 };
 

@@ -1,7 +1,7 @@
 //! One player on the server, and what a change of the player means for the game being read.
 
 use crate::{
-    domain::{Kind, MatchRecorder, PlayerKey, RoleName},
+    domain::{Kind, MatchRecorder, PlayerKey, RoleName, steam},
     ingest::text,
 };
 
@@ -15,6 +15,8 @@ pub(crate) struct Client {
     pub(super) auth: Vec<u8>,
     /// The number of the connection, as the line that began it states.
     pub(super) uid: Option<u32>,
+    /// How many lines have stated the Steam id, minus those that stated another one on the connection.
+    pub(super) stated: i64,
     pub(super) team: Option<u8>,
     /// When the player joined the team, in milliseconds since the log began; `None` if that was before
     /// the log mentioned the player.
@@ -66,13 +68,9 @@ impl Client {
 }
 
 /// Whether an authentication id identifies its player, as `STEAM_0:1:2345` and `[U:1:2345]` do, and
-/// `STEAM_ID_PENDING`, `STEAM_ID_LAN` and `UNKNOWN` do not.
+/// `STEAM_ID_PENDING`, `STEAM_ID_LAN`, `UNKNOWN` and a part of an id do not.
 pub(super) fn is_identity(auth: &[u8]) -> bool {
-    match auth {
-        [b'S', b'T', b'E', b'A', b'M', b'_', digit, ..] => digit.is_ascii_digit(),
-        [b'[', b'U', b':', ..] => true,
-        _ => false,
-    }
+    std::str::from_utf8(auth).is_ok_and(|auth| steam::account(auth).is_some())
 }
 
 /// Whether the id is that of a player whose own one the server does not have yet, or has no more.

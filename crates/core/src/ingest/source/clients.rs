@@ -7,7 +7,7 @@ use super::{
     grammar::{PlayerAction, PlayerTag},
 };
 use crate::{
-    domain::RoleName,
+    domain::{RoleName, steam},
     ingest::{team::ClientTeam, text},
 };
 
@@ -22,7 +22,7 @@ const SILENCE: u64 = 65_000;
 /// the name, because lines of one server may number bots in different ways.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ClientId {
-    Steam(Vec<u8>),
+    Steam(String),
     Connection(Option<u32>, Vec<u8>),
     Bot(Vec<u8>),
 }
@@ -31,7 +31,7 @@ impl ClientId {
     fn of(who: &PlayerTag<'_>) -> Self {
         match who.auth {
             b"BOT" => Self::Bot(who.name.to_owned()),
-            auth if is_identity(auth) => Self::Steam(auth.to_owned()),
+            auth if is_identity(auth) => Self::Steam(steam::canonical(&text::name(auth))),
             // Without a number, only the name is left.
             _ if who.uid.is_none() => Self::Connection(None, who.name.to_owned()),
             _ => Self::Connection(who.uid, Vec::new()),
@@ -44,26 +44,45 @@ impl ClientId {
 pub(crate) struct ConnectedClients(BTreeMap<ClientId, Client>);
 
 impl ConnectedClients {
-    /// The id under which a player is known, or would become known.
-    fn id(&self, who: &PlayerTag<'_>) -> ClientId {
+    /// The id under which a player is known, or would become known. `arrives` says whether a connection
+    /// begins with the line.
+    fn id(&self, who: &PlayerTag<'_>, arrives: bool) -> ClientId {
         let id = ClientId::of(who);
-        let ClientId::Connection(Some(_), _) = id else {
-            return id;
-        };
-        // A plugin may write another number. Then the one of this name is meant, and also if the server does not have
-        // the id yet of somebody who has come back.
-        if self.0.get(&id).is_none_or(|client| client.name != who.name) {
-            let passing = is_passing(who.auth);
-            let mut others = self.0.iter().filter(|(id, client)| {
-                let may_be = passing || matches!(id, ClientId::Connection(..));
-                may_be && client.name == who.name
-            });
-            let own = others.clone().find(|(_, client)| client.uid == who.uid);
-            if let Some((same, _)) = own.or_else(|| others.next()) {
-                return same.clone();
-            }
+        let known = self.0.get(&id);
+        match (&id, known) {
+            (ClientId::Bot(_) | ClientId::Connection(None, _), _)
+            | (ClientId::Steam(_), Some(_)) => return id,
+            (_, Some(client)) if client.name == who.name => return id,
+            _ => {}
         }
-        id
+        // One line may lack the Steam id, or have a part of it.
+        let same_number = |client: &Client| client.uid.is_some() && client.uid == who.uid;
+        if let Some(same) = self.named(who, |_, client| same_number(client)) {
+            return same;
+        }
+        // A plugin may write another number. Then the one of this name is meant.
+        let is_meant = |id: &ClientId, _: &Client| match id {
+            ClientId::Connection(..) => true,
+            ClientId::Steam(_) => !arrives,
+            ClientId::Bot(_) => false,
+        };
+        match id {
+            ClientId::Connection(..) => self.named(who, is_meant).unwrap_or(id),
+            id => id,
+        }
+    }
+
+    /// A human of the same name who meets a condition.
+    fn named(
+        &self,
+        who: &PlayerTag<'_>,
+        is_meant: impl Fn(&ClientId, &Client) -> bool,
+    ) -> Option<ClientId> {
+        let mut all = self.0.iter();
+        let found = all.find(|(id, client)| {
+            !matches!(id, ClientId::Bot(_)) && client.name == who.name && is_meant(id, client)
+        });
+        found.map(|(id, _)| id.clone())
     }
 
     /// All players on the server.
@@ -72,28 +91,65 @@ impl ConnectedClients {
     }
 
     pub(crate) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
-        self.0.get(&self.id(who))
+        self.0.get(&self.id(who, false))
     }
 
     fn get_mut(&mut self, who: &PlayerTag<'_>) -> Option<&mut Client> {
-        let id = self.id(who);
+        let id = self.id(who, false);
         self.0.get_mut(&id)
     }
 
-    /// Gives a player, who had no Steam id when the connection began, the one that this line states. If that is known,
-    /// the end of the player's connection before is not in the log.
-    fn promote(&mut self, id: &ClientId, who: &PlayerTag<'_>, context: &mut GameContext<'_>) {
-        if who.uid.is_none() || !matches!(id, ClientId::Steam(_)) {
-            return;
-        }
-        let old = ClientId::Connection(who.uid, Vec::new());
-        if self.0.get(&old).is_some_and(|old| old.name == who.name)
-            && let Some(client) = self.0.remove(&old)
-        {
-            if let Some(before) = self.0.get_mut(id) {
-                settle(before, None, Some(context.now), context);
+    /// The id of the player of whom a line states this one. Who had no Steam id when the connection began
+    /// gets it: if somebody has it already, the end of that connection is not in the log. Of two Steam ids on one
+    /// connection, that counts which most lines state.
+    fn settle_id(
+        &mut self,
+        known: ClientId,
+        who: &PlayerTag<'_>,
+        context: &mut GameContext<'_>,
+    ) -> ClientId {
+        let stated = ClientId::of(who);
+        let nameless = ClientId::Connection(who.uid, Vec::new());
+        let had_none = |client: &Client| who.uid.is_some() && client.name == who.name;
+        let known = match self.0.get(&nameless).is_some_and(had_none) {
+            true => nameless,
+            false => known,
+        };
+        let Some(client) = self.0.get_mut(&known) else {
+            return known;
+        };
+        match (&known, &stated) {
+            _ if known == stated => {
+                client.stated = client.stated.saturating_add(1);
+                return known;
             }
-            self.0.insert(id.clone(), client);
+            (ClientId::Connection(..), ClientId::Steam(_)) => {}
+            (ClientId::Steam(_), ClientId::Steam(_)) => {
+                client.stated -= 1;
+                if client.stated >= 0 || self.0.contains_key(&stated) {
+                    return known;
+                }
+            }
+            _ => return known,
+        }
+        if let Some(before) = self.0.get_mut(&stated) {
+            settle(before, None, Some(context.now), context);
+        }
+        if let Some(mut client) = self.0.remove(&known) {
+            client.stated = 1;
+            who.auth.clone_into(&mut client.auth);
+            context.rename(&client);
+            self.0.insert(stated.clone(), client);
+        }
+        stated
+    }
+
+    /// A connection begins: whoever had its number has it no more.
+    fn free_number(&mut self, who: &PlayerTag<'_>) {
+        let own = ClientId::of(who);
+        let others = self.0.iter_mut().filter(|(id, _)| **id != own);
+        for (_, client) in others.filter(|(_, client)| client.uid == who.uid) {
+            client.uid = None;
         }
     }
 
@@ -104,15 +160,19 @@ impl ConnectedClients {
         act: PlayerAction<'_>,
         context: &mut GameContext<'_>,
     ) {
-        let came = matches!(
-            act,
-            PlayerAction::Connect | PlayerAction::Enter | PlayerAction::Join(_)
-        );
+        let arrives = matches!(act, PlayerAction::Connect | PlayerAction::Enter);
+        let came = arrives || matches!(act, PlayerAction::Join(_));
         let team = if came { ClientTeam::Unknown } else { who.team };
+        if act == PlayerAction::Connect {
+            self.free_number(&who);
+        }
         // That somebody without an id has done nothing does not make a player of them.
         if act != PlayerAction::Other || !is_passing(who.auth) || self.get(&who).is_some() {
-            let connects = act == PlayerAction::Connect;
-            self.meet(PlayerTag { team, ..who }, came, connects, context);
+            let id = match act == PlayerAction::Connect && is_passing(who.auth) {
+                true => ClientId::of(&who), // may be another one of this name
+                false => self.id(&who, arrives && !is_passing(who.auth)),
+            };
+            self.meet(PlayerTag { team, ..who }, id, came, context);
         }
         match act {
             PlayerAction::Leave => self.leave(who, context),
@@ -124,31 +184,28 @@ impl ConnectedClients {
             PlayerAction::Join(team) => self.join(who, team, context),
             PlayerAction::Rename(name) => self.rename(who, name, context),
             PlayerAction::Class(class) => self.choose(who, class, context),
-            PlayerAction::Kill { victim, .. } => self.meet(victim, false, false, context),
+            PlayerAction::Kill { victim, .. } => {
+                let id = self.id(&victim, false);
+                self.meet(victim, id, false, context);
+            }
             _ => {}
         }
     }
 
-    /// Takes over the data of a player that a line states. `came` says whether the player arrives
-    /// with this line, and `connects` whether a connection begins. A player who is first mentioned by any other line
-    /// has been there since the game began.
+    /// Takes over the data that a line states of a player, who is or becomes known under this id. `came` says
+    /// whether the player arrives with this line. A player who is first mentioned by any other line has been there since the
+    /// game began.
     fn meet(
         &mut self,
         who: PlayerTag<'_>,
+        id: ClientId,
         came: bool,
-        connects: bool,
         context: &mut GameContext<'_>,
     ) {
         if is_nobody(who.auth) {
             return;
         }
-        // Somebody who connects and has no id yet may be another one of this name.
-        let passing = is_passing(who.auth);
-        let id = match connects && passing {
-            true => ClientId::of(&who),
-            false => self.id(&who),
-        };
-        self.promote(&id, &who, context);
+        let id = self.settle_id(id, &who, context);
         let known = self.0.contains_key(&id);
         if !known && self.0.len() >= MAX_CLIENTS {
             return;
@@ -157,8 +214,9 @@ impl ConnectedClients {
             name: who.name.to_owned(),
             auth: who.auth.to_owned(),
             uid: who.uid,
+            stated: 1,
             team: None,
-            since: (came || passing).then_some(context.now),
+            since: (came || is_passing(who.auth)).then_some(context.now),
             entered: came,
             played: None,
             seen: context.now,
@@ -170,12 +228,8 @@ impl ConnectedClients {
         if !came {
             client.seen = context.now;
         }
-        let keeps_id = passing && is_identity(&client.auth);
-        if (client.auth != who.auth && !keeps_id) || client.name != who.name {
+        if client.name != who.name {
             who.name.clone_into(&mut client.name);
-            if !keeps_id {
-                who.auth.clone_into(&mut client.auth);
-            }
             context.rename(client);
         }
         let stated = match who.team {
@@ -252,7 +306,7 @@ impl ConnectedClients {
     }
 
     fn rename(&mut self, who: PlayerTag<'_>, name: &[u8], context: &mut GameContext<'_>) {
-        let old = self.id(&who);
+        let old = self.id(&who, false);
         let Some(mut client) = self.0.remove(&old) else {
             return;
         };
@@ -267,7 +321,7 @@ impl ConnectedClients {
     }
 
     fn leave(&mut self, who: PlayerTag<'_>, context: &mut GameContext<'_>) {
-        let id = self.id(&who);
+        let id = self.id(&who, false);
         if let Some(mut client) = self.0.remove(&id) {
             settle(&mut client, None, Some(context.now), context);
         }

@@ -21,7 +21,7 @@ mod unknown;
 
 use super::{
     clock::Calendar,
-    format::{Context, Format, LogParser, mostly},
+    format::{Context, DateZone, Format, LogParser, mostly},
     item::LogItem,
     lines::{LogLine, MAX_LINE},
     skip::Skip,
@@ -44,6 +44,7 @@ pub(super) const FORMAT: Format = Format {
     unknown: unknown::unknown,
     finds_repeats: false,
     names_games: true,
+    dates: DateZone::Local,
     in_halves: true,
 };
 
@@ -179,7 +180,8 @@ impl Parser {
             .event(line, event, &mut self.clients, self.calendar);
         match event {
             Event::RoundLength(millis) => {
-                self.game.round_lasted(millis, &self.setup, self.calendar);
+                let lost = self.game.round_lasted(millis, &self.setup, self.calendar);
+                self.calendar.pass(lost);
             }
             Event::Over { map, .. } => {
                 self.setup.name_map(map);

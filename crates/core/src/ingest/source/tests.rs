@@ -785,3 +785,162 @@ fn classes_are_roles_for_as_long_as_they_are_played() {
     assert!((0.45..0.66).contains(&later), "{later}");
     assert!(roles(1).is_empty(), "{:?}", record.participants);
 }
+
+/// The ids of a game in which one of Ann's lines states `auth` for her id.
+fn ids_with(at: u32, auth: &str) -> Vec<String> {
+    let line = format!(r#""Ann<1><{auth}><Red>" triggered "builtobject" (object "x")"#);
+    let kill = format!(r#"{A} killed {B} with "gun""#);
+    let game = tf2(&[(at, line), (40, kill.clone()), (60, kill)], (1, 0));
+    let of = |p: &Participant| format!("{} {}", p.key.id, p.kills);
+    game.participants.iter().map(of).collect()
+}
+
+#[test]
+fn one_line_with_another_id_adds_nobody() {
+    let own = ["STEAM_0:0:1 2", "Bob 0"];
+    for at in [20, 50] {
+        for auth in [
+            "STEAM_ID_LAN",
+            "STEAM_ID_PENDING",
+            "UNKNOWN",
+            "STEAM_0:",
+            "STEAM_0:0:",
+            "STEAM_0:0:17",
+            "[U:1:2",
+            "[U:1:2]",
+            "",
+        ] {
+            assert_eq!(ids_with(at, auth), own, "{auth}");
+        }
+    }
+}
+
+#[test]
+fn the_id_counts_that_most_lines_on_a_connection_state() {
+    let line = |auth: &str| format!(r#""Cid<7><{auth}><Red>" say "x""#);
+    let torn = line("STEAM_0:0:4");
+    let whole = line("STEAM_0:0:44");
+    let lines = [
+        (12, torn),
+        (20, whole.clone()),
+        (30, whole.clone()),
+        (40, whole),
+    ];
+    let game = tf2(&lines, (1, 0));
+    let ids: Vec<_> = game
+        .participants
+        .iter()
+        .map(|p| p.key.id.as_str())
+        .collect();
+    assert_eq!(ids, ["STEAM_0:0:1", "Bob", "STEAM_0:0:44"]);
+}
+
+#[test]
+fn a_connection_that_begins_is_another_player() {
+    // The number is given anew after the server has begun to count again.
+    let lines = [
+        (
+            20,
+            r#""Ann<1><STEAM_0:0:9><>" connected, address "192.0.2.1:5""#.to_owned(),
+        ),
+        (
+            21,
+            r#""Ann<1><STEAM_0:0:9><Unassigned>" joined team "Blue""#.to_owned(),
+        ),
+    ];
+    let game = tf2(&lines, (1, 0));
+    let ids: Vec<_> = game
+        .participants
+        .iter()
+        .map(|p| p.key.id.as_str())
+        .collect();
+    assert_eq!(ids, ["STEAM_0:0:1", "Bob", "STEAM_0:0:9"]);
+}
+
+/// A game of two rounds of 180 seconds, in which the calendar is set by so many seconds in the middle of the first round, as
+/// often as `times`.
+fn game_with_steps(by: i64, times: u32) -> String {
+    let start = crate::domain::Timestamp::parse("2026-03-29T01:50:00").unwrap();
+    let mut moved = 0;
+    let mut text = String::new();
+    let mut add = |at: i64, line: &str, moved: i64| {
+        let date = start.plus_millis((at + moved) * 1_000).to_string();
+        let (year, month, day) = (&date[..4], &date[5..7], &date[8..10]);
+        text += &format!("L {month}/{day}/{year} - {}: {line}\n", &date[11..19]);
+    };
+    add(
+        0,
+        r#"Log file started (file "l") (game "x\tf") (version "1")"#,
+        moved,
+    );
+    add(0, r#"Loading map "koth_lake""#, moved);
+    add(
+        1,
+        r#""Ann<1><STEAM_0:0:1><Unassigned>" joined team "Red""#,
+        moved,
+    );
+    add(1, r#""Bob<2><BOT><Unassigned>" joined team "Blue""#, moved);
+    for (round, (red, blue)) in [(1, 0), (1, 1)].into_iter().enumerate() {
+        let began = 10 + 190 * round as i64;
+        add(began, r#"World triggered "Round_Start""#, moved);
+        for step in 1..8 {
+            if round == 0 && u32::try_from(step).is_ok_and(|step| step <= times) {
+                moved += by;
+            }
+            add(
+                began + 20 * step,
+                &format!(r#"{A} killed {B} with "gun""#),
+                moved,
+            );
+        }
+        add(
+            began + 180,
+            r#"World triggered "Round_Win" (winner "Red")"#,
+            moved,
+        );
+        add(
+            began + 180,
+            r#"World triggered "Round_Length" (seconds "180.00")"#,
+            moved,
+        );
+        add(
+            began + 180,
+            &format!(r#"Team "Red" current score "{red}" with "1" players"#),
+            moved,
+        );
+        add(
+            began + 180,
+            &format!(r#"Team "Blue" current score "{blue}" with "1" players"#),
+            moved,
+        );
+    }
+    add(381, r#"World triggered "Game_Over" reason "x""#, moved);
+    add(381, r#"Team "Red" final score "1" with "1" players"#, moved);
+    add(
+        381,
+        r#"Team "Blue" final score "1" with "1" players"#,
+        moved,
+    );
+    text
+}
+
+#[test]
+fn a_calendar_that_is_set_in_a_round_is_no_log_of_two_servers() {
+    let plain = only_match(&FORMAT, &game_with_steps(0, 1));
+    for by in [3_600, -3_600, -20, -90] {
+        let set = only_match(&FORMAT, &game_with_steps(by, 1));
+        assert_eq!(
+            (set.start, &set.scores),
+            (plain.start, &plain.scores),
+            "{by}"
+        );
+        assert_eq!(set.millis(), plain.millis(), "{by}");
+        let kills = |record: &MatchRecord| record.participants[0].kills;
+        assert_eq!(kills(&set), kills(&plain), "{by}");
+    }
+    // The clocks of two servers seem to be set again and again.
+    assert_eq!(
+        reasons(&game_with_steps(-25, 6)).pop().unwrap().1,
+        "impossible"
+    );
+}

@@ -15,7 +15,7 @@ fn exact(at: Timestamp) -> String {
 fn parts(line: &str) -> Option<(String, &str)> {
     let (time, rest) = split(line.as_bytes())?;
     let time = match time {
-        StampTime::Date(at) => exact(at),
+        StampTime::Date(at) | StampTime::Local(at) => exact(at),
         StampTime::Yearless(day) => exact(day.in_year(2024).unwrap())[5..].to_owned(),
         StampTime::Passed(millis) => format!("{millis}"),
         StampTime::Unknown => String::new(),

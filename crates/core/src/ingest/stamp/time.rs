@@ -9,6 +9,8 @@ pub(super) const LEAP_YEAR: i16 = 1972;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StampTime {
     Date(Timestamp),
+    /// A date without a time zone, as UTC.
+    Local(Timestamp),
     /// A date without a year.
     Yearless(Yearless),
     /// Milliseconds since the machine was started, or since midnight.
@@ -190,10 +192,15 @@ fn iso(line: &[u8]) -> Option<(StampTime, &[u8])> {
         return None;
     };
     let ([hour, minute, second], millis, rest) = clock(rest)?;
-    let (ahead, rest) = zone(rest);
+    let (ahead, after) = zone(rest);
     let year = i16::try_from(year).ok()?;
     let date = Timestamp::from_civil(year, month, day, hour, minute, second)?;
-    Some((StampTime::Date(date.plus_millis(millis - ahead)), rest))
+    let date = date.plus_millis(millis - ahead);
+    let time = match after.len() < rest.len() {
+        true => StampTime::Date(date),
+        false => StampTime::Local(date),
+    };
+    Some((time, after))
 }
 
 /// Seconds since 1970, also with decimals; or milli-, micro- or nanoseconds.
@@ -258,6 +265,7 @@ fn month_first(line: &[u8]) -> Option<(StampTime, &[u8])> {
     let (time, millis, rest) = clock(rest)?;
     let time = of_clock(time, millis);
     let (ahead, zoned) = zone(rest);
+    let has_zone = zoned.len() < rest.len();
     let after = zoned.strip_prefix(b" ").unwrap_or_default();
     // A year ends with its word; the clock of a game may have as many digits.
     let ends = matches!(
@@ -274,7 +282,8 @@ fn month_first(line: &[u8]) -> Option<(StampTime, &[u8])> {
     Timestamp::from_civil(LEAP_YEAR, month, day, 0, 0, 0)?;
     let day = Yearless { month, day, time };
     let time = match year {
-        Some(year) => StampTime::Date(day.in_year(year)?.plus_millis(-ahead)),
+        Some(year) if has_zone => StampTime::Date(day.in_year(year)?.plus_millis(-ahead)),
+        Some(year) => StampTime::Local(day.in_year(year)?),
         None => StampTime::Yearless(day),
     };
     Some((time, rest))

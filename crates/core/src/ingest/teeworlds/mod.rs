@@ -17,7 +17,7 @@ mod tests;
 
 use super::{
     clock::Calendar,
-    format::{Context, Format, LogParser, mostly},
+    format::{Context, DateZone, Format, LogParser, mostly},
     item::LogItem,
     lines::{LogLine, MAX_LINE},
     skip::Skip,
@@ -42,6 +42,7 @@ pub(super) const FORMAT: Format = Format {
     unknown,
     finds_repeats: false,
     names_games: true,
+    dates: DateZone::OfStamps,
     in_halves: false,
 };
 

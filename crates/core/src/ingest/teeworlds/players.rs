@@ -6,7 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::named::Seen;
-use crate::{domain::PlayerKey, ingest::text};
+use crate::{
+    domain::{Nobody, PlayerKey},
+    ingest::text,
+};
 
 /// The most players on a server; real servers have at most 64.
 const MAX_PLAYERS: usize = 256;
@@ -79,12 +82,11 @@ impl Players {
         let shared = self
             .iter()
             .any(|(other, p)| other != slot && p.name == player.name);
-        let name = match shared {
-            // Names have at most 15 bytes.
-            true => format!("name in use twice: {} ({slot})", player.name),
-            false => player.name.clone(),
-        };
-        text::key_by_name(false, name)
+        let key = text::key_by_name(false, player.name.clone());
+        match shared {
+            true => key.of_nobody(Nobody::Twice, slot),
+            false => key,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ mod player;
 mod tests;
 
 use super::{
-    format::{Format, mostly},
+    format::{DateZone, Format, mostly},
     lines::MAX_LINE,
     text,
 };
@@ -28,6 +28,7 @@ pub(super) const FORMAT: Format = Format {
     unknown,
     finds_repeats: false,
     names_games: false,
+    dates: DateZone::Stated,
     in_halves: false,
 };
 

@@ -11,7 +11,7 @@ mod tests;
 
 use super::{
     clock::Calendar,
-    format::{Context, Format, LogParser, mostly},
+    format::{Context, DateZone, Format, LogParser, mostly},
     item::LogItem,
     lines::{LogLine, MAX_LINE},
     skip::Skip,
@@ -34,6 +34,7 @@ pub(super) const FORMAT: Format = Format {
     unknown,
     finds_repeats: false,
     names_games: true,
+    dates: DateZone::OfStamps,
     in_halves: false,
 };
 

@@ -7,7 +7,7 @@ use super::{
     sides::RoundSides,
 };
 use crate::{
-    domain::Kind,
+    domain::{Kind, PlayerKey},
     protocol::Request,
     sidecar::{Act, balancing_window::BalancingWindow, entry::RosterUpdate, progress::GamePhase},
 };
@@ -119,8 +119,30 @@ impl FollowedServer {
         connection: ConnectionKey,
         player: LoggedPlayer,
     ) {
+        let before = self
+            .roster
+            .get(&connection)
+            .map(|seat| seat.player.key.clone());
+        let now = player.key.clone();
         self.roster.set(connection.clone(), player);
         self.update(&connection, true);
+        let keys: Vec<_> = before.filter(|key| *key != now).into_iter().collect();
+        self.update_namesakes(&connection, keys.iter().chain([&now]));
+    }
+
+    /// Updates the other players who have one of these identities: whether it is theirs depends on who else is there.
+    fn update_namesakes<'a>(
+        &mut self,
+        connection: &ConnectionKey,
+        keys: impl Iterator<Item = &'a PlayerKey>,
+    ) {
+        for key in keys {
+            for other in self.roster.with_key(key) {
+                if other != *connection {
+                    self.update(&other, false);
+                }
+            }
+        }
     }
 
     /// The player on a connection has left the server.
@@ -128,10 +150,15 @@ impl FollowedServer {
         if let Some(number) = connection.0 {
             self.chat.left(number as usize);
         }
+        let key = self
+            .roster
+            .get(connection)
+            .map(|seat| seat.player.key.clone());
         if let Some(leave) = self.roster.remove(connection) {
             self.link.outbox(&mut self.acts).send(leave);
             self.window.change(self.now);
         }
+        self.update_namesakes(connection, key.iter());
     }
 
     /// Replaces the players who are on the server, and sends the daemon what has changed.
@@ -192,7 +219,7 @@ impl FollowedServer {
         let team = side.map(|side| game.team_of(side));
         let player = &seat.player;
         let update = RosterUpdate {
-            key: player.key.id.clone(),
+            key: self.roster.identity(connection, player).id,
             name: player.name.clone(),
             plays: player.plays(game.setup.teams),
             joined: player.key.kind == Kind::Human || self.settings.bots_as_players,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::PlayerKey,
+    domain::{Kind, Nobody, PlayerKey, is_default_name},
+    ingest::text::is_by_name,
     protocol::Request,
     sidecar::entry::{RosterEntry, RosterUpdate, free_id},
 };
@@ -62,6 +63,29 @@ impl ServerRoster {
 
     pub(super) fn seats(&self) -> impl Iterator<Item = (&ConnectionKey, &RosterSeat)> {
         self.0.iter()
+    }
+
+    /// The connections of the players whom the log gives this identity.
+    pub(super) fn with_key(&self, key: &PlayerKey) -> Vec<ConnectionKey> {
+        let own = self.0.iter().filter(|(_, seat)| seat.player.key == *key);
+        own.map(|(connection, _)| connection.clone()).collect()
+    }
+
+    /// The identity under which the daemon knows a player: that of the log, unless it is but a name that somebody else
+    /// has, too, or that everybody has who chooses none.
+    pub(super) fn identity(&self, connection: &ConnectionKey, player: &LoggedPlayer) -> PlayerKey {
+        let (key, number) = (&player.key, connection.0.or(player.number).unwrap_or(0));
+        if key.kind == Kind::Bot || !is_by_name(key, &player.name) {
+            return key.clone();
+        }
+        let mut others = self.0.iter().filter(|(other, _)| *other != connection);
+        if others.any(|(_, seat)| seat.player.key == *key) {
+            return key.of_nobody(Nobody::Twice, number);
+        }
+        match is_default_name(&player.name) {
+            true => key.of_nobody(Nobody::Default, number),
+            false => key.clone(),
+        }
     }
 
     /// The entry of this connection in the daemon's roster.

@@ -133,6 +133,16 @@ impl IdTech3 {
 
     fn begin(&mut self, info: &[u8], at: u64, server: &mut FollowedServer) {
         let game = LoggedGame::new(info, at);
+        self.game = None;
+        if let Some(name) = &game.setup.unsupported {
+            server.leave_map();
+            if !std::mem::replace(&mut self.refused, true) {
+                server.report(&format!(
+                    "{name} is not supported; the daemon is sent nothing about this game server"
+                ));
+            }
+            return;
+        }
         server.begin(followed(&game.setup));
         self.game = Some(game);
     }

@@ -42,6 +42,8 @@ pub struct IdTech3 {
     warms_up: bool,
     /// Whether the last announced game was a warm-up.
     warmed: bool,
+    /// Whether the operator was told that the server's game is not supported.
+    refused: bool,
 }
 
 impl IdTech3 {
@@ -54,6 +56,7 @@ impl IdTech3 {
             game: None,
             warms_up: false,
             warmed: false,
+            refused: false,
         }
     }
 

@@ -85,6 +85,11 @@ impl Game {
         self.round = true;
     }
 
+    /// Takes the date of this moment, unless the game has one.
+    pub(super) fn note_date(&mut self, date: Timestamp, now: LogClock) {
+        self.dated = self.dated.or(Some((date, now.position())));
+    }
+
     /// Begins the second half, if the game is played in halves, with these points of the first one.
     pub(super) fn keep_points(&mut self, kept: BTreeMap<usize, i64>) {
         if self.setup.swaps {
@@ -232,14 +237,13 @@ impl Game {
 
     /// Builds the record, or returns why there is none.
     pub(super) fn finish(self, server: &str) -> Result<MatchRecord, Skip> {
+        if let Some(game) = self.setup.unsupported {
+            return Err(Skip::Unsupported(game));
+        }
         if self.warm_up {
             return Err(Skip::WarmUp);
         }
-        let unfinished = self
-            .setup
-            .lookalike
-            .map_or(Skip::Unfinished, Skip::Unsupported);
-        let lasted = self.lasted.ok_or(unfinished)?;
+        let lasted = self.lasted.ok_or(Skip::Unfinished)?;
         if self.stranger && !self.clients_known {
             return Err(Skip::StartedBeforeLog);
         }

@@ -72,6 +72,8 @@ pub(super) struct Game {
     /// When the last round began, in milliseconds since the log began; `None` if the log has no
     /// beginning of a round yet.
     round_began: Option<u64>,
+    /// How often the calendar had been set when that was.
+    set_before_round: u32,
     /// Whether anybody was killed in this round.
     fought: bool,
     /// Whether a round ended before the log had the beginning of any.
@@ -159,6 +161,7 @@ impl Game {
         self.foreign = foreign;
         self.began = Some((now.position(), now.date()));
         self.round = true;
+        self.set_before_round = now.times_set();
         self.round_began = (with != Beginning::Map).then_some(now.position());
         if with == Beginning::Round {
             self.first_scores = (!is_known).then_some([0.0; 2]);

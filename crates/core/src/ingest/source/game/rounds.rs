@@ -14,6 +14,8 @@ const MAX_ROUNDS: usize = 1_000;
 /// How far apart the beginnings of the log and of its first round may be, in milliseconds, if the
 /// game is whole. Dates in the log have whole seconds.
 const OPENING: u64 = 2_000;
+/// How often a calendar is set in one round. In a log of two servers whose clocks differ, it seems to be set again and again.
+const MAX_SET: u32 = 2;
 /// By how much a round may seem shorter in the log than it was, in milliseconds.
 const ROUND_SLACK: u64 = 5_000;
 
@@ -37,6 +39,7 @@ impl Game {
         self.keep_checkpoint(now);
         self.round = true;
         self.round_began = Some(now.position());
+        self.set_before_round = now.times_set();
         self.fought = false;
         self.first_scores = None;
         self.finals.clear();
@@ -93,15 +96,20 @@ impl Game {
     }
 
     /// Handles the length of the round that has just ended: the game began with the log, or with its
-    /// map, if its first round did. A round cannot have been longer than the time since it began.
+    /// map, if its first round did. A round cannot have been longer than the time since it began, unless the calendar was
+    /// set in it. Returns how much time the log has lost by that, in milliseconds.
     pub(in crate::ingest::source) fn round_lasted(
         &mut self,
         millis: u64,
         setup: &ServerSetup,
         now: Calendar,
-    ) {
+    ) -> u64 {
         if let Some(began) = self.round_began {
             let passed = now.position().saturating_sub(began);
+            let set = now.times_set().saturating_sub(self.set_before_round);
+            if (1..=MAX_SET).contains(&set) {
+                return millis.saturating_sub(passed);
+            }
             if millis > passed.saturating_add(ROUND_SLACK) {
                 let why = "a round lasted longer than the time since it began, as in a log of two servers";
                 self.contradiction = Some(why);
@@ -115,6 +123,7 @@ impl Game {
                 self.mutators = setup.mutators();
             }
         }
+        0
     }
 
     /// Handles the final score of a team. The first one counts. A third or fourth team counts only if

@@ -383,6 +383,43 @@ fn two_of_one_name_are_told_apart() {
 }
 
 #[test]
+fn a_name_that_two_humans_have_is_nobodys_while_both_are_there() {
+    let mut play = following(settings());
+    play.log(&warm_up());
+    play.done();
+    let human =
+        |number, name: &str, team| arrival(number, name, team, None).replace("\\id\\", "\\x\\");
+    play.log(&human(4, "Bob", 1));
+    assert_eq!(play.done(), ["JOIN Bob name=Bob team=0"]);
+    play.log(&human(5, "Bob", 2));
+    assert_eq!(
+        play.done(),
+        [
+            "LEAVE Bob",
+            "JOIN \"name in use twice: Bob (4)\" name=Bob team=0",
+            "JOIN \"name in use twice: Bob (5)\" name=Bob team=1"
+        ]
+    );
+    play.log("0:01 ClientUserinfoChanged: 5 n\\Eve\\t\\2\n");
+    assert_eq!(
+        play.done(),
+        [
+            "LEAVE \"name in use twice: Bob (5)\"",
+            "JOIN Eve name=Eve team=1",
+            "LEAVE \"name in use twice: Bob (4)\"",
+            "JOIN Bob name=Bob team=0"
+        ]
+    );
+    // A name that everybody has is nobody's at all.
+    play.log(&human(6, "UnnamedPlayer", 1));
+    let id = "\"name of nobody: UnnamedPlayer (6)\"";
+    assert_eq!(
+        play.done(),
+        [format!("JOIN {id} name=UnnamedPlayer team=0")]
+    );
+}
+
+#[test]
 fn hostile_names_never_reach_the_console() {
     for name in [
         "x\"; quit; \"",
@@ -457,4 +494,19 @@ fn a_daemon_that_does_not_follow_games_is_not_pestered() {
     assert_eq!(play.done().len(), 1);
     play.log(&(warm_up().replace("0:00 Warmup:\n", "") + "0:02 Item: 0 x\n"));
     assert!(!play.done().contains(&"START".to_owned()));
+}
+
+#[test]
+fn a_game_that_is_not_supported_is_not_followed() {
+    let mut play = following(settings());
+    assert_eq!(play.done(), HELLO);
+    let game = warm_up().replace("gamename\\baseoa", "gamename\\etmain\\version\\ET 2.60b");
+    play.log(&game);
+    play.log(
+        "0:30 InitGame: \\g_gametype\\4\\gamename\\etmain\n0:31 Exit: x\n0:31 red:1  blue:2\n",
+    );
+    assert_eq!(
+        play.done(),
+        ["* Enemy Territory is not supported; the daemon is sent nothing about this game server"]
+    );
 }
