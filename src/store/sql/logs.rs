@@ -7,6 +7,7 @@ use super::{
     insert::insert_if_new,
     players::corrected,
     rows::ROWS,
+    twins::settle_logged,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},
@@ -108,7 +109,7 @@ impl Store {
             }
             let half = match log.halves {
                 Some((pause, join)) => insert_half(&mut tx, record, pause, join).await?,
-                None => HalfRecorded::Alone(insert_if_new(&mut tx, record, *fingerprint).await?),
+                None => HalfRecorded::Alone(insert_one(&mut tx, record, *fingerprint).await?),
             };
             let id = match half {
                 HalfRecorded::Alone(Recorded::Duplicate(id)) => id,
@@ -124,6 +125,18 @@ impl Store {
         }
         self.commit(tx).await?;
         Ok(replaced)
+    }
+}
+
+/// Writes a match of a log, unless it is on disk or the line has reported it.
+async fn insert_one(
+    tx: &mut Connection,
+    record: &MatchRecord,
+    fingerprint: Fingerprint,
+) -> Result<Recorded, StoreError> {
+    match settle_logged(tx, record, fingerprint).await? {
+        Some(reported) => Ok(reported),
+        None => insert_if_new(tx, record, fingerprint).await,
     }
 }
 

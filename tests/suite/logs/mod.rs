@@ -1,6 +1,7 @@
 //! Logs through the library: complete files, growing logs, the archive, export and import.
 
 mod follow;
+mod twins;
 
 use std::{
     fs::{self, File},
