@@ -4,20 +4,18 @@
 use super::{
     chances,
     forgotten::remove_from,
-    insert::insert_as,
-    rows::{Target, insert as insert_rows},
+    insert::{MATCH_GAMES, insert_as},
+    rows::insert as insert_rows,
+    twins,
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord},
+    domain::{Fingerprint, MatchChances, MatchRecord},
     store::{Recorded, StoreError, db::*, group_commit::EndedGame},
 };
 
 /// The most games of one server, on one map and with the same players, that may begin within one
 /// second.
 const MAX_PER_SECOND: usize = 64;
-
-/// Which match a game has become.
-pub(super) const MATCH_GAMES: Target = Target::new("match_games", "game, match_id");
 
 /// Does what [`Store::record_game`](crate::store::Store::record_game) does for each of these games, within a transaction
 /// that no other process records in. The results are in the order of `all`.
@@ -52,6 +50,12 @@ pub(super) async fn insert_game(
     // The match is known by the record as it came, also when its log is read.
     let (mut original, mut record) = (record.clone(), record.clone());
     remove_from(tx, &mut record).await?;
+    if id.is_none()
+        && let Some(id) = twins::logged(tx, &record).await?
+    {
+        belong(tx, Recorded::Duplicate(id), &record, (told, *game)).await?;
+        return Ok(Recorded::Duplicate(id));
+    }
     for _ in 0..MAX_PER_SECOND {
         let played = record.clone().played();
         let recorded = insert_as(tx, &played, Fingerprint::of(&original), id).await?;
@@ -60,13 +64,7 @@ pub(super) async fn insert_game(
             Recorded::Duplicate(id) => is_same(tx, id, &played).await?,
         };
         if own {
-            let row = values![game, recorded.id()];
-            insert_rows(tx, MATCH_GAMES, "", [row].into_iter()).await?;
-            let told = told.clone().played(&record);
-            chances::insert(tx, recorded, &record, &told).await?;
-            let decided = sql("UPDATE decisions SET match_id = $2 WHERE game = $1");
-            let decided = decided.bind(game).bind(recorded.id());
-            decided.execute(&mut *tx).await?;
+            belong(tx, recorded, &record, (told, *game)).await?;
             return Ok(recorded);
         }
         for one in [&mut original, &mut record] {
@@ -77,6 +75,23 @@ pub(super) async fn insert_game(
     Err(StoreError::Crowded {
         server: record.server,
     })
+}
+
+/// Notes which match a game has become: what was predicted of its teams and its decisions belong to it.
+async fn belong(
+    tx: &mut Connection,
+    recorded: Recorded,
+    record: &MatchRecord,
+    (told, game): (&MatchChances, i64),
+) -> Result<(), StoreError> {
+    let row = values![game, recorded.id()];
+    insert_rows(tx, MATCH_GAMES, "", [row].into_iter()).await?;
+    let told = told.clone().played(record);
+    chances::insert(tx, recorded, record, &told).await?;
+    let decided = sql("UPDATE decisions SET match_id = $2 WHERE game = $1");
+    let decided = decided.bind(game).bind(recorded.id());
+    decided.execute(&mut *tx).await?;
+    Ok(())
 }
 
 /// The id of the hosted match whose game has this number, unless a match has that id already.

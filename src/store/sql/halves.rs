@@ -6,6 +6,7 @@ use super::{
     archive::{fetch, remove},
     insert::{insert_if_new, insert_match, known},
     players::changed,
+    twins::settle_logged,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},
@@ -26,6 +27,9 @@ pub(super) async fn insert_half(
 ) -> Result<HalfRecorded, StoreError> {
     if let Some(id) = known(tx, fingerprint).await? {
         return Ok(HalfRecorded::Alone(Recorded::Duplicate(id)));
+    }
+    if let Some(reported) = settle_logged(tx, record, fingerprint).await? {
+        return Ok(HalfRecorded::Alone(reported));
     }
     for other in candidates(tx, record, pause).await? {
         let joined = match other.record.start <= record.start {

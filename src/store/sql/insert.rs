@@ -192,6 +192,8 @@ pub(super) const PARTICIPANTS: Target = Target::new(
     "participants",
     "match_id, seat, kind, player, name, points, kills, deaths, party, left_reason",
 );
+/// Which match a game has become.
+pub(super) const MATCH_GAMES: Target = Target::new("match_games", "game, match_id");
 pub(super) const ROLES: Target = Target::new("roles", "match_id, seat, role, team, share");
 
 /// Writes the rows of matches, without their parts. Returns their ids.

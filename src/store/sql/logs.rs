@@ -7,6 +7,7 @@ use super::{
     insert::insert_if_new,
     players::{corrected, set_void},
     rows::ROWS,
+    twins::settle_logged,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},
@@ -112,7 +113,7 @@ impl Store {
                 Some((pause, join)) => {
                     insert_half(&mut tx, record, *fingerprint, pause, join).await?
                 }
-                None => HalfRecorded::Alone(insert_if_new(&mut tx, record, *fingerprint).await?),
+                None => HalfRecorded::Alone(insert_one(&mut tx, record, *fingerprint).await?),
             };
             let id = match half {
                 HalfRecorded::Alone(Recorded::Duplicate(id)) => id,
@@ -139,6 +140,18 @@ impl Store {
 async fn is_void(tx: &mut Connection, id: i64) -> Result<bool, StoreError> {
     let query = scalar("SELECT EXISTS (SELECT 1 FROM voided_matches WHERE match_id = $1)");
     query.bind(id).fetch_one(tx).await
+}
+
+/// Writes a match of a log, unless it is on disk or the line has reported it.
+async fn insert_one(
+    tx: &mut Connection,
+    record: &MatchRecord,
+    fingerprint: Fingerprint,
+) -> Result<Recorded, StoreError> {
+    match settle_logged(tx, record, fingerprint).await? {
+        Some(reported) => Ok(reported),
+        None => insert_if_new(tx, record, fingerprint).await,
+    }
 }
 
 /// Links a match to the log it was read from.

@@ -1,6 +1,6 @@
 //! How match records are written.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use futures_util::FutureExt;
 
@@ -8,6 +8,7 @@ use super::{
     Store, games, halves,
     insert::{checked, insert_if_new, insert_matches},
     new_games::insert_new_games,
+    twins,
 };
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord},
@@ -64,7 +65,7 @@ impl Store {
             }
         }
         let mut tx = self.begin_alone().await?;
-        let recorded = insert_matches(&mut tx, &good).await?;
+        let recorded = insert_logged(&mut tx, &good).await?;
         self.commit(tx).await?;
         match bad {
             Some(error) => Err(error),
@@ -117,6 +118,30 @@ impl Store {
             None => self.record_alone(&again).await,
         }
     }
+}
+
+/// Writes matches of logs, each unless it is on disk or the line has reported it.
+async fn insert_logged(
+    tx: &mut Connection,
+    records: &[(Cow<'_, MatchRecord>, Fingerprint)],
+) -> Result<Vec<Recorded>, StoreError> {
+    let all = records.iter().map(|(record, _)| &**record);
+    if !twins::any_reported(tx, all).await? {
+        return insert_matches(tx, records).await;
+    }
+    let (mut settled, mut rest) = (Vec::with_capacity(records.len()), Vec::new());
+    for (record, fingerprint) in records {
+        let one = twins::settle_logged(tx, record, *fingerprint).await?;
+        if one.is_none() {
+            rest.push((Cow::Borrowed(&**record), *fingerprint));
+        }
+        settled.push(one);
+    }
+    let mut inserted = insert_matches(tx, &rest).await?.into_iter();
+    let each = settled
+        .into_iter()
+        .filter_map(|one| one.or_else(|| inserted.next()));
+    Ok(each.collect())
 }
 
 impl Store {

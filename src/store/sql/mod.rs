@@ -41,6 +41,7 @@ pub(super) mod sign_ins;
 pub(super) mod stored_tickets;
 mod tickets;
 pub(super) mod turn;
+mod twins;
 pub(super) mod webhooks;
 mod weights;
 

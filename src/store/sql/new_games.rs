@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     chances,
-    games::MATCH_GAMES,
-    insert::{self, New, checked, head_columns},
+    insert::{self, MATCH_GAMES, New, checked, head_columns},
     played::count_predictions,
     rows::{given, insert as insert_rows, with_given},
 };

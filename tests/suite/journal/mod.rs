@@ -1,5 +1,6 @@
 //! The journal of running games: a game goes on after its daemon was stopped or killed.
 
+mod again;
 mod groups;
 pub(crate) mod lines;
 mod offers;

@@ -1,6 +1,7 @@
 //! Logs through the library: complete files, growing logs, the archive, export and import.
 
 mod follow;
+mod twins;
 
 use std::{
     fs::{self, File},
@@ -575,7 +576,9 @@ async fn a_log_that_was_read_before_waiting_was_no_play_gives_no_second_match() 
             [(Fingerprint::of(&before), before.clone())]
         );
         // A rebuild from the logs mends what is stored, under the same fingerprint.
-        logs::reread(store, &archive, |_, _| ()).await.unwrap();
+        logs::reread(store, &archive, &logs::RereadZones::default(), |_, _| ())
+            .await
+            .unwrap();
         let all = stored(&service).await;
         let [mended] = &all[..] else {
             panic!("{format}: {all:?}")

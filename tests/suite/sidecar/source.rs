@@ -13,7 +13,7 @@ use std::{
 use tempfile::TempDir;
 
 use crate::{
-    common::Daemon,
+    common::{Daemon, backends::rows},
     sidecar::{HANG, Process},
 };
 
@@ -203,6 +203,60 @@ async fn an_evening_of_team_fortress() {
         .status();
     assert!(kill.unwrap().success());
     assert!(sidecar.child.wait().unwrap().success());
+}
+
+/// A log of Counter-Strike: the game is restarted after the warm-up, and once more as it goes live.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_match_counts_as_picked_although_the_game_was_restarted() {
+    let daemon = Daemon::start("rating.min_seconds = 60").await;
+    let server = GameServer::new();
+    let map = "de_dust2";
+    let mut lines = loaded(map);
+    lines[0] = line("Log file started (file \"l\") (game \"csgo\") (version \"1\")");
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| line.replace("Red", "TERRORIST"))
+        .chain([line("World triggered \"Warmup_Start\"")])
+        .collect();
+    server.log("l1.log", &lines);
+    let mut sidecar = server.sidecar(daemon.address, &[]);
+    let commands = server.serve();
+    let say = commands.recv_timeout(HANG).unwrap();
+    assert!(
+        say.starts_with("say Evenkeel: 2 players to even teams"),
+        "{say}"
+    );
+    for _ in 0..2 {
+        let command = commands.recv_timeout(HANG).unwrap();
+        let number = command.split(['#', '"']).find_map(|part| part.parse().ok());
+        server.log("l1.log", &[joins(number.unwrap(), "TERRORIST", "CT")]);
+    }
+    sidecar.wait_for("the teams are as chosen");
+    let score =
+        |side: &str, score| format!("Team \"{side}\" scored \"{score}\" with \"2\" players");
+    server.log(
+        "l1.log",
+        &[
+            format!("World triggered \"Match_Start\" on \"{map}\""),
+            line("World triggered \"Round_Start\""),
+            line("World triggered \"Restart_Round_(1_second)\""),
+            line("World triggered \"Round_Start\""),
+            line(
+                "Team \"TERRORIST\" triggered \"SFUI_Notice_Terrorists_Win\" (CT \"0\") (T \"1\")",
+            ),
+            score("CT", 0),
+            score("TERRORIST", 1),
+            line("World triggered \"Round_End\""),
+            format!("Game Over: competitive mg_active {map} score 1:0 after 30 min"),
+        ],
+    );
+    sidecar.wait_for("the game is over: 1 ");
+    daemon.service.sessions().write_backlog().await.unwrap();
+    let file = daemon.folder.path().join("test.db");
+    let sql = "SELECT d.match_id, (SELECT count(*) FROM matches), (SELECT count(*) FROM match_chances WHERE cause = 'picked')
+               FROM decisions d";
+    let found: Vec<(Option<i64>, i64, i64)> = rows(&file, sql).await;
+    assert_eq!(found, [(Some(1), 1, 1)], "one decision, one match, picked");
 }
 
 #[tokio::test(flavor = "multi_thread")]

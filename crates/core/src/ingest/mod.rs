@@ -28,6 +28,7 @@ mod tabs;
 pub(crate) mod team;
 pub(crate) mod teeworlds;
 pub(crate) mod text;
+mod twins;
 mod unknown;
 mod ut2004;
 mod ut99;
@@ -41,6 +42,7 @@ pub use jsonl::{read_back as read_record, read_reported, write as write_record};
 pub use lines::{Framed, LineStamp, Lines, LogLine, MAX_LINE};
 pub use reader::Reader;
 pub use skip::Skip;
+pub use twins::{is_same_match, overlap};
 
 /// The number of bytes from a log's beginning that [`detect`] needs. Pass fewer only if the whole
 /// log is shorter.

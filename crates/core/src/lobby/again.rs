@@ -3,28 +3,12 @@
 //! GAME alone does not tell whether it is the same game once more, because the map and the players follow it. So the
 //! game before is kept until the first BALANCE or START, which asks [`Lobby::goes_on`].
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 use super::{
-    Finished, LastBalance, Lobby, LobbyError, RecordFrame, RunningGame,
-    player_history::PlayerHistories,
+    Finished, LastBalance, Lobby, LobbyError, RecordFrame, RunningGame, state::GameBefore,
 };
 use crate::domain::TeamChances;
-
-/// A game that ended by GAME, and that may go on.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct GameBefore {
-    pub(super) game: RunningGame,
-    /// The number of teams then.
-    pub(super) teams: u8,
-    /// The millisecond of the session at which it ended.
-    until: u64,
-    /// What the session remembered while it was played, of the games before it.
-    pub(super) last_teams: BTreeMap<String, u8>,
-    pub(super) memory: PlayerHistories,
-}
 
 impl Lobby {
     /// Whether BALANCE has decided on teams with which no play has ended, and the game is not that of a hosted match:

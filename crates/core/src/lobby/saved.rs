@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Command, Lobby, LobbySettings, Offer, RunningGame, again::GameBefore, state::MAX_MUTATORS,
+    Command, Lobby, LobbySettings, Offer, RunningGame,
+    state::{GameBefore, MAX_MUTATORS},
     streak::Win,
 };
 use crate::domain::{MAX_PLAYERS, MAX_TEAMS};

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BalanceWatch, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Offer, Roster,
-    again::GameBefore,
     command::TimedCommand,
     player_history::PlayerHistories,
     recorder::GameRecorder,
@@ -98,6 +97,19 @@ pub struct RunningGame {
     /// Whether it has come again, and neither BALANCE nor START has followed yet.
     #[serde(default)]
     pub(super) again: bool,
+}
+
+/// A game that ended by GAME, and that may go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct GameBefore {
+    pub(super) game: RunningGame,
+    /// The number of teams then.
+    pub(super) teams: u8,
+    /// The millisecond of the session at which it ended.
+    pub(super) until: u64,
+    /// What the session remembered while it was played, of the games before it.
+    pub(super) last_teams: BTreeMap<String, u8>,
+    pub(super) memory: PlayerHistories,
 }
 
 impl RunningGame {
