@@ -37,7 +37,7 @@ const AUTO: &str = "auto";
 /// stored already is not recorded again.
 #[derive(Debug, Args)]
 pub(super) struct IngestArgs {
-    /// Logs, compressed with gzip or not, or folders of logs; each may contain any number of games
+    /// Logs, compressed with gzip or not, or folders of logs; each may contain any number of games. - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]

@@ -23,6 +23,11 @@ impl Config {
             resolve("store.backups", path);
         }
         resolve("ingest.archive", &mut self.ingest.archive);
+        if let Some(url) = &mut self.store.url
+            && !from_environment("store.url")
+        {
+            url.resolve(folder);
+        }
         let tls = &mut self.server.tls;
         resolve("server.tls.certificate", &mut tls.certificate);
         resolve("server.tls.key", &mut tls.key);

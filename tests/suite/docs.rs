@@ -375,3 +375,24 @@ fn the_readme_downloads_this_version() {
     let lines = readme.lines().filter(|line| line.contains("curl --fail"));
     assert!(lines.clone().count() == 1 && lines.clone().all(|line| line.ends_with(name)));
 }
+
+/// What the configuration of the Debian package names is in the package, where it says.
+#[test]
+fn the_debian_configuration_names_installed_files() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let (text, manifest) = (read("packaging/debian/evenkeel.toml"), read("Cargo.toml"));
+    let words = text.split_whitespace();
+    let named: Vec<&str> = words.filter(|word| word.contains("docs/")).collect();
+    assert!(!named.is_empty());
+    for name in named {
+        let name = name.trim_end_matches('.');
+        let name = name
+            .strip_suffix(".md")
+            .map_or(name.to_owned(), |start| format!("{start}.md"));
+        let (folder, file) = name.rsplit_once('/').unwrap();
+        let source = folder.strip_prefix("/usr/share/doc/evenkeel/").unwrap();
+        assert!(root().join(source).join(file).is_file(), "{name}");
+        let asset = format!("[\"{source}/*.md\", \"{}/\", \"644\"]", &folder[1..]);
+        assert!(manifest.contains(&asset), "{asset}");
+    }
+}

@@ -1,6 +1,10 @@
 //! The address of a PostgreSQL database.
 
-use std::{env, fmt, str::FromStr};
+use std::{
+    env, fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
@@ -20,6 +24,9 @@ const PARAMETERS: [&str; 12] = [
     "statement-cache-capacity",
 ];
 
+/// Those of them that name a file.
+const FILES: [&str; 3] = ["sslrootcert", "sslcert", "sslkey"];
+
 /// The values of the parameter `sslmode`.
 const SSL_MODES: &str = "disable, allow, prefer, require, verify-ca and verify-full";
 
@@ -30,7 +37,11 @@ const SSL_MODES: &str = "disable, allow, prefer, require, verify-ca and verify-f
 /// `PGSSLMODE` and the password file, as other programs do. Connections to other machines are encrypted, and
 /// the server proves its name, unless `sslmode` changes that.
 #[derive(Clone)]
-pub struct PostgresUrl(Box<PgConnectOptions>);
+pub struct PostgresUrl {
+    options: Box<PgConnectOptions>,
+    /// The files that its parameters name, each with its parameter.
+    files: Vec<(String, PathBuf)>,
+}
 
 impl PostgresUrl {
     /// Reads a URL.
@@ -57,12 +68,32 @@ impl PostgresUrl {
             true => options,
             false => options.ssl_mode(PgSslMode::VerifyFull),
         };
-        Ok(Self(Box::new(options.application_name("evenkeel"))))
+        let pairs = form_urlencoded::parse(query.as_bytes());
+        let files = pairs.filter(|(name, file)| {
+            FILES.contains(&&**name) && !file.starts_with("-----BEGIN") // the file itself
+        });
+        let files = files.map(|(name, file)| (name.into_owned(), file.into_owned().into()));
+        Ok(Self {
+            options: Box::new(options.application_name("evenkeel")),
+            files: files.collect(),
+        })
+    }
+
+    /// Makes the relative paths of its files relative to this folder.
+    pub fn resolve(&mut self, folder: &Path) {
+        for (name, file) in &self.files {
+            let (options, file) = ((*self.options).clone(), folder.join(file));
+            *self.options = match name.as_str() {
+                "sslrootcert" => options.ssl_root_cert(file),
+                "sslcert" => options.ssl_client_cert(file),
+                _ => options.ssl_client_key(file),
+            };
+        }
     }
 
     /// The options of a connection to this address.
     pub(super) fn options(&self) -> &PgConnectOptions {
-        &self.0
+        &self.options
     }
 }
 
@@ -92,7 +123,7 @@ fn is_here(options: &PgConnectOptions) -> bool {
 
 impl fmt::Display for PostgresUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(options) = self;
+        let options = &self.options;
         let (user, database) = (options.get_username(), options.get_database());
         write!(f, "postgres://{user}@")?;
         match options.get_socket() {
@@ -132,7 +163,7 @@ mod tests {
 
     #[test]
     fn other_machines_must_prove_their_names() {
-        let mode = |text: &str| PostgresUrl::parse(text).unwrap().0.get_ssl_mode();
+        let mode = |text: &str| PostgresUrl::parse(text).unwrap().options.get_ssl_mode();
         let is_full = |text: &str| matches!(mode(text), PgSslMode::VerifyFull);
         assert!(is_full("postgres://ann@db.example/league"));
         assert!(is_full("postgres://ann@10.0.0.7/league"));
@@ -144,6 +175,21 @@ mod tests {
             mode("postgres://ann@db.example/league?sslmode=disable"),
             PgSslMode::Disable
         ));
+    }
+
+    #[test]
+    fn its_files_are_relative_to_the_configuration() {
+        let text = "postgres://ann@db.example/league?sslrootcert=own%20ca.pem&sslkey=/etc/key&sslcert=a/c.pem";
+        let mut url = PostgresUrl::parse(text).unwrap();
+        url.resolve(Path::new("/srv/even"));
+        let options = format!("{:?}", url.options());
+        for path in [
+            "\"/srv/even/own ca.pem\"",
+            "\"/etc/key\"",
+            "\"/srv/even/a/c.pem\"",
+        ] {
+            assert!(options.contains(path), "{path}: {options}");
+        }
     }
 
     #[test]

@@ -129,7 +129,13 @@ impl Model {
                 self.humans.clear();
                 (self.in_game, self.has_teams) = (true, rest == "ctf");
             }
-            "TEAMS" => self.teams = rest.parse().unwrap(),
+            "TEAMS" => {
+                self.teams = rest.parse().unwrap();
+                // It is accepted although somebody is on a team that is gone only after END.
+                for (_, team) in &mut self.humans {
+                    *team = team.filter(|team| *team < self.teams);
+                }
+            }
             "JOIN" => {
                 let team = after.split(' ').find_map(|word| word.strip_prefix("team="));
                 let team = team.map(|team| team.parse().unwrap());
