@@ -193,39 +193,6 @@ pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>, verbose: bool) -> Op
         IngestEvent::Skipped { line, last, reason } => {
             Some(format!("{path}:{line}-{last}: a game is skipped: {reason}"))
         }
-        IngestEvent::Nobody {
-            start,
-            id,
-            why: Nobody::Twice,
-            players,
-        } => Some(format!(
-            "{path}: the match of {start}: {players} players had the name {id} at the same time; the match does not \
-             count for them"
-        )),
-        IngestEvent::Nobody { start, id, .. } => Some(format!(
-            "{path}: the match of {start}: {id} is a name that everybody has; the match does not count for who had it"
-        )),
-        IngestEvent::MoreNobody(more) => {
-            Some(format!("{path}: {}", counted(*more, "more such line")))
-        }
-        IngestEvent::NoZone => Some(format!(
-            "{path}: its dates state no time zone and count as UTC; --time-zone NAME sets another"
-        )),
-        IngestEvent::InFuture { start, minutes } => Some(format!(
-            "{path}: the match of {start} ends {} in the future: the log is in another time zone, which --time-zone sets \
-             (time_zone in a [[follow]] section)",
-            counted(*minutes, "minute")
-        )),
-        IngestEvent::NoGame(format) => Some(format!(
-            "{path}: no game was found: the file has the format {format}, and none of its lines begins or ends a game"
-        )),
-        IngestEvent::MoreUnsupported(more) => Some(format!(
-            "{path}: {}",
-            match *more {
-                1 => "1 more game that is not supported".to_owned(),
-                more => format!("{more} more games that are not supported"),
-            }
-        )),
         IngestEvent::SharedId { line, id, players } => Some(format!(
             "{path}:{line}: {players} players have the id {id}; in this match their names are their ids"
         )),
@@ -267,7 +234,48 @@ pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>, verbose: bool) -> Op
                 matches => format!("{matches} matches ended"),
             }
         )),
+        of_matches => line_of_matches(&path, of_matches),
     }
+}
+
+/// The line to print for an event of the matches of a log, or of its lack of them.
+fn line_of_matches(path: &std::path::Display<'_>, event: &IngestEvent<'_>) -> Option<String> {
+    Some(match event {
+        IngestEvent::Nobody {
+            start,
+            id,
+            why: Nobody::Twice,
+            players,
+        } => format!(
+            "{path}: the match of {start}: {players} players had the name {id} at the same time; the match does not \
+             count for them"
+        ),
+        IngestEvent::Nobody { start, id, .. } => format!(
+            "{path}: the match of {start}: {id} is a name that everybody has; the match does not count for who had it"
+        ),
+        IngestEvent::MoreNobody(more) => {
+            format!("{path}: {}", counted(*more, "more such line"))
+        }
+        IngestEvent::NoZone => format!(
+            "{path}: its dates state no time zone and count as UTC; --time-zone NAME sets another"
+        ),
+        IngestEvent::InFuture { start, minutes } => format!(
+            "{path}: the match of {start} ends {} in the future: the log is in another time zone, which --time-zone sets \
+             (time_zone in a [[follow]] section)",
+            counted(*minutes, "minute")
+        ),
+        IngestEvent::NoGame(format) => format!(
+            "{path}: no game was found: the file has the format {format}, and none of its lines begins or ends a game"
+        ),
+        IngestEvent::MoreUnsupported(more) => format!(
+            "{path}: {}",
+            match *more {
+                1 => "1 more game that is not supported".to_owned(),
+                more => format!("{more} more games that are not supported"),
+            }
+        ),
+        _ => return None,
+    })
 }
 
 /// How many games were found, and how many of them were recorded, rated or skipped. The field names are the keys of

@@ -175,7 +175,7 @@ fn moved(mut record: MatchRecord, zone: &LogZone) -> LogItem {
     let start = zone.instant(record.start);
     record.end = start.plus_millis(record.end.0.saturating_sub(record.start.0));
     record.start = start;
-    LogItem::Exported(Box::new(record), fingerprint)
+    LogItem::Exported(Box::new(record.played()), fingerprint)
 }
 
 /// The match in an item, if it is one, and the fingerprint to record it under.

@@ -102,6 +102,7 @@ impl Store {
     /// Fixes a player's weight, 0 to 100; `None` lets the matches decide again.
     pub async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError> {
         let mut tx = self.begin_alone().await?;
+        unset(&mut tx, "pinned_weights", player).await?;
         let query = match to {
             Some(_) => sql(
                 "INSERT INTO pinned_weights (kind, player, weight, former) VALUES ($1, $2, $3, $4)
@@ -128,6 +129,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.begin_alone().await?;
         for (player, start) in starts {
+            unset(&mut tx, "start_weights", player).await?;
             let query = match start {
                 Some(_) => sql(
                     "INSERT INTO start_weights (kind, player, weight, uncertain, former)
@@ -241,6 +243,20 @@ impl Store {
             .fetch_all(&self.readers)
             .await
     }
+}
+
+/// Removes what a table has for the other forms of a player's Steam id.
+async fn unset(tx: &mut Connection, table: &str, player: &PlayerKey) -> Result<(), StoreError> {
+    let mut others = steam::forms(&player.id);
+    others.retain(|form| *form != player.id);
+    if player.kind == Kind::Human && !others.is_empty() {
+        let mut query = Sql::new("DELETE FROM ");
+        query.push(table);
+        query.push(" WHERE kind = 'human' AND player IN ");
+        query.list(others);
+        query.build().execute(&mut *tx).await?;
+    }
+    Ok(())
 }
 
 /// One entry for each name, the latest first.

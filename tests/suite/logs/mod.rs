@@ -914,7 +914,7 @@ async fn all_forms_of_a_steam_id_are_one_player() {
     }
     service
         .store()
-        .pin_weight(&human(forms[2]), None)
+        .pin_weight(&human(forms[1]), None)
         .await
         .unwrap();
     service

@@ -47,6 +47,21 @@ pub fn canonical(id: &str) -> String {
     account(id).map_or_else(|| id.to_owned(), |account| format!("[U:1:{account}]"))
 }
 
+/// All forms of the id of an account, the one under which it is known first; any other text alone.
+pub fn forms(id: &str) -> Vec<String> {
+    let Some(account) = account(id) else {
+        return vec![id.to_owned()];
+    };
+    let (odd, half) = (account % 2, account / 2);
+    let old = (0..=5).map(|universe| format!("STEAM_{universe}:{odd}:{half}"));
+    let new = [
+        format!("[U:1:{account}]"),
+        format!("U:1:{account}"),
+        (FIRST + u64::from(account)).to_string(),
+    ];
+    new.into_iter().chain(old).collect()
+}
+
 /// The identity under which an account is known, if this human has another one of its forms.
 pub fn canonical_key(kind: Kind, id: &str) -> Option<PlayerKey> {
     let account = account(id).filter(|_| kind == Kind::Human)?;
@@ -74,6 +89,15 @@ mod tests {
             assert_eq!(canonical(id), "[U:1:12221]", "{id}");
         }
         assert_eq!(account("STEAM_0:0:2147483647"), Some(4_294_967_294));
+    }
+
+    #[test]
+    fn every_form_is_one_of_the_same_account() {
+        let all = forms("STEAM_1:1:6110");
+        assert_eq!(all[0], "[U:1:12221]");
+        assert_eq!(all.len(), 9);
+        assert!(all.iter().all(|form| account(form) == Some(12_221)));
+        assert_eq!(forms("ann"), ["ann"]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! One player on the server, and what a change of the player means for the game being read.
 
+use super::grammar::PlayerTag;
 use crate::{
-    domain::{Kind, MatchRecorder, PlayerKey, RoleName, steam},
+    domain::{Kind, MatchRecorder, Nobody, PlayerKey, RoleName, steam},
     ingest::text,
 };
 
@@ -17,6 +18,10 @@ pub(crate) struct Client {
     pub(super) uid: Option<u32>,
     /// How many lines have stated the Steam id, minus those that stated another one on the connection.
     pub(super) stated: i64,
+    /// Another connection that has had the Steam id, without a line for its end: its number and its name.
+    pub(super) former: Option<(u32, Vec<u8>)>,
+    /// Whether another connection has the same Steam id at the same time.
+    pub(super) shares: bool,
     pub(super) team: Option<u8>,
     /// When the player joined the team, in milliseconds since the log began; `None` if that was before
     /// the log mentioned the player.
@@ -49,7 +54,25 @@ impl Client {
             Kind::Human if is_identity(&self.auth) => text::name(&self.auth),
             Kind::Human => text::weak_identity(&self.name()),
         };
-        PlayerKey { kind, id }
+        let key = PlayerKey { kind, id };
+        match self.uid.filter(|_| self.shares) {
+            Some(number) => key.split(Nobody::Twice, number as usize),
+            None => key,
+        }
+    }
+
+    /// The connection that has the Steam id so far, if a line states another number and another name for it.
+    pub(super) fn other_connection(&self, who: &PlayerTag<'_>) -> Option<(u32, Vec<u8>)> {
+        let number = self
+            .uid
+            .filter(|uid| who.uid.is_some_and(|other| other != *uid))?;
+        (self.name != who.name).then(|| (number, self.name.clone()))
+    }
+
+    /// Whether a line is of the other connection that has the same Steam id.
+    pub(super) fn is_twin_of(&self, who: &PlayerTag<'_>) -> bool {
+        let former = self.former.as_ref();
+        former.is_some_and(|(number, name)| Some(*number) == who.uid && *name == who.name)
     }
 
     pub(crate) fn name(&self) -> String {

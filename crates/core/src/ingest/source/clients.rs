@@ -23,6 +23,8 @@ const SILENCE: u64 = 65_000;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ClientId {
     Steam(String),
+    /// The other one of two connections that have a Steam id at the same time, with its number.
+    Twin(String, u32),
     Connection(Option<u32>, Vec<u8>),
     Bot(Vec<u8>),
 }
@@ -50,6 +52,9 @@ impl ConnectedClients {
         let id = ClientId::of(who);
         let known = self.0.get(&id);
         match (&id, known) {
+            (ClientId::Steam(account), Some(client)) if client.is_twin_of(who) && !arrives => {
+                return ClientId::Twin(account.clone(), who.uid.unwrap_or_default());
+            }
             (ClientId::Bot(_) | ClientId::Connection(None, _), _)
             | (ClientId::Steam(_), Some(_)) => return id,
             (_, Some(client)) if client.name == who.name => return id,
@@ -64,7 +69,7 @@ impl ConnectedClients {
         let is_meant = |id: &ClientId, _: &Client| match id {
             ClientId::Connection(..) => true,
             ClientId::Steam(_) => !arrives,
-            ClientId::Bot(_) => false,
+            ClientId::Bot(_) | ClientId::Twin(..) => false,
         };
         match id {
             ClientId::Connection(..) => self.named(who, is_meant).unwrap_or(id),
@@ -168,11 +173,17 @@ impl ConnectedClients {
         }
         // That somebody without an id has done nothing does not make a player of them.
         if act != PlayerAction::Other || !is_passing(who.auth) || self.get(&who).is_some() {
-            let id = match act == PlayerAction::Connect && is_passing(who.auth) {
+            let connects = act == PlayerAction::Connect;
+            let id = match connects && is_passing(who.auth) {
                 true => ClientId::of(&who), // may be another one of this name
                 false => self.id(&who, arrives && !is_passing(who.auth)),
             };
-            self.meet(PlayerTag { team, ..who }, id, came, context);
+            let known = self.0.get(&id);
+            let former = known.and_then(|client| client.other_connection(&who));
+            self.meet(PlayerTag { team, ..who }, id.clone(), came, context);
+            if let Some(client) = self.0.get_mut(&id).filter(|_| connects) {
+                client.former = former;
+            }
         }
         match act {
             PlayerAction::Leave => self.leave(who, context),
@@ -210,11 +221,24 @@ impl ConnectedClients {
         if !known && self.0.len() >= MAX_CLIENTS {
             return;
         }
+        let twin = match &id {
+            ClientId::Twin(account, _) => self.0.get_mut(&ClientId::Steam(account.clone())),
+            _ => None,
+        };
+        let is_twin = twin.is_some();
+        if let Some(twin) = twin.filter(|twin| !twin.shares) {
+            // Nobody can say whose the account is.
+            twin.shares = true;
+            context.rename(twin);
+        }
+        let came = came || is_twin && !known;
         let client = self.0.entry(id).or_insert_with(|| Client {
             name: who.name.to_owned(),
             auth: who.auth.to_owned(),
             uid: who.uid,
             stated: 1,
+            former: None,
+            shares: is_twin,
             team: None,
             since: (came || is_passing(who.auth)).then_some(context.now),
             entered: came,

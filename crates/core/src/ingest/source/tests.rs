@@ -944,3 +944,47 @@ fn a_calendar_that_is_set_in_a_round_is_no_log_of_two_servers() {
         "impossible"
     );
 }
+
+#[test]
+fn two_players_with_one_steam_id_are_two_and_it_is_nobodys() {
+    let line = |name: &str, number: u32, team: &str, words: &str| {
+        format!(r#""{name}<{number}><STEAM_0:1:7><{team}>" {words}"#)
+    };
+    let kill = format!(r#"killed {B} with "gun""#);
+    let lines = [
+        (2, line("Cid", 3, "", r#"connected, address "192.0.2.1:5""#)),
+        (3, line("Cid", 3, "Unassigned", r#"joined team "Red""#)),
+        (
+            12,
+            line("Eve", 4, "", r#"connected, address "192.0.2.2:5""#),
+        ),
+        (13, line("Eve", 4, "Unassigned", r#"joined team "Blue""#)),
+        (20, line("Cid", 3, "Red", &kill)),
+        (30, line("Eve", 4, "Blue", r#"say "x""#)),
+        (40, line("Cid", 3, "Red", &kill)),
+    ];
+    let game = tf2(&lines, (1, 0));
+    let seat = |p: &Participant| (p.key.id.clone(), p.main_team(), p.kills);
+    let seats: Vec<_> = game.participants.iter().map(seat).collect();
+    let expected = [
+        ("STEAM_0:0:1", Some(0), 0),
+        ("Bob", Some(1), 0),
+        ("name in use twice: STEAM_0:1:7 #4", Some(1), 0),
+        ("name in use twice: STEAM_0:1:7 #3", Some(0), 2),
+    ];
+    let expected = expected.map(|(id, team, kills)| (id.to_owned(), team, kills));
+    assert_eq!(seats, expected);
+    // Who only comes back under another name is one player.
+    let again = [
+        lines[0].clone(),
+        lines[1].clone(),
+        lines[2].clone(),
+        lines[3].clone(),
+    ];
+    let ids: Vec<_> = tf2(&again, (1, 0))
+        .participants
+        .into_iter()
+        .map(|p| p.key.id)
+        .collect();
+    assert_eq!(ids, ["STEAM_0:0:1", "Bob", "STEAM_0:1:7"]);
+}

@@ -74,6 +74,8 @@ pub(super) struct Game {
     round_began: Option<u64>,
     /// How often the calendar had been set when that was.
     set_before_round: u32,
+    /// Whether a round has begun within another one, as in a log of two servers.
+    interrupted: bool,
     /// Whether anybody was killed in this round.
     fought: bool,
     /// Whether a round ended before the log had the beginning of any.
@@ -152,6 +154,8 @@ impl Game {
         let line = if begun || foreign { self.line } else { line };
         let is_known = (begun && self.first_scores.is_none()) || self.after;
         let contradiction = self.contradiction;
+        let in_round = self.round && self.round_began.is_some_and(|began| began < now.position());
+        let interrupted = self.interrupted || (begun && in_round);
         let broken_off = match with {
             Beginning::Round => self.break_off(),
             _ => None,
@@ -165,7 +169,7 @@ impl Game {
         self.round_began = (with != Beginning::Map).then_some(now.position());
         if with == Beginning::Round {
             self.first_scores = (!is_known).then_some([0.0; 2]);
-            self.contradiction = contradiction;
+            (self.contradiction, self.interrupted) = (contradiction, interrupted);
         }
         self.mutators = setup.mutators();
         clients.seat_all(&mut self.context(now));
