@@ -179,7 +179,10 @@ impl Digest {
         let points = points(record, basis.scoring);
         let captures = captures(record);
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, participant) in ruling::players(record) {
+        for (index, participant) in record.participants.iter().enumerate() {
+            if !ruling::has_played(participant) {
+                continue;
+            }
             let player = self.known.people.meet(&participant.key, &participant.name);
             let rated = basis.humans || participant.key.kind == Kind::Bot;
             let learns = rated && participant.key.nobody().is_none();

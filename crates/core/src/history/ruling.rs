@@ -201,15 +201,6 @@ fn enough_humans(record: &MatchRecord, rules: &Rules) -> bool {
     teams.into_iter().all(enough) && time(Kind::Human) >= time(Kind::Bot)
 }
 
-/// The participants who have played, with their numbers in the record, in the order of their keys. So it does not matter in
-/// which order a record lists them.
-pub(super) fn players(record: &MatchRecord) -> Vec<(usize, &Participant)> {
-    let all = record.participants.iter().enumerate();
-    let mut players: Vec<_> = all.filter(|(_, own)| has_played(own)).collect();
-    players.sort_by_key(|(_, own)| &own.key);
-    players
-}
-
 /// Whether the participant spent any time in the match.
 pub(super) fn has_played(participant: &Participant) -> bool {
     millis(participant) > 0

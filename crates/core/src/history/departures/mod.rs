@@ -80,8 +80,9 @@ fn played<'a>(
     record: &'a MatchRecord,
     game: &'a RatedGame,
 ) -> impl Iterator<Item = (&'a Participant, &'a Tally)> {
-    let players = ruling::players(record).into_iter();
-    players.map(|(_, own)| own).zip(&game.tallies)
+    let players = record.participants.iter();
+    let players = players.filter(|participant| ruling::has_played(participant));
+    players.zip(&game.tallies)
 }
 
 /// The part of `game` with these seats and these scores; `None` if a team has no player in it.

@@ -591,33 +591,6 @@ proptest! {
     }
 }
 
-/// The record with its participants listed from the last to the first.
-fn listed_backwards(record: &MatchRecord) -> MatchRecord {
-    let mut record = record.clone();
-    record.participants.reverse();
-    let last = record.participants.len().saturating_sub(1) as u32;
-    for by in record
-        .events
-        .iter_mut()
-        .filter_map(|event| event.by.as_mut())
-    {
-        *by = last - *by;
-    }
-    record
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-    #[test]
-    fn the_order_in_which_a_record_lists_its_participants_changes_no_bit(matches in any_history()) {
-        let backwards: Vec<MatchRecord> = matches.iter().map(listed_backwards).collect();
-        for system in SystemName::ALL {
-            let (bits, _) = in_one_go(system, &matches);
-            prop_assert_eq!(in_one_go(system, &backwards).0, bits, "{}", system);
-        }
-    }
-}
-
 fn saved(fold: &Fold) -> Vec<u8> {
     let mut state = Vec::new();
     fold.save(&mut state).unwrap();
