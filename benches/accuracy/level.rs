@@ -82,12 +82,6 @@ fn newcomers(rulebook: &Rulebook) {
                             .iter_mut()
                             .zip(at)
                             .for_each(|(worst, at)| *worst = worst.max(at.abs()));
-                        if std::env::var_os("EACH").is_some() {
-                            println!(
-                                "{spread} {score:?} {seed} {} {model:+.3} {truth:+.3}",
-                                number + 1
-                            );
-                        }
                     }
                 }
                 largest

@@ -114,7 +114,7 @@ pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<(
   a chance of {:.1} %. Chances within {:.0} points of 50 % count as even, because no forecast is more
   exact than that. {} Evenkeel picks one at random, so that the teams are
   not the same every time; the demo's random seed is fixed.
-- The weaker team has {:.1} % of the stronger one's weight: a ratio of {:.3}.",
+- The weaker team has {:.1} % of the stronger one's strength: a ratio of {:.3}.",
         percent(lobby.chance),
         percent(mean),
         percent(worst),

@@ -73,9 +73,10 @@ pub(super) fn parse_with(text: &str, port: u16) -> Result<SocketAddr, String> {
     parse_address(text).map_err(|why| match why {
         AddressError::Form => {
             let whole = format!("{text}:{port}");
+            let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
             let example = match parse_address(&whole) {
-                Ok(_) => whole,
-                Err(_) => format!("127.0.0.1:{port}"),
+                Ok(_) if !is_number => whole,
+                _ => format!("127.0.0.1:{port}"),
             };
             format!("expected ADDRESS:PORT, such as {example}")
         }

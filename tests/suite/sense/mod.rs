@@ -43,6 +43,11 @@ pub(crate) async fn why(client: &mut Client) -> Vec<String> {
     several(client, "EXPLAIN\n").await
 }
 
+/// Ends the game: otherwise a GAME with the same players is the same game once more.
+async fn played(client: &mut Client) {
+    client.ask("START\nEND draw\n").await;
+}
+
 /// The lines that follow the first line of a reply.
 pub(crate) async fn several(client: &mut Client, ask: &str) -> Vec<String> {
     let first = client.ask(ask).await;

@@ -1,7 +1,7 @@
 //! When wishes for a side count: those of the first seconds of a game, late ones, and those of late arrivals.
 
 use super::{
-    daemon, placed,
+    daemon, placed, played,
     sides::{balance, joins},
     unknowns, why,
 };
@@ -55,14 +55,17 @@ async fn a_late_wish_counts_for_the_next_game() {
         let why = why(&mut client).await;
         let says = |line: &String| line.contains("the wish of a came late");
         assert!(why.iter().any(says), "{why:?}");
+        played(&mut client).await;
         client.tell(&game).await;
         assert_eq!(balance(&mut client, seed, &["a"]).await, [1], "{seed}");
         // It is used up then.
+        played(&mut client).await;
         client
             .tell(&format!("{game}JOIN d wish=1\nJOIN b wish=1\n"))
             .await;
         let third = balance(&mut client, seed, &["a", "b", "d"]).await;
         assert_eq!(third, [0, 1, 1]);
+        played(&mut client).await;
     }
     assert!(
         elsewhere > 0,

@@ -3,7 +3,7 @@
 
 use crate::{
     common::Client,
-    sense::{daemon, several, unknowns, why},
+    sense::{daemon, played, several, unknowns, why},
 };
 
 /// The team of each of these players after BALANCE with this seed.
@@ -57,6 +57,7 @@ async fn who_did_not_wish_goes_where_there_is_room_and_the_teams_still_vary() {
         let game = format!("GAME ctf\nMINPLAYERS 0\n{}JOIN a wish=0\n", joins(&ids, ""));
         client.tell(&game).await;
         seen.insert(balance(&mut client, seed, &ids).await);
+        played(&mut client).await;
     }
     assert!(seen.iter().all(|teams| teams[0] == 0));
     assert!(seen.len() > 5, "{seen:?}");
@@ -103,6 +104,7 @@ async fn if_everybody_wants_one_side_half_of_them_are_there() {
             *count += usize::from(*team);
         }
         assert_eq!(refused(&mut client).await.len(), 4);
+        played(&mut client).await;
     }
     assert!(
         on_it.iter().all(|count| (5..26).contains(count)),

@@ -4,7 +4,7 @@
 use crate::{
     common::{Client, Daemon, draw::Draw},
     sense::chance::{after, after_on, equal, giant, halves, help, ids, number_after, teams},
-    sense::{daemon, several, why},
+    sense::{daemon, played, several, why},
 };
 
 /// The lines of BALANCE.
@@ -272,6 +272,7 @@ async fn the_bad_side_of_the_map_was_everybodys_turn() {
         for (turns, id) in turns.iter_mut().zip(&players) {
             *turns += u32::from(on(&lines, 1).contains(&id.as_str()));
         }
+        played(&mut client).await;
     }
     assert!(
         turns.iter().all(|turns| (2..=6).contains(turns)),
@@ -402,6 +403,7 @@ async fn the_teams_had_just_been_made_and_nobody_had_to_change_again() {
                 }
                 let advice = several(&mut client, "REBALANCE seed=1\n").await;
                 assert_eq!(advice.len(), 1, "{lines:?} {advice:?}");
+                played(&mut client).await;
             }
         }
     }

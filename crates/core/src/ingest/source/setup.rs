@@ -37,9 +37,11 @@ impl ServerSetup {
         }
     }
 
-    /// Takes the id of a player.
-    pub(crate) fn meet(&mut self, auth: &[u8]) {
-        self.has_new_ids |= auth.starts_with(b"[U:");
+    /// Takes the id of a player, and returns whether it is the first one of the new form: it may tell which game it is.
+    pub(crate) fn meet(&mut self, auth: &[u8]) -> bool {
+        let is_first = !self.has_new_ids && auth.starts_with(b"[U:");
+        self.has_new_ids |= is_first;
+        is_first
     }
 
     /// Takes the map on which a match starts or is over.

@@ -174,6 +174,7 @@ impl Source {
     /// Handles a restart of the game: what was played before does not count.
     fn restart(&mut self, server: &mut FollowedServer) {
         self.rounds.begun = true;
+        self.rounds.began = None; // the round that begins now is another one, however soon
         self.opening.pending = false;
         if !server.is_opening() {
             self.begin(server);
@@ -221,7 +222,13 @@ impl Source {
         if act == PlayerAction::Other {
             return;
         }
-        self.setup.meet(who.auth);
+        let before = self.game_setup().filter(|_| !server.is_playing());
+        if self.setup.meet(who.auth)
+            && let (Some(before), Some(now)) = (before, self.game_setup())
+            && before.game_type != now.game_type
+        {
+            self.begin(server); // it is another game than its name says
+        }
         let mut context = GameContext::unrecorded(self.opening.log_position());
         self.clients.note(who, act, &mut context);
         server.sync(self.players());
