@@ -90,7 +90,7 @@ impl PlayerKey {
         Self { id, ..*self }
     }
 
-    /// The identity that the log gives a player, if it was [`split`](Self::split).
+    /// The identity that the log gives a player, if it was split.
     pub fn unsplit(&self) -> Option<Self> {
         let mut rests = Nobody::ALL
             .iter()

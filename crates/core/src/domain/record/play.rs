@@ -212,7 +212,7 @@ impl MatchRecord {
         (waits && !play.is_empty()).then_some(play)
     }
 
-    /// The match with the time of [play](self) alone: waiting is left out, and the match begins with its first
+    /// The match with the time of play alone: waiting is left out, and the match begins with its first
     /// opponents. A match in which nobody ever had an opponent stays as it is. Roles are not changed: their shares are
     /// those of play already.
     #[must_use]
