@@ -26,7 +26,7 @@ use cut::Cutter;
 /// database then derives its weights again.
 pub(super) const FOLD_VERSION: u32 = 31;
 /// "EVKC" and the version of the layout. Change it when [`Checkpoint`] or a rating system's state changes.
-const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x0a";
+const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x0b";
 /// Bytes before the encoded head: the header, the version of the fold, the checksum.
 const PREFIX: usize = 8 + 4 + 32;
 
