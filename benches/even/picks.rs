@@ -122,6 +122,8 @@ impl Learner {
 
     /// Begins a game like this match with the players of the lobby, on their teams or on none.
     fn begin(&mut self, record: &MatchRecord, lobby: &Lobby, placed: bool) {
+        // In the same session, a GAME with the same players would be the same game once more.
+        self.session = self.service.open_session();
         let game = self.session.new_game(&Ident::from_text(&record.game_type));
         self.apply(game);
         for name in &record.mutators {
