@@ -1,6 +1,6 @@
 //! Identities of players: the bytes that a game sent, their text, and the kind of player.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -137,6 +137,12 @@ pub struct PlayerKey {
     pub kind: Kind,
     /// The human's identity or the bot's name; never empty.
     pub id: String,
+}
+
+/// Whether at least half of each of two groups of people is in the other.
+pub(crate) fn are_mostly_the_same<T: Ord>(one: &BTreeSet<T>, other: &BTreeSet<T>) -> bool {
+    let common = one.intersection(other).count();
+    common > 0 && 2 * common >= one.len().max(other.len())
 }
 
 #[cfg(test)]

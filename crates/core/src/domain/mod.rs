@@ -51,8 +51,8 @@ pub use display_name::{NameColour, coloured_name, plain_name};
 pub use error::{PatternError, RecordError};
 pub use fingerprint::Fingerprint;
 pub use hex::{from_hex, to_hex};
-pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey};
+pub(crate) use ident::{are_mostly_the_same, decode};
 pub use leave::LeaveReason;
 pub use lineup::LineupPlayer;
 pub use match_chances::{

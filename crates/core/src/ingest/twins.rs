@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::MatchRecord;
+use crate::domain::{MatchRecord, are_mostly_the_same};
 
 /// Whether two records are of the same match: on the same server, map and game type as far as both state them, with play
 /// that overlaps for half of the shorter one at least, and at least half of the people of each in the other. Bots of one
@@ -15,7 +15,7 @@ pub fn is_same_match(one: &MatchRecord, other: &MatchRecord) -> bool {
         && same(&one.map, &other.map)
         && one.game_type.eq_ignore_ascii_case(&other.game_type)
         && overlap(one, other).is_some()
-        && have_the_same_people(one, other)
+        && are_mostly_the_same(&people(one), &people(other))
 }
 
 /// For how many milliseconds both records last at the same time; `None` if that is less than half of the shorter one.
@@ -23,12 +23,6 @@ pub fn overlap(one: &MatchRecord, other: &MatchRecord) -> Option<i64> {
     let lasts = |record: &MatchRecord| record.end.0.saturating_sub(record.start.0).max(1);
     let both = one.end.0.min(other.end.0) - one.start.0.max(other.start.0);
     (both > 0 && 2 * both >= lasts(one).min(lasts(other))).then_some(both)
-}
-
-fn have_the_same_people(one: &MatchRecord, other: &MatchRecord) -> bool {
-    let [one, other] = [one, other].map(people);
-    let common = one.intersection(&other).count();
-    common > 0 && 2 * common >= one.len().max(other.len())
 }
 
 fn people(record: &MatchRecord) -> BTreeSet<&str> {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::{
     Finished, LastBalance, Lobby, LobbyError, RecordFrame, RunningGame, state::GameBefore,
 };
-use crate::domain::TeamChances;
+use crate::domain::{TeamChances, are_mostly_the_same};
 
 impl Lobby {
     /// Whether BALANCE has decided on teams with which no play has ended, and the game is not that of a hosted match:
@@ -54,9 +54,7 @@ impl Lobby {
             && before.teams == self.teams
             && old.game_type.eq_ignore_ascii_case(&game.game_type)
             && maps.is_none_or(|(one, other)| one.eq_ignore_ascii_case(other));
-        let (one, other) = (old.people(), game.people());
-        let common = one.intersection(&other).count();
-        Some(same && common > 0 && 2 * common >= one.len().max(other.len()))
+        Some(same && are_mostly_the_same(&old.people(), &game.people()))
     }
 
     /// The game that is kept goes on in this one: what was decided stands, and there was no game before this one.
