@@ -23,8 +23,8 @@ pub enum GamePreset {
     Nexuiz,
     /// Teeworlds with the sidecar
     Teeworlds,
-    /// Counter-Strike: Source, Global Offensive, or the logs of 1.6
-    #[value(alias = "css", alias = "csgo", alias = "cs16")]
+    /// Counter-Strike: Source, Global Offensive, or the logs of 1.6 and 2
+    #[value(alias = "css", alias = "csgo", alias = "cs16", alias = "cs2")]
     CounterStrike,
     /// Team Fortress Classic, from its logs
     Tfc,
@@ -103,6 +103,7 @@ mod tests {
             (GamePreset::Nexuiz, "ctf", "xonotic.ctf"),
             (GamePreset::Teeworlds, "lts", "teeworlds.lts"),
             (GamePreset::CounterStrike, "csgo.de", "csgo"),
+            (GamePreset::CounterStrike, "cs2.de", "cs2"),
             (GamePreset::CounterStrike, "cstrike.cs", "cstrike"),
             (GamePreset::Tfc, "tfc.ctf", "tfc"),
             (GamePreset::Ut99, "ctf", "botpack.ctfgame"),
@@ -143,6 +144,7 @@ mod tests {
             ("CS:S", "css"),
             ("CS:GO", "csgo"),
             ("CS 1.6", "cs16"),
+            ("CS2", "cs2"),
             ("UT2004", "ut2004"),
             ("TFC", "tfc"),
             ("UT99", "ut99"),
